@@ -133,14 +133,14 @@ class Budget:
         return reservation
 
     def chain(self) -> Iterator[Budget]:
-        """Give this budget, then those that it is a part of."""
+        """Yield this budget, then those that it is a part of."""
         budget: Budget | None = self
         while budget is not None:
             yield budget
             budget = budget.parent
 
     def longest_reply(self, prompt: int, *, final: bool) -> int | None:
-        """Give the tokens that this budget alone leaves for a reply; None for no bound.
+        """Return the tokens that this budget alone leaves for a reply; None for no bound.
 
         Raises `LimitReached` where they are too few to say something.
         """
@@ -167,7 +167,7 @@ class Budget:
             budget.used += usage.input_tokens + usage.output_tokens
 
     def part(self, of: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - a replay's
-        """Give a share: one of so many parts of the steps and the money left, all of the time.
+        """Return a share: one of so many parts of the steps and the money left, all of the time.
 
         One of the parts is for putting the others together, which takes no steps. `place` is where
         the share is spent.

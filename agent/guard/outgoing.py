@@ -111,11 +111,11 @@ class Outgoing:
     keys: dict[str, str] = field(default_factory=dict)
 
     def refusal(self, text: str, site: str) -> str:
-        """Tell why a text may not go to a site (`search`: to search engines); "" where it may."""
+        """Say why a text may not go to a site (`search`: to search engines); "" where it may."""
         return self._refusal(text, site) if self.provenance.private_for(site) else ""
 
     def refusal_of_address(self, url: str) -> str:
-        """Tell why an address may not be asked for; one that stood there literally always may."""
+        """Say why an address may not be asked for; one that stood there literally always may."""
         site, read = site_of(url), self.provenance
         if not read.private_for(site) or exact_url(url) in read.addresses:
             return ""
@@ -130,7 +130,7 @@ class Outgoing:
         return self._refusal(rest, site, _FREE_IN_URLS)
 
     def refusal_of_keys(self, text: str, site: str) -> str:
-        """Tell why keys may not be pressed: with those before them they make up one text.
+        """Say why keys may not be pressed: with those before them they make up one text.
 
         A word that is not ended yet has to begin one of the person's; another has to be free, and
         pressed in one call.
@@ -150,7 +150,7 @@ class Outgoing:
         return why
 
     def trimmed(self, query: str) -> str:
-        """Give those words of a query that may leave together; "" where less than half is left.
+        """Return those words of a query that may leave together; "" where less than half is left.
 
         No private word, no short one and no figure is among them but those that the person or
         what is public says: what is left of a private text, or of a spelling of it, tells nothing.
@@ -158,7 +158,7 @@ class Outgoing:
         kept, trial = list[str](), replace(self, sent=deepcopy(self.sent))
         if _PIECES in trial.refusal(query, SEARCH):
             return ""
-        for piece in filter(self._tells_nothing, query.replace('"', " ").split()):
+        for piece in filter(self._is_harmless, query.replace('"', " ").split()):
             trial.sent = deepcopy(self.sent)
             if not trial.refusal(" ".join([*kept, piece]), SEARCH):
                 kept.append(piece)
@@ -169,7 +169,7 @@ class Outgoing:
         )
         return "" if told < max(_FEWEST, asked / 2) or self.refusal(left, SEARCH) else left
 
-    def _tells_nothing(self, piece: str) -> bool:
+    def _is_harmless(self, piece: str) -> bool:
         """Whether a piece of a query is the person's, or public, or made of words, none private."""
         read = self.provenance
         for folded in words(read.split_apostrophes(piece)):
@@ -185,11 +185,13 @@ class Outgoing:
 
     def _refusal(self, text: str, site: str, free: frozenset[str] = frozenset()) -> str:
         plain, read = _decoded(text), self.provenance
+        # Dots, dashes or emoji between the words could be a code.
         if odd := _odd_signs(plain):
             return f"“{odd}” is no word"
+        # A word that was cut into harmless ones stands there again when they are joined.
         whole = (match[0] for match in _WORD.finditer(read.split_apostrophes(plain)))
-        spelled = [part for word in whole for part in self._cut(word)]
-        if why := self._side_by_side(spelled, site):
+        spelled = [part for word in whole for part in self._split_figure(word)]
+        if why := self._joined_refusal(spelled, site):
             return why
         found = [(s, w, stem_in(read.language, w)) for s in spelled for w in words(s)]
         stems, sent = [word for _, _, word in found], deepcopy(self.sent)
@@ -201,22 +203,24 @@ class Outgoing:
             sent.chosen[site == SEARCH] += choice
             around = itertools.pairwise(stems[max(0, at - 1) : at + 2])
             pairs = {pair for pair in around if word in pair}
-            why = self._why_not(folded, word, pairs, site, sent)
+            why = self._word_refusal(folded, word, pairs, site, sent)
             if why == _NOBODYS and not read.spells_others(word):
                 why = "" if is_listed(as_spelt.lower()) or is_listed(folded) else why
+            # A model knows names that no list has; a page could make it say others.
             if why == _NOBODYS and not read.untrusted:
                 sent.unknown.add(word)
-            elif why or not self._as_written(as_spelt, chosen=choice):
+            elif why or not self._usual_capitals(as_spelt, chosen=choice):
                 return f"“{as_spelt}” {why or 'is spelt as nobody spells it'}"
+            # Short words may be pieces of a private one: what they add up to is looked at below.
             if choice and len(folded) < _WHOLE and word not in read.private:
                 sent.letters += "".join(filter(str.isalpha, folded))
-        why = self._too_much(sent, site)
+        why = self._total_refusal(sent, site)
         if not why:
             self.sent = sent
         return why
 
-    def _too_much(self, sent: _Sent, site: str) -> str:
-        """Tell what would be more than a run may tell."""
+    def _total_refusal(self, sent: _Sent, site: str) -> str:
+        """Say what would be more than a run may tell."""
         read, before, searched = self.provenance, self.sent, site == SEARCH
         digits = sent.digits[len(before.digits) :]
         if len(sent.unknown) > UNKNOWN:
@@ -237,12 +241,12 @@ class Outgoing:
                 return f"“{together}” stand together in what is private"
         return ""
 
-    def _why_not(
+    def _word_refusal(
         self, folded: str, word: str, pairs: set[tuple[str, str]], site: str, sent: _Sent
     ) -> str:
-        """Tell why a word may not go to a site; "" where it may, which `sent` counts."""
+        """Say why a word may not go to a site; "" where it may, which `sent` counts."""
         if is_character(word):
-            return self._why_no_sign(word, pairs, site)
+            return self._sign_refusal(word, pairs, site)
         read = self.provenance
         here = word in read.shown.get(site, ())
         paired = not read.pairs.isdisjoint(pairs)
@@ -270,8 +274,8 @@ class Outgoing:
             return "" if paired or small else _NOBODYS
         return "" if shown or usual else _NOBODYS
 
-    def _why_no_sign(self, word: str, pairs: set[tuple[str, str]], site: str) -> str:
-        """Tell why a sign of a script without spaces may not go: with which it was private."""
+    def _sign_refusal(self, word: str, pairs: set[tuple[str, str]], site: str) -> str:
+        """Say why a sign of a script without spaces may not go: with which it was private."""
         read = self.provenance
         here = word in read.shown.get(site, ())
         if not here and not read.private_signs.isdisjoint(pairs - read.pairs):
@@ -279,7 +283,7 @@ class Outgoing:
         free = here or read.language in _WITHOUT_SPACES or word in read.own | read.public
         return "" if free else _NOBODYS
 
-    def _cut(self, word: str) -> list[str]:
+    def _split_figure(self, word: str) -> list[str]:
         """Part a figure from a word, where the two were not read as one: `EU261` stays."""
         parts, read = _FIGURED.fullmatch(word), self.provenance
         if parts is None or len(parts[1] or parts[4]) <= SHORT:
@@ -289,8 +293,8 @@ class Outgoing:
             return [word]
         return [part for part in parts.groups() if part]
 
-    def _side_by_side(self, spelled: list[str], site: str) -> str:
-        """Tell what two and three words that stand side by side spell together."""
+    def _joined_refusal(self, spelled: list[str], site: str) -> str:
+        """Say what two and three words that stand side by side spell together."""
         read, ends = self.provenance, len(spelled) + 1
         for size in (2, 3):
             for span in (spelled[at : at + size] for at in range(ends - size)):
@@ -300,7 +304,7 @@ class Outgoing:
                         return f"“{word}”, {_PIECES}, stands in {_WHERE[read.private[word]]}"
         return ""
 
-    def _as_written(self, word: str, *, chosen: bool) -> bool:
+    def _usual_capitals(self, word: str, *, chosen: bool) -> bool:
         """Whether a word's capitals say nothing: aLtErNaTiNg ones would, WordPress's do not."""
         cased = word.isalpha() and word.lower() != word.upper()
         usual = not cased or word.islower() or word.isupper() or word[1:].islower()
@@ -338,28 +342,29 @@ def is_listed(word: str) -> bool:
 
 @cache
 def everyday(language: str) -> frozenset[str]:
-    """Give the commonest words of English and of the language of a question, not as stems.
+    """Return the commonest words of English and of the language of a question, not as stems.
 
     A stem would be too much: “quite” is one of them, “quit” is none.
     """
-    tops = (itertools.islice(_frequent(each), EVERYDAY) for each in {"en", language} & {*LANGUAGES})
-    usual = words(b" ".join(itertools.chain.from_iterable(tops)).decode())
+    known = {"en", language} & {*LANGUAGES}
+    tops = itertools.chain(*(itertools.islice(_by_frequency(each), EVERYDAY) for each in known))
+    usual = words(b" ".join(tops).decode())
     return frozenset(word for word in usual if len(word) > 1)
 
 
 @cache
 def _listed(language: str) -> dict[int, bytes]:
-    """Give the words of a language, a line each, by how many bytes they have."""
+    """Return the words of a language, a line each, by how many bytes they have."""
     # One text for each length takes far less memory than a set of half a million words.
     of_length = defaultdict(list)
-    for at, word in enumerate(_frequent(language)):
+    for at, word in enumerate(_by_frequency(language)):
         if at < LISTED or len(word) >= LONG:
             of_length[len(word)].append(word)
     return {length: b"\n%b\n" % b"\n".join(found) for length, found in of_length.items()}
 
 
-def _frequent(language: str) -> Iterator[bytes]:
-    """Give the words of a language, the commonest first.
+def _by_frequency(language: str) -> Iterator[bytes]:
+    """Yield the words of a language, the commonest first.
 
     Those of six languages are wordninja-enhanced's, names and abbreviations among them; those of
     the others, made of the subtitles of films and of dictionaries, are pyspellchecker's.

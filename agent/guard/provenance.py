@@ -79,7 +79,7 @@ def site_of(url: str) -> str:
 
 
 def exact_url(url: str) -> str:
-    """Give an address as it is asked for, all of it: a fragment and a user's name carry words."""
+    """Return an address as it is asked for, all of it: a fragment and a user's name carry words."""
     parsed = parse(url)
     return parsed.href if parsed else url
 
@@ -225,6 +225,6 @@ class Provenance:
                 self.personal_links.add(exact_url(address))
 
     def public_words(self, text: str) -> str:
-        """Give those words of a text that are public, and in nothing private."""
+        """Return those words of a text that are public, and in nothing private."""
         free = self.public.difference(self.private)
         return " ".join(word for word in words(text) if stem_in(self.language, word) in free)

@@ -47,17 +47,17 @@ class Redactor:
             self.__dict__.pop(derived, None)
 
     def add(self, secret: str) -> None:
-        """Know one more secret, however short."""
+        """Add one more secret, however short."""
         self._know([*self._spellings, secret, *spellings(secret)])
 
     def text(self, text: str) -> str:
-        """Give a text without secrets."""
+        """Return a text without secrets."""
         # Looking for each is faster by far than looking for any, and there is hardly ever one.
         found = any(form in text for form in self._spellings)
         return self._pattern.sub(MARK, text) if found else text
 
     def value(self, value: Any) -> Any:
-        """Give JSON data without secrets in any of its texts."""
+        """Return JSON data without secrets in any of its texts."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):

@@ -28,7 +28,7 @@ class ValueStore:
         self.file = file
 
     def rows(self) -> dict[str, dict[str, str]]:
-        """Give the rows by name; one with a `value` has it in the file, others in the keyring."""
+        """Return the rows by name; one with a `value` has it in the file, others in the keyring."""
         try:
             rows: dict[str, dict[str, str]] = json.loads(self.file.read_bytes())
         except FileNotFoundError:
@@ -49,7 +49,7 @@ class ValueStore:
         return keyring is not None
 
     def value(self, name: str) -> str | None:
-        """Give a value; None where there is none of that name, or no keyring any more."""
+        """Return a value; None where there is none of that name, or no keyring any more."""
         row = self.rows().get(name)
         if row is None:
             return None
@@ -80,7 +80,7 @@ class ValueStore:
 
 
 def _keyring() -> Any | None:
-    """Give the keyring, where the package is installed and has somewhere to keep things."""
+    """Return the keyring, where the package is installed and has somewhere to keep things."""
     try:
         keyring = import_module("keyring")
     except ImportError:
@@ -90,7 +90,7 @@ def _keyring() -> Any | None:
 
 
 def secret_name(text: str) -> str:
-    """Give the name in `<secret>NAME</secret>`, which stands for a stored secret; else ""."""
+    """Return the name in `<secret>NAME</secret>`, which stands for a stored secret; else ""."""
     name = text.strip().removeprefix("<secret>").removesuffix("</secret>")
     return name if text.strip() == f"<secret>{name}</secret>" else ""
 
@@ -114,7 +114,7 @@ class SecretStore:
         self._stored.put(name, value, origin=origin(where))
 
     def value(self, name: str, where: str) -> str | None:
-        """Give a secret for an address of its own origin; None for another, or an unknown name."""
+        """Return a secret for an address of its own origin; None for others and unknown names."""
         known = where and origin(where) == self.origins().get(name)
         return self._stored.value(name) if known else None
 

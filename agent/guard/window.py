@@ -78,7 +78,7 @@ class Window:
         return cls(high, int(high * _LOW_WATER))
 
     def fit(self, messages: Sequence[Message], question: int) -> list[Message]:
-        """Give what is sent: `messages` with what was, or now has to be, taken out.
+        """Return what is sent: `messages` with what was, or now has to be, taken out.
 
         `question` is the index of the question, which is never cut; neither is the newest
         observation.
@@ -103,7 +103,7 @@ class Window:
         self._take_out(steps[-1], f"{self._cut[steps[-1]]}\n{behind}")
 
     def _too_much(self, fitted: Sequence[Message], question: int) -> dict[int, str]:
-        """Give what has to be shortened now, by its index."""
+        """Return what has to be shortened now, by its index."""
         total = sum(self._sizes) + IMAGE_TOKENS * sum(len(m.images) for m in fitted)
         cut: dict[int, str] = {}
         for index in _cutting_order(fitted, question) if total > self.high else ():
@@ -121,7 +121,7 @@ class Window:
         self._sizes[index] = tokens(shorter)
 
     def _as_sent(self, messages: Sequence[Message]) -> list[Message]:
-        """Give the messages with what was taken out before; of pictures only the newest stay."""
+        """Return the messages with what was taken out before; of pictures only the newest stay."""
         newest = max((n for n, message in enumerate(messages) if message.images), default=-1)
         fitted = list(messages)
         for n, message in enumerate(messages):

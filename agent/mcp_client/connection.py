@@ -97,7 +97,7 @@ class Connection:
         self._listed: list[dict[str, Any]] | None = None
 
     async def tools(self) -> list[dict[str, Any]]:
-        """Give what the server defines now; asked again once it said that this has changed.
+        """Return what the server defines now; asked again once it said that this has changed.
 
         What is too large to describe a tool is left out.
         """

@@ -162,7 +162,7 @@ def tool_names(server: NamedServer, names: Iterable[str]) -> dict[str, str]:
 
 
 def changes(allowed: Mapping[str, Definition], live: Sequence[Definition]) -> dict[str, list[str]]:
-    """Tell how a server's tools differ from those allowed: names by `new`, `changed`, `gone`."""
+    """Return how a server's tools differ from those allowed: names by `new`, `changed`, `gone`."""
     now = {one.name: one for one in live}
     told = {
         "new": [name for name in now if name not in allowed],
@@ -192,7 +192,7 @@ class Server:
         self._known: dict[str, Definition] = {}
 
     def allowed(self) -> dict[str, Definition] | None:
-        """Give the allowed tools by name; None where it was never reached, or not as it is set."""
+        """Return the allowed tools by name; None where it was not reached yet as it is set now."""
         try:
             held = json.loads(self._path.read_text(encoding="utf-8"))
             found = [Definition(row) for row in held["tools"]]
@@ -209,7 +209,7 @@ class Server:
         return [Definition.of(row) for row in await self.connection.tools()]
 
     async def tools(self) -> list[Tool]:
-        """Give its tools as they were allowed; as they are now where it was never reached."""
+        """Return its tools as they were allowed; as they are now where it was never reached."""
         found = self.allowed()
         if found is None:
             live = await self._live()
@@ -219,7 +219,7 @@ class Server:
         return self._as_tools(found.values())
 
     async def compared(self, *, allow: bool) -> tuple[list[Tool], dict[str, list[str]]]:
-        """Give its tools as they are now, and how they differ from those allowed until now."""
+        """Return its tools as they are now, and how they differ from those allowed until now."""
         live, before = await self._live(), self.allowed()
         if allow or before is None:
             self._allow(live)
@@ -279,7 +279,7 @@ class ServerTools:
 async def open_servers(
     servers: Sequence[NamedServer], folder: Path, proxy: str | None = None, *, connect: bool = True
 ) -> AsyncIterator[ServerTools]:
-    """Give the tools of servers; those that were connected are let go at the end of the block.
+    """Return the tools of servers; those that were connected are let go at the end of the block.
 
     Without `connect` those of servers that were never reached are not known.
     """
@@ -308,7 +308,7 @@ async def open_servers(
 def _result(
     context: ToolContext, server: NamedServer, name: str, made: CallToolResult
 ) -> ToolResult:
-    """Give what a tool said as a source of the run: text, pictures, and the names of the rest."""
+    """Return what a tool said as a source of the run: text, pictures, and the names of the rest."""
     text = clean("\n\n".join(_texts(made))).strip()
     room = context.limits.read_tokens * CHARS_PER_TOKEN
     if made.is_error:
@@ -333,7 +333,7 @@ def _result(
 
 
 def _texts(made: CallToolResult) -> Iterable[str]:
-    """Give the texts of a result; what is no text is named."""
+    """Yield the texts of a result; what is no text is named."""
     for part in made.content:
         if isinstance(part, TextContent):
             yield part.text

@@ -17,6 +17,7 @@ from agent.prompts import BROWSING, CITING, system_prompt
 from agent.review.gate import SectionGate
 from agent.run.models import RedactingModel
 from agent.tools.registry import from_functions, tool_specs
+from agent.tools.rephrasing import Rephraser
 from agent.tools.skill_tools import skills_block
 from agent.tools.toolset import (
     ObservedCalls,
@@ -25,7 +26,6 @@ from agent.tools.toolset import (
     plugin_tools,
     select,
 )
-from agent.tools.web_tools import Rephraser
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence

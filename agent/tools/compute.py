@@ -57,7 +57,7 @@ class _Inputs:
     _cells: dict[str, str] = field(default_factory=dict)
 
     def figure(self, passage: str, words: str) -> float:
-        """Give the figure in some words of a passage; raises `ValueError` where they are not."""
+        """Return the figure in some words of a passage; raises `ValueError` where they are not."""
         found = self._passage(passage)
         if not words.strip() or " ".join(words.split()) not in " ".join(found.text.split()):
             raise ValueError(f"“{words}” does not stand in {passage}")
@@ -66,7 +66,7 @@ class _Inputs:
         return value
 
     def table(self, passage: str) -> list[list[str]]:
-        """Give the table of which a passage is a row, the names of its columns first."""
+        """Return the table of which a passage is a row, the names of its columns first."""
         found = self._passage(passage)
         source = self.evidence.source(found.source)
         text = source.text if source else ""

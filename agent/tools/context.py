@@ -83,7 +83,7 @@ class Limits(LimitSettings):
 
     @classmethod
     def of(cls, options: Options) -> Limits:
-        """Give the bounds of a run with these settings."""
+        """Return the bounds of a run with these settings."""
         effort = options.effort
         return cls(
             **dict(options.limits),
@@ -202,7 +202,7 @@ class ToolContext:
         return self.outgoing.provenance
 
     def seconds_left(self, wanted: float) -> float:
-        """Tell how long a call may take: what it wants, or what is left of the run's time."""
+        """Return how long a call may take: what it wants, or what is left of the run's time."""
         if self.deadline is None:
             return wanted
         return max(0.1, min(wanted, self.deadline - time.monotonic()))
@@ -231,7 +231,7 @@ class ToolContext:
         return await asyncio.get_running_loop().run_in_executor(self._worker, function, *args)
 
     async def near(self, question: str, texts: Sequence[str]) -> dict[str, float]:
-        """Give the cosine of a question and each text; nothing where the run has no embeddings."""
+        """Return the cosine of a question and each text; {} where the run has no embeddings."""
         if self.memory is None:
             return {}
         return await self.in_memory_thread(self.memory.near, question, texts)
@@ -250,7 +250,7 @@ def web_of(context: ToolContext) -> Web:
 
 
 def memory_of(context: ToolContext) -> Memory:
-    """Give the memory of the run; raises `ToolError` where it has none."""
+    """Return the memory of the run; raises `ToolError` where it has none."""
     if context.memory is None:
         raise ToolError("memory is off in this run", hint="Go on without it.")
     return context.memory

@@ -222,7 +222,7 @@ async def update_goal(
 
 @memory_tool("GET_GOALS", "gives the plans.")
 async def get_goals(context: ToolContext, *, project: str = "") -> ToolResult:
-    """Give one project's plan, or all."""
+    """Return one project's plan, or all."""
     plans = await context.in_memory_thread(memory_of(context).upkeep("").projects)
     if project:
         plans = {project: _plan(plans, project)}
@@ -256,7 +256,7 @@ GOAL_TOOLS = (set_goal, update_goal, get_goals)
 
 
 def wiki_of(context: ToolContext) -> Wiki:
-    """Give the wiki of the run; raises `ToolError` where it has none."""
+    """Return the wiki of the run; raises `ToolError` where it has none."""
     if context.wiki is None:
         raise ToolError("there is no wiki in this run", hint="Go on without it.")
     return context.wiki

@@ -153,7 +153,7 @@ async def screenshot(context: ToolContext) -> ToolResult:
 
 @page_tool("PAGE_CONTEXT", "url, title, selection, text in view.")
 async def page_context(context: ToolContext) -> ToolResult:
-    """Tell what the person, or our own tab, has in view."""
+    """Return what the person, or our own tab, has in view."""
     web = web_of(context)
     seen = web.context if web.tab is None else await web.tab.context()
     if seen is None:

@@ -194,7 +194,7 @@ _CODES = ("Key", "Digit", "Numpad")
 
 
 def _keys_text(keys: str) -> str:
-    """Give what pressing keys one after the other writes; what is no letter parts words."""
+    """Return what pressing keys one after the other writes; what is no letter parts words."""
     written = []
     for named in keys.split() or ["Space"]:
         *held, key = named.split("+") if len(named) > 1 else [named]
@@ -207,7 +207,7 @@ def _keys_text(keys: str) -> str:
 
 
 def _pointer_text(asked: Any) -> str:
-    """Give what a call of the mouse tells: its pixels and seconds, and what answers a dialog."""
+    """Return what a call of the mouse tells: its pixels and seconds, and what answers a dialog."""
     said = asked.model_dump(exclude_none=True, exclude_defaults=True)
     numbers = [f"{said[name]:g}" for name in ("x", "y", "dx", "dy", "seconds") if name in said]
     dialog = said.get("dialog", "")
@@ -286,7 +286,7 @@ async def check_outgoing(
 def _outgoing_texts(
     context: ToolContext, tool: Tool, arguments: Any
 ) -> Iterator[tuple[str, str | None]]:
-    """Give the texts of a call that leave, with the site they go to; None for an address."""
+    """Yield the texts of a call that leave, with the site they go to; None for an address."""
     url = getattr(arguments, "url", "")
     if url and not url.startswith("file:"):
         yield url, None
@@ -308,7 +308,7 @@ def _outgoing_texts(
 
 
 def _argument_texts(arguments: Any, schema: dict[str, Any]) -> Iterator[str]:
-    """Give all that the arguments of a tool say; the names of fields that it has say nothing."""
+    """Yield all that the arguments of a tool say; the names of fields that it has say nothing."""
     if isinstance(arguments, dict):
         known = schema.get("properties", {})
         for name, value in arguments.items():

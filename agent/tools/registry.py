@@ -164,7 +164,7 @@ _QUOTES = ('""', "''", "“”")
 def _readings(
     param: str, names: Sequence[str], required: frozenset[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give what a parameter may mean, the likeliest first: (tier, fields)."""
+    """Yield what a parameter may mean, the likeliest first: (tier, fields)."""
     if not param:
         yield AS_WRITTEN, {}
         return
@@ -282,7 +282,7 @@ class Registry:
         return iter(self._tools.values())
 
     def lines(self, *, on_page: bool = False) -> list[str]:
-        """Tell how each tool is called and what it does: those of a page, or the others."""
+        """Write how each tool is called and what it does: those of a page, or the others."""
         listed = (tool for tool in self if tool.listed and tool.on_page is on_page)
         return [f"- `{tool.usage()}` {tool.description}".rstrip() for tool in listed]
 

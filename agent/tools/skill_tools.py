@@ -131,7 +131,7 @@ def skills_block(context: ToolContext) -> str:
 
 @skill_tool("read_skill", "gives the text of a skill, or of a file beside it.", capped=False)
 async def read_skill(context: ToolContext, *, name: NonEmpty, file: str = "") -> ToolResult:
-    """Give the text of a skill, or of a file of it: the person's as such, a project's as data."""
+    """Return the text of a skill, or of a file of it: the person's as such, a project's as data."""
     skill = next((s for s in context.skills if s.name == name and not s.broken), None)
     if skill is None:
         known = ", ".join(s.name for s in context.skills if not s.broken)

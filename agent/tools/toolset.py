@@ -46,7 +46,7 @@ _RULES: Final = (
 
 
 def available_tools(context: ToolContext) -> Iterator[tuple[Tool, str]]:
-    """Give every tool of ours, with the reason why a run with these means has no use for it."""
+    """Yield every tool of ours, with the reason why a run with these means has no use for it."""
     solver = context.web is not None and context.web.solver is not None
     no_solver = "" if solver else "nobody solves captchas: --solver"
     no_memory = "" if context.memory is not None else "this run has no memory"
@@ -67,7 +67,7 @@ def available_tools(context: ToolContext) -> Iterator[tuple[Tool, str]]:
 
 
 def plugin_tools(names: Sequence[str]) -> Iterator[Tool]:
-    """Give the tools of the plug-ins that were named; raises `UsageError` for others."""
+    """Yield the tools of the plug-ins that were named; raises `UsageError` for others."""
     for name in names:
         found = plugged("tools", name)
         if found is None:
@@ -87,7 +87,7 @@ class Selected:
     refused: frozenset[str] = frozenset()
 
     def registry(self) -> Registry:
-        """Give the tools that are on."""
+        """Return the tools that are on."""
         on = [tool for tool, why in self.rows if not why]
         return Registry(on, {t.name: why for t, why in self.rows if t.name in self.refused})
 
@@ -129,7 +129,7 @@ def select(
 
 
 def _rule_against(tool: Tool, options: Options) -> str:
-    """Tell by which rule a tool is off; "" where none refuses it."""
+    """Return the rule by which a tool is off; "" where none refuses it."""
     if tool.source not in options.tool_sources:
         return f"its source, {tool.source}, is not in --tool-sources"
     rules = [(options.tool_allow, options.tool_deny, "--tool")]
@@ -156,7 +156,7 @@ def _plain(name: str) -> str:
 
 
 def guides_for(system: str, noted: Mapping[str, Any] | None = None) -> Guides:
-    """Give the helper texts that a loop with this system prompt may still need.
+    """Return the helper texts that a loop with this system prompt may still need.
 
     `noted` is what the record says of the tools that the run has.
     """
@@ -242,7 +242,7 @@ def _kind_of(provenance: Provenance, seen: Observation, url: str, files: frozens
 
 
 def _strings(data: Any) -> Iterator[str]:
-    """Give the texts of a result's data that the call did not say itself."""
+    """Yield the texts of a result's data that the call did not say itself."""
     if isinstance(data, str):
         yield data
     elif isinstance(data, dict):

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from agent.errors import ReplayDiverged, ResearchError, ToolError
+from agent.errors import ToolError
 from agent.evidence.passages import PassageIndex, split_passages
-from agent.guard.budget import RESERVE
-from agent.guard.model_client import ModelClient
 from agent.guard.provenance import SEARCH
-from agent.journal.events import REPHRASE
-from agent.models.base import Task, takes
-from agent.prompts import prompt
-from agent.protocol.replies import loose_object
 from agent.tools.context import CALL_PLACE, SOLVABLE, web_of
 from agent.tools.registry import NonEmpty, ToolResult, tool
 from agent.tools.sources import (
@@ -26,7 +20,6 @@ from agent.tools.sources import (
     register_results,
     show_passages,
 )
-from agent.types import Message
 from browser.search.chain import ask, joined
 from browser.search.corpus import Corpus
 from browser.text.languages import question_language
@@ -37,9 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent.evidence.store import Source
-    from agent.guard.budget import Budget
-    from agent.guard.model_client import Record
-    from agent.models.base import Model
     from agent.tools.context import ToolContext, Web
     from agent.tools.registry import Finish
     from browser.read.crawl import Crawl
@@ -146,69 +136,6 @@ def _search_result(context: ToolContext, query: str, result: ChainResult) -> Too
     )
 
 
-MOST_QUERIES: Final = 3
-"""Of a reply: what three other ways of asking do not find, a fourth has not found either."""
-LONGEST: Final = 150
-"""Characters of a query: engines cut what is longer."""
-REPHRASE_SECONDS: Final = 20.0
-"""The search under way has other things to do, too: a model that takes longer is not waited for."""
-
-
-class Rephrased(NamedTuple):
-    """A query in other words; `lang`, two letters, where it is in another language."""
-
-    text: str
-    lang: str | None = None
-
-
-@dataclass(slots=True)
-class Rephraser:
-    """Asks the run's model for other queries, `most` times a run; what it costs is the run's."""
-
-    model: Model
-    budget: Budget
-    record: Record
-    most: int
-    _asked: int = field(default=0, init=False)
-
-    async def ask(self, question: str, query: str, place: str) -> tuple[Rephrased, ...]:
-        """Give other queries; none where the model is not asked, fails, or has none.
-
-        It is shown the question and the query alone, nothing that came from the web or memory.
-        """
-        usd = self.budget.usd
-        spent = usd is not None and self.budget.spent >= usd * (1 - RESERVE)
-        if self._asked >= self.most or spent or not takes(self.model, Task.REPHRASE):
-            return ()
-        self._asked += 1
-        system = prompt(REPHRASE).replace("{most}", str(MOST_QUERIES))
-        client = ModelClient(self.model, system, self.budget, self.record)
-        shown = Message("user", f"Question: {question}\n\nQuery that found little: {query}")
-        try:
-            async with asyncio.timeout(REPHRASE_SECONDS):
-                reply = await client.ask(f"{REPHRASE}/{place}", [shown])
-        except ReplayDiverged:
-            raise
-        except (ResearchError, TimeoutError) as error:
-            self.record("note", place, text=f"{REPHRASE} failed: {error or 'timeout'}")
-            return ()
-        return read_queries(reply.text, query)
-
-
-def read_queries(reply: str, asked: str) -> tuple[Rephrased, ...]:
-    """Read the queries of a reply; what is none, or the one that was asked, is left out."""
-    rows = loose_object(reply).get("queries")
-    found: dict[str, Rephrased] = {}
-    for row in rows if isinstance(rows, list) else []:
-        query, lang = (row.get("query"), row.get("lang")) if isinstance(row, dict) else (row, None)
-        text = " ".join(query.split())[:LONGEST] if isinstance(query, str) else ""
-        if not isinstance(lang, str) or len(lang) != 2 or not (lang.isascii() and lang.isalpha()):
-            lang = None
-        if text and text.casefold() != asked.casefold():
-            found[text.casefold()] = Rephrased(text, lang and lang.lower())
-    return tuple(found.values())[:MOST_QUERIES]
-
-
 RELATED_LINKS = 6
 PREVIEW_CHARS = 8_000
 """What the reference engine's FETCH_URL gives of a page."""
@@ -311,7 +238,7 @@ def _unread(context: ToolContext, page: Page) -> ToolResult:
 
 
 def _related_links(document: Document, query: str) -> list[dict[str, str]]:
-    """Give the links whose texts share most words with a query."""
+    """Return the links whose texts share most words with a query."""
     wanted = set(content_words(query))
     shared = [(len(wanted & set(content_words(link.text))), link) for link in document.links]
     best = sorted((row for row in shared if row[0]), key=lambda row: -row[0])

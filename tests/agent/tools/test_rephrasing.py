@@ -9,7 +9,7 @@ import pytest
 from agent.journal.runs import Runs
 from agent.run.record import RunRecord
 from agent.run.replay import replay
-from agent.tools.web_tools import LONGEST, MOST_QUERIES, Rephrased, read_queries
+from agent.tools.rephrasing import LONGEST, MOST_QUERIES, Rephrased, read_queries
 
 QUESTION = "Wann wurde das Leuchtfeuer von Hesk zum ersten Mal entzündet?"
 NOWHERE = "<<TOOL:WEB_SEARCH:Leuchtfeuer erstmals entzündet>>"
