@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from lxml import etree
 from lxml.builder import ElementMaker  # type: ignore[import-not-found] # no stubs for it
 
 from agent.errors import NotSent
-from agent.files import write_whole
+from agent.files import write_whole, xml_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,17 +23,16 @@ _E: Any = ElementMaker(namespace=_ATOM, nsmap=_NAMES)
 _MOST = 200
 """Entries: readers come by more often than that many notices are made."""
 _WAIT_S = 10.0
-_NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def add_entry(path: Path, notice: Notice) -> None:
     """Put a notice at the top; one that is there already stays as it was. Raises `NotSent`."""
     entry = _E.entry(
-        _E.title(_xml_text(notice.subject)),
+        _E.title(xml_text(notice.subject)),
         _E.id(f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, notice.id)}"),
         _E.updated(notice.at.isoformat()),
-        _E.content(_xml_text(notice.text or notice.subject)),
-        *([_E.link(href=_xml_text(notice.url))] if notice.url else []),
+        _E.content(xml_text(notice.text or notice.subject)),
+        *([_E.link(href=xml_text(notice.url))] if notice.url else []),
     )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -71,8 +69,3 @@ def _read(path: Path) -> etree._Element:
     if feed.tag != f"{{{_ATOM}}}feed":
         raise NotSent(f"{path} is no Atom feed", hint="Name another file.")
     return feed
-
-
-def _xml_text(text: str) -> str:
-    """Leave out what XML 1.0 cannot hold."""
-    return _NO_XML.sub("", text)
