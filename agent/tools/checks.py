@@ -216,7 +216,7 @@ async def _described(tab: Tab, name: str, arguments: Any) -> str:
     ref = said.pop("ref", None)
     what = " ".join(f"{key}={value!r}" for key, value in said.items())
     does = await tab.effect(ref, said.get("keys")) if name in ("CLICK", "PRESS") else ""
-    return " ".join(filter(None, (f"does {name}", tab.named(ref) if ref else "", what, does)))
+    return " ".join(filter(None, (f"does {name}", tab.describe(ref) if ref else "", what, does)))
 
 
 async def what_lasts_needs_a_yes(context: ToolContext, tool: Tool, arguments: Any) -> None:

@@ -50,7 +50,7 @@ async def open_page(context: ToolContext, *, url: Needed) -> Finish:
 async def _arrive(web: Web, url: str, seconds: float) -> None:
     """Go to an address in the tab that is open; in a new one where that does not answer."""
     browser = await web.start_browser()
-    if web.tab is not None and await browser.answers(web.tab):
+    if web.tab is not None and await browser.responds(web.tab):
         await web.tab.goto(url, deadline=seconds)
         return
     lost, web.tab = web.tab, None
@@ -253,7 +253,7 @@ async def _solved(context: ToolContext, tab: Tab, challenge: Challenge) -> Solve
         return Solved(error.outcome, str(error))
     if token is None:
         return Solved(Outcome.CAPTCHA, "the solver could not solve it")
-    how = await tab.answer(token)
+    how = await tab.answer_challenge(token)
     return Solved(Outcome.OK, how) if how else Solved(Outcome.EMPTY, "the captcha went away")
 
 
@@ -302,7 +302,7 @@ async def pictures_of(context: ToolContext, tab: Tab) -> tuple[bytes, ...]:
     if not context.vision:
         return ()
     try:
-        return await tab.pictures()
+        return await tab.marked_pictures()
     except BrowserError as error:
         context.record("note", text=f"no picture of {tab.url}: {error}")
         return ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import Error as PlaywrightError
 
@@ -17,7 +17,7 @@ from browser.page.waiting import in_background
 from browser.text.words import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
 
     from playwright.async_api import (
         ConsoleMessage,
@@ -54,7 +54,7 @@ class PageEvents:
     def __init__(
         self,
         page: Page,
-        save: Callable[[Download], asyncio.Task[SavedFile]],
+        save: Callable[[Download], Coroutine[Any, Any, SavedFile]],
         adopt: Callable[[Page], str | None],
     ) -> None:
         self._page = page
@@ -105,11 +105,6 @@ class PageEvents:
         if not self._hears_choosers:
             self._hears_choosers = True
             self._page.on("filechooser", self._on_chooser)
-
-    def take_held(self) -> Dialog | None:
-        """Take the dialog that is open, to answer it."""
-        dialog, self.held = self.held, None
-        return dialog
 
     def add(self, line: str) -> None:
         """Report something at the next observation."""
@@ -194,7 +189,7 @@ class PageEvents:
 
     def _on_download(self, download: Download) -> None:
         self.navigating, self.diverted = False, True
-        self.downloads.append(self._save(download))
+        self.downloads.append(asyncio.ensure_future(self._save(download)))
         self.add(f"download: {download.suggested_filename[:100]} from {download.url[:100]}")
 
     def _on_popup(self, page: Page) -> None:
