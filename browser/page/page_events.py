@@ -125,6 +125,7 @@ class PageEvents:
         `acted_in` is the frame that was acted in, where that is not the page's own.
         """
         until = time.monotonic() + CAP_SECONDS
+        # The page is asked from outside: timers of its own are throttled in a background tab.
         while time.monotonic() < until and not (self.closed or self.crashed):
             left = await self._seconds_to_rest()
             if left == 0 and acted_in is not None:
@@ -138,12 +139,14 @@ class PageEvents:
         """Seconds until the next look makes sense; 0 when the page is at rest."""
         try:
             state = await injected.call(self._page.main_frame, "restState")
+            # The page hears of a navigation before the browser does, but not that it is a download.
             leaving = self.navigating or (state["navigating"] and not self.diverted)
         except PlaywrightError:
             leaving = True  # the document went away under the question
         if leaving:
             await self._arrive()
             return _STEP
+        # A stream never ends; what a page waits for is short.
         now = time.monotonic()
         waits = any(now - begun < _STREAMING_SECONDS for begun in self._requests.values())
         if state["ready"] == "loading" or waits or state["opening"] > self.opened:
@@ -188,6 +191,7 @@ class PageEvents:
         self.add(f'dialog: {kind} "{dialog.message[:_MESSAGE]}" was {done}')
 
     def _on_download(self, download: Download) -> None:
+        # A link to a file begins like a navigation, and brings no document.
         self.navigating, self.diverted = False, True
         self.downloads.append(asyncio.ensure_future(self._save(download)))
         self.add(f"download: {download.suggested_filename[:100]} from {download.url[:100]}")
@@ -197,6 +201,7 @@ class PageEvents:
         self._popups.append((self._adopt(page), page))
 
     def _on_console(self, message: ConsoleMessage) -> None:
+        # Browsers ask for an icon by themselves; that there is none is no error of the page.
         if message.type == "error" and not message.location["url"].endswith("/favicon.ico"):
             self._on_error(f"console error: {message.text}")
 
@@ -224,4 +229,4 @@ class PageEvents:
         if frame == self._page.main_frame:
             self.navigating = False
             self.navigations += 1
-            self._requests.clear()
+            self._requests.clear()  # those of the page before never end for us

@@ -93,9 +93,11 @@ class Frames:
         self._walk_ms = walk_ms
         main = self._page.main_frame
         raw = await self._walk(main, below=self._large)
+        # Of a page too large for one walk the part above is left out: what is in view must be in.
         if raw.get("cut") and raw["scrolled"] and not raw["below"]:
             raw = await self._walk(main, below=True)
         self._large = bool(raw.get("cut") or raw.get("below"))
+        # Closed shadow roots come over DevTools, which takes a second walk; most pages have none.
         if raw.get("suspects") and await injected.adopt_closed_roots(self._page):
             raw = await self._walk(main, below=self._large)
         inner: dict[str, Walked] = {}
@@ -190,7 +192,7 @@ class Frames:
 
         async def walk(frame: Frame) -> None:
             owner = await frame.frame_element()
-            self._prefix(frame)
+            self._prefix(frame)  # numbers go by the order of frames, not of their answers
             ref = await injected.call(parent, "known", owner)
             if not ref:
                 return  # its element is not shown

@@ -223,7 +223,7 @@ class Browser:
                 lost.kill()
             self._tabs.clear()
             self._running = None
-            with suppress(BrowserError):
+            with suppress(BrowserError):  # it is gone: it need not let itself be closed
                 await self._stack.aclose()
             self._running = await self._stack.enter_async_context(self._begin())
 
