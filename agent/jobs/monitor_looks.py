@@ -153,7 +153,6 @@ async def opened_tab(web: Web, url: str) -> AsyncIterator[Tab]:
     """Open a page in a tab of its own, politely; raises `WebOutOfReach` where it does not come."""
     try:
         if web.polite is not None:
-            await web.polite.check(url)
             await web.polite.turn(url, DEADLINE)
         browser = await web.start_browser()
         tab = await browser.open(url, deadline=DEADLINE)

@@ -35,7 +35,6 @@ async def open_page(context: ToolContext, *, url: Needed) -> Finish:
     web.egress.check_url(url)
     seconds = context.seconds_left(context.limits.read_seconds)
     if web.polite is not None:  # in a person's own Chrome it is the person who asks
-        await web.polite.check(url)
         await web.polite.turn(url, seconds)
     async with web.lock:
         await _arrive(web, url, seconds)

@@ -13,12 +13,11 @@ from playwright.async_api import Error as PlaywrightError
 from browser.errors import (
     ActionError,
     BrowserGone,
-    ConnectFailed,
     ElementLeft,
     PageCrashed,
     Refused,
 )
-from browser.net.guard import REFUSED, VERDICT
+from browser.net.guard import VERDICT, error_of_verdict
 from browser.net.url import host, is_web_url
 from browser.page import injected
 from browser.page.snapshot import DEFAULT_BUDGET, changes
@@ -114,8 +113,7 @@ class PageDriver:
             await self._check_address(hop.url)
             hop = hop.redirected_from
         if verdict := response.headers.get(VERDICT):
-            why = f"{url}: {response.status_text}"
-            raise Refused(why) if verdict == REFUSED else ConnectFailed(why)
+            raise error_of_verdict(verdict, f"{url}: {response.status_text}")
 
     async def check_place(self) -> None:
         """Raise Refused where the page led to an address that must not be reached, and leave it."""

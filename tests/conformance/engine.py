@@ -159,7 +159,7 @@ class Engine:
             self._speaker.note,
             self._ask,
         )
-        done = FinishedTurn(tuple(self._history), len(work.messages), opening.shown)
+        done = FinishedTurn(tuple(self._history), len(work.messages), opening.skills)
         await jobs.run(done)
 
     async def _ask(self, name: str, system: str, request: str) -> str:
