@@ -51,7 +51,7 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
         await web.polite.turn(url, seconds)
     async with web.lock:
         browser, tab = await web.start_browser(), web.tab
-        if tab is not None and await browser.answers(tab):
+        if tab is not None and await browser.responds(tab):
             await tab.goto(url, deadline=seconds)
         else:
             lost, web.tab = tab, None
@@ -195,7 +195,7 @@ async def pictures_of(context: ToolContext, tab: Tab) -> tuple[bytes, ...]:
     if not context.vision:
         return ()
     try:
-        return await tab.pictures()
+        return await tab.marked_pictures()
     except BrowserError as error:
         context.record("note", text=f"no picture of {tab.url}: {error}")
         return ()
@@ -269,7 +269,7 @@ async def _ask_solver(context: ToolContext, tab: Tab, challenge: Challenge) -> t
         return error.outcome, str(error)
     if token is None:
         return Outcome.CAPTCHA, "the solver could not solve it"
-    how = await tab.answer(token)
+    how = await tab.answer_challenge(token)
     return (Outcome.OK, how) if how else (Outcome.EMPTY, "the captcha went away")
 
 

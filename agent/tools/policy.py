@@ -362,7 +362,7 @@ async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
         ref, act = said.pop("ref", None), tool.name in ("CLICK", "PRESS")
         what = " ".join(f"{key}={value!r}" for key, value in said.items())
         does = await web.tab.effect(ref, said.get("keys")) if act else ""
-        named_ref = web.tab.named(ref) if ref else ""
+        named_ref = web.tab.describe(ref) if ref else ""
         effect = " ".join(filter(None, (f"does {tool.name}", named_ref, what, does)))
         await require_yes(context, tool.name, f"{effect}, at {web.tab.url}", site)
 
