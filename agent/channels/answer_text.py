@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
-from agent.export import verdicts
+from agent.export import report_view
 from agent.jsvalues import cut, length
 from browser.text.sentences import sentences
 from browser.text.words import clean
@@ -35,7 +35,10 @@ def answer_text(report: Report) -> str:
     why = f"{error.message}. {error.hint}".strip() if error else ""
     if error and report.status == "failed":
         return clean(f"That failed: {why}")
-    doubtful = [f"? {s.text} ({verdicts.verdict(s, report)})" for s in verdicts.unsupported(report)]
+    doubtful = [
+        f"? {s.text} ({report_view.verdict_label(s, report)})"
+        for s in report_view.unsupported(report)
+    ]
     sources = [
         f"[{s.n}] {s.title or s.url}" + (f"\n{s.url}" if s.url.startswith("http") else "")
         for s in report.sources
@@ -43,7 +46,7 @@ def answer_text(report: Report) -> str:
     blocks = [
         _WORDS.get(report.status, ""),
         why,
-        verdicts.doubt(report),
+        report_view.low_confidence_warning(report),
         plain(report.answer),
         "\n".join(["Not verified:", *doubtful]) if doubtful else "",
         "\n".join(sources),

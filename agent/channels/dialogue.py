@@ -24,7 +24,7 @@ from agent.export import writer
 from agent.files import write_whole
 from agent.journal.runs import Runs
 from agent.notify.notice import Attachment
-from agent.notify.service_client import pause
+from agent.notify.service_client import backoff_delay
 from agent.run.outcome import FINAL
 from agent.run.research import research
 from agent.run.resume import resume_run
@@ -391,7 +391,7 @@ class Dialogue:
                 self._inbox.mark_part(message.id, part.n, WAITING)
                 if not attempt:
                     self._say(f"{self._name}: an answer waits for the service: {error}")
-                await asyncio.sleep(pause(attempt, self._again))
+                await asyncio.sleep(backoff_delay(attempt, self._again))
                 attempt += 1
             except (ResearchError, BrowserError) as error:
                 self._inbox.mark_part(message.id, part.n, FAILED)

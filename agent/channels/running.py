@@ -16,8 +16,8 @@ from agent.channels.inbox import Inbox
 from agent.config import options as options_of
 from agent.config import plugged, private_folder
 from agent.errors import NotSent, ResearchError, UsageError
-from agent.notify.service_client import BACKOFF_S, ServiceClient, pause
-from agent.notify.targets import place_of
+from agent.notify.service_client import BACKOFF_S, ServiceClient, backoff_delay
+from agent.notify.targets import host_and_port
 from browser.errors import BrowserError
 from browser.net.egress import Egress, EgressPolicy
 from browser.plugins import plugins
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from agent.channels.dialogue import Dialogue
     from agent.config import Options
     from agent.notify.notice import Notice
-    from agent.notify.targets import Way
+    from agent.notify.targets import Sender
 
 EXTRA = ("telegram", "discord", "slack", "whatsapp", "email")
 """What the package of plug-ins `urchin-extras` brings."""
@@ -83,9 +83,9 @@ async def opened(
 ) -> AsyncIterator[tuple[Channel, Inbox]]:
     """Open a channel, which reaches its own service and nothing else; raises `UsageError`."""
     made, settings = checked(name, _row(name, options))
-    private = tuple(map(place_of, made.places(settings)))
+    private = tuple(map(host_and_port, made.places(settings)))
     policy = EgressPolicy(
-        allow_hosts=(*made.hosts, *private, *([place_of(made.url)] if made.url else ())),
+        allow_hosts=(*made.hosts, *private, *([host_and_port(made.url)] if made.url else ())),
         deny_hosts=options.deny,
         allow_private=private,
         upstream_proxy=options.proxy,
@@ -155,7 +155,7 @@ async def _listen(
             except (ResearchError, BrowserError, OSError, *MALFORMED) as error:
                 attempt = 0 if loop.time() - began > _LASTS_S else attempt + 1
                 say(f"{name}: cut off: {error}")
-            await asyncio.sleep(pause(attempt, backoff))
+            await asyncio.sleep(backoff_delay(attempt, backoff))
     finally:
         await dialogue.close()
 
@@ -173,10 +173,10 @@ async def check_channel(
 
 def channel_ways(
     options: Options, *, environ: Mapping[str, str], say: Callable[[str], None] = lambda _: None
-) -> dict[str, Way]:
+) -> dict[str, Sender]:
     """Give the ways by which `agent.notify` tells somebody in a channel: `NAME:THREAD`."""
 
-    def way(name: str) -> Way:
+    def way(name: str) -> Sender:
         async def tell(where: str, notice: Notice) -> None:
             async with opened(name, options, environ=environ, say=say) as (channel, _):
                 await _tell(channel, where, notice)

@@ -12,7 +12,7 @@ from agent.cli.ask import run_to_end
 from agent.cli.flags import output_flags, run_flags_showing
 from agent.config import options
 from agent.errors import CHECK_FAILED
-from agent.export.verdicts import faults, to_look_at
+from agent.export.report_view import faults, to_check
 from agent.run.audit import audit as audited
 from agent.run.draft import SERVICES
 from agent.run.outcome import EXIT_CODES
@@ -53,5 +53,5 @@ def audit(draft: Path, bibliography: Path | None, services: tuple[str, ...], **f
     seen: list[Report] = []
     required = bool(flags.pop("require_verified"))
     code = run_to_end(start, flags, data, required=required, seen=seen.append)
-    holds = not any(faults(one) or (required and to_look_at(one)) for one in seen)
+    holds = not any(faults(one) or (required and to_check(one)) for one in seen)
     return code if holds or code not in (EXIT_CODES["answered"], _UNVERIFIED) else CHECK_FAILED

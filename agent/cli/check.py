@@ -14,9 +14,9 @@ from agent.cli.flags import given, run_flags_showing
 from agent.cli.stores import all_runs
 from agent.cli.terminal import complain
 from agent.errors import CHECK_FAILED, ResearchError
-from agent.export import write_file
 from agent.export.junit import TestCase, to_xml
-from agent.export.run_archive import is_archive, opened
+from agent.export.run_archive import is_archive, open_run
+from agent.files import write_file
 from agent.run.expectations import read_suite
 from agent.run.record import RunRecord
 from agent.run.replay import replay
@@ -89,7 +89,7 @@ async def _checked(check: Check, suite: Suite, runs: Runs, flags: dict[str, Any]
     try:
         if check.run is not None:
             name = str(suite.folder / check.run) if is_archive(check.run) else check.run
-            with opened(name, runs) as folder:
+            with open_run(name, runs) as folder:
                 report = await replay(RunRecord.read(folder))
         else:
             settings = {**_ALONE, **_settings(check, suite), **flags}

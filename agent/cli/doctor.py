@@ -16,7 +16,7 @@ from agent.cli.flags import given, some_run_flags
 from agent.cli.terminal import complain, print_json
 from agent.config import Options, options, private_folder
 from agent.errors import ResearchError
-from agent.models.providers import SMALL, endpoint_of, is_small
+from agent.models.providers import SMALL, find_endpoint, is_small
 from agent.run.models import open_remote_model
 from agent.run.web import open_web
 from agent.types import Message
@@ -28,7 +28,7 @@ from browser.types import Outcome, SearchQuery
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from browser.search.search_results import SearchSource
+    from browser.search.provider import SearchSource
 
 _PROBE = "lighthouse"
 """A word that every engine and encyclopedia knows."""
@@ -169,7 +169,7 @@ def _mend(name: str) -> str:
 
 async def _model(settings: Options) -> Checkup:
     try:
-        where = endpoint_of(settings.model, settings.base_url, os.environ, settings)
+        where = find_endpoint(settings.model, settings.base_url, os.environ, settings)
         if where is None:
             return Checkup("model", well=True, seen=settings.model or "extractive (no key needed)")
         async with AsyncExitStack() as stack:

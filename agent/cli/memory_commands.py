@@ -34,7 +34,7 @@ from agent.cli.stores import Place, opened, placed
 from agent.cli.terminal import complain_of, counted, note, print_json, print_rows
 from agent.config import options
 from agent.errors import CHECK_FAILED, NotFound, UsageError
-from agent.export import write_file
+from agent.files import write_file
 from agent.memory.kinds import BASES, KNOWN, expand
 from browser.text.words import clean
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from agent.config import Options
     from agent.memory.memory_api import Memory
     from agent.memory.memory_types import Hit
-    from agent.sealing.sealed_log import SealedLog
+    from agent.memory.sealed_log import SealedLog
 
 _LINE = 160  # characters of a memory in a list
 _ID_DIGITS = 18  # more are no id, and no number that a database takes
@@ -349,7 +349,7 @@ def verify(place: Place, head: str | None, roots: Path | None, blocks: dict[int,
 
 
 def _log(store: Memory) -> SealedLog:
-    from agent.sealing.sealed_log import SealedLog  # noqa: PLC0415 - `--help` needs no database
+    from agent.memory.sealed_log import SealedLog  # noqa: PLC0415 - `--help` needs no database
 
     return SealedLog(store)
 
@@ -410,8 +410,8 @@ async def _finish_runs(store: Memory, name: str | None, settings: Options) -> No
 
 async def _worded(store: Memory, name: str, settings: Options) -> int:
     """Have insights worded; returns how many."""
-    from agent.background.conversation_jobs import word_insights  # noqa: PLC0415 - only where a model is named
     from agent.models.base import Task, takes  # noqa: PLC0415 - as above
+    from agent.run.conversation_jobs import word_insights  # noqa: PLC0415 - only where a model is named
     from agent.run.models import open_model  # noqa: PLC0415 - as above
 
     async with AsyncExitStack() as stack:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Self
 
-from agent.export.verdicts import asked_for, failure
+from agent.export.report_view import parameter_text, tool_error
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -64,14 +64,14 @@ def _indexed(data: dict[str, Any]) -> str:
 
 def _tool(data: dict[str, Any]) -> str:
     result = data["data"]
-    failed = failure(result)
+    failed = tool_error(result)
     if failed and set(result.get("providers", {}).values()) == {"unreachable"}:
         return ""  # as above
     if failed:
         return f"{data['name']} failed: {failed.removeprefix(data['name']).lstrip()}"
     if data["name"] in ("WEB_SEARCH", "READ", "FETCH_URL") or not isinstance(result, dict):
         return ""
-    return f"{data['name']}: {result.get('did') or asked_for(data['param'], ', ')}"
+    return f"{data['name']}: {result.get('did') or parameter_text(data['param'], ', ')}"
 
 
 def _source(data: dict[str, Any]) -> str:

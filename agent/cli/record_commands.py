@@ -18,7 +18,7 @@ from agent.cli.stores import all_runs
 from agent.cli.terminal import complain, print_json
 from agent.errors import CHECK_FAILED
 from agent.export.compare_runs import compare
-from agent.export.run_archive import is_archive, opened
+from agent.export.run_archive import is_archive, open_run
 from agent.export.verify_run import verify as check
 from agent.export.verify_run import verify_archive
 from agent.run.outcome import exit_code
@@ -61,7 +61,7 @@ def verify(
     if is_archive(run):
         found = verify_archive(Path(run), roots, blocks)
     else:
-        with opened(run, all_runs(data_dir)) as folder:
+        with open_run(run, all_runs(data_dir)) as folder:
             found = check(folder, roots, blocks)
     told = [f"{flaw.where}: {flaw.what}" for flaw in found.flaws]
     if against and against != found.head:
@@ -98,7 +98,7 @@ def diff(a: str, b: str, data_dir: Path | None, *, as_json: bool) -> int:
     """Show runs A and B (or their archives) side by side; exits 8 when their answers differ."""
     runs = all_runs(data_dir)
     with ExitStack() as stack:
-        first, second = (stack.enter_context(opened(name, runs)) for name in (a, b))
+        first, second = (stack.enter_context(open_run(name, runs)) for name in (a, b))
         found = compare(first, second)
     if as_json:
         print_json(found)
@@ -179,7 +179,7 @@ def replay(
     as_json: bool,
 ) -> int:
     """Run RUN again from its record, or its archive, alone: no network, model or browser."""
-    with opened(run, all_runs(data_dir)) as folder:
+    with open_run(run, all_runs(data_dir)) as folder:
         record = RunRecord.read(folder)
         record = without_reach(record) if is_archive(run) else record
         if model is None and base_url is None:

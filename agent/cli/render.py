@@ -13,7 +13,7 @@ import click
 
 from agent.cli.terminal import complain
 from agent.errors import NotFound
-from agent.export import FORMATS, MORE, ending, export, verdicts
+from agent.export import FORMATS, MORE, ending, export, report_view
 from browser.plugins import plugins
 from browser.text.words import clean
 
@@ -55,7 +55,7 @@ def print_report(report: Report, limit: str | None = None) -> None:
     near = report.status == "not_found" and report.sources  # the answer says what they are
     blocks = [
         _LIMITS[limit or ""] if stopped else "" if near else _WORDS[report.status],
-        verdicts.doubt(report),
+        report_view.low_confidence_warning(report),
         _audited(report) if audited else report.answer,
         _data(report),
         _listed("Not verified:", _unverified(report)),
@@ -63,7 +63,9 @@ def print_report(report: Report, limit: str | None = None) -> None:
             "By search results only:",
             [f"  ~ {one.text} ({one.reason})" for one in report.sentences if one.weak],
         ),
-        _listed("Sources disagree:", [f"  ! {line}" for line in verdicts.conflicts(report)]),
+        _listed(
+            "Sources disagree:", [f"  ! {line}" for line in report_view.conflict_lines(report)]
+        ),
         "" if audited else "\n".join(_source(source) for source in report.sources),
         _last_line(report) if report.status != "failed" else "",
     ]
@@ -74,15 +76,15 @@ def print_report(report: Report, limit: str | None = None) -> None:
 
 def _audited(report: Report) -> str:
     """What does not hold in a draft, and how its references stand."""
-    wrong = verdicts.faults(report)
-    rows = [" — ".join(filter(None, verdicts.reference(one))) for one in report.references]
+    wrong = report_view.faults(report)
+    rows = [" — ".join(filter(None, report_view.reference_cells(one))) for one in report.references]
     counted = f"{len(wrong)} do not hold:" if len(wrong) != 1 else "1 does not hold:"
-    look = [f"  ? {one.text} ({one.reason})" for one in verdicts.to_look_at(report)]
+    look = [f"  ? {one.text} ({one.reason})" for one in report_view.to_check(report)]
     return "\n\n".join(
         [
             _listed(counted, [f"  ✗ {text} ({why})" for text, why in wrong])
             or "No fault is known.",
-            *([_listed(f"{verdicts.LOOK} ({len(look)}):", look)] if look else []),
+            *([_listed(f"{report_view.TO_CHECK} ({len(look)}):", look)] if look else []),
             _listed("References:", [f"  {row}" for row in rows]),
         ]
     )
@@ -95,7 +97,7 @@ def _data(report: Report) -> str:
             value.pointer.removeprefix("/"),
             " ".join(str(json.dumps(value.value, ensure_ascii=False)).strip('"').split()),
             "".join(f"[{n}]" for n in value.citations),
-            verdicts.VERDICTS[value.verdict],
+            report_view.VERDICT_LABELS[value.verdict],
         )
         for value in report.values
     ]
@@ -125,8 +127,8 @@ def _line(line: str, width: int) -> str:
 
 def _unverified(report: Report) -> list[str]:
     return [
-        f"  ? {sentence.text} ({verdicts.verdict(sentence, report)}{_because(sentence.reason)})"
-        for sentence in verdicts.not_told(report)
+        f"  ? {one.text} ({report_view.verdict_label(one, report)}{_because(one.reason)})"
+        for one in report_view.other_unsupported(report)
     ]
 
 
@@ -153,7 +155,7 @@ def _short(quote: str) -> str:
 
 def _last_line(report: Report) -> str:
     usage = report.usage
-    rated, *made_of = verdicts.rated(report) or [""]
+    rated, *made_of = report_view.confidence_facts(report) or [""]
     parts = [
         *([f"{rated} ({', '.join(made_of)})"] if rated else []),
         f"{report.steps} step{'s' * (report.steps != 1)}",

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.background.skill_scores import feedback as weigh
 from agent.cli.flags import (
     DAYS,
     Anywhere,
@@ -29,11 +28,12 @@ from agent.cli.stores import all_runs, still_left
 from agent.cli.terminal import complain, complain_of, print_json, print_rows
 from agent.config import options
 from agent.export import timestamps
-from agent.export.run_archive import opened
+from agent.export.run_archive import open_run
 from agent.export.run_record import report_of
 from agent.journal.events import read_events
 from agent.journal.usage import total
 from agent.journal.usage import usage as add_up
+from agent.run.conversation_jobs import feedback as weigh
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def seal(
 @data_dir_option
 def show(run: str, data_dir: Path | None, *, as_json: bool, steps: bool) -> None:
     """Show a run, or its archive: its answer and sources; --steps for what it did."""
-    with opened(run, all_runs(data_dir)) as folder:
+    with open_run(run, all_runs(data_dir)) as folder:
         report, events = report_of(folder), list(read_events(folder.journal))
     if as_json:
         print(report.to_json())
@@ -136,7 +136,7 @@ def show(run: str, data_dir: Path | None, *, as_json: bool, steps: bool) -> None
 @data_dir_option
 def export(run: str, files: tuple[Path, ...], data_dir: Path | None) -> int:
     """Write a run, or what is in its archive, to FILES; the kind is told by the ending."""
-    with opened(run, all_runs(data_dir)) as folder:
+    with open_run(run, all_runs(data_dir)) as folder:
         return write_exports(folder.path, export_paths(files), print)
 
 

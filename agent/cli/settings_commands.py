@@ -23,7 +23,7 @@ from agent.config import (
 from agent.errors import UsageError
 from agent.files import write_whole
 from agent.guard.secret_store import SecretStore, ValueStore
-from agent.models.providers import PROVIDERS, endpoint_of
+from agent.models.providers import PROVIDERS, find_endpoint
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def set_setting(name: str, value: str) -> None:
     settings = {**read_file(), field: parsed(value)}
     checked = options(settings)
     if field == "model" and checked.model:
-        endpoint_of(checked.model, settings.get("base_url"), os.environ)
+        find_endpoint(checked.model, settings.get("base_url"), os.environ)
     several = getattr(checked, field)
     if isinstance(several, tuple) and field != "search":  # which is one word, with commas
         settings[field] = [str(one) for one in several]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from agent.jobs.jobs import Jobs
-    from agent.journal.usage import Left
+    from agent.journal.usage import BudgetLeft
     from agent.memory.memory_api import Memory
     from agent.tools.registry import Tool
 
@@ -59,7 +59,7 @@ def all_runs(data_dir: Path | None) -> Runs:
     return Runs(Options(data_dir=data_dir).data if data_dir else default_data_dir())
 
 
-def still_left(data_dir: Path | None) -> Left:
+def still_left(data_dir: Path | None) -> BudgetLeft:
     """Give what is left of the budgets of the day and the month, where there are any.
 
     Where RESEARCH_JOBS_URL names jobs that machines share, what others spent counts too.

@@ -16,7 +16,7 @@ from browser.text.words import clean
 
 if TYPE_CHECKING:
     from agent.limits import WikiRules
-    from agent.wiki.wiki_files import Folder
+    from agent.wiki import Wiki
 
 Place = tuple[Path, Path, str]
 """The data folder, the wiki's own folder, the namespace."""
@@ -40,19 +40,19 @@ def wiki(ctx: click.Context, folder: Path | None, namespace: str, data_dir: Path
     folder = folder or options({"data_dir": data}, config=True).wiki_folder
     ctx.obj = (data, folder, namespace)
     if ctx.invoked_subcommand is None:
-        files = _files(ctx.obj)
-        print(f"{ctx.obj[1]}: {counted(len(files.list_files()), 'file', 'files')}")
+        files = _opened(ctx.obj).list_files()
+        print(f"{folder}: {counted(len(files), 'file', 'files')}")
 
 
 @wiki.command()
 @click.pass_obj
 def sync(place: Place) -> None:
     """Take up what was edited by hand, then write what is known."""
-    from agent.wiki.sync import sync as sync_pages  # noqa: PLC0415 - `--help` needs none of it
+    from agent.memory.wiki_sync import sync_wiki  # noqa: PLC0415 - `--help` needs none of it
 
     data, folder, namespace = place
     with opened((data, namespace)) as store:
-        changed = sync_pages(store, folder, _rules())
+        changed = sync_wiki(store, folder, _rules())
     for path in changed:
         print(clean(f"wrote {path}"))
     if not changed:
@@ -63,9 +63,7 @@ def sync(place: Place) -> None:
 @click.pass_obj
 def lint(place: Place) -> int:
     """Find what is wrong; exit 8 where something critical is."""
-    from agent.wiki.wiki_index import Wiki  # noqa: PLC0415 - `--help` needs none of it
-
-    found = Wiki(_files(place), rules=_rules()).lint()
+    found = _opened(place).lint()
     for finding in found:
         where = f"{finding.path}:{finding.line}" if finding.line else finding.path
         print(clean(f"{finding.severity}: {where} {finding.message}"))
@@ -81,9 +79,7 @@ def lint(place: Place) -> int:
 @click.pass_obj
 def show(place: Place, path: str, start: int, lines: int) -> None:
     """Show a page, the index unless told."""
-    from agent.wiki.wiki_files import get  # noqa: PLC0415 - as above
-
-    window = get(_files(place), path, start, lines)
+    window = _opened(place).read_lines(path, start, lines)
     if window is None:
         raise UsageError(f"no such page: {path}", hint="`research wiki show` lists the pages.")
     if start > max(1, window.total):
@@ -103,10 +99,8 @@ def search(
     place: Place, query: str, number: int, part: Literal["wiki", "raw", "sessions"] | None
 ) -> None:
     """Search the pages; exit 3 where nothing is found."""
-    from agent.wiki.wiki_files import search as find  # noqa: PLC0415 - as above
-
     require_words(query, "a search")
-    pages = find(_files(place), query, number, part)
+    pages = _opened(place).search(query, number, part)
     if not pages:
         raise NotFound(f"no page bears on {query!r}")
     for found in pages:
@@ -117,9 +111,9 @@ def _rules() -> WikiRules:
     return options({}, config=True).wiki_rules
 
 
-def _files(place: Place) -> Folder:
-    from agent.wiki.wiki_files import Folder  # noqa: PLC0415 - as above
+def _opened(place: Place) -> Wiki:
+    from agent.wiki import Wiki  # noqa: PLC0415 - `--help` needs none of it
 
     if not place[1].is_dir():
         raise UsageError(f"there is no wiki at {place[1]}", hint="`research wiki sync` makes one.")
-    return Folder(place[1])
+    return Wiki(place[1], _rules())

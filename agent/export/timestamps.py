@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
-from agent.journal.seal import Flaw, check_chain
+from agent.journal.integrity import Flaw, check_chain
 from agent.sealing import TimestampInvalid, check, stamper
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def seal(folder: RunFolder, authority: str, *, proxy: str | None = None) -> str:
     """
     head = _head(folder)
     token = stamper("rfc3161").stamp(bytes.fromhex(head), authority, proxy=proxy)
-    folder.write_stamp(folder.signature, token)
+    folder.write(folder.signature, token)
     return head
 
 
@@ -39,7 +39,7 @@ def anchor(folder: RunFolder, urls: Sequence[str], *, proxy: str | None = None) 
     before = folder.proof.read_bytes() if folder.proof.is_file() else b""
     digest = bytes.fromhex(_head(folder))
     proof, missing = stamper("opentimestamps").stamp(digest, urls, before, proxy=proxy)
-    folder.write_stamp(folder.proof, proof)
+    folder.write(folder.proof, proof)
     return tuple(missing)
 
 
@@ -52,7 +52,7 @@ def complete(
         raise UsageError(f"{folder.id} has no proof of OpenTimestamps", hint=hint)
     calendars = stamper("opentimestamps")
     proof, missing = calendars.complete(folder.proof.read_bytes(), urls, proxy=proxy)
-    folder.write_stamp(folder.proof, proof)
+    folder.write(folder.proof, proof)
     return tuple(missing)
 
 

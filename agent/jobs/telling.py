@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.jobs.job import JobSpec
-    from agent.notify.targets import Way
+    from agent.notify.targets import Sender
 
-    Ways = Callable[[Options], Mapping[str, Way]]
+    Ways = Callable[[Options], Mapping[str, Sender]]
     """Gives the further ways to people by the settings as they are now: those of channels."""
 
 

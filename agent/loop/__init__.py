@@ -1,1 +1,1 @@
-"""The loop: what it begins with, its turns, and the guided way for models that cannot drive it."""
+"""The loop of a question, what it begins with, its subtasks and reports, and guided mode."""

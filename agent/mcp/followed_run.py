@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mcp.types import CallToolResult, ResourceLink
 
 from agent.export.report_markdown import render_markdown
-from agent.export.verdicts import faults
+from agent.export.report_view import faults
 from agent.guard.provenance import PRIVATE, Kind, Provenance
 from agent.journal.events import Event
 from agent.mcp.tool_session import AskedPerson, error_result, text_result

@@ -1,4 +1,9 @@
-"""The seam behind which every model stands: messages in, a reply out."""
+"""The seam behind which every model stands: messages in, a reply out.
+
+Only `Model` is needed. What else a model can do it shows by having it: `takes` (only some tasks),
+`sees` (pictures), `native` and `offer` (tools as functions), `stream`, `reply_as` (a JSON Schema)
+and `guide` (leaving the search to rules). The functions below ask for these in one way.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +13,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
 
-from agent.types import Image, Message, Observation, ToolCall
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from agent.types import Fit, Passage
+    from agent.types import Fit, Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,26 +42,6 @@ class ModelReply:
     fit: Fit | None = None
 
 
-class Model(Protocol):
-    """A language model, or what speaks like one.
-
-    `reply` gets the system prompt and the messages so far, the last one from the user; it raises
-    a `ModelError` when it fails for good, retries being its own matter. It may also have `takes`,
-    where it takes some tasks only, `sees`, where it can be shown pictures, and `guide`, where it
-    can be relieved of driving the loop; see the functions of these names below.
-    """
-
-    name: str
-
-    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
-        """Answer the last message."""
-        ...
-
-    async def aclose(self) -> None:
-        """Let go of connections."""
-        ...
-
-
 class Task(StrEnum):
     """What a model may be asked beside the question itself."""
 
@@ -79,13 +62,35 @@ class Task(StrEnum):
     """Not a call: whether notes about going in circles mean anything to it."""
 
 
+OnText = Callable[[str | None], None]
+"""Gets what a model says, piece by piece; None says that it begins anew after a failure."""
+
+
+class Model(Protocol):
+    """A language model, or what speaks like one.
+
+    `reply` gets the system prompt and the messages so far, the last one from the user; it raises
+    a `ModelError` when it fails for good, retries being its own matter.
+    """
+
+    name: str
+
+    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+        """Answer the last message."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections."""
+        ...
+
+
 @runtime_checkable
 class Native(Model, Protocol):
     """A model that can be offered tools as functions; what it calls comes back as tool tags."""
 
     @property
     def native(self) -> bool:
-        """Tell whether it should be."""
+        """Whether it should be."""
         ...
 
     def offer(
@@ -96,6 +101,102 @@ class Native(Model, Protocol):
         Those `on_page` are offered from the first page on that a conversation shows.
         """
         ...
+
+
+@runtime_checkable
+class Streaming(Model, Protocol):
+    """A model that can be heard while it speaks."""
+
+    async def stream(self, system: str, messages: Sequence[Message], on_text: OnText) -> ModelReply:
+        """Answer the last message, and pass on what is said as it comes."""
+        ...
+
+
+@runtime_checkable
+class Structured(Model, Protocol):
+    """A model whose reply can be held to a JSON Schema by the server that runs it."""
+
+    async def reply_as(
+        self, system: str, messages: Sequence[Message], schema: dict[str, Any], longest: int
+    ) -> ModelReply:
+        """Answer with an instance of the schema, as far as the server can, in so many tokens."""
+        ...
+
+
+def sees(model: Model) -> bool:
+    """Whether a model can be shown pictures; one that does not say cannot."""
+    return bool(getattr(model, "sees", False))
+
+
+def takes(model: Model, task: Task) -> bool:
+    """Whether a model can be asked for a task; one that does not say can for all."""
+    choosy = getattr(model, "takes", None)
+    return choosy is None or bool(choosy(task))
+
+
+def uses_native_tools(model: Model) -> TypeGuard[Native]:
+    """Whether a model is to be offered tools as functions."""
+    return isinstance(model, Native) and model.native
+
+
+def guide(model: Model) -> bool:
+    """Let rules drive the loop for a model (`agent.loop.guided`); False where it knows no such."""
+    start = getattr(model, "guide", None)
+    if start is not None:
+        start()
+    return start is not None
+
+
+async def stream_reply(
+    model: Model, system: str, messages: Sequence[Message], on_text: OnText
+) -> ModelReply:
+    """Ask a model, streaming where it can."""
+    if isinstance(model, Streaming):
+        return await model.stream(system, messages, on_text)
+    return await model.reply(system, messages)
+
+
+class ModelWrapper:
+    """Stands before a model, with the same abilities; a base for those that change replies."""
+
+    def __init__(self, model: Model) -> None:
+        self.name = model.name
+        self._model = model
+
+    def takes(self, task: Task) -> bool:
+        """Whether the model takes a task."""
+        return takes(self._model, task)
+
+    @property
+    def sees(self) -> bool:
+        """Whether the model sees."""
+        return sees(self._model)
+
+    async def aclose(self) -> None:
+        """Let go of the model's connections."""
+        await self._model.aclose()
+
+
+class TextStream:
+    """The pieces of a reply on their way to a listener, over tries that fail and start over."""
+
+    def __init__(self, on_text: OnText) -> None:
+        self._on_text = on_text
+        self._begun = False
+
+    def restart(self) -> None:
+        """Start over: what was passed on so far belongs to a try that failed."""
+        if self._begun:
+            self._on_text(None)
+        self._begun = False
+
+    def __call__(self, piece: str | None) -> None:
+        """Pass a piece on."""
+        if piece is None:
+            self.restart()
+        elif piece:
+            self._begun = True
+            self._on_text(piece)
 
 
 class CallBudget(Protocol):
@@ -113,151 +214,3 @@ class CallBudget(Protocol):
 
 CALL_BUDGET: ContextVar[CallBudget | None] = ContextVar("CALL_BUDGET", default=None)
 """The budget of the call that is being made; each model that is asked begins its own tries."""
-
-Heard = Callable[[str | None], None]
-"""Takes what a model says, piece by piece; None says that it begins anew after a failure."""
-
-
-@runtime_checkable
-class Streaming(Model, Protocol):
-    """A model that can be heard while it speaks."""
-
-    async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
-        """Answer the last message, and pass on what is said as it comes."""
-        ...
-
-
-@runtime_checkable
-class Structured(Model, Protocol):
-    """A model whose reply can be held to a JSON Schema by the server that runs it."""
-
-    async def reply_as(
-        self, system: str, messages: Sequence[Message], schema: dict[str, Any], longest: int
-    ) -> ModelReply:
-        """Answer with an instance of the schema, as far as the server can, in so many tokens."""
-        ...
-
-
-def sees(model: Model) -> bool:
-    """Tell whether a model can be shown pictures; one that does not say cannot."""
-    return bool(getattr(model, "sees", False))
-
-
-def natively(model: Model) -> TypeGuard[Native]:
-    """Tell whether a model is to be offered tools as functions."""
-    return isinstance(model, Native) and model.native
-
-
-def takes(model: Model, task: Task) -> bool:
-    """Tell whether a model can be asked for a task; a language model can for all."""
-    choosy = getattr(model, "takes", None)
-    return choosy is None or bool(choosy(task))
-
-
-def guided(model: Model) -> bool:
-    """Relieve a model of driving the loop (`agent.loop.guided`), where it can be; tells whether."""
-    guide = getattr(model, "guide", None)
-    if guide is not None:
-        guide()
-    return guide is not None
-
-
-async def heard_reply(
-    model: Model, system: str, messages: Sequence[Message], heard: Heard
-) -> ModelReply:
-    """Ask a model, heard while it speaks where it can be."""
-    if isinstance(model, Streaming):
-        return await model.stream(system, messages, heard)
-    return await model.reply(system, messages)
-
-
-class Wrapping:
-    """Stands before a model, and is as able as that one."""
-
-    def __init__(self, model: Model) -> None:
-        self.name = model.name
-        self._model = model
-
-    def takes(self, task: Task) -> bool:
-        """Tell what the model takes."""
-        return takes(self._model, task)
-
-    @property
-    def sees(self) -> bool:
-        """Tell whether the model sees."""
-        return sees(self._model)
-
-    async def aclose(self) -> None:
-        """Let go of the model's connections."""
-        await self._model.aclose()
-
-
-class Hearing:
-    """Passes on the pieces of a reply; a try that starts over is announced by None."""
-
-    def __init__(self, heard: Heard) -> None:
-        self._heard = heard
-        self._said = False
-
-    def begin(self) -> None:
-        """Start over: what was heard so far belongs to a try that failed."""
-        if self._said:
-            self._heard(None)
-        self._said = False
-
-    def __call__(self, piece: str | None) -> None:
-        """Pass a piece on."""
-        if piece is None:
-            self.begin()
-        elif piece:
-            self._said = True
-            self._heard(piece)
-
-
-def images_kept(images: Iterable[Image]) -> list[dict[str, str]]:
-    """What the record says of pictures."""
-    return [{"media_type": image.media_type, "sha256": image.sha256} for image in images]
-
-
-def images_of(rows: Iterable[dict[str, str]], blob: Callable[[str], bytes]) -> tuple[Image, ...]:
-    """Read pictures again; `blob` gives the bytes of a hash."""
-    return tuple(Image(row["media_type"], blob(row["sha256"]), row["sha256"]) for row in rows)
-
-
-def message_kept(message: Message) -> dict[str, Any]:
-    """What the record says of a message.
-
-    Of a message of tool results their data is on record with the calls; the question's own message
-    keeps its files and its page itself.
-    """
-    row: dict[str, Any] = {"role": message.role, "content": message.content}
-    if message.images:
-        row["images"] = images_kept(message.images)
-    if message.question and (message.observations or message.question != message.content):
-        row["question"] = message.question
-        row["observations"] = [
-            {"tool": o.tool, "data": o.data, "passages": [p.id for p in o.passages]}
-            for o in message.observations
-        ]
-    return row
-
-
-def message_of(
-    row: dict[str, Any],
-    blob: Callable[[str], bytes],
-    passage: Callable[[str], Passage | None] = lambda _: None,
-) -> Message:
-    """Read a message again; `blob` gives the bytes of a hash, `passage` the passage of an id."""
-    observed = [
-        Observation(ToolCall(o["tool"]), o["data"], passages_of(o["passages"], passage))
-        for o in row.get("observations", ())
-    ]
-    images = images_of(row.get("images", ()), blob)
-    return Message(row["role"], row["content"], images, tuple(observed), row.get("question", ""))
-
-
-def passages_of(
-    ids: Iterable[str], passage: Callable[[str], Passage | None]
-) -> tuple[Passage, ...]:
-    """Find passages by their ids; one that is not there is left out."""
-    return tuple(found for found in map(passage, ids) if found is not None)

@@ -8,21 +8,22 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from agent.config import CONTEXT_WINDOW, host_port, made
+from agent.guard.redact import StreamRedactor
 from agent.keyless.model import ExtractiveModel
 from agent.limits import STANDARD
 from agent.loop.guided import GuidedModel
-from agent.models.base import Wrapping, heard_reply
-from agent.models.local import serving
+from agent.models.base import ModelWrapper, stream_reply
+from agent.models.local import serve_model_file
 from agent.models.providers import (
     EXTRACTIVE,
     SCRIPTED,
-    endpoint_of,
-    get_ready,
+    find_endpoint,
     is_small,
-    plugged_model,
+    plugin_model,
+    preload_client,
     remote_model,
 )
-from agent.models.router import LaterModel
+from agent.models.router import LazyModel
 from agent.models.scripted import ScriptedModel
 from agent.review.judge import PluggedJudge
 from browser.net.egress import Egress, EgressPolicy
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from agent.config import Options
     from agent.guard.redact import Redactor
     from agent.limits import Effort
-    from agent.models.base import Heard, Model, ModelReply
+    from agent.models.base import Model, ModelReply, OnText
     from agent.models.providers import Endpoint
     from agent.types import Message
 
@@ -97,10 +98,10 @@ def find_model(options: Options, brought: Model | None, environ: Mapping[str, st
     """
     if brought is not None:
         return FoundModel(options, environ, brought, None)
-    where = endpoint_of(options.model, options.base_url, environ, options)
+    where = find_endpoint(options.model, options.base_url, environ, options)
     if where is None:
         return FoundModel(options, environ, local_model(options.model, options.effort), None)
-    get_ready(where)
+    preload_client(where)
     return FoundModel(options, environ, None, where)
 
 
@@ -111,7 +112,7 @@ def local_model(name: str | None, effort: Effort = STANDARD) -> Model:
     """
     if name and name.startswith(SCRIPTED):
         return ScriptedModel.from_file(name.removeprefix(SCRIPTED))
-    plugged = plugged_model(name) if name and name != EXTRACTIVE else None
+    plugged = plugin_model(name) if name and name != EXTRACTIVE else None
     return plugged or ExtractiveModel(effort)
 
 
@@ -128,7 +129,7 @@ async def open_remote_model(
     """
     assert where is not None, "a model that is not local has an endpoint"
     if where.api == "local":
-        address = await stack.enter_async_context(serving(where.model, context_window))
+        address = await stack.enter_async_context(serve_model_file(where.model, context_window))
         where = replace(where, base_url=address, model="", api="openai")
     private = (host_port(where.base_url),) if where.base_url else ()
     allowed = EgressPolicy(allow_private=private, upstream_proxy=upstream)
@@ -152,9 +153,9 @@ async def with_fallbacks(
 
     models = [model]
     for name in options.fallback:  # looked up at once, opened when it is needed
-        where = endpoint_of(name, None, environ, options)
+        where = find_endpoint(name, None, environ, options)
         opening = partial(open_remote_model, stack, where, options.proxy, options.context_window)
-        models.append(LaterModel(where, opening) if where else local_model(name))
+        models.append(LazyModel(where, opening) if where else local_model(name))
     return Router(models, note)
 
 
@@ -162,13 +163,13 @@ async def open_model(
     stack: AsyncExitStack, name: str | None, options: Options, environ: Mapping[str, str]
 ) -> Model:
     """Open a model by its name, None the default one; raises `UsageError` for one nobody has."""
-    where = endpoint_of(name, options.base_url, environ, options)
+    where = find_endpoint(name, options.base_url, environ, options)
     if where is None:
         return local_model(name)
     return await open_remote_model(stack, where, options.proxy, options.context_window)
 
 
-class RedactingModel(Wrapping):
+class RedactingModel(ModelWrapper):
     """Asks a model, and takes the secrets out of what it says.
 
     What it is asked holds none: they are taken out of messages and results where these begin.
@@ -182,10 +183,10 @@ class RedactingModel(Wrapping):
         """Answer the last message."""
         return self._clean(await self._model.reply(system, messages))
 
-    async def stream(self, system: str, messages: Sequence[Message], heard: Heard) -> ModelReply:
+    async def stream(self, system: str, messages: Sequence[Message], heard: OnText) -> ModelReply:
         """Answer, heard while it speaks where it can be."""
-        pieces = self._redactor.pieces(heard)
-        reply = await heard_reply(self._model, system, messages, pieces)
+        pieces = StreamRedactor(self._redactor, heard)
+        reply = await stream_reply(self._model, system, messages, pieces)
         pieces.end()
         return self._clean(reply)
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from agent.evidence.store import Evidence
 from agent.guard.window import tokens
 from agent.journal.events import utc_now
+from agent.loop.plan import wants_plan
 from agent.models.base import Usage
-from agent.models.providers import EXTRACTIVE, endpoint_of, priced
-from agent.planner.plan import wants_plan
+from agent.models.providers import EXTRACTIVE, find_endpoint, priced
 from agent.prompts import system_prompt
 from agent.tools.context import Limits, ToolContext
 from agent.tools.registry import tool_specs
-from agent.tools.toolset import select, tools_there
+from agent.tools.toolset import available_tools, select
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,10 +47,10 @@ class Preview:
 
 def preview(question: str, options: Options, environ: Mapping[str, str]) -> Preview:
     """Look ahead; nothing is sent. Raises `UsageError` for a model that nobody has."""
-    where = endpoint_of(options.model, options.base_url, environ, options)
+    where = find_endpoint(options.model, options.base_url, environ, options)
     name = where.name if where else options.model or EXTRACTIVE
     context = ToolContext(question, Evidence(), Limits())
-    tools = select(tools_there(context), options).registry()
+    tools = select(available_tools(context), options).registry()
     native = where is not None and where.native
     today = utc_now().date().isoformat()
     said = options.instruction or ""

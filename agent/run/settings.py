@@ -12,12 +12,12 @@ from agent.config import config_path, private_folder
 from agent.errors import UsageError
 from agent.guard.budget import Budget
 from agent.journal.runs import Runs
-from agent.journal.usage import Left, Spending, left
+from agent.journal.usage import BudgetLeft, Spending, budget_left
 
 # Whoever asks for the type hints of `Flags` gets them.
 from agent.limits import Depth, LimitSettings, WikiRules  # noqa: TC001
 from agent.models.base import Usage
-from agent.models.providers import endpoint_of, priced
+from agent.models.providers import find_endpoint, priced
 from browser.net.url import host, registrable_domain
 
 if TYPE_CHECKING:
@@ -154,11 +154,13 @@ def dollars_of(options: Options) -> float | None:
     return max(min(given), NOTHING) if given else None
 
 
-def left_of(options: Options, spending: Spending | None = None) -> Left:
+def left_of(options: Options, spending: Spending | None = None) -> BudgetLeft:
     """Say what is left of the budgets of the day and the month, over all runs of the folder."""
     if options.budget_day is None and options.budget_month is None:
-        return Left(None, None)
-    return left(spending or Spending(Runs(options.data)), options.budget_day, options.budget_month)
+        return BudgetLeft(None, None)
+    return budget_left(
+        spending or Spending(Runs(options.data)), options.budget_day, options.budget_month
+    )
 
 
 def _highest_price(
@@ -168,7 +170,7 @@ def _highest_price(
     named = [(options.model, options.base_url), (options.judge, options.base_url)]
     named = [named[0], *(pair for pair in named[1:] if pair[0])]
     named += [(name, None) for name in options.fallback]
-    found = [endpoint_of(name, url, environ, options) for name, url in named]
+    found = [find_endpoint(name, url, environ, options) for name, url in named]
     priced_ones = [where for where in found if where is not None and where.prices]
     if not priced_ones:
         return None

@@ -17,8 +17,8 @@ from markupsafe import Markup
 from agent.errors import NotFound, UsageError
 from agent.export.compare_runs import compare
 from agent.export.report_html import report_body
+from agent.export.report_view import VERDICT_LABELS, parameter_text
 from agent.export.run_record import FinishedRun, to_the_minute
-from agent.export.verdicts import VERDICTS, asked_for
 from agent.journal.runs import RunFolder
 from agent.serve.forms import RunState
 from agent.serve.memory_routes import remembered, row_of
@@ -154,7 +154,7 @@ async def doctor(office: InOffice) -> list[dict[str, Any]]:
 @page_routes.get("/style")
 async def style(office: InOffice) -> Response:
     """Show type, space and colour."""
-    return _shown(office, "style.html", "style", verdicts=[str(v) for v in VERDICTS.values()])
+    return _shown(office, "style.html", "style", verdicts=[str(v) for v in VERDICT_LABELS.values()])
 
 
 def _shown(office: Office, name: str, here: str, **more: Any) -> Response:
@@ -194,7 +194,7 @@ def _templates() -> Environment:
 def _step(step: str) -> str:
     """Write a tool call of a comparison as people read it."""
     name, _, param = step.partition(" ")
-    return f"{name} {asked_for(param, ' · ')}"
+    return f"{name} {parameter_text(param, ' · ')}"
 
 
 def _local(at: str, zone: str) -> str:

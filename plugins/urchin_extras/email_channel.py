@@ -21,7 +21,7 @@ from pydantic import Field, field_validator
 
 from agent.channels.channel import Channel, ChannelSettings, Inbound, Outbound
 from agent.errors import NotSent, UsageError
-from agent.notify.mail_sender import MailServer, address, attach, send_mail
+from agent.notify.mail_sender import MailServer, attach, parse_address, send_mail
 from agent.notify.notice import Attachment
 from browser.errors import ConnectFailed
 from browser.net.dial import tunnel
@@ -107,7 +107,7 @@ class Email(Channel):
             return  # who it really was nobody knows: no word goes to a forged address
         server = self._server()
         mail = EmailMessage()
-        mail["From"], mail["To"] = server.sender, address(to)
+        mail["From"], mail["To"] = server.sender, parse_address(to)
         subject = self.link.notes.note(f"subject {root}")
         mail["Subject"] = subject or message.text.split("\n")[0][:120] or "Notice"
         mail["Message-ID"] = make_msgid(message.id or None, server.sender.rpartition("@")[2])
@@ -144,7 +144,7 @@ class Email(Channel):
     def _server(self) -> MailServer:
         user = urlsplit(self.settings.smtp).username
         environ = {"SMTP_PASSWORD": self.key("smtp")} if user else {}
-        return MailServer.of(self.settings.smtp, environ)
+        return MailServer.from_url(self.settings.smtp, environ)
 
     def _message(self, number: str, body: bytes) -> Inbound | None:
         """Read a mail; None for what no person wrote, and what may not be from whom it says."""

@@ -6,8 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from agent.export.report_view import unsupported, verdict_label
 from agent.export.run_record import FinishedRun
-from agent.export.verdicts import unsupported, verdict
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _properties(report: Report, asked: str) -> str:
 
 
 def _doubts(report: Report) -> str:
-    rows = [f"> - {s.text} ({verdict(s, report)})" for s in unsupported(report)]
+    rows = [f"> - {s.text} ({verdict_label(s, report)})" for s in unsupported(report)]
     return "\n".join(["> [!warning] Not supported", *rows]) if rows else ""
 
 

@@ -249,7 +249,7 @@ def _kept(path: Path, text: str) -> str:
 
 async def count(options: argparse.Namespace, truth: dict[str, Any]) -> int:
     """Audit each draft; print what was found by kind, and which true sentences are accused."""
-    from agent.export.verdicts import faults
+    from agent.export.report_view import faults
     from agent.run.audit import audit
 
     found, planted, accused, unread = Counter[str](), Counter[str](), [], 0

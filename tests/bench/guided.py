@@ -22,7 +22,7 @@ from pathlib import Path
 from statistics import mean, median
 
 from agent import research
-from agent.models.local import serving
+from agent.models.local import serve_model_file
 from tests.bench.closedweb import TARGETS_MISSED, load, served
 
 SHARE, REFUSED, SECONDS, WORDS = 0.72, 0.60, 15.0, 25
@@ -40,7 +40,7 @@ async def measure(options: argparse.Namespace, file: str, address: str) -> bool:
     other = [q for q in questions if q["kind"] == "unanswerable"][:: options.refuse]
     asked = [q for pair in itertools.zip_longest(single, other) for q in pair if q]
     rows = []
-    async with serving(file, WINDOW) as base_url:
+    async with serve_model_file(file, WINDOW) as base_url:
         with tempfile.TemporaryDirectory() as folder:
             for question in asked:
                 began = time.perf_counter()

@@ -8,8 +8,8 @@ import json
 import pytest
 
 from agent.guard.budget import Budget
+from agent.loop.orchestrator import Orchestrator
 from agent.models.base import ModelReply
-from agent.planner.work import Work
 from agent.types import Message
 from tests.conformance.dialogue import observed, run
 from tests.conformance.run_case import run_case
@@ -180,7 +180,7 @@ async def test_parallel_subtasks():
     def note(kind, place="", **data):
         places.append((kind, place))
 
-    work = Work(SubtaskRunner(), None, Budget(), "", note, opening)
+    work = Orchestrator(SubtaskRunner(), None, Budget(), "", note, opening)
     assert (await work.answer(PHASES)).text == "did [Al"
     asked = [place for kind, place in places if kind == "model.request"]
     assert asked == ["plan", "1/1", "2/1", "synthesis"]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from agent.journal.integrity import check_blobs, check_chain
 from agent.journal.runs import Runs
-from agent.journal.seal import check_blobs, check_chain
 from tests.conftest import COMMAND
 from tests.forked import Commands
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from agent.errors import ReplayDiverged
+from agent.journal.integrity import check_blobs, check_chain
 from agent.journal.runs import RunFolder, Runs
-from agent.journal.seal import check_blobs, check_chain
 from agent.memory import Memory
 from agent.run.record import RunRecord
 from agent.run.replay import replay

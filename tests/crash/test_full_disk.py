@@ -8,8 +8,8 @@ import shutil
 
 import pytest
 
+from agent.journal.integrity import check_chain
 from agent.journal.runs import RunFolder
-from agent.journal.seal import check_chain
 from tests.bench.disk import script as replies
 from tests.conftest import COMMAND
 from tests.crash.full_disk import HOWS, Asked, failing_commands

@@ -12,7 +12,7 @@ import pytest
 from agent.cli.ask import dream_after
 from agent.config import options
 from agent.memory import Memory
-from agent.sealing.sealed_log import SealedLog
+from agent.memory.sealed_log import SealedLog
 from agent.types import Report, ReportSource, Sentence, VerdictState
 from tests.timestamping import NAME, authority
 

@@ -11,8 +11,8 @@ import pytest
 
 from agent.errors import JournalError, UsageError
 from agent.journal.events import GENESIS, Journal, read_events
+from agent.journal.integrity import check_chain
 from agent.journal.runs import Runs
-from agent.journal.seal import check_chain
 from agent.journal.usage import usage
 
 NOW = datetime(2026, 11, 21, 5, 45, 12, tzinfo=UTC)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.background.conversation_jobs import word_insights
 from agent.memory.associations import LinkKind, MemoryLink
 from agent.models.scripted import ScriptedModel
+from agent.run.conversation_jobs import word_insights
 from agent.types import Report, ReportSource, Sentence, VerdictState
 
 if TYPE_CHECKING:

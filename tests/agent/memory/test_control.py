@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent.memory import Memory, ReservedKey
-from agent.sealing.sealed_log import SealedLog
-from agent.wiki.sync import sync
+from agent.memory.sealed_log import SealedLog
+from agent.memory.wiki_sync import sync_wiki
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +64,7 @@ def test_adding_a_memory_of_kind_memory_is_remembering(memory: Memory) -> None:
 def test_a_cleared_namespace_keeps_neither_notes_nor_seals(memory: Memory, tmp_path: Path) -> None:
     memory.remember("boat", "Kittiwake")
     SealedLog(memory).append("decision", "We sail")
-    sync(memory, tmp_path / "wiki")
+    sync_wiki(memory, tmp_path / "wiki")
     memory.clear()
     assert SealedLog(memory).verify().entries == 0
     assert memory.entries.notes.read("wiki") is None

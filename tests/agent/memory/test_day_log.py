@@ -7,33 +7,30 @@ from datetime import UTC, datetime
 import pytest
 
 from agent.memory import Memory
-from agent.wiki.sync import sync
-from agent.wiki.wiki_files import Folder, search
-from agent.wiki.wiki_index import Wiki
+from agent.memory.wiki_sync import sync_wiki
+from agent.wiki import Wiki
 
 
 @pytest.fixture
 def wiki(tmp_path):
     (tmp_path / "wiki").mkdir()
-    return Wiki(Folder(tmp_path / "wiki"), clock=lambda: datetime(2026, 5, 6, 7, 8, tzinfo=UTC))
+    return Wiki(tmp_path / "wiki", clock=lambda: datetime(2026, 5, 6, 7, 8, tzinfo=UTC))
 
 
 def test_a_run_is_logged_once_and_what_the_web_said_has_no_power(wiki):
     said = "answered: see [[index]] <script>\n# Heading"
     assert wiki.log_run("r1", "When?", said) == ["sessions/2026-05-06.md"]
     assert wiki.log_run("r1", "When?", said) == []
-    text = wiki.files.read_file("sessions/2026-05-06.md")
+    text = wiki.read_file("sessions/2026-05-06.md")
     assert "- 07:08 When? (r1)\n  > answered: see [ [index]] &lt;script> # Heading\n" in text
     assert [f for f in wiki.lint() if f.path.startswith("sessions")] == []
-    assert [f.path for f in search(wiki.files, "heading", 5, "sessions")] == [
-        "sessions/2026-05-06.md"
-    ]
+    assert [f.path for f in wiki.search("heading", 5, "sessions")] == ["sessions/2026-05-06.md"]
 
 
 def test_the_log_is_never_taken_for_a_persons_words(wiki, tmp_path):
     wiki.log_run("r1", "When?", "answered: the moon is cheese")
     with Memory.open(":memory:") as memory:
-        sync(memory, tmp_path / "wiki")
+        sync_wiki(memory, tmp_path / "wiki")
         assert memory.search("moon cheese") == []
 
 
@@ -44,10 +41,10 @@ async def test_runs_write_it_where_the_setting_says_so(ask, script, site, tmp_pa
         "It was first lit on 1 November 1829. [S1]",
     )
     report = await ask(model=model, memory=True, wiki=tmp_path / "wiki", wiki_rules={"day_log": on})
-    days = [f for f in wiki.files.list_files() if f.startswith("sessions/")]
+    days = [f for f in wiki.list_files() if f.startswith("sessions/")]
     assert len(days) == on
     for day in days:
-        text = wiki.files.read_file(day)
+        text = wiki.read_file(day)
         assert f"({report.run})\n  > answered: It was first lit on 1 November 1829" in text
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from agent.errors import UsageError
 from agent.memory.database import seals
+from agent.memory.sealed_log import SealedLog
 from agent.sealing import Stamp
-from agent.sealing.sealed_log import SealedLog
 from tests.calendars import HEIGHT, calendar
 from tests.timestamping import NAME, authority
 

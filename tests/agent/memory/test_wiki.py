@@ -8,9 +8,8 @@ import pytest
 from agent.config import options
 from agent.errors import UsageError
 from agent.memory import Memory, Origin
-from agent.wiki.sync import sync
-from agent.wiki.wiki_files import Folder, Relation, get, search
-from agent.wiki.wiki_index import Wiki
+from agent.memory.wiki_sync import sync_wiki
+from agent.wiki import Relation, Wiki, read_relations
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def wiki(tmp_path: Path) -> Wiki:
-    made = Wiki(Folder(tmp_path / "wiki"), clock=lambda: datetime(2026, 5, 6, 7, 8, tzinfo=UTC))
+    made = Wiki(tmp_path / "wiki", clock=lambda: datetime(2026, 5, 6, 7, 8, tzinfo=UTC))
     made.ensure()
     return made
 
@@ -29,7 +28,7 @@ def test_support_files_are_made_once(wiki: Wiki) -> None:
 
 
 def test_a_missing_support_file_is_critical(tmp_path: Path) -> None:
-    findings = Wiki(Folder(tmp_path)).lint()
+    findings = Wiki(tmp_path).lint()
     assert {f.severity for f in findings} == {"critical"}
     assert len(findings) == 5
 
@@ -46,8 +45,8 @@ def test_a_missing_support_file_is_critical(tmp_path: Path) -> None:
     ],
 )
 def test_links_that_lead_nowhere_are_warnings(wiki: Wiki, text: str, broken: list[str]) -> None:
-    wiki.files.write_file("sea/tides.md", "# Tides\n")
-    wiki.files.write_file("page.md", text)
+    wiki.write_file("sea/tides.md", "# Tides\n")
+    wiki.write_file("page.md", text)
     findings = [f for f in wiki.lint() if f.path == "page.md"]
     assert [f.message for f in findings] == [f"[[{name}]] leads nowhere" for name in broken]
     assert {f.severity for f in findings} <= {"warning"}
@@ -55,34 +54,35 @@ def test_links_that_lead_nowhere_are_warnings(wiki: Wiki, text: str, broken: lis
 
 def test_relationships_are_added_once_and_linted(wiki: Wiki) -> None:
     for name in ("a", "b"):
-        wiki.files.write_file(f"{name}.md", f"# {name}\n")
+        wiki.write_file(f"{name}.md", f"# {name}\n")
     good = Relation("a", "b", "supports", evidence="a.md:1", date="2026-01-02")
     assert wiki.record_relations([good, good, Relation("a", "gone", "likes")]) == [
         good,
         Relation("a", "gone", "likes", date="2026-05-06"),
     ]
     assert wiki.record_relations([good]) == []
-    text = wiki.files.read_file("graph/relationships.jsonl") or ""
-    wiki.files.write_file("graph/relationships.jsonl", text + "\n{broken\n" + '["x"]\n')
+    text = wiki.read_file("graph/relationships.jsonl") or ""
+    wiki.write_file("graph/relationships.jsonl", text + "\n{broken\n" + '["x"]\n')
     findings = [(f.severity, f.line) for f in wiki.lint()]
     assert findings == [("critical", 4), ("critical", 5), ("warning", 2), ("warning", 2)]
-    assert wiki.relations()[0] == good
+    text = wiki.read_file("graph/relationships.jsonl") or ""
+    assert read_relations(text)[0][0] == (1, good)
 
 
 def test_types_categories_and_required_files_are_settings(tmp_path: Path) -> None:
     told = {"types": ["likes"], "required": ["charter.md"], "categories": {"*/t*.md": "Water"}}
     rules = options({"wiki_rules": told}).wiki_rules
-    wiki = Wiki(Folder(tmp_path), rules=rules)
+    wiki = Wiki(tmp_path, rules)
     wiki.ensure()
     for name in ("sea/tides", "sea/sand"):
-        wiki.files.write_file(f"{name}.md", f"# {name}\n")
+        wiki.write_file(f"{name}.md", f"# {name}\n")
     ends = ("sea/tides.md", "sea/sand.md")
     wiki.record_relations([Relation(*ends, "likes"), Relation(*ends, "supports")])
     found = [(f.path, f.message) for f in wiki.lint()]
     types = ("graph/relationships.jsonl", "unknown type 'supports'")
     assert found == [("charter.md", "is missing"), types]
     wiki.update_index()
-    index = wiki.files.read_file("index.md") or ""
+    index = wiki.read_file("index.md") or ""
     assert "## Water\n- [[sea/tides]]" in index
     assert "## sea\n- [[sea/sand]]" in index
 
@@ -90,13 +90,13 @@ def test_types_categories_and_required_files_are_settings(tmp_path: Path) -> Non
 def test_the_log_has_one_heading_a_day(wiki: Wiki) -> None:
     wiki.append_log("first")
     wiki.append_log("second\nline")
-    assert (wiki.files.read_file("log.md") or "").endswith(
+    assert (wiki.read_file("log.md") or "").endswith(
         "## 2026-05-06\n- 07:08 first\n- 07:08 second line\n"
     )
 
 
 def test_index_brief_and_gaps_come_from_the_pages(wiki: Wiki) -> None:
-    wiki.files.write_file("sea/tides.md", "# Tides\n\nTwice a day. See [[moon]].\n")
+    wiki.write_file("sea/tides.md", "# Tides\n\nTwice a day. See [[moon]].\n")
     assert set(wiki.sync(log="read a page")) == {
         "log.md",
         "index.md",
@@ -104,28 +104,26 @@ def test_index_brief_and_gaps_come_from_the_pages(wiki: Wiki) -> None:
         "graph/open-gaps.md",
     }
     assert "## sea\n- [[sea/tides]] — Twice a day. See [[moon]]." in (
-        wiki.files.read_file("index.md") or ""
+        wiki.read_file("index.md") or ""
     )
-    assert "- moon, asked for by [[sea/tides]]" in (
-        wiki.files.read_file("graph/open-gaps.md") or ""
-    )
+    assert "- moon, asked for by [[sea/tides]]" in (wiki.read_file("graph/open-gaps.md") or "")
     assert wiki.sync() == []
 
 
 def test_searching_ranks_title_above_content_and_ties_by_path(wiki: Wiki) -> None:
-    wiki.files.write_file("b.md", "# Other\nspring tide\n")
-    wiki.files.write_file("a.md", "# Other\nspring tide\n")
-    wiki.files.write_file("c.md", "# Spring tide\n")
-    found = search(wiki.files, "spring tide")
+    wiki.write_file("b.md", "# Other\nspring tide\n")
+    wiki.write_file("a.md", "# Other\nspring tide\n")
+    wiki.write_file("c.md", "# Spring tide\n")
+    found = wiki.search("spring tide")
     assert [f.path for f in found] == ["c.md", "a.md", "b.md"]
     assert all(0 < f.score < 1 for f in found)
-    assert search(wiki.files, "  ") == []
-    assert search(wiki.files, "spring", place="raw") == []
+    assert wiki.search("  ") == []
+    assert wiki.search("spring", place="raw") == []
 
 
 def test_reading_is_bounded(wiki: Wiki) -> None:
-    wiki.files.write_file("long.md", "".join(f"line {n}\n" for n in range(1, 1_001)))
-    window = get(wiki.files, "long.md", start=-3, lines=2)
+    wiki.write_file("long.md", "".join(f"line {n}\n" for n in range(1, 1_001)))
+    window = wiki.read_lines("long.md", start=-3, lines=2)
     assert window is not None
     assert (window.content, window.start, window.end, window.total) == (
         "line 1\nline 2\n",
@@ -133,25 +131,25 @@ def test_reading_is_bounded(wiki: Wiki) -> None:
         2,
         1000,
     )
-    past = get(wiki.files, "long.md", start=5_000)
+    past = wiki.read_lines("long.md", start=5_000)
     assert past is not None
     assert past.content == ""
-    assert get(wiki.files, "unknown.md") is None
+    assert wiki.read_lines("unknown.md") is None
 
 
 @pytest.mark.parametrize("path", ["../x.md", "/etc/passwd", "a/../../x", "C:/x", "", "..\\x"])
 def test_no_path_leads_out_of_the_wiki(wiki: Wiki, path: str) -> None:
     with pytest.raises(UsageError):
-        wiki.files.read_file(path)
+        wiki.read_file(path)
     with pytest.raises(UsageError):
-        wiki.files.write_file(path, "x")
+        wiki.write_file(path, "x")
 
 
 def test_symbolic_links_out_of_the_wiki_are_not_followed(wiki: Wiki, tmp_path: Path) -> None:
     (tmp_path / "secret.md").write_text("secret")
     (tmp_path / "wiki" / "link.md").symlink_to(tmp_path / "secret.md")
-    assert "link.md" not in wiki.files.list_files()
-    assert wiki.files.read_file("link.md") is None
+    assert "link.md" not in wiki.list_files()
+    assert wiki.read_file("link.md") is None
 
 
 def test_the_store_is_published_and_edits_by_hand_are_taken_up(
@@ -164,17 +162,17 @@ def test_the_store_is_published_and_edits_by_hand_are_taken_up(
         kind="fact",
         origin=Origin("r1", "https://port.example/quay", trusted=False),
     )
-    sync(memory, tmp_path)
+    sync_wiki(memory, tmp_path)
     page = tmp_path / "memories.md"
     assert "## boat\nthe Amber Gull" in page.read_text()
     assert "> The quay is [ [old]] &lt;b>stone&lt;/b> (https://port.example/quay)" in (
         (tmp_path / "facts" / "port.example.md").read_text()
     )
-    assert sync(memory, tmp_path) == []
+    assert sync_wiki(memory, tmp_path) == []
     page.write_text(page.read_text().replace("Amber", "Silver") + "\n## crew\nthree\n")
     (tmp_path / "knots.md").write_text("# Knots\nThe bowline holds.\n")
     memory.remember("berth", "5")
-    sync(memory, tmp_path)
+    sync_wiki(memory, tmp_path)
     assert memory.remembered() == {"boat": "the Silver Gull", "berth": "5", "crew": "three"}
     assert memory.former_values("boat") == ["the Amber Gull"]
     assert memory.search("bowline")[0].kind == "page"
@@ -188,12 +186,12 @@ def test_what_is_deleted_by_hand_is_forgotten(memory: Memory, tmp_path: Path) ->
     for odd in (" spaced ", "two\nlines"):
         memory.remember(odd, "no heading can hold this key")
     (tmp_path / "knots.md").write_text("# Knots\nThe bowline holds.\n")
-    sync(memory, tmp_path)
+    sync_wiki(memory, tmp_path)
     page = tmp_path / "memories.md"
     page.write_text("# Memories\n\n## crew\nthree\n")
     memory.remember("berth", "5")
     (tmp_path / "knots.md").unlink()
-    sync(memory, tmp_path)
+    sync_wiki(memory, tmp_path)
     assert list(memory.remembered()) == ["berth", "crew", " spaced ", "two\nlines"]
     assert memory.recall("berth") == "5", "it is news to the person"
     assert memory.search("bowline") == []
@@ -205,9 +203,9 @@ def test_a_file_that_is_gone_or_empty_deletes_nothing(
     memory: Memory, tmp_path: Path, text: str | None
 ) -> None:
     memory.remember("boat", "the Amber Gull")
-    sync(memory, tmp_path)
+    sync_wiki(memory, tmp_path)
     (tmp_path / "memories.md").unlink()
     if text is not None:
         (tmp_path / "memories.md").write_text(text)
-    sync(memory, tmp_path)
+    sync_wiki(memory, tmp_path)
     assert memory.recall("boat") == "the Amber Gull"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent.models.openai import OpenAIModel
 from agent.models.providers import endpoint
-from agent.models.router import LaterModel
+from agent.models.router import LazyModel
 from agent.types import Message
 
 ASKED = [Message("user", "When?")]
@@ -18,7 +18,7 @@ async def test_it_is_opened_once_and_has_what_it_was_offered_before(provider):
         opened.append(OpenAIModel(where))
         return opened[-1]
 
-    model = LaterModel(where, opening)
+    model = LazyModel(where, opening)
     tool = {"type": "function", "function": {"name": "READ", "parameters": {}}}
     model.offer("You research.", [tool])
     assert (model.name, model.sees, model.native, opened) == ("openai/gpt-4.1", True, True, [])
@@ -38,5 +38,5 @@ async def test_one_that_was_never_needed_is_not_opened_to_be_closed():
         opened.append(OpenAIModel(where))
         return opened[-1]
 
-    await LaterModel(where, opening).aclose()
+    await LazyModel(where, opening).aclose()
     assert opened == []

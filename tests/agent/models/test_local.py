@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from agent.errors import ModelUnavailable, UsageError
-from agent.models.local import serving
+from agent.models.local import serve_model_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,7 +67,7 @@ def gguf_file(tmp_path_factory):
 
 async def test_a_file_is_served_with_the_window_that_was_asked_for(gguf_file):
     async with httpx2.AsyncClient() as client:
-        async with serving(str(gguf_file), WINDOW) as address:
+        async with serve_model_file(str(gguf_file), WINDOW) as address:
             props = (await client.get(f"{address.removesuffix('/v1')}/props")).json()
         assert props["default_generation_settings"]["n_ctx"] == WINDOW
         with pytest.raises(httpx2.ConnectError):  # it ends with the block
@@ -86,11 +86,11 @@ def test_a_file_answers_on_the_command_line(run, web, gguf_file):
 
 async def test_a_file_that_is_no_model_is_told(tmp_path: Path):
     with pytest.raises(UsageError, match="no model file"):
-        async with serving(str(tmp_path / "none.gguf"), WINDOW):
+        async with serve_model_file(str(tmp_path / "none.gguf"), WINDOW):
             pass
     pytest.importorskip("xllamacpp", reason="no llama.cpp (extra `local`)")
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF and nothing more")
     with pytest.raises(ModelUnavailable, match="cannot serve"):
-        async with serving(str(broken), WINDOW):
+        async with serve_model_file(str(broken), WINDOW):
             pass

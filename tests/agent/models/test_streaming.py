@@ -7,9 +7,9 @@ import pytest
 from agent.errors import ModelUnavailable
 from agent.models.anthropic import AnthropicModel
 from agent.models.base import Usage
-from agent.models.failures import ATTEMPTS
 from agent.models.openai import OpenAIModel
 from agent.models.providers import endpoint
+from agent.models.remote import ATTEMPTS
 from agent.models.router import Router
 from agent.protocol import parse
 from agent.types import Message

@@ -18,7 +18,7 @@ from lxml import etree
 
 from agent.config import Options
 from agent.notify.notice import Attachment, Notice
-from agent.notify.targets import notify, signed
+from agent.notify.targets import notify, sign
 from browser.net.transport import certificates
 from tests.loopback import Handler, serving
 from tests.mail_servers import MailBox
@@ -103,7 +103,7 @@ async def test_a_webhook_gets_the_notice_signed_so_that_the_receiver_can_check_i
 def test_the_signature_is_that_of_the_published_example() -> None:
     key = base64.b64decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
     body = b'{"test": 2432232314}'
-    headers = signed("msg_p5jXN8AQM9LWM0D4loKWxJek", body, key, at=1614265330)
+    headers = sign("msg_p5jXN8AQM9LWM0D4loKWxJek", body, key, at=1614265330)
     assert headers["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 

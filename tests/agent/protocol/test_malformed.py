@@ -13,7 +13,7 @@ from agent.models.scripted import ScriptedModel, ScriptedReply
 from agent.prompts import prompt
 from agent.protocol import parse
 from agent.protocol.native import with_calls
-from agent.protocol.replies import mended_object
+from agent.protocol.replies import repair_object
 from tests.agent.models.wire import OpenAIProvider, running
 
 if TYPE_CHECKING:
@@ -300,4 +300,4 @@ def test_a_reply_of_blanks_or_of_one_call_over_and_over_is_read() -> None:
 
 
 def test_a_call_nested_too_deep_to_mend_is_none() -> None:
-    assert mended_object("{'a':" * 3_000) is None
+    assert repair_object("{'a':" * 3_000) is None

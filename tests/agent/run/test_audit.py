@@ -10,7 +10,7 @@ import pytest
 from docx import Document
 
 from agent.errors import UsageError, WebOutOfReach
-from agent.export.verdicts import faults, to_look_at, verdict
+from agent.export.report_view import faults, to_check, verdict_label
 from agent.journal.runs import Runs
 from agent.run.audit import audit
 from agent.run.draft import read_draft
@@ -100,7 +100,7 @@ async def test_sentences_are_held_against_what_each_cites(audited):
         ("We find this odd.", "uncited"),
     ]
     assert report.sentences[1].reason == "“42” does not stand in [1]"
-    assert to_look_at(report) == [report.sentences[1]]
+    assert to_check(report) == [report.sentences[1]]
     assert faults(report) == []
 
 
@@ -131,7 +131,7 @@ async def test_a_page_that_carries_what_another_was_cited_for_is_named(audited, 
     )
     told = report.sentences[1]
     assert (told.verdict, told.decided_by) == ("undecided", "judge")
-    assert verdict(told, report) == "not supported"
+    assert verdict_label(told, report) == "not supported"
     assert "it stands in [2]: “She was born in Lindmark in 1861”" in told.reason
     assert [(one.key, one.source) for one in report.references] == [("1, 2", 1), ("3", 2)]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from agent.background.skill_scores import feedback
 from agent.config import options
 from agent.journal.runs import Runs
 from agent.journal.usage import total, usage
 from agent.memory import Memory
+from agent.run.conversation_jobs import feedback
 from agent.run.preview import preview
 
 

@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 from agent.memory import Memory
-from agent.sealing.sealed_log import SealedLog, category_of, seal_run
+from agent.memory.sealed_log import SealedLog, category_of, seal_run
 from agent.types import Report
 
 LIT = "It was first lit on 1 November 1829. [S1]"

@@ -1,0 +1,60 @@
+"""Messages and their pictures as rows of the record, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent.types import Image, Message, Observation, ToolCall
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from agent.types import Passage
+
+    ReadBlob = Callable[[str], bytes]
+    FindPassage = Callable[[str], Passage | None]
+
+
+def image_rows(images: Iterable[Image]) -> list[dict[str, str]]:
+    """Write pictures by media type and hash; their bytes are blobs."""
+    return [{"media_type": image.media_type, "sha256": image.sha256} for image in images]
+
+
+def images_from_rows(rows: Iterable[dict[str, str]], read_blob: ReadBlob) -> tuple[Image, ...]:
+    """Read pictures again; `read_blob` gives the bytes of a hash."""
+    return tuple(Image(r["media_type"], read_blob(r["sha256"]), r["sha256"]) for r in rows)
+
+
+def message_row(message: Message) -> dict[str, Any]:
+    """Write a message.
+
+    The data of tool results is on record with the calls; only the question's own message keeps
+    its files and its page itself.
+    """
+    row: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.images:
+        row["images"] = image_rows(message.images)
+    if message.question and (message.observations or message.question != message.content):
+        row["question"] = message.question
+        row["observations"] = [
+            {"tool": o.tool, "data": o.data, "passages": [p.id for p in o.passages]}
+            for o in message.observations
+        ]
+    return row
+
+
+def message_from_row(
+    row: dict[str, Any], read_blob: ReadBlob, find_passage: FindPassage
+) -> Message:
+    """Read a message again; passages that are not there any more are left out."""
+    observations = tuple(
+        Observation(ToolCall(o["tool"]), o["data"], passages_by_id(o["passages"], find_passage))
+        for o in row.get("observations", ())
+    )
+    images = images_from_rows(row.get("images", ()), read_blob)
+    return Message(row["role"], row["content"], images, observations, row.get("question", ""))
+
+
+def passages_by_id(ids: Iterable[str], find_passage: FindPassage) -> tuple[Passage, ...]:
+    """Find passages; one that is not there is left out."""
+    return tuple(found for found in map(find_passage, ids) if found is not None)

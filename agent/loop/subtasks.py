@@ -1,0 +1,163 @@
+"""Tool calls of loops side by side: each has a page of its own, kept for a run that goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from agent.journal.events import MAIN
+from agent.loop.plan import SIDE_BY_SIDE
+from agent.tools.context import LeftPage
+from agent.tools.policy import Policy
+from browser.errors import BrowserError
+from browser.net.url import origin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    from agent.journal.events import Event
+    from agent.journal.runs import RunFolder
+    from agent.protocol.results import CallResult
+    from agent.tools.context import Record, ToolContext, Web
+    from agent.tools.registry import Registry
+    from agent.types import ToolCall
+    from browser.page.content import Items, Stored
+
+
+TABS: Final = "urchinTabs"
+"""A field beside Playwright's own in the saved state: what each loop's tab has in its session."""
+PAGE_OPEN: Final = "page.open"
+"""The event that names the page which a call left open."""
+FEWEST_SOURCES: Final = 3
+"""A loop that may read fewer pages cannot compare any."""
+
+
+class SubtaskCalls:
+    """Makes each call in the context of the loop that asks for it, and keeps what it leaves open.
+
+    `left_open` are the pages that the loops of a run that was cut off had open, by their places.
+    """
+
+    def __init__(
+        self,
+        tools: Registry,
+        context: ToolContext,
+        saved: SavedPages,
+        left_open: Mapping[str, LeftPage],
+    ) -> None:
+        self._tools = tools
+        self._context = context
+        self._saved = saved
+        self._left_open = left_open
+        self._loops: dict[str, tuple[ToolContext, Policy]] = {}
+
+    async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
+        """Make a call; the first part of its place names the loop."""
+        loop = place.partition("/")[0]
+        if loop not in self._loops:
+            context = self._context_of(loop)
+            self._loops[loop] = context, Policy(self._tools, context)
+        context, policy = self._loops[loop]
+        finish = await policy.run(call, place)
+        await self._saved.save(context.web, place)
+        return finish
+
+    def _context_of(self, loop: str) -> ToolContext:
+        """Give the main loop's context, or for a subtask one with no page open yet.
+
+        What a subtask reads has numbers of its own, and it may read its share of the sources, so
+        that neither depends on which loop is faster.
+        """
+        context, left = self._context, self._left_open.get(loop)
+        if loop == MAIN:
+            if context.web is not None:
+                context.web.left_open = left
+            return context
+        most = max(FEWEST_SOURCES, context.limits.max_sources // SIDE_BY_SIDE)
+        limits = context.limits.model_copy(update={"max_sources": most})
+        web = context.web
+        if web is not None:
+            web = replace(web, tab=None, left_open=left, lock=asyncio.Lock())
+        return replace(context, limits=limits, evidence=context.evidence.part(int(loop)), web=web)
+
+
+class SavedPages:
+    """Saves which page each loop of a run has open, and the browser's state.
+
+    `start` is the state that the browser began with, as `--storage-state` names it.
+    """
+
+    def __init__(self, folder: RunFolder, record: Record, start: Path | None = None) -> None:
+        self._folder = folder
+        self._record = record
+        self._start = start
+        self._origins: dict[str, dict[str, Any]] | None = None
+        self._tabs: dict[str, dict[str, Any]] = {}
+        self._urls: dict[str, str] = {}
+        self._written = ""
+        self._lock = asyncio.Lock()
+
+    async def save(self, web: Web | None, place: str) -> None:
+        """Save what stands after a call; a page that does not answer changes nothing."""
+        if web is None or web.tab is None:
+            return
+        loop, url = place.partition("/")[0], web.tab.url
+        if self._urls.get(loop) != url:
+            self._urls[loop] = url
+            self._record(PAGE_OPEN, place, url=url)
+        if web.attached:
+            return  # the person's own profile is theirs to keep
+        try:
+            stored = await web.tab.stored()
+        except BrowserError:
+            return
+        async with self._lock:
+            await asyncio.to_thread(self._write, stored, loop)
+
+    def _write(self, stored: Stored, loop: str) -> None:
+        if self._origins is None:
+            before = _read_state(self._start)
+            self._origins = {row["origin"]: row for row in before.get("origins", [])}
+            self._tabs = dict(before.get(TABS, {}))
+        if stored.origin:
+            self._origins[stored.origin] = {
+                "origin": stored.origin,
+                "localStorage": _rows(stored.items),
+                "indexedDB": list(stored.databases),
+            }
+            session = _rows(stored.session)
+            self._tabs[loop] = {"origin": stored.origin, "sessionStorage": session}
+        origins = list(self._origins.values())
+        state = {"cookies": stored.cookies, "origins": origins, TABS: self._tabs}
+        text = json.dumps(state)
+        if text != self._written:
+            self._folder.write(self._folder.browser_state, text.encode())
+            self._written = text
+
+
+def left_pages(events: Iterable[Event], state: Path) -> dict[str, LeftPage]:
+    """Read from a record and the browser's state which page each loop had open at last."""
+    urls = {e.place.partition("/")[0]: str(e.data["url"]) for e in events if e.type == PAGE_OPEN}
+    tabs = _read_state(state).get(TABS, {})
+    found = {}
+    for loop, url in urls.items():
+        tab = tabs.get(loop)
+        here = tab is not None and tab["origin"] == origin(url)
+        rows = tab["sessionStorage"] if here else ()
+        found[loop] = LeftPage(url, tuple((row["name"], row["value"]) for row in rows))
+    return found
+
+
+def _rows(items: Items) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in items]
+
+
+def _read_state(path: Path | None) -> dict[str, Any]:
+    """Read the state that the browser was started with; Playwright has read it before."""
+    if path is None or not path.is_file():
+        return {}
+    state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return state

@@ -1,0 +1,133 @@
+"""The memory as pages of a wiki, and a person's edits of those pages back in the memory.
+
+`memories.md` has a section for each remembered key: what is edited there is remembered, what is
+taken out is forgotten. Pages that people write become memories of kind `page`, as long as they are
+there. The other pages are written anew each time; what the web said stands quoted in them, with its
+address, and is never taken back as a person's word.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from agent.jsvalues import well_formed
+from agent.memory import kinds
+from agent.memory.records import MemoryDraft, pack, unpack
+from agent.wiki import GENERATED, Wiki, plain
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Sequence
+
+    from agent.limits import WikiRules
+    from agent.memory.entries import Entries
+    from agent.memory.memory_api import Memory
+
+MEMORIES = "memories.md"
+_PUBLISHED = "wiki"
+"""The note of what `memories.md` said when it was written last: a digest for each key."""
+_UNSAFE = re.compile(r"[^\w.-]+")
+
+
+def sync_wiki(
+    memory: Memory, folder: str | os.PathLike[str], rules: WikiRules | None = None
+) -> list[str]:
+    """Read what people edited in a folder, then write all pages; returns the paths that changed."""
+    entries, wiki = memory.entries, Wiki(folder, rules)
+    published = entries.notes.read(_PUBLISHED) or {}
+    edited = [
+        *_forget_deleted(entries, wiki, published),
+        *_remember_edited(entries, wiki, published),
+    ]
+    changed = [path for path, text in _pages(entries) if wiki.write_file(path, text)]
+    digests = {row.key: _digest(_text(row)) for row in entries.all([kinds.REMEMBERED])}
+    entries.notes.write(_PUBLISHED, digests)
+    log = f"took up {len(edited)} edits: {', '.join(edited)}" if edited else None
+    return [*changed, *wiki.sync(log=log)]
+
+
+def _forget_deleted(entries: Entries, wiki: Wiki, published: dict[str, str]) -> list[str]:
+    """Forget what people deleted: sections that were published and not changed since, pages."""
+    text, gone = wiki.read_file(MEMORIES), []
+    if text is not None and text.strip():  # a file that is not there, or cut short, says nothing
+        left = {key for key, _ in _sections(text)}
+        for row in entries.all([kinds.REMEMBERED]):
+            if row.key not in left and published.get(row.key) == _digest(_text(row)):
+                gone += [(kinds.REMEMBERED, row.key)] if _fits_heading(row.key) else []
+    paths = set(wiki.pages())
+    if paths:
+        pages = entries.all([kinds.PAGE])
+        gone += [(kinds.PAGE, row.key) for row in pages if row.key and row.key not in paths]
+    for kind, key in gone:
+        entries.delete([kind], key)
+    return [key for _, key in gone]
+
+
+def _remember_edited(entries: Entries, wiki: Wiki, published: dict[str, str]) -> list[str]:
+    """Remember the sections that people changed or added, and their own pages."""
+    known = {row.key for row in entries.all([kinds.REMEMBERED])}
+    drafts = []
+    for key, text in _sections(wiki.read_file(MEMORIES) or ""):
+        edited = published[key] != _digest(text) if key in published else key not in known
+        if edited and not key.startswith(("_", "session_")):
+            drafts.append(MemoryDraft(text, kinds.REMEMBERED, key, source="wiki"))
+    pages = {row.key: row.text for row in entries.all([kinds.PAGE])}
+    for path in wiki.pages():
+        text = wiki.read_file(path) or ""
+        if path != MEMORIES and GENERATED not in text and pages.get(path) != text:
+            drafts.append(MemoryDraft(text, kinds.PAGE, path, source="wiki"))
+    entries.put_all(drafts)
+    return [str(draft.key) for draft in drafts]
+
+
+def _sections(text: str) -> Iterator[tuple[str, str]]:
+    """Read `## key` sections; a heading inside a value is written with a backslash before it."""
+    for part in f"\n{text}".split("\n## ")[1:]:
+        key, _, value = part.partition("\n")
+        yield key.strip(), f"\n{value.strip()}".replace("\n\\#", "\n#")[1:]
+
+
+def _pages(entries: Entries) -> Iterator[tuple[str, str]]:
+    """Write what is known: (path, text) of each page."""
+    sections = ""
+    for row in entries.all([kinds.REMEMBERED]):
+        if _fits_heading(row.key):
+            text = f"\n{_text(row)}".replace("\n#", "\n\\#")[1:]
+            sections += f"\n## {row.key}\n{text}\n"
+    yield MEMORIES, f"# Memories\n{sections}"
+    for kind, title in ((kinds.INSIGHT, "Insights"), (kinds.PLAYBOOK, "Playbooks")):
+        found = entries.all([kind])
+        if found:
+            yield f"{title.lower()}.md", _page(title, found)
+    by_host: dict[str, list[Any]] = defaultdict(list)
+    for row in entries.all([kinds.FACT]):
+        by_host[urlsplit(row.url or "").hostname or "unknown"].append(row)
+    for host, facts in sorted(by_host.items()):
+        yield f"facts/{_UNSAFE.sub('_', host)}.md", _page(f"Facts from {host}", facts)
+
+
+def _page(title: str, rows: Sequence[Any]) -> str:
+    lines = [f"# {plain(title)}", "", GENERATED, ""]
+    for row in rows:
+        where = f" ({plain(row.url)})" if row.url else ""
+        lines += [f"{'-' if row.trusted else '>'} {plain(row.text)}{where}", ""]
+    return "\n".join(lines)
+
+
+def _fits_heading(key: str) -> bool:
+    """Tell whether a key comes back from a heading as it was."""
+    return "\n" not in key and key == key.strip()
+
+
+def _text(row: Any) -> str:
+    value = unpack(row)
+    return well_formed(value).strip() if isinstance(value, str) else pack(value)[0]
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(json.dumps(text).encode()).hexdigest()[:16]

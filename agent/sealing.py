@@ -1,0 +1,113 @@
+"""Since when a digest is known: stamps by authorities (RFC 3161) or by OpenTimestamps calendars.
+
+An authority signs the time; calendars put the digest into a block of the Bitcoin chain. Nobody who
+is asked sees more than a SHA-256 digest. Both are plug-ins (`urchin.timestamps`) of the package
+`urchin-extras`: modules with `stamp` and `check`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+
+from agent.config import plugged
+from agent.errors import ResearchError, UsageError
+from browser.net.transport import certificates
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+SECONDS = 20.0  # a stamp takes one; nobody waits for a service that is down
+_MOST_BYTES = 100_000  # a token with a chain of certificates has some 5,000
+_PROOF = b"\x00OpenTimestamps\x00"
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """Who says that a digest existed, and when (UTC).
+
+    `when` is None where nobody can be held to a time yet; `note` says then what is missing.
+    """
+
+    when: datetime | None
+    authority: str
+    note: str = ""
+
+    def __str__(self) -> str:
+        """Format it to follow "there since" or "existed at": a time, or that there is none yet."""
+        if self.when is None:
+            return self.note
+        return f"{self.when:%Y-%m-%d %H:%M:%S} UTC, says {self.authority}"
+
+
+class TimestampFailed(ResearchError):
+    """The timestamp service cannot be reached, refuses, or answers something else."""
+
+    exit_code = 6
+    hint = "Nothing else is lost: try again later, or name another one."
+
+
+class TimestampInvalid(ResearchError):
+    """A token does not show that this digest existed at its time."""
+
+    exit_code = 8
+    hint = "If you trust the authority, name the file of its root certificate (--roots)."
+
+
+def ask(
+    method: str, url: str, headers: dict[str, str], body: bytes | None, proxy: str | None
+) -> tuple[int, bytes]:
+    """Send a request to a timestamp service; returns status and body. Raises `TimestampFailed`."""
+    # The body is read uncompressed: a compressed one could grow without end.
+    sent = {"Accept-Encoding": "identity", **headers}
+    reply = b""
+    try:
+        with (
+            httpx2.Client(
+                proxy=proxy, timeout=SECONDS, trust_env=False, verify=certificates()
+            ) as client,
+            client.stream(method, url, content=body, headers=sent) as answer,
+        ):
+            for part in answer.iter_raw():
+                reply += part
+                if len(reply) > _MOST_BYTES:
+                    raise TimestampFailed(f"{answer.url} sent more than a timestamp has")
+            return answer.status_code, reply
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise TimestampFailed(f"{url} gave no timestamp: {error}") from error
+
+
+def stamper(name: str) -> Any:
+    """Load `rfc3161` or `opentimestamps`; raises `UsageError` where it is not installed."""
+    found = plugged("timestamps", name)
+    if found is None:
+        hint = "pip install 'urchin-extras[timestamps]'"
+        raise UsageError("timestamps are not installed", hint=hint)
+    return found
+
+
+def is_proof(token: bytes) -> bool:
+    """Tell a proof of OpenTimestamps from an authority's token."""
+    return token.startswith(_PROOF)
+
+
+def check(
+    token: bytes,
+    digest: bytes,
+    roots: Path | None = None,
+    blocks: Mapping[int, bytes] | None = None,
+) -> Stamp:
+    """Check that a token of either kind stamps this SHA-256 digest; raises `TimestampInvalid`.
+
+    `roots` is a file of certificates that vouch for authorities, `blocks` are headers of Bitcoin
+    blocks by height, from where the person trusts them to be right.
+    """
+    if is_proof(token):
+        found: Stamp = stamper("opentimestamps").check(token, digest, blocks or {})
+    else:
+        found = stamper("rfc3161").check(token, digest, roots)
+    return found

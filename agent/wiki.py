@@ -1,0 +1,400 @@
+"""A wiki: a folder of Markdown pages with `[[links]]`, searched, checked and indexed.
+
+People edit the pages; runs search them and add to the log and to the relationships between pages.
+Files are named by paths relative to the folder, and links that lead out of it are not followed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Literal
+
+from agent.errors import UsageError
+from agent.files import write_whole
+from agent.limits import LimitSettings, WikiRules
+from browser.text.words import clean
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from agent.limits import Place
+
+EXTENSIONS = frozenset({".md", ".mdx", ".txt", ".jsonl"})
+RELATIONSHIPS = "graph/relationships.jsonl"
+SUPPORT_FILES = {
+    "index.md": "# Index\n",
+    "log.md": "# Log\n",
+    RELATIONSHIPS: "",
+    "graph/context-brief.md": "# Context brief\n",
+    "graph/open-gaps.md": "# Open gaps\n",
+}
+"""The support files, as they begin."""
+GENERATED = "<!-- written by urchin; edits here are overwritten -->"
+"""Marks pages whose words are not a person's own."""
+DEFAULTS = LimitSettings()
+LOGGED = 300  # characters of an answer in the day's log
+SUMMARY = 120  # characters of a page in the index
+BRIEF_PAGES = 12  # pages in the context brief
+
+# As in the reference library: the weight of a phrase or a word in content, title, path.
+PHRASE = (5, 4, 3)
+WORD = (1, 3, 2)
+HALF = 8  # the raw score that counts half
+
+_FENCE = re.compile(
+    r"^(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^(?P=fence)[^\n]*$|\Z)", re.DOTALL | re.MULTILINE
+)
+_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
+_LINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
+
+
+@dataclass(frozen=True, slots=True)
+class PageHit:
+    """A file that a search found; `score` is between 0 and 1."""
+
+    path: str
+    title: str
+    score: float
+    snippet: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageWindow:
+    """A part of a file: lines `start` to `end` of `total`, counted from 1."""
+
+    path: str
+    content: str
+    start: int
+    end: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relationship: `source` and `target` are pages, `type` is one that the rules allow.
+
+    `evidence` says where it stands, `date` (ISO) since when it is known.
+    """
+
+    source: str
+    target: str
+    type: str
+    note: str = ""
+    evidence: str = ""
+    date: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something wrong at a line of a file; line 0 is the file as a whole."""
+
+    severity: Literal["critical", "warning"]
+    path: str
+    line: int
+    message: str
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Wiki:
+    """The wiki in a folder; methods that write return the paths they changed, unless they say else.
+
+    A path that leads out of the folder raises `UsageError`.
+    """
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        rules: WikiRules | None = None,
+        clock: Callable[[], datetime] = _now,
+    ) -> None:
+        self.rules = rules or WikiRules()
+        self._root = Path(root)
+        self._clock = clock
+
+    def list_files(self) -> Sequence[str]:
+        """List the files of known kinds, hidden ones left out."""
+        found = (path for path in self._root.rglob("*") if path.suffix in EXTENSIONS)
+        names = (path.relative_to(self._root).as_posix() for path in found if self._is_inside(path))
+        return sorted(name for name in names if not name.startswith(".") and "/." not in name)
+
+    def pages(self) -> list[str]:
+        """List the pages that people and runs write, support files left out."""
+        paths = self.list_files()
+        return [p for p in paths if p.endswith((".md", ".mdx")) and p not in SUPPORT_FILES]
+
+    def read_file(self, path: str) -> str | None:
+        """Read a file as UTF-8, without byte order mark and foreign line ends; None if unknown."""
+        file = self._root / _safe_path(path)
+        if not self._is_inside(file):
+            return None
+        return file.read_text(encoding="utf-8-sig", errors="replace").replace("\r\n", "\n")
+
+    def write_file(self, path: str, text: str) -> bool:
+        """Write a file where its text differs; returns whether it did.
+
+        A crash leaves the old text or the new. Raises `UsageError` where the folder is not
+        writable.
+        """
+        file = self._root / _safe_path(path)
+        if self.read_file(path) == text:
+            return False
+        try:
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not file.parent.resolve().is_relative_to(self._root.resolve()):
+                raise UsageError(
+                    f"{path!r} leads out of the wiki", hint="Remove the symbolic link."
+                )
+            write_whole(file, text.encode(), private=True)
+        except OSError as error:
+            raise UsageError(
+                f"cannot write {file}: {error.strerror}", hint="Name another wiki with --wiki."
+            ) from error
+        return True
+
+    def search(
+        self,
+        query: str,
+        limit: int = DEFAULTS.wiki_results,
+        place: Place | None = None,
+        snippet: int = DEFAULTS.wiki_snippet,
+    ) -> list[PageHit]:
+        """Find files by phrase and words, best first, ties by path; nothing for an empty query."""
+        phrase = query.strip().casefold()
+        words = phrase.split()
+        found: list[PageHit] = []
+        for path in self.list_files() if words else ():
+            top = path.partition("/")[0]
+            if place not in (None, top if top in ("raw", "sessions") else "wiki"):
+                continue
+            text = self.read_file(path) or ""
+            title = _title(path, text)
+            fields = (text.casefold(), title.casefold(), path.casefold())
+            raw = sum(
+                weight for weight, field in zip(PHRASE, fields, strict=True) if phrase in field
+            )
+            for weight, field in zip(WORD, fields, strict=True):
+                raw += weight * sum(field.count(word) for word in words)
+            if raw:
+                first = min((at for word in words if (at := fields[0].find(word)) >= 0), default=0)
+                start = max(0, first - snippet // 4)
+                shown = text[start : start + snippet]
+                found.append(PageHit(path, title, raw / (raw + HALF), shown))
+        return sorted(found, key=lambda hit: (-hit.score, hit.path))[:limit]
+
+    def read_lines(
+        self,
+        path: str,
+        start: int = 1,
+        lines: int = DEFAULTS.wiki_lines,
+        most: int = DEFAULTS.wiki_units,
+    ) -> PageWindow | None:
+        """Read a window of lines, `most` characters; None for an unknown file."""
+        name = _safe_path(path)
+        text = self.read_file(name)
+        if text is None:
+            return None
+        every = text.splitlines(keepends=True)
+        first = max(1, start)
+        content = "".join(every[first - 1 : first - 1 + max(0, lines)])[:most]
+        end = first - 1 + len(content.splitlines())
+        return PageWindow(name, content, first, end, len(every))
+
+    def lint(self) -> list[Finding]:
+        """Find missing files, links that lead nowhere and bad relationships, the critical first."""
+        paths = self.list_files()
+        required = dict.fromkeys((*SUPPORT_FILES, *self.rules.required))
+        found = [Finding("critical", p, 0, "is missing") for p in required if p not in set(paths)]
+        relations, malformed = read_relations(self.read_file(RELATIONSHIPS) or "")
+        for line, reason in malformed:
+            found.append(Finding("critical", RELATIONSHIPS, line, f"malformed: {reason}"))
+        for line, relation in relations:
+            allowed, ends = self.rules.allows(relation.type), (relation.source, relation.target)
+            wrong = [] if allowed else [f"unknown type {relation.type!r}"]
+            wrong += [f"{end!r} is no page" for end in ends if resolve(end, paths) is None]
+            if relation.source == relation.target:
+                wrong.append(f"{relation.source!r} leads to itself")
+            found += [Finding("warning", RELATIONSHIPS, line, message) for message in wrong]
+        for path in paths:
+            if path.endswith((".md", ".mdx")):
+                for line, target in links(self.read_file(path) or ""):
+                    if resolve(target, paths) is None:
+                        message = f"[[{target}]] leads nowhere"
+                        found.append(Finding("warning", path, line, message))
+        return sorted(found, key=lambda f: (f.severity, f.path, f.line))
+
+    def ensure(self) -> list[str]:
+        """Write the support files that are missing."""
+        missing = [path for path in SUPPORT_FILES if self.read_file(path) is None]
+        for path in missing:
+            self.write_file(path, SUPPORT_FILES[path])
+        return missing
+
+    def update_index(self) -> list[str]:
+        """Write index, context brief and open gaps anew from the pages."""
+        paths, texts = self.list_files(), {p: self.read_file(p) or "" for p in self.pages()}
+        groups: dict[str, list[str]] = defaultdict(list)
+        linked: Counter[str] = Counter()
+        gaps: dict[str, set[str]] = defaultdict(set)  # what nobody has written yet, and who asks
+        for path, text in texts.items():
+            line = f"- [[{_name(path)}]] — {_summary(path, text)}"
+            groups[self.rules.category(path)].append(line)
+            for _, target in links(text):
+                page = resolve(target, paths)
+                if page is None:
+                    gaps[target].add(f"[[{_name(path)}]]")
+                else:
+                    linked[page] += 1
+        index = [f"## {name}\n" + "\n".join(lines) for name, lines in sorted(groups.items())]
+        best = sorted(texts, key=lambda path: (-linked[path], path))[:BRIEF_PAGES]
+        brief = [f"- [[{_name(path)}]]: {_summary(path, texts[path])}" for path in best]
+        asked = sorted(f"- {gap}, asked for by {', '.join(sorted(by))}" for gap, by in gaps.items())
+        generated = {
+            "index.md": "\n\n".join(["# Index", *index]) + "\n",
+            "graph/context-brief.md": "\n".join(["# Context brief", "", *brief]) + "\n",
+            "graph/open-gaps.md": "\n".join(["# Open gaps", "", *asked]) + "\n",
+        }
+        return [path for path, text in generated.items() if self.write_file(path, text)]
+
+    def append_log(self, entry: str) -> list[str]:
+        """Add a line under today's date."""
+        now = self._clock()
+        heading, line = f"## {now:%Y-%m-%d}", f"- {now:%H:%M} {' '.join(entry.split())}\n"
+        text = self.read_file("log.md") or SUPPORT_FILES["log.md"]
+        if heading not in text.splitlines():
+            text = f"{text.rstrip()}\n\n{heading}\n"
+        self.write_file("log.md", text + line)
+        return ["log.md"]
+
+    def log_run(self, run: str, question: str, answer: str) -> list[str]:
+        """Add a run to the day's log, once; its answer is quoted, since it may be the web's."""
+        now = self._clock()
+        path = f"sessions/{now:%Y-%m-%d}.md"
+        text = self.read_file(path) or f"# {now:%Y-%m-%d}\n\n{GENERATED}\n"
+        if f"({run})" in text:
+            return []
+        said = _shorten(plain(answer), LOGGED)
+        self.write_file(path, f"{text}\n- {now:%H:%M} {plain(question)} ({run})\n  > {said}\n")
+        return [path]
+
+    def record_relations(self, new: Iterable[Relation]) -> list[Relation]:
+        """Record relationships, dated where they are not; returns those that were not there yet."""
+        text = self.read_file(RELATIONSHIPS) or ""
+        known = {(r.source, r.target, r.type) for _, r in read_relations(text)[0]}
+        fresh: list[Relation] = []
+        for relation in new:
+            name = (relation.source, relation.target, relation.type)
+            if name not in known:
+                known.add(name)
+                fresh.append(replace(relation, date=relation.date or f"{self._clock():%Y-%m-%d}"))
+        if fresh:
+            start = text if not text or text.endswith("\n") else text + "\n"
+            self.write_file(RELATIONSHIPS, start + "".join(map(_relation_line, fresh)))
+        return fresh
+
+    def sync(self, *, log: str | None = None) -> list[str]:
+        """Bring all support files up to date; `log` is a line for the log."""
+        changed = self.ensure()
+        changed += self.append_log(log) if log else []
+        return list(dict.fromkeys([*changed, *self.update_index()]))
+
+    def _is_inside(self, file: Path) -> bool:
+        return file.is_file() and file.resolve().is_relative_to(self._root.resolve())
+
+
+def links(text: str) -> Iterator[tuple[int, str]]:
+    """Give each link's line and target; alias and anchor taken off, links in code left out."""
+
+    def blank(match: re.Match[str]) -> str:
+        return "\n" * match[0].count("\n")
+
+    prose = _CODE.sub(blank, _FENCE.sub(blank, text))
+    for match in _LINK.finditer(prose):
+        target = match[1].partition("|")[0].partition("#")[0].strip()
+        if target:  # `[[#heading]]` stays on the page
+            yield prose.count("\n", 0, match.start()) + 1, target
+
+
+def resolve(target: str, files: Iterable[str]) -> str | None:
+    """Find the file that a link means: by path, else by name alone; case does not count."""
+    wanted = target.replace("\\", "/").lstrip("/").casefold()
+    names = {wanted, f"{wanted}.md", f"{wanted}.mdx"}
+    by_name = None
+    for path in files:
+        folded = path.casefold()
+        if folded in names:
+            return path
+        if by_name is None and "/" not in wanted and folded.rpartition("/")[2] in names:
+            by_name = path
+    return by_name
+
+
+def read_relations(text: str) -> tuple[list[tuple[int, Relation]], list[tuple[int, str]]]:
+    """Read a file of relationships: those with their lines, and malformed lines with the reason."""
+    good: list[tuple[int, Relation]] = []
+    malformed: list[tuple[int, str]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            entry = json.loads(line)
+            if not isinstance(entry, dict):
+                raise ValueError("not an object")
+            ends = [entry.get(name) for name in ("from", "to", "type")]
+            if not all(isinstance(value, str) and value for value in ends):
+                raise ValueError("from, to and type must be texts")
+            more = [str(entry.get(name) or "") for name in ("note", "evidence", "date")]
+            good.append((number, Relation(*map(str, ends), *more)))
+        except (ValueError, RecursionError) as error:
+            malformed.append((number, str(error)))
+    return good, malformed
+
+
+def _relation_line(relation: Relation) -> str:
+    entry = {"from": relation.source, "to": relation.target, "type": relation.type}
+    more = {"note": relation.note, "evidence": relation.evidence, "date": relation.date}
+    entry |= {name: value for name, value in more.items() if value}
+    return json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def plain(text: str) -> str:
+    """Take the power from what the web wrote: no links of ours, no HTML, no hidden characters."""
+    return " ".join(clean(text).replace("[[", "[ [").replace("<", "&lt;").split())
+
+
+def _safe_path(path: str) -> str:
+    """Normalise a path; raises `UsageError` where it would lead out of the wiki."""
+    pure = PurePosixPath(path.replace("\\", "/"))
+    parts = [part for part in pure.parts if part != "."]
+    if pure.is_absolute() or ".." in parts or not parts or "\x00" in path or ":" in parts[0]:
+        raise UsageError(f"{path!r} is no path inside the wiki", hint="Use a path such as a/b.md.")
+    return "/".join(parts)
+
+
+def _name(path: str) -> str:
+    return path.rpartition(".")[0]
+
+
+def _title(path: str, text: str) -> str:
+    """Take a page's first heading, else its file name."""
+    heading = next((line for line in text.splitlines() if line.startswith("# ")), "")
+    return heading[2:].strip() or _name(path.rpartition("/")[2])
+
+
+def _summary(path: str, text: str) -> str:
+    """Take the first line of a page that says something, else its title."""
+    lines = (line for line in text.splitlines() if not line.startswith(("#", "---", "<!--")))
+    body = (line.lstrip("> ").rstrip() for line in lines)  # what the web said is quoted
+    return _shorten(next((line for line in body if line), _title(path, text)), SUMMARY)
+
+
+def _shorten(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"

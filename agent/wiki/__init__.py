@@ -1,1 +1,0 @@
-"""What is known as plain Markdown with `[[links]]`, which people can read and edit."""

@@ -1,0 +1,125 @@
+"""Depths: how far a run goes, what a draft leaves open, and the bounds of its parts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from agent.config import options
+from agent.guard.budget import Budget
+from agent.journal.runs import Runs
+from agent.limits import EFFORTS
+from agent.loop.orchestrator import Orchestrator
+from agent.loop.plan import read_points
+from agent.models.base import ModelReply
+from agent.run.record import RunRecord
+from agent.run.replay import replay
+from agent.types import Message
+
+
+async def test_deep_asks_what_a_draft_leaves_open_and_researches_it(ask, script, site, tmp_path):
+    model = script(
+        f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
+        "It was first lit on 1 November 1829. [S1]",
+        {"reply": '{"open":["How high is it?"]}', "for": "missing", "expect": "Draft:\nIt was"},
+        {"reply": '<<TOOL:FIND:{"text":"metres high"}>>', "expect": "- How high is it\\?"},
+        "It was first lit on 1 November 1829. [S1] "
+        "The granite tower is 34 metres high and has 166 steps. [S1]",
+        {"reply": '{"open":[]}', "for": "missing", "expect": "166 steps"},
+    )
+    report = await ask(model=model, depth="deep")
+    assert "166 steps" in report.answer
+    record = RunRecord.read(Runs(tmp_path / "data").find(report.run))
+    again = await replay(record)
+    assert again.model_dump(exclude={"elapsed_s"}) == report.model_dump(exclude={"elapsed_s"})
+
+
+async def test_other_depths_do_not_ask(ask, script, site):
+    model = script(
+        f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
+        "It was first lit on 1 November 1829. [S1]",
+        {"reply": '{"open":["How high is it?"]}', "for": "missing"},
+    )
+    assert (await ask(model=model)).status == "answered"
+
+
+async def test_the_keyless_model_reads_more_the_deeper_it_goes(ask, events):
+    reads = []
+    for depth in ("quick", "standard"):
+        report = await ask("Which lighthouses stand on the isles?", depth=depth)
+        added = [event for event in events(report) if event.type == "source.added"]
+        reads.append(len(added))
+    assert reads[0] < reads[1]
+
+
+@pytest.mark.parametrize("reply", ["", "no", '{"open":"x"}', '{"open":[1,null,""]}', "[]"])
+def test_what_is_no_list_of_points_is_none(reply):
+    assert read_points(reply, 3) == []
+
+
+def test_points_are_cut_to_their_number_and_each_stands_once():
+    assert read_points(json.dumps({"open": ["a", "a", "b ", "c", "d"]}), 3) == ["a", "b", "c"]
+
+
+def test_each_depth_goes_further_than_the_one_before():
+    quick, standard, deep = (EFFORTS[name] for name in ("quick", "standard", "deep"))
+    for name in ("steps", "sources", "first_reads", "searches", "sections", "parts_steps"):
+        assert getattr(quick, name) < getattr(standard, name) < getattr(deep, name)
+    assert options({"depth": "deep"}).effort is deep
+
+
+class Endless:
+    """Calls a tool in every step, in however many loops; takes no note of how many are left."""
+
+    name = "endless"
+    plan = json.dumps({"decompose": True, "subtasks": [{"task": f"t{n}"} for n in range(4)]})
+
+    async def reply(self, system, messages):
+        said = messages[-1].content
+        await asyncio.sleep(0)
+        return ModelReply(self.plan if said.startswith("Request:") else "<<TOOL:NONE>> known")
+
+    async def aclose(self):
+        pass
+
+
+class NoTools:
+    async def run(self, call, place):
+        from agent.protocol import CallResult
+
+        return lambda: CallResult(call.name, {"at": place})
+
+
+@pytest.mark.parametrize("most", [8, 10, 23])
+async def test_the_steps_of_all_parts_together_stay_within_the_bound(most):
+    async def opening(question, place):
+        return [Message("user", question)]
+
+    budget = Budget(most)
+    work = Orchestrator(
+        Endless(), NoTools(), budget, "", lambda *_, **__: None, opening, guarded=False
+    )
+    result = await work.answer("do one and then two and then three and then four")
+    assert result.limit == "steps"
+    assert 4 <= budget.steps + budget.elsewhere <= most
+
+
+async def test_too_few_steps_for_the_parts_leave_the_question_in_one_loop():
+    async def opening(question, place):
+        return [Message("user", question)]
+
+    places = []
+    budget = Budget(7)
+    work = Orchestrator(
+        Endless(),
+        NoTools(),
+        budget,
+        "",
+        lambda kind, place="", **_: places.append(place),
+        opening,
+        guarded=False,
+    )
+    await work.answer("do one and then two and then three and then four")
+    assert {place.partition("/")[0] for place in places} == {"plan", "0"}

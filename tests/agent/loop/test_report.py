@@ -1,0 +1,136 @@
+"""Reports: an outline, sections side by side, and what stands around them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from agent.errors import ReplayDiverged
+from agent.journal.runs import Runs
+from agent.loop.report_sections import Section, put_together, read_outline
+from agent.models.base import ModelReply
+from agent.run.record import RunRecord
+from agent.run.replay import replay
+
+QUESTION = "Tell me about the two lights."
+OUTLINE = json.dumps(
+    {
+        "sections": [
+            {"heading": "Hesk Light", "task": "When was Hesk Light first lit?"},
+            {"heading": "Marrow Point Light", "task": "When was Marrow Point Light first lit?"},
+            {"heading": "The third", "task": "Where is the third light?"},
+        ]
+    }
+)
+CLOSING = """## Summary
+It was first lit on 1 November 1829. [S1001]
+
+## What is contested
+None.
+
+## What is not known
+- Who paid for them."""
+
+
+@pytest.fixture
+def writer(answering, site):
+    """A model that writes a report of two sections, and finds nothing for the third."""
+
+    def read(page: str) -> str:
+        return f'<<TOOL:READ:{{"url":"{site.url}/{page}"}}>>'
+
+    return answering(
+        {
+            r"You plan a research report": OUTLINE,
+            r"answered by these sections": CLOSING,
+            r"do not hold": "It was first lit on 1 November 1829. [S1001]",
+            r"source\":\"S1001\"": "It was first lit on 1 November 1929. [S1001]",
+            r"source\":\"S2001\"": "It was lit in 1851. [S2001]",
+            r"section “Hesk Light”": read("hesk-light"),
+            r"section “Marrow Point Light”": read("marrow-point-light"),
+            r"section “The third”": "NOT_FOUND Nothing was tried.",
+        }
+    )
+
+
+async def test_sections_keep_their_citations_and_stand_in_the_order_of_the_outline(ask, writer):
+    report = await ask(QUESTION, model=writer, report=True)
+    headings = [line for line in report.answer.splitlines() if line.startswith("#")]
+    assert headings == [
+        *("## Summary", "## Hesk Light", "## Marrow Point Light", "## What is not known")
+    ]
+    assert report.status == "answered"
+    assert {s.verdict.value for s in report.sentences} == {"supported"}
+    assert [source.url.rpartition("/")[2] for source in report.sources] == [
+        *("hesk-light", "marrow-point-light")
+    ]
+
+
+async def test_a_section_that_does_not_hold_is_mended_before_the_report_is_put_together(
+    ask, writer
+):
+    report = await ask(QUESTION, model=writer, report=True)
+    assert "1829" in report.answer
+    assert "1929" not in report.answer
+
+
+async def test_what_was_not_found_out_is_said_and_is_no_claim(ask, writer):
+    report = await ask(QUESTION, model=writer, report=True)
+    unknown = report.answer.partition("## What is not known")[2]
+    assert "Who paid for them." in unknown
+    assert "The third: nothing was found." in unknown
+    assert not any("paid" in sentence.text for sentence in report.sentences)
+
+
+async def test_a_report_replays_byte_for_byte(ask, writer, tmp_path):
+    report = await ask(QUESTION, model=writer, report=True)
+    record = RunRecord.read(Runs(tmp_path / "data").find(report.run))
+    again = await replay(record)
+    assert again.model_dump(exclude={"elapsed_s"}) == report.model_dump(exclude={"elapsed_s"})
+
+
+async def test_a_replay_whose_frame_would_be_asked_otherwise_says_so(ask, writer, tmp_path):
+    report = await ask(QUESTION, model=writer, report=True)
+    record = RunRecord.read(Runs(tmp_path / "data").find(report.run))
+    record.replies["1/2"] = ModelReply("It was first lit on 1 November 1828. [S1001]")
+    with pytest.raises(ReplayDiverged):
+        await replay(record)
+
+
+async def test_the_keyless_model_says_that_it_writes_no_report(ask):
+    report = await ask("Hesk Light and Marrow Point Light", report=True)
+    assert report.status == "not_found"
+    assert "report" in report.answer
+
+
+async def test_an_outline_that_cannot_be_read_leaves_an_answer(ask, answering, site):
+    model = answering(
+        {
+            r"You plan a research report": "I would rather not.",
+            r"source\":\"S1\"": "It was first lit on 1 November 1829. [S1]",
+            r"Tell me": f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
+        }
+    )
+    report = await ask(QUESTION, model=model, report=True)
+    assert report.answer == "It was first lit on 1 November 1829. [1]"
+
+
+def test_an_outline_needs_two_sections_and_holds_each_heading_once():
+    def row(heading: str) -> dict[str, str]:
+        return {"heading": heading, "task": "t"}
+
+    assert read_outline(json.dumps({"sections": [row("a")]}), 4) == []
+    rows = [row("a"), row("A"), {"heading": "x"}, row("b"), row("c")]
+    assert [s.heading for s in read_outline(json.dumps({"sections": rows}), 2)] == ["a", "b"]
+
+
+def test_a_frame_without_headings_is_the_summary_and_none_means_nothing():
+    text = put_together([Section("A", text="## own\nx")], "In short.")
+    assert text == "## Summary\n\nIn short.\n\n## A\n\n### own\nx"
+    framed = put_together([Section("A", text="x")], "## What is contested\nNone.")
+    assert framed == "## A\n\nx"
+
+
+def test_a_report_without_a_single_section_is_not_found():
+    assert put_together([Section("A", text="NOT_FOUND no")], "").startswith("NOT_FOUND")

@@ -1,0 +1,102 @@
+"""Loops side by side: what is named in them never depends on which was faster."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from agent.guard.budget import Budget
+from agent.loop.orchestrator import Orchestrator
+from agent.models.base import ModelReply
+from agent.types import Message
+
+PHASES = "Look at the first light and then at the second one and compare them"
+PLAN = json.dumps({"decompose": True, "subtasks": [{"task": "one"}, {"task": "two"}]})
+
+
+class Racing:
+    """Reads a page in each of two loops; the slower begins when the other one is done."""
+
+    name = "racing"
+
+    def __init__(self, site: str, slower: str) -> None:
+        self._site, self._slower = site, slower
+        self._done = asyncio.Event()
+
+    async def reply(self, system, messages):
+        said = messages[-1].content
+        if said.startswith("Request:"):
+            return ModelReply(PLAN)
+        if said in ("one", "two"):
+            if said == self._slower:
+                async with asyncio.timeout(10):
+                    await self._done.wait()
+            pages = ["hesk-light", "museum"] if said == "one" else ["hesk-light", "post-office"]
+            reads = [f'<<TOOL:READ:{{"url":"{self._site}/{page}"}}>>' for page in pages]
+            return ModelReply("".join(reads))
+        if said.startswith("[Tool result"):
+            self._done.set()
+            return ModelReply("It was first lit on 1 November 1829. [S1001]")
+        return ModelReply(
+            "It was first lit on 1 November 1829. [S1001] It was first lit in 1829. [S2001]"
+        )
+
+    def takes(self, task):
+        return task == "plan"
+
+    async def aclose(self):
+        pass
+
+
+@pytest.mark.parametrize("slower", ["one", "two"])
+async def test_sources_are_numbered_by_their_place_whichever_loop_is_slower(
+    ask, site, events, slower
+):
+    report = await ask(PHASES, model=Racing(site.url, slower))
+    added = [event.data for event in events(report) if event.type == "source.added"]
+    numbers = {(row["n"], row["url"].rpartition("/")[2]) for row in added}
+    assert numbers == {
+        (1001, "hesk-light"),
+        (1002, "museum"),
+        (2001, "hesk-light"),
+        (2002, "post-office"),
+    }
+
+
+async def test_a_page_that_two_loops_read_is_one_source_of_the_report(ask, site):
+    report = await ask(PHASES, model=Racing(site.url, "one"))
+    assert [source.url.rpartition("/")[2] for source in report.sources] == ["hesk-light"]
+    assert [sentence.citations for sentence in report.sentences] == [[1], [1]]
+
+
+class TimeFlies:
+    """Takes all the time that there is for the parts."""
+
+    name = "time-flies"
+    now = 0.0
+
+    async def reply(self, system, messages):
+        said = messages[-1].content
+        await asyncio.sleep(0)
+        if said.startswith("Request:"):
+            return ModelReply(PLAN)
+        self.now += 42.0
+        return ModelReply("both" if said.startswith("[All steps") else "A")
+
+    def takes(self, task):
+        return task == "plan"
+
+    async def aclose(self):
+        pass
+
+
+async def test_time_is_kept_for_putting_the_parts_together():
+    async def opening(question, place):
+        return [Message("user", question)]
+
+    model = TimeFlies()
+    budget = Budget(seconds=100, clock=lambda: model.now)
+    work = Orchestrator(model, None, budget, "", lambda *_, **__: None, opening)
+    assert (await work.answer(PHASES)).text == "both"
