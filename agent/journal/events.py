@@ -209,10 +209,6 @@ class Journal:
             listener(event)
         return event
 
-    def keep(self, body: bytes) -> str:
-        """Keep bytes in the run's blobs; returns their SHA-256 (hex)."""
-        return self.folder.keep(body)
-
     def close(self) -> None:
         """Close the file; writing afterwards is an error."""
         self._file.close()

@@ -292,7 +292,7 @@ class RunRecord:
             if event.type == "source.added":
                 for name in ("text", "body"):
                     if event.data[name]:
-                        journal.keep(self.folder.blob(event.data[name]))
+                        journal.folder.keep(self.folder.blob(event.data[name]))
             if event.type in ("source.added", "results.added"):
                 journal.write(event.type, event.place, **event.data)
 
