@@ -225,7 +225,7 @@ def _turn_rows(turn: NativeTurn, images: Sequence[Image]) -> list[Row]:
         return [{"role": "assistant", "content": turn.text or None, "tool_calls": calls}]
     if not turn.results:
         return [_message(turn.role, turn.text, images)]
-    # Each result is a message of its own, and pictures can only follow them.
+    # Each result is a message of its own; they hold no pictures, which therefore follow them.
     rows: list[Row] = [
         {"role": "tool", "tool_call_id": call, "content": text} for call, text in turn.results
     ]

@@ -148,7 +148,7 @@ class RemoteModel(ABC):
                 return await self._try(request, stream)
             except Transient as failed:
                 wait = failed.retry_after
-                if wait is None:
+                if wait is None:  # by chance, so that many clients do not come back at once
                     wait = random.uniform(0, self._backoff * 2 ** (tries - 1))
                 if tries >= ATTEMPTS or wait > LONGEST_WAIT:
                     raise failed.error from failed
@@ -165,6 +165,7 @@ class RemoteModel(ABC):
         try:
             return self._read(await self._complete(replace(request, max_tokens=longest), stream))
         except (Transient, ResearchError) as error:
+            # What was set aside for the try stays counted unless it surely cost nothing.
             free = not error.billed if isinstance(error, Transient) else isinstance(error, _FREE)
             if budget is not None:
                 budget.failed(billed=not free)

@@ -43,7 +43,7 @@ class ServiceClient:
             transport=EgressTransport(egress.proxy_url),
             headers={"User-Agent": "urchin-research"},
             timeout=timeout,
-            follow_redirects=False,
+            follow_redirects=False,  # the person named one server, and no other gets the text
         )
         self._backoff = backoff
 
