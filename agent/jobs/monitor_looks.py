@@ -144,7 +144,7 @@ async def _read(web: Web, monitor: Monitor) -> tuple[Page, bytes]:
         page = await web.reader.read(monitor.target)
         return page, page.body
     async with opened_tab(web, monitor.target) as tab:
-        html = await tab.identified(monitor.element)
+        html = await tab.html_of(monitor.element)
         return await web.reader.read_tab(tab), html.encode("utf-8", "replace")
 
 

@@ -117,4 +117,4 @@ async def test_an_open_dialog_is_read_and_one_that_asks_for_cookies_is_not(
     assert page.document is not None
     assert "hung up by the pupil" in page.document.text
     assert "We set cookies" not in page.document.text
-    await tab.close()
+    await chromium.close(tab)
