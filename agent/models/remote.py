@@ -87,6 +87,7 @@ class RemoteModel(ABC):
 
     library: ClassVar[Any]
     """The client library, for its exceptions."""
+    streams = True
 
     def __init__(self, where: Endpoint, *, backoff: float = BACKOFF) -> None:
         self.name = where.name
@@ -96,13 +97,15 @@ class RemoteModel(ABC):
         self._backoff = backoff
         self._tools: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {}
 
-    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
-        """Answer; raises `ModelError` or `UsageError`."""
-        return await self._answer(self._request(system, messages))
-
-    async def stream(self, system: str, messages: Sequence[Message], on_text: OnText) -> ModelReply:
-        """Answer, and pass on what is said as it comes."""
-        return await self._answer(self._request(system, messages), TextStream(on_text))
+    async def reply(
+        self, system: str, messages: Sequence[Message], on_text: OnText | None = None
+    ) -> ModelReply:
+        """Answer, streaming where `on_text` is given; raises `ModelError` or `UsageError`."""
+        tools, on_page = self._tools.get(system, ([], []))
+        if any(observed.snapshot for message in messages for observed in message.observations):
+            tools = tools + on_page
+        stream = TextStream(on_text) if on_text else None
+        return await self._answer(ModelRequest(system, messages, tools), stream)
 
     async def reply_as(
         self, system: str, messages: Sequence[Message], schema: dict[str, Any], longest: int
@@ -115,12 +118,6 @@ class RemoteModel(ABC):
     ) -> None:
         """Let the model call these functions natively where it gets this system prompt."""
         self._tools[system] = ([*tools], [*on_page])
-
-    def _request(self, system: str, messages: Sequence[Message]) -> ModelRequest:
-        tools, on_page = self._tools.get(system, ([], []))
-        if any(observed.snapshot for message in messages for observed in message.observations):
-            tools = tools + on_page
-        return ModelRequest(system, messages, tools)
 
     @abstractmethod
     async def aclose(self) -> None:
