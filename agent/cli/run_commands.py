@@ -33,7 +33,7 @@ from agent.export.run_record import report_of
 from agent.journal.events import read_events
 from agent.journal.usage import total
 from agent.journal.usage import usage as add_up
-from agent.run.skill_scores import feedback as weigh
+from agent.run.conversation_jobs import feedback as weigh
 from browser.text.words import clean
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from agent.cli.terminal import note, print_json, print_rows
 from agent.config import Options, options
 from agent.evidence.store import Evidence
 from agent.run.settings import memory_of
-from agent.run.wiring import offered
+from agent.run.wiring import select_tools
 from agent.tools.context import Limits, Person, ToolContext
 from browser.plugins import KINDS, PluginBroken
 from browser.plugins import plugins as installed
@@ -54,10 +54,10 @@ def tools(*, as_json: bool, **flags: Any) -> None:
         for tool, why in found.rows
     ]
     if as_json:
-        print_json({"tools": rows, "diagnostics": found.told})
+        print_json({"tools": rows, "diagnostics": found.diagnostics})
         return
     print_rows(rows, _tool)
-    for told in found.told:
+    for told in found.diagnostics:
         note(told)
 
 
@@ -73,7 +73,7 @@ async def _found(settings: Options) -> Selected:
         if settings.memory:
             context.memory = memory_of(settings, {})
             stack.callback(context.memory.close)
-        return await offered(context, settings, stack, config=True, connect=False)
+        return await select_tools(context, settings, stack, config=True, connect=False)
 
 
 async def _nobody(_question: str) -> str:

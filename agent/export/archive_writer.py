@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_COMMENT = b"sha256:"
-
 
 def render_zip(folder: Path) -> bytes:
     """Pack the run."""
@@ -29,24 +27,24 @@ def render_zip(folder: Path) -> bytes:
     at = datetime.fromisoformat(record.events[0].at).timetuple()[:6]
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, body in _listed(_files(record)):
+
+        def add(name: str, body: bytes) -> None:
+            # Time, mode and system are set: the same run gives the same bytes everywhere.
             entry = zipfile.ZipInfo(f"{record.report.run}/{name}", at)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o600 << 16
-            entry.create_system = 3  # the same on every system
+            entry.create_system = 3
             packed.writestr(entry, body)
-        packed.comment = _COMMENT + b"0" * DIGEST_CHARS
+
+        manifest = []
+        for name, body in _files(record):
+            add(name, body)
+            manifest.append(f"{hashlib.sha256(body).hexdigest()}  {name}\n")
+        add(MANIFEST, "".join(manifest).encode())
+        # The digest of what stands before it takes the place of the zeros.
+        packed.comment = b"sha256:" + b"0" * DIGEST_CHARS
     body = out.getvalue()[:-DIGEST_CHARS]
     return body + digest(body)
-
-
-def _listed(files: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
-    """Give the files, and the list of their hashes at last."""
-    lines = []
-    for name, body in files:
-        lines.append(f"{hashlib.sha256(body).hexdigest()}  {name}\n")
-        yield name, body
-    yield MANIFEST, "".join(lines).encode()
 
 
 def _files(record: FinishedRun) -> Iterator[tuple[str, bytes]]:

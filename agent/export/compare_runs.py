@@ -12,7 +12,6 @@ from agent.protocol.results import failed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.journal.events import Event
     from agent.journal.runs import RunFolder
 
 Pair = tuple[str | None, str | None]
@@ -53,12 +52,17 @@ def compare(first: RunFolder, second: RunFolder) -> Comparison:
     """Compare two finished runs; answers are the same word for word, spaces aside."""
     before, after = FinishedRun.read(first.path), FinishedRun.read(second.path)
     a, b = _side(before), _side(after)
+    texts = {source.url: source.sha256 for source in before.report.sources}
     return Comparison(
         a,
         b,
         same_answer=(a.status, a.answer.split()) == (b.status, b.answer.split()),
         sources=pairs(sorted(a.sources), sorted(b.sources)),
-        changed=_changed(before, after),
+        changed=tuple(
+            source.url
+            for source in after.report.sources
+            if texts.get(source.url, source.sha256) != source.sha256
+        ),
         steps=pairs(a.steps, b.steps),
     )
 
@@ -78,6 +82,7 @@ def pairs(a: Sequence[str], b: Sequence[str]) -> tuple[Pair, ...]:
 
 def _side(record: FinishedRun) -> Side:
     report = record.report
+    results = (event.data for event in record.events if event.type == "tool.result")
     return Side(
         run=report.run,
         question=report.question,
@@ -87,19 +92,8 @@ def _side(record: FinishedRun) -> Side:
         usd=report.usage.usd,
         answer=report.answer,
         sources=tuple(source.url for source in report.sources),
-        steps=tuple(_step(event) for event in record.events if event.type == "tool.result"),
-    )
-
-
-def _step(event: Event) -> str:
-    data = event.data
-    return f"{data['name']} {data['param']}".strip() + " (failed)" * failed(data["data"])
-
-
-def _changed(before: FinishedRun, after: FinishedRun) -> tuple[str, ...]:
-    texts = {source.url: source.sha256 for source in before.report.sources}
-    return tuple(
-        source.url
-        for source in after.report.sources
-        if texts.get(source.url, source.sha256) != source.sha256
+        steps=tuple(
+            f"{data['name']} {data['param']}".strip() + " (failed)" * failed(data["data"])
+            for data in results
+        ),
     )

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from agent.export.report_view import faults
 from agent.export.run_record import FinishedRun
+from agent.files import xml_text
 from agent.types import VerdictState
 from browser.text.words import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from agent.types import Report, Sentence
-
-
-_NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+    from agent.types import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,64 +48,60 @@ def to_xml(name: str, cases: Sequence[TestCase]) -> bytes:
         time=f"{sum(case.seconds for case in cases):.3f}",
     )
     for case in cases:
-        _add(suite, case)
+        element = ET.SubElement(
+            suite,
+            "testcase",
+            classname=_xml_text(case.suite),
+            name=_xml_text(case.name),
+            time=f"{case.seconds:.3f}",
+        )
+        if case.kind:
+            message = _xml_text(case.message)
+            failure = ET.SubElement(element, "failure", type=case.kind, message=message)
+            failure.text = _xml_text(case.details)
     ET.indent(suite)
     document: bytes = ET.tostring(suite, encoding="utf-8", xml_declaration=True)
     return document + b"\n"
 
 
-def _add(suite: ET.Element, case: TestCase) -> None:
-    element = ET.SubElement(
-        suite,
-        "testcase",
-        classname=_xml_text(case.suite),
-        name=_xml_text(case.name),
-        time=f"{case.seconds:.3f}",
-    )
-    if case.kind:
-        failure = ET.SubElement(element, "failure", type=case.kind, message=_xml_text(case.message))
-        failure.text = _xml_text(case.details)
-
-
 def _xml_text(text: str) -> str:
-    """Leave out what XML cannot hold, escaped or not."""
-    return _NO_XML.sub("\ufffd", clean(text))
+    return xml_text(clean(text), "\ufffd")
 
 
 def render_junit(folder: Path) -> bytes:
-    """Write the run as JUnit's XML."""
+    """Write the run as JUnit's XML; of an audit, what does not hold fails."""
     report = FinishedRun.read(folder).report
-    cases = [_status(report), *(_sentence(report, sentence) for sentence in report.sentences)]
-    if report.references:
-        cases = _audited(report)
-    return to_xml(report.question, cases)
+    cases = _audit_cases(report) if report.references else _answer_cases(report)
+    return to_xml(report.question, list(cases))
 
 
-def _audited(report: Report) -> list[TestCase]:
-    """Write a case for each sentence and each reference of a draft; what does not hold fails."""
+def _audit_cases(report: Report) -> Iterator[TestCase]:
     wrong = dict(faults(report))
     names = [one.text for one in report.sentences]
     names += [one.url or one.doi or one.text for one in report.references]
-    return [
-        TestCase(report.run, name, "does not hold" if name in wrong else "", wrong.get(name, ""))
-        for name in dict.fromkeys(names)
-    ]
+    for name in dict.fromkeys(names):
+        kind = "does not hold" if name in wrong else ""
+        yield TestCase(report.run, name, kind, wrong.get(name, ""))
 
 
-def _status(report: Report) -> TestCase:
-    kind = "" if report.status == "answered" else report.status
+def _answer_cases(report: Report) -> Iterator[TestCase]:
     error = report.error
-    told = f"{error.message} {error.hint}" if error else report.answer
-    message = f"the run ended as {report.status.replace('_', ' ')}"
-    return TestCase(
-        report.run, "The question is answered", kind, message, told, seconds=report.elapsed_s
+    yield TestCase(
+        report.run,
+        "The question is answered",
+        kind="" if report.status == "answered" else report.status,
+        message=f"the run ended as {report.status.replace('_', ' ')}",
+        details=f"{error.message} {error.hint}" if error else report.answer,
+        seconds=report.elapsed_s,
     )
-
-
-def _sentence(report: Report, sentence: Sentence) -> TestCase:
-    supported = sentence.verdict is VerdictState.SUPPORTED
-    cited = [source for source in report.sources if source.n in sentence.citations]
-    quotes = [f"[{s.n}] {s.url}\n“{quote}”" for s in cited for quote in s.quotes]
-    kind = "" if supported else sentence.verdict.value
-    reason = sentence.reason or f"the sentence is {sentence.verdict.value}"
-    return TestCase(report.run, sentence.text, kind, reason, "\n".join(quotes))
+    for sentence in report.sentences:
+        cited = [source for source in report.sources if source.n in sentence.citations]
+        quotes = [f"[{s.n}] {s.url}\n“{quote}”" for s in cited for quote in s.quotes]
+        supported = sentence.verdict is VerdictState.SUPPORTED
+        yield TestCase(
+            report.run,
+            sentence.text,
+            kind="" if supported else sentence.verdict.value,
+            message=sentence.reason or f"the sentence is {sentence.verdict.value}",
+            details="\n".join(quotes),
+        )

@@ -1,21 +1,20 @@
-"""Markdown of an answer as safe HTML."""
+"""The Markdown of an answer as safe HTML, its markers linked to the quotes that they mean."""
 
 from __future__ import annotations
 
 import re
-from html import escape, unescape
+from html import unescape
 from typing import TYPE_CHECKING
 
 import nh3
 from markdown_it import MarkdownIt
+from markupsafe import Markup
 
 from agent.export.report_view import VERDICT_LABELS, WEAK
 from agent.types import VerdictState
 from browser.text.words import words
 
 if TYPE_CHECKING:
-    from markdown_it.token import Token
-
     from agent.types import Report
 
 _INLINE = {"strong", "em", "code"}
@@ -25,75 +24,83 @@ _TAGS = _INLINE | set(
 _TITLE, _DEEPEST = 1, 6
 """The page's own heading, and the last level that HTML has."""
 _TAG = re.compile(r"<[^>]*>")
+_MARKER = re.compile(r"\[(\d{1,3})\]")
 _BEFORE = 600
+"""Characters before a marker in which the sentence that it ends is looked for."""
 _LAST_WORDS = 40
 """Words before a marker that tell which quote it means: about one sentence."""
 _UNCITED = "\ue000"
 """A character for private use: no text of the web means anything by it."""
-_MARKER = re.compile(r"\[(\d{1,3})\]")
 
 
 def prose(markdown: str) -> str:
-    """Render Markdown; raw HTML, images and links in it come out as text or not at all."""
+    """Render Markdown; raw HTML, images and links in it come out as text or not at all.
+
+    Headings begin below the page's own, no level left out, as screen readers expect.
+    """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(markdown)
-    _below_the_title(tokens)
-    return nh3.clean(parser.renderer.render(tokens, parser.options, {}), tags=_TAGS, attributes={})
-
-
-def inline(markdown: str) -> str:
-    """Render a sentence, or a row of a table, in the same way but without blocks."""
-    html = MarkdownIt("commonmark", {"html": False}).renderInline(markdown.strip("| "))
-    return nh3.clean(str(html), tags=_INLINE, attributes={})
-
-
-def _below_the_title(tokens: list[Token]) -> None:
-    """Let headings begin below the page's own, no level left out, as screen readers expect."""
     level = _TITLE
     for token in tokens:
         if token.type == "heading_open":
             level = min(int(token.tag[1]) + _TITLE, level + 1, _DEEPEST)
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{level}"
+    return nh3.clean(parser.renderer.render(tokens, parser.options, {}), tags=_TAGS, attributes={})
 
 
-def with_uncited(markdown: str, report: Report) -> str:
-    """Put a sign behind each sentence of an answer that cites nothing; `cited` draws it."""
-    markdown = markdown.replace(_UNCITED, "")
+def inline(markdown: str) -> Markup:
+    """Render a sentence, or a row of a table, in the same way but without blocks."""
+    html = MarkdownIt("commonmark", {"html": False}).renderInline(markdown.strip("| "))
+    return Markup(nh3.clean(str(html), tags=_INLINE, attributes={}))  # noqa: S704 - cleaned
+
+
+def answer_html(report: Report) -> Markup:
+    """Render an answer: each marker leads to its own quote, doubtful sentences are marked."""
+    markdown = report.answer.replace(_UNCITED, "")
     for sentence in report.sentences:
-        told = sentence.verdict is VerdictState.UNCITED and not sentence.about_search
-        if told and sentence.text in markdown:
+        uncited = sentence.verdict is VerdictState.UNCITED and not sentence.about_search
+        if uncited and sentence.text in markdown:
             markdown = markdown.replace(sentence.text, f"{sentence.text}{_UNCITED}", 1)
-    return markdown
-
-
-def cited(html: str, report: Report) -> str:
-    """Make links of the markers `[1]` whose source the report has, each to its own quote."""
+    # Markers are linked in the finished HTML: Markdown would read them as links of its own.
+    html = prose(markdown)
     known = {source.n for source in report.sources}
 
     def link(match: re.Match[str]) -> str:
         if int(match[1]) not in known:
             return match[0]
         before = _TAG.sub("", html[max(0, match.start() - _BEFORE) : match.start()])
-        before = next((text for text in reversed(_MARKER.split(before)) if _said(text)), "")
+        # What stands between two markers is a sentence if it is longer than a marker's number.
+        pieces = (piece for piece in reversed(_MARKER.split(before)) if len(piece.strip()) > 3)
+        sentence = unescape(next(pieces, ""))
+        # Of several markers in a row the last one carries the mark of the sentence.
         last = not _MARKER.match(html[match.end() :].lstrip())
-        flag = _flag(report, unescape(before)) if last else ""
-        return cite(report, int(match[1]), unescape(before)) + flag
+        return cite(report, int(match[1]), sentence) + (
+            _flag(report, sentence) if last else Markup()
+        )
 
-    return _MARKER.sub(link, html).replace(_UNCITED, _small(VerdictState.UNCITED))
+    uncited_mark = _small(VerdictState.UNCITED, VERDICT_LABELS[VerdictState.UNCITED])
+    html = _MARKER.sub(link, html).replace(_UNCITED, uncited_mark)
+    return Markup(html)  # noqa: S704 - cleaned, and what was added is escaped
 
 
-def cite(report: Report, n: int, sentence: str) -> str:
+def cite(report: Report, n: int, sentence: str) -> Markup:
     """Link a sentence to the quote of source `n` that carries it; hovering shows the quote."""
-    source = next(source for source in report.sources if source.n == n)
-    k = _nearest(source.quotes, sentence)
-    if k is None:
-        return f'<a class="cite" href="#source-{n}">[{n}]</a>'
-    quote = escape(" ".join(source.quotes[k - 1].split()))
-    return f'<a class="cite" href="#quote-{n}-{k}" data-quote="{quote}">[{n}]</a>'
+    quotes = next(source.quotes for source in report.sources if source.n == n)
+    if not quotes:
+        return Markup('<a class="cite" href="#source-{0}">[{0}]</a>').format(n)
+    last_words = words(sentence)[-_LAST_WORDS:]
+
+    def shared(k: int) -> int:
+        quoted = set(words(quotes[k]))
+        return sum(word in quoted for word in last_words)
+
+    nearest = max(range(len(quotes)), key=shared)
+    link = Markup('<a class="cite" href="#quote-{0}-{1}" data-quote="{2}">[{0}]</a>')
+    return link.format(n, nearest + 1, " ".join(quotes[nearest].split()))
 
 
-def _flag(report: Report, before: str) -> str:
+def _flag(report: Report, before: str) -> Markup:
     """Mark the sentence that ends here where it is not supported by what it cites, or weakly."""
     said = words(before)
     for sentence in report.sentences:
@@ -101,25 +108,11 @@ def _flag(report: Report, before: str) -> str:
         if not own or said[-len(own) :] != own:
             continue
         if sentence.weak:
-            return f' <small class="weak">{WEAK}</small>'
+            return _small("weak", WEAK)
         if sentence.verdict is not VerdictState.SUPPORTED and not sentence.about_search:
-            return _small(sentence.verdict)
-    return ""
+            return _small(sentence.verdict, VERDICT_LABELS[sentence.verdict])
+    return Markup()
 
 
-def _small(verdict: VerdictState) -> str:
-    return f' <small class="{verdict.value}">{VERDICT_LABELS[verdict]}</small>'
-
-
-def _nearest(quotes: list[str], sentence: str) -> int | None:
-    """Count to the quote that shares most with the end of a text, from 1."""
-    wanted = words(sentence)[-_LAST_WORDS:]
-    scored = [
-        (sum(word in set(words(quote)) for word in wanted), -k) for k, quote in enumerate(quotes, 1)
-    ]
-    return -max(scored)[1] if scored else None
-
-
-def _said(text: str) -> bool:
-    """Whether a piece between two markers is a sentence, not a number or a space."""
-    return len(text.strip()) > 3  # the longest marker's number
+def _small(kind: str, label: str) -> Markup:
+    return Markup(' <small class="{}">{}</small>').format(kind, label)

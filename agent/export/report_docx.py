@@ -7,111 +7,92 @@ import re
 from typing import TYPE_CHECKING, Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from agent.errors import UsageError
+from agent.errors import from_extra
 from agent.export import report_view
 from agent.export.run_record import FinishedRun, to_the_minute
+from agent.files import xml_text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agent.types import Report, ReportSource
-
 _LINK = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/hyperlink"
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""What XML 1.0 cannot hold."""
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
 
 
 def render_docx(folder: Path) -> bytes:
     """Write the run as a Word document; raises `UsageError` where python-docx is missing."""
-    try:
+    with from_extra("docx"):
         import docx  # noqa: PLC0415 - an extra: only who writes such a file needs it
-    except ModuleNotFoundError as error:
-        hint = 'pip install "urchin-research[docx]"'
-        raise UsageError(".docx needs python-docx, which is not installed", hint=hint) from error
     record = FinishedRun.read(folder)
     report = record.report
     document = docx.Document()
     document.core_properties.title = _text(report.question)[:255]
     document.core_properties.author = "Urchin"
     document.add_heading(_text(report.question), level=0)
-    if said := report_view.low_confidence_warning(report):
-        document.add_paragraph(said)
-    _answer(document, report.answer)
+    if warning := report_view.low_confidence_warning(report):
+        document.add_paragraph(warning)
+    _add_answer(document, _text(report.answer))
     if report.error:
         document.add_paragraph(_text(f"{report.error.message} {report.error.hint}"))
-    _doubts(document, report)
-    if report.sources:
-        document.add_heading("Sources", level=1)
-    for source in report.sources:
-        _source(document, source)
-    facts = [f"Status {report.status}", *report_view.confidence_facts(report)]
-    asked = to_the_minute(record.events[0].at)
-    document.add_paragraph(_text(f"{', '.join(facts)}. Asked {asked}. Run {report.run}."))
-    written = io.BytesIO()
-    document.save(written)
-    return _undated(written.getvalue())
-
-
-def _undated(body: bytes) -> bytes:
-    """Pack a document again without the time at which its parts were written."""
-    out = io.BytesIO()
-    with ZipFile(io.BytesIO(body)) as parts, ZipFile(out, "w") as packed:
-        for name in parts.namelist():
-            packed.writestr(ZipInfo(name), parts.read(name), ZIP_DEFLATED)
-    return out.getvalue()
-
-
-def _answer(document: Any, answer: str) -> None:
-    """Write the answer's Markdown: headings, lists, bold words; all else as it stands."""
-    for block in _text(answer).split("\n"):
-        line = block.strip()
-        marks = len(line) - len(line.lstrip("#"))
-        if 0 < marks <= 6 and line[marks : marks + 1] == " ":
-            document.add_heading(line[marks + 1 :], level=min(marks, 4))
-        elif line[:2] in ("- ", "* "):
-            _runs(document.add_paragraph(style="List Bullet"), line[2:])
-        elif line:
-            _runs(document.add_paragraph(), line)
-
-
-def _runs(paragraph: Any, line: str) -> None:
-    for n, part in enumerate(_BOLD.split(line)):
-        if part:
-            paragraph.add_run(part).bold = bool(n % 2)
-
-
-def _doubts(document: Any, report: Report) -> None:
-    """Name the sentences that are not supported; what is supported needs no word."""
     doubtful = report_view.unsupported(report)
     if doubtful:
         document.add_heading("Not supported", level=1)
     for sentence in doubtful:
         reason = f": {sentence.reason}" if sentence.reason else ""
-        line = _text(f"{sentence.text} — {report_view.verdict_label(sentence, report)}{reason}")
-        document.add_paragraph(line, style="List Bullet")
+        label = report_view.verdict_label(sentence, report)
+        document.add_paragraph(_text(f"{sentence.text} — {label}{reason}"), style="List Bullet")
+    if report.sources:
+        document.add_heading("Sources", level=1)
+    for source in report.sources:
+        head = document.add_paragraph(f"[{source.n}] ")
+        head.paragraph_format.keep_with_next = True
+        if source.url.startswith(("http://", "https://")):
+            _add_link(head, _text(source.title or source.url), _text(source.url))
+            head.add_run(_text(f"  {source.url}"))
+        else:
+            head.add_run(_text(f"{source.title}  {source.url}"))
+        head.add_run(f"  {report_view.source_note(source, to_the_minute(source.fetched_at))}")
+        for quote in source.quotes:
+            document.add_paragraph(_text(" ".join(quote.split())), style="Quote")
+    facts = ", ".join([f"Status {report.status}", *report_view.confidence_facts(report)])
+    asked = to_the_minute(record.events[0].at)
+    document.add_paragraph(_text(f"{facts}. Asked {asked}. Run {report.run}."))
+    written = io.BytesIO()
+    document.save(written)
+    return _without_times(written)
 
 
-def _source(document: Any, source: ReportSource) -> None:
-    head = document.add_paragraph(f"[{source.n}] ")
-    head.paragraph_format.keep_with_next = True
-    if source.url.startswith(("http://", "https://")):
-        _link(head, _text(source.title or source.url), source.url)
-        head.add_run(_text(f"  {source.url}"))
-    else:
-        head.add_run(_text(f"{source.title}  {source.url}"))
-    head.add_run(f"  {report_view.source_note(source, to_the_minute(source.fetched_at))}")
-    for quote in source.quotes:
-        document.add_paragraph(_text(" ".join(quote.split())), style="Quote")
+def _without_times(written: io.BytesIO) -> bytes:
+    """Pack a document again without the time at which its parts were written."""
+    out = io.BytesIO()
+    with ZipFile(written) as parts, ZipFile(out, "w") as packed:
+        for name in parts.namelist():
+            packed.writestr(ZipInfo(name), parts.read(name), ZIP_DEFLATED)
+    return out.getvalue()
 
 
-def _link(paragraph: Any, text: str, url: str) -> None:
+def _add_answer(document: Any, answer: str) -> None:
+    """Write the answer's Markdown: headings, lists, bold words; all else as it stands."""
+    for block in answer.split("\n"):
+        line = block.strip()
+        marks = len(line) - len(line.lstrip("#"))
+        if 0 < marks <= 6 and line[marks : marks + 1] == " ":
+            document.add_heading(line[marks + 1 :], level=min(marks, 4))
+        elif line:
+            listed = line[:2] in ("- ", "* ")
+            paragraph = document.add_paragraph(style="List Bullet" if listed else None)
+            for n, part in enumerate(_BOLD.split(line[2:] if listed else line)):
+                if part:
+                    paragraph.add_run(part).bold = bool(n % 2)
+
+
+def _add_link(paragraph: Any, text: str, url: str) -> None:
     """Add a hyperlink, which python-docx reads but does not write."""
     from docx.oxml import OxmlElement  # noqa: PLC0415 - as above
     from docx.oxml.ns import qn  # noqa: PLC0415 - as above
 
     link = OxmlElement("w:hyperlink")
-    link.set(qn("r:id"), paragraph.part.relate_to(_text(url), _LINK, is_external=True))
+    link.set(qn("r:id"), paragraph.part.relate_to(url, _LINK, is_external=True))
     run = paragraph.add_run(text)
     run.underline = True
     link.append(run._r)  # noqa: SLF001 - the element itself is what is put into the link
@@ -119,4 +100,4 @@ def _link(paragraph: Any, text: str, url: str) -> None:
 
 
 def _text(text: str) -> str:
-    return _CONTROL.sub(" ", text)
+    return xml_text(text, " ")

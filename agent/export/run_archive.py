@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from agent.journal.runs import Runs
 
-
 DIGEST_CHARS = 64
 MANIFEST: Final = "manifest-sha256.txt"
 _NAME = re.compile(
@@ -42,30 +41,28 @@ MOST_BYTES: Final = 2 << 30
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
-def unlisted(folder: RunFolder) -> Iterator[tuple[str, str]]:
-    """Compare an unpacked archive to the list in it: which files are not as listed, and how."""
-    path = folder.path / MANIFEST
-    if not path.is_file():
-        yield MANIFEST, "is missing"
-        return
-    lines = path.read_bytes().decode("utf-8", "replace").splitlines()
-    listed = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
-    there = {str(file.relative_to(folder.path)): file for file in folder.path.rglob("*")}
-    found = {name: file for name, file in there.items() if file.is_file() and name != MANIFEST}
-    for name, file in sorted(found.items()):
-        if hashlib.sha256(file.read_bytes()).hexdigest() != listed.get(name):
-            yield name, "is not listed" if name not in listed else "is not the file that was packed"
-    yield from ((name, "is missing") for name in sorted(listed.keys() - found.keys()))
-
-
-def is_sealed(path: Path) -> bool:
-    """Whether an archive is, byte for byte, as it was written."""
-    body = path.read_bytes()
-    return body[-DIGEST_CHARS:] == digest(body[:-DIGEST_CHARS])
+def is_archive(name: str) -> bool:
+    """Whether a name is that of an archive, not of a run."""
+    return name.lower().endswith(".zip")
 
 
 @contextmanager
-def unpacked(path: Path, most_bytes: int = MOST_BYTES) -> Iterator[RunFolder]:
+def open_run(name: str, runs: Runs) -> Iterator[RunFolder]:
+    """Open a run; what an archive was unpacked to is gone when the block is left.
+
+    Raises `UsageError` where there is no such run or file, `ArchiveDamaged` where it is broken.
+    """
+    if is_archive(name):
+        with unpack(Path(name)) as folder:
+            yield folder
+    elif (Path(name) / "journal.jsonl").is_file():
+        yield RunFolder(Path(name).resolve())
+    else:
+        yield runs.find(name)
+
+
+@contextmanager
+def unpack(path: Path, most_bytes: int = MOST_BYTES) -> Iterator[RunFolder]:
     """Unpack an archive to a temporary folder that is gone when the block is left.
 
     Raises `ArchiveDamaged`, also where it comes to more than `most_bytes`, and `UsageError` where
@@ -87,23 +84,28 @@ def unpacked(path: Path, most_bytes: int = MOST_BYTES) -> Iterator[RunFolder]:
 
 
 def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder:
+    """Write all files, counting what comes out of them, not what the archive says."""
     entries = packed.infolist()
-    run = _run_of(entries)
+    run = _checked_run(entries)
     (target / run / "blobs").mkdir(parents=True)
-    left = most_bytes
+    written = 0
     for entry in entries:
         try:
-            left -= _write(packed, entry, target / entry.filename, left)
+            with packed.open(entry) as source, (target / entry.filename).open("xb") as out:
+                while chunk := source.read(1 << 16):
+                    # Sizes in the directory of a zip bomb are lies.
+                    written += len(chunk)
+                    if written > most_bytes:
+                        raise ArchiveDamaged(f"unpacked it is larger than {most_bytes >> 20} MB")
+                    out.write(chunk)
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
             name = entry.filename.partition("/")[2]
             raise ArchiveDamaged(f"{name} in it is damaged: {error}") from error
-        if left < 0:
-            raise ArchiveDamaged(f"unpacked it is larger than {most_bytes >> 20} MB")
     return RunFolder(target / run)
 
 
-def _run_of(entries: list[zipfile.ZipInfo]) -> str:
-    """Check the names and kinds of all entries before any is written; gives the run's id."""
+def _checked_run(entries: list[zipfile.ZipInfo]) -> str:
+    """Check the names and kinds of all entries before any is written; returns the run's id."""
     names = [entry.filename for entry in entries]
     matches = [_NAME.fullmatch(name) for name in names]
     strange = next((name for name, match in zip(names, matches, strict=True) if not match), None)
@@ -114,46 +116,34 @@ def _run_of(entries: list[zipfile.ZipInfo]) -> str:
         raise ArchiveDamaged("it holds no journal")
     if len(set(names)) != len(names) or len(names) > MOST_FILES:
         raise ArchiveDamaged("it holds a file twice, or far too many")
+    # bzip2 and LZMA unpack further than deflate does, and we never pack with them.
     if any(entry.flag_bits & 1 or entry.compress_type not in _METHODS for entry in entries):
         raise ArchiveDamaged("it is encrypted, or packed in a way that archives of runs are not")
     return runs.pop()
 
 
-def _write(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, room: int) -> int:
-    """Write one file, counting what comes out, not what the archive says; gives its size.
-
-    It ends where there is no more room.
-    """
-    written = 0
-    with packed.open(entry) as source, target.open("xb") as out:
-        while chunk := source.read(1 << 16):
-            written += len(chunk)
-            if written > room:
-                return written
-            out.write(chunk)
-    return written
-
-
 def digest(body: bytes) -> bytes:
-    """Give the SHA-256 (hex) that closes an archive."""
+    """The SHA-256 (hex) that closes an archive."""
     return hashlib.sha256(body).hexdigest().encode()
 
 
-def is_archive(name: str) -> bool:
-    """Whether a name is that of an archive, not of a run."""
-    return name.lower().endswith(".zip")
+def is_sealed(path: Path) -> bool:
+    """Whether an archive is, byte for byte, as it was written."""
+    body = path.read_bytes()
+    return body[-DIGEST_CHARS:] == digest(body[:-DIGEST_CHARS])
 
 
-@contextmanager
-def open_run(name: str, runs: Runs) -> Iterator[RunFolder]:
-    """Open a run; what an archive was unpacked to is gone when the block is left.
-
-    Raises `UsageError` where there is no such run or file, `ArchiveDamaged` where it is broken.
-    """
-    if is_archive(name):
-        with unpacked(Path(name)) as folder:
-            yield folder
-    elif (Path(name) / "journal.jsonl").is_file():
-        yield RunFolder(Path(name).resolve())
-    else:
-        yield runs.find(name)
+def unlisted(folder: RunFolder) -> Iterator[tuple[str, str]]:
+    """Compare an unpacked archive to the list in it: which files are not as listed, and how."""
+    path = folder.path / MANIFEST
+    if not path.is_file():
+        yield MANIFEST, "is missing"
+        return
+    lines = path.read_bytes().decode("utf-8", "replace").splitlines()
+    listed = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    there = {str(file.relative_to(folder.path)): file for file in folder.path.rglob("*")}
+    found = {name: file for name, file in there.items() if file.is_file() and name != MANIFEST}
+    for name, file in sorted(found.items()):
+        if hashlib.sha256(file.read_bytes()).hexdigest() != listed.get(name):
+            yield name, "is not listed" if name not in listed else "is not the file that was packed"
+    yield from ((name, "is missing") for name in sorted(listed.keys() - found.keys()))

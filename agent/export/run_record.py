@@ -14,7 +14,6 @@ from agent.types import Report
 from browser.text.words import escaped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
     from typing import Any
 
@@ -42,8 +41,12 @@ class FinishedRun:
 
     def source_on_record(self, source: ReportSource) -> dict[str, Any] | None:
         """Find what stands on record of a source: the page that was read, or the search result."""
+        if source.via == "snippet":
+            added = (event.data for event in self.events if event.type == "results.added")
+            rows = (row for data in added for row in data["results"])
+        else:
+            rows = (event.data for event in self.events if event.type == "source.added")
         wanted = (source.url, source.sha256)
-        rows = self._results() if source.via == "snippet" else self._pages()
         return next((row for row in rows if (row["url"], row["sha256"]) == wanted), None)
 
     def source_text(self, source: ReportSource) -> str:
@@ -54,14 +57,6 @@ class FinishedRun:
         if source.via == "snippet":
             return result_text(row["title"], row["snippet"])
         return self.folder.blob(row["text"]).decode("utf-8", "replace")
-
-    def _pages(self) -> Iterator[dict[str, Any]]:
-        yield from (event.data for event in self.events if event.type == "source.added")
-
-    def _results(self) -> Iterator[dict[str, Any]]:
-        for event in self.events:
-            if event.type == "results.added":
-                yield from event.data["results"]
 
 
 def report_of(folder: RunFolder) -> Report:
@@ -81,17 +76,17 @@ def to_the_minute(at: str) -> str:
 
 
 def seconds_between(earlier: str, later: str) -> float:
-    """Tell the seconds from one ISO time to another."""
+    """The seconds from one ISO time to another."""
     return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
 
 
 def render_report(folder: Path) -> bytes:
-    """Give the report as JSON, the same values."""
+    """The report as JSON, the same values."""
     return _visible(folder / "report.json")
 
 
 def render_journal(folder: Path) -> bytes:
-    """Give the journal as JSON Lines, the same values."""
+    """The journal as JSON Lines, the same values."""
     return _visible(folder / "journal.jsonl")
 
 

@@ -21,38 +21,38 @@ if TYPE_CHECKING:
 
 
 def seal(folder: RunFolder, authority: str, *, proxy: str | None = None) -> str:
-    """Have the head of a run stamped by the authority at this URL; gives the head.
+    """Have the head of a run stamped by the authority at this URL; returns the head.
 
     Raises `UsageError` where the record does not hold or the extra is missing, `TimestampFailed`.
     """
     head = _head(folder)
     token = stamper("rfc3161").stamp(bytes.fromhex(head), authority, proxy=proxy)
-    folder.write_stamp(folder.signature, token)
+    folder.write(folder.signature, token)
     return head
 
 
 def anchor(folder: RunFolder, urls: Sequence[str], *, proxy: str | None = None) -> tuple[str, ...]:
-    """Have the head of a run taken down by OpenTimestamps calendars; gives which did not, and why.
+    """Have OpenTimestamps calendars note the head of a run; returns which did not, and why.
 
     A proof that there is of the same head is kept in the new one. Raises as `seal` does.
     """
     before = folder.proof.read_bytes() if folder.proof.is_file() else b""
     digest = bytes.fromhex(_head(folder))
     proof, missing = stamper("opentimestamps").stamp(digest, urls, before, proxy=proxy)
-    folder.write_stamp(folder.proof, proof)
+    folder.write(folder.proof, proof)
     return tuple(missing)
 
 
 def complete(
     folder: RunFolder, urls: Sequence[str] = (), *, proxy: str | None = None
 ) -> tuple[str, ...]:
-    """Take the blocks that calendars promised into the proof of a run; gives what is missing."""
+    """Put the blocks that calendars promised into the proof of a run; returns what is missing."""
     if not folder.proof.is_file():
         hint = f"`research runs seal {folder.id} --calendar public` asks calendars for one."
         raise UsageError(f"{folder.id} has no proof of OpenTimestamps", hint=hint)
     calendars = stamper("opentimestamps")
     proof, missing = calendars.complete(folder.proof.read_bytes(), urls, proxy=proxy)
-    folder.write_stamp(folder.proof, proof)
+    folder.write(folder.proof, proof)
     return tuple(missing)
 
 
@@ -62,7 +62,7 @@ def since_when(
     roots: Path | None = None,
     blocks: Mapping[int, bytes] | None = None,
 ) -> tuple[list[str], list[Flaw]]:
-    """Tell who says since when a head was there, a line each, and what is wrong.
+    """Check the timestamps of a head: who says since when it was there, and what is wrong.
 
     `roots` is a file of certificates that vouch for authorities, `blocks` are headers of Bitcoin
     blocks by height.

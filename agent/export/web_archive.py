@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from io import BytesIO
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
@@ -27,20 +27,18 @@ from agent.export.run_record import FinishedRun
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-    from typing import Any
-
-    from agent.journal.events import Event
-
 
 WARC_VERSION: Final = "1.1"
-_PLAIN = "text/plain; charset=utf-8"
+_TEXT = "text/plain; charset=utf-8"
 _PICTURES = {".png": "image/png", ".jpg": "image/jpeg"}
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
+_HEADERS = ("WARC-Record-ID", "WARC-Target-URI", "WARC-Date", "WARC-Refers-To", "Content-Type")
+"""The headers of a record that we write; lengths and digests follow from its bytes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """One record: its id, its kind, what it is about, when (UTC), its type and its bytes.
+class WarcEntry:
+    """One record to be written: its id, kind, what it is about, when (UTC), type and bytes.
 
     `http` is the head of a `response`: the status line and the headers.
     """
@@ -52,70 +50,118 @@ class Kept:
     content_type: str
     body: bytes
     refers_to: str = ""
-    http: tuple[str, tuple[tuple[str, str], ...]] | None = None
+    http: tuple[str, list[tuple[str, str]]] | None = None
 
 
-def all_kept(record: FinishedRun) -> Iterator[Kept]:
-    """Give the records of a run, in the order in which they came; the first tells of the file."""
+def render_warc(folder: Path) -> bytes:
+    """Write the run's pages as WARC 1.1; the same run gives the same bytes."""
+    out = BytesIO()
+    writer = WARCWriter(out, gzip=True, warc_version=WARC_VERSION)
+    responses: dict[bytes, Any] = {}
+    for entry in _entries(FinishedRun.read(folder)):
+        headers = {"WARC-Record-ID": entry.id, "WARC-Date": entry.at}
+        if entry.refers_to:
+            headers["WARC-Refers-To"] = entry.refers_to
+        http = StatusAndHeaders(*entry.http, protocol="HTTP/1.1") if entry.http else None
+        earlier = responses.get(entry.body) if entry.http else None
+        if earlier is None:
+            record = writer.create_warc_record(
+                entry.uri,
+                entry.kind,
+                BytesIO(entry.body),
+                len(entry.body),
+                warc_content_type=entry.content_type,
+                warc_headers_dict=headers,
+                http_headers=http,
+            )
+        else:  # the same bytes again
+            header = earlier.rec_headers.get_header
+            record = writer.create_revisit_record(
+                entry.uri,
+                header("WARC-Payload-Digest"),
+                header("WARC-Target-URI"),
+                header("WARC-Date"),
+                http_headers=http,
+                warc_headers_dict={**headers, "WARC-Refers-To": header("WARC-Record-ID")},
+            )
+        if entry.http:
+            responses.setdefault(entry.body, record)
+        writer.write_record(record)
+    return out.getvalue()
+
+
+def is_warc_of(folder: Path, body: bytes) -> bool:
+    """Whether a WARC holds the pages of a run, all of them, as they came, and nothing else."""
+    try:
+        return _contents(body) == _contents(render_warc(folder))
+    except (ArchiveLoadFailed, StatusAndHeadersParserException, zlib.error, EOFError, ValueError):
+        return False
+
+
+def _contents(body: bytes) -> list[tuple[Any, ...]]:
+    """What a WARC says, record by record, whatever its gzip looks like."""
+    return [
+        (
+            record.rec_type,
+            *(record.rec_headers.get_header(name) for name in _HEADERS),
+            record.http_headers and (record.http_headers.statusline, record.http_headers.headers),
+            record.content_stream().read(),
+        )
+        for record in ArchiveIterator(BytesIO(body))
+    ]
+
+
+def _entries(record: FinishedRun) -> Iterator[WarcEntry]:
+    """The records of a run, in the order in which they came; the first tells of the file."""
+    run, blob = record.report.run, record.folder.blob
+
+    def record_id(name: str) -> str:
+        # Made of its run and place, so that writing it again names it the same.
+        return f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, f'urchin:{run}/{name}')}>"
+
     info = (
         "software: urchin-research\r\n"
         f"format: WARC File Format {WARC_VERSION}\r\n"
-        f"description: pages read by run {record.report.run}\r\n"
+        f"description: pages read by run {run}\r\n"
     )
-    started = record.events[0].at
-    id_ = _record_id(record, "info")
-    yield Kept(id_, "warcinfo", "", started, "application/warc-fields", info.encode())
+    started, fields = record.events[0].at, "application/warc-fields"
+    yield WarcEntry(record_id("info"), "warcinfo", "", started, fields, info.encode())
     for event in record.events:
+        data = event.data
         if event.type == "source.added":
-            yield from _source(record, event.data)
+            uri, at = _one_line(data["url"]), _warc_time(data["fetched_at"])
+            text, text_id = blob(data["text"]), record_id(f"S{data['n']}/text")
+            if not data["body"]:
+                yield WarcEntry(text_id, "metadata", uri, at, _TEXT, text)
+                continue
+            body_id = record_id(f"S{data['n']}/body")
+            yield _page(body_id, uri, at, data, blob(data["body"]))
+            yield WarcEntry(text_id, "conversion", uri, at, _TEXT, text, body_id)
         elif event.type == "results.added":
-            yield from (_result(record, event.data, row) for row in event.data["results"])
+            at = _warc_time(data["fetched_at"])
+            for row in data["results"]:
+                text = result_text(row["title"], row["snippet"]).encode("utf-8", "replace")
+                uri, text_id = _one_line(row["url"]), record_id(f"S{row['n']}/text")
+                yield WarcEntry(text_id, "metadata", uri, at, _TEXT, text)
         elif event.type == "tool.result":
-            yield from _pictures(record, event)
+            for name, digest in data["blobs"].items():
+                if kind := _PICTURES.get(name[name.rfind(".") :]):
+                    uri = f"urn:urchin:{run}/{event.place}/{_one_line(name)}"
+                    picture_id = record_id(f"{event.place}/{name}")
+                    yield WarcEntry(picture_id, "resource", uri, event.at, kind, blob(digest))
 
 
-def _result(record: FinishedRun, found: dict[str, Any], row: dict[str, Any]) -> Kept:
-    text = result_text(row["title"], row["snippet"]).encode("utf-8", "replace")
-    id_, at = _record_id(record, f"S{row['n']}/text"), _warc_time(found["fetched_at"])
-    return Kept(id_, "metadata", _one_line(row["url"]), at, _PLAIN, text)
-
-
-def _source(record: FinishedRun, data: dict[str, Any]) -> Iterator[Kept]:
-    name, uri, at = f"S{data['n']}", _one_line(data["url"]), _warc_time(data["fetched_at"])
-    text, text_id = record.folder.blob(data["text"]), _record_id(record, f"{name}/text")
-    if not data["body"]:
-        yield Kept(text_id, "metadata", uri, at, _PLAIN, text)
-        return
-    body, body_id = record.folder.blob(data["body"]), _record_id(record, f"{name}/body")
-    yield _body(body_id, uri, at, data, body)
-    yield Kept(text_id, "conversion", uri, at, _PLAIN, text, body_id)
-
-
-def _body(id_: str, uri: str, at: str, data: dict[str, Any], body: bytes) -> Kept:
+def _page(id_: str, uri: str, at: str, data: dict[str, Any], body: bytes) -> WarcEntry:
     content_type = _one_line(data["content_type"]) or "application/octet-stream"
     status = data.get("status")
     if data["via"] != "http" or status is None:
-        return Kept(id_, "resource", uri, at, content_type, body)
-    line = f"{status} {_REASONS.get(status, '')}".strip()
+        return WarcEntry(id_, "resource", uri, at, content_type, body)
     headers = [(str(name), _one_line(value, " ")) for name, value in data.get("headers", ())]
     if not any(name.lower() == "content-type" for name, _ in headers):
         headers.append(("Content-Type", content_type))
     headers.append(("Content-Length", str(len(body))))
-    return Kept(id_, "response", uri, at, "", body, http=(line, tuple(headers)))
-
-
-def _pictures(record: FinishedRun, event: Event) -> Iterator[Kept]:
-    for name, digest in event.data["blobs"].items():
-        content_type = _PICTURES.get(name[name.rfind(".") :])
-        if content_type:
-            uri = f"urn:urchin:{record.report.run}/{event.place}/{_one_line(name)}"
-            body, id_ = record.folder.blob(digest), _record_id(record, f"{event.place}/{name}")
-            yield Kept(id_, "resource", uri, event.at, content_type, body)
-
-
-def _record_id(record: FinishedRun, name: str) -> str:
-    """Name a record by its run and place, so that writing it again names it the same."""
-    return f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, f'urchin:{record.report.run}/{name}')}>"
+    line = f"{status} {_REASONS.get(status, '')}".strip()
+    return WarcEntry(id_, "response", uri, at, "", body, http=(line, headers))
 
 
 def _warc_time(at: str) -> str:
@@ -125,83 +171,3 @@ def _warc_time(at: str) -> str:
 def _one_line(text: str | None, joined: str = "") -> str:
     """A header is one line, whatever a server or a page says."""
     return joined.join((text or "").split()).encode("utf-8", "replace").decode()
-
-
-_SAID = ("WARC-Record-ID", "WARC-Target-URI", "WARC-Date", "WARC-Refers-To", "Content-Type")
-"""The headers of a record that we write; lengths and digests follow from its bytes."""
-
-
-def render_warc(folder: Path) -> bytes:
-    """Write the run's pages as WARC 1.1; the same run gives the same bytes."""
-    out = BytesIO()
-    writer = WARCWriter(out, gzip=True, warc_version=WARC_VERSION)
-    for made in _records(writer, FinishedRun.read(folder)):
-        writer.write_record(made)
-    return out.getvalue()
-
-
-def is_warc_of(folder: Path, body: bytes) -> bool:
-    """Whether a WARC holds the pages of a run, all of them, as they came, and nothing else."""
-    try:
-        return _facts(body) == _facts(render_warc(folder))
-    except (ArchiveLoadFailed, StatusAndHeadersParserException, zlib.error, EOFError, ValueError):
-        return False
-
-
-def _records(writer: WARCWriter, record: FinishedRun) -> Iterator[Any]:
-    seen: dict[bytes, Any] = {}
-    for kept in all_kept(record):
-        known = seen.get(kept.body) if kept.kind == "response" else None
-        made = _written(writer, kept) if known is None else _revisit(writer, kept, known)
-        if kept.kind == "response":
-            seen.setdefault(kept.body, made)
-        yield made
-
-
-def _written(writer: WARCWriter, kept: Kept) -> Any:
-    return writer.create_warc_record(
-        kept.uri,
-        kept.kind,
-        BytesIO(kept.body),
-        len(kept.body),
-        warc_content_type=kept.content_type,
-        warc_headers_dict=_headers(kept),
-        http_headers=_http(kept),
-    )
-
-
-def _revisit(writer: WARCWriter, kept: Kept, known: Any) -> Any:
-    header = known.rec_headers.get_header
-    return writer.create_revisit_record(
-        kept.uri,
-        header("WARC-Payload-Digest"),
-        header("WARC-Target-URI"),
-        header("WARC-Date"),
-        http_headers=_http(kept),
-        warc_headers_dict={**_headers(kept), "WARC-Refers-To": header("WARC-Record-ID")},
-    )
-
-
-def _headers(kept: Kept) -> dict[str, str]:
-    refers = {"WARC-Refers-To": kept.refers_to} if kept.refers_to else {}
-    return {"WARC-Record-ID": kept.id, "WARC-Date": kept.at, **refers}
-
-
-def _http(kept: Kept) -> StatusAndHeaders | None:
-    if kept.http is None:
-        return None
-    line, headers = kept.http
-    return StatusAndHeaders(line, list(headers), protocol="HTTP/1.1")
-
-
-def _facts(body: bytes) -> list[tuple[Any, ...]]:
-    """What a WARC says, record by record, whatever its gzip looks like."""
-    return [
-        (
-            record.rec_type,
-            *(record.rec_headers.get_header(name) for name in _SAID),
-            record.http_headers and (record.http_headers.statusline, record.http_headers.headers),
-            record.content_stream().read(),
-        )
-        for record in ArchiveIterator(BytesIO(body))
-    ]

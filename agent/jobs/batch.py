@@ -21,9 +21,9 @@ from ruamel.yaml.error import YAMLError
 
 from agent.config import options as checked
 from agent.errors import UsageError
-from agent.export import write_file
-from agent.export.markup import cited, prose, with_uncited
+from agent.export.markup import answer_html
 from agent.export.report_html import whole_page
+from agent.files import write_file
 from agent.jobs.job import ENDED, JobSpec, plain
 from agent.types import Report
 
@@ -261,7 +261,7 @@ class _Result:
         if self.report is None:
             return whole_page(self.item.question, f"{head}\n<p>{escape(self.error)}</p>")
         report = self.report
-        answer = cited(prose(with_uncited(report.answer, report)), report)
+        answer = answer_html(report)
         sources = "\n".join(
             f'<section class="source" id="source-{s.n}">\n'
             f"<h3>[{s.n}] {escape(s.title or s.url)}</h3>\n"

@@ -1,4 +1,4 @@
-"""One event of a run, how it is written and read back.
+"""The events of a run: their form, reading them back, and the journal that writes them.
 
 A line of `journal.jsonl` is `{"v", "seq", "at", "type", "place", "data", "prev", "hash"}`: `v` the
 version of this schema, `seq` from 0, `at` UTC, `place` (`subtask/step/call`) names an effect
@@ -12,8 +12,8 @@ person.asked · person.answered · limit.reached · judge · review · note · a
 answer.verified · browser.missing · run.interrupted · run.crashed · run.finished · job.begun ·
 job.done · run.settled.
 
-A `model.delta` (a piece of a reply; `anew`: what came so far is void) is told as it happens and not
-kept: `model.reply` has the whole.
+A `model.delta` (a piece of a reply; `anew`: what came so far is void) only goes to the listeners:
+`model.reply` has the whole.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
     from agent.journal.runs import RunFolder
 
-
+# Places of events: the first part names the loop or the call, later parts its step and tool call.
 MAIN: Final = "0"
-"""The main loop."""
+"""The main loop; its subtasks are `1`, `2`, …"""
 PLAN: Final = "plan"
 SYNTHESIS: Final = "synthesis"
 """Putting the results of subtasks together."""
@@ -60,10 +60,15 @@ CONDENSE: Final = "condense"
 AFTER: Final = "after"
 """The background jobs."""
 
-
 SCHEMA_VERSION: Final = 1
 GENESIS: Final = "0" * 64
 """`prev` of the first event."""
+DURABLE: Final = frozenset(
+    {"run.started", "model.reply", "tool.intent", "tool.result", "answer.verified", "run.finished"}
+)
+"""Events that are synced to disk when written: later ones depend on them."""
+PASSING: Final = frozenset({"model.delta"})
+"""Events that listeners get and that are not kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +84,18 @@ class Event:
     hash: str = ""
 
     def sealed(self) -> Event:
-        """Give the same event with its hash filled in."""
-        return Event(self.seq, self.at, self.type, self.place, self.data, self.prev, self.digest())
+        """The same event with its hash filled in."""
+        return replace(self, hash=self.digest())
 
     def digest(self) -> str:
         """SHA-256 (hex) over all but the hash itself."""
-        return hashlib.sha256(_canonical(self._body()).encode()).hexdigest()
+        return hashlib.sha256(_canonical(self._fields()).encode()).hexdigest()
 
     def to_json(self) -> str:
         """Write as one line, without the newline."""
-        return _canonical({**self._body(), "hash": self.hash})
+        return _canonical({**self._fields(), "hash": self.hash})
 
-    def _body(self) -> dict[str, Any]:
+    def _fields(self) -> dict[str, Any]:
         return {
             "v": SCHEMA_VERSION,
             "seq": self.seq,
@@ -103,8 +108,19 @@ class Event:
 
 
 def _canonical(value: Any) -> str:
+    # The hash is over these bytes: nothing of how they are written may ever change. Pages bring
+    # halves of surrogate pairs, which UTF-8 cannot hold.
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def read_lines(path: Path) -> tuple[list[bytes], bytes]:
+    """Read the whole lines of a journal, and what a crash left behind them; `JournalError`."""
+    try:
+        *lines, torn = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise JournalError(f"cannot read {path}: {error.strerror}") from error
+    return lines, torn
 
 
 def read_events(path: Path) -> Iterator[Event]:
@@ -112,11 +128,8 @@ def read_events(path: Path) -> Iterator[Event]:
 
     Raises `JournalError` where the file cannot be read or a line before the last is no event.
     """
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError as error:
-        raise JournalError(f"cannot read {path}: {error.strerror}") from error
-    for number, line in enumerate(lines[:-1], 1):
+    lines, _ = read_lines(path)
+    for number, line in enumerate(lines, 1):
         yield read_event(line, f"{path}:{number}")
 
 
@@ -127,9 +140,11 @@ def read_event(line: bytes, where: str) -> Event:
         version = row.pop("v")
         event = Event(**row)
         texts = (event.at, event.type, event.place, event.prev, event.hash)
-        numbers = isinstance(version, int) and isinstance(event.seq, int)
         if not (
-            numbers and isinstance(event.data, dict) and all(isinstance(t, str) for t in texts)
+            isinstance(version, int)
+            and isinstance(event.seq, int)
+            and isinstance(event.data, dict)
+            and all(isinstance(text, str) for text in texts)
         ):
             raise TypeError("a field is of another kind")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -148,23 +163,17 @@ def read_event(line: bytes, where: str) -> Event:
 Listener = Callable[[Event], None]
 Clock = Callable[[], datetime]
 
-DURABLE = frozenset(
-    {"run.started", "model.reply", "tool.intent", "tool.result", "answer.verified", "run.finished"}
-)
-"""Events that are synced to disk when written: later ones depend on them."""
-
-
-PASSING = frozenset({"model.delta"})
-"""Events that listeners are told and that are not kept: what they add up to is kept whole."""
-
 
 def utc_now() -> datetime:
-    """Tell the time, in UTC."""
+    """The time, in UTC."""
     return datetime.now(UTC)
 
 
 class Journal:
-    """Writes the events of one run and tells its listeners; `JournalError` when it cannot."""
+    """Appends the events of one run and calls its listeners; `JournalError` when it cannot.
+
+    A record that is there already is continued behind its last whole line.
+    """
 
     def __init__(self, folder: RunFolder, *, clock: Clock = utc_now) -> None:
         self.folder = folder
@@ -172,20 +181,14 @@ class Journal:
         self._listeners: list[Listener] = []
         self._seq = 0
         self._prev = GENESIS
-        self._go_on()
+        if folder.journal.exists():
+            for event in read_events(folder.journal):
+                self._seq, self._prev = event.seq + 1, event.hash
+            os.truncate(folder.journal, folder.journal.read_bytes().rfind(b"\n") + 1)
         try:
             self._file = folder.journal.open("ab", buffering=0)
         except OSError as error:
             raise JournalError(f"cannot write {folder.journal}: {error.strerror}") from error
-
-    def _go_on(self) -> None:
-        """Take up a record that stands already, behind its last whole line."""
-        if not self.folder.journal.exists():
-            return
-        for event in read_events(self.folder.journal):
-            self._seq, self._prev = event.seq + 1, event.hash
-        whole = self.folder.journal.read_bytes().rfind(b"\n") + 1
-        os.truncate(self.folder.journal, whole)
 
     def listen(self, listener: Listener) -> None:
         """Call `listener` with each event, after it was written."""
@@ -194,7 +197,7 @@ class Journal:
     def write(self, kind: str, place: str = "", **data: Any) -> Event:
         """Append one event; the durable kinds are on disk when this returns.
 
-        What only passes is told to the listeners: its `seq` is that of the next event that is
+        A passing kind only goes to the listeners: its `seq` is that of the next event that is
         kept, and it has no hash.
         """
         at = self._clock().isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -204,13 +207,10 @@ class Journal:
             self._append(event)
             self._seq += 1
             self._prev = event.hash
+        # Only now: what a listener does may depend on the event being on disk.
         for listener in self._listeners:
             listener(event)
         return event
-
-    def keep(self, body: bytes) -> str:
-        """Keep bytes in the run's blobs; gives their SHA-256 (hex)."""
-        return self.folder.keep(body)
 
     def close(self) -> None:
         """Close the file; writing afterwards is an error."""
@@ -226,12 +226,9 @@ class Journal:
             if event.type in DURABLE:
                 os.fsync(self._file.fileno())
         except OSError as error:
-            self._forget_torn_line(start)
+            # Half a line would make the record unreadable from here on.
+            self._file.truncate(start)
             raise JournalError(
                 f"cannot write {self.folder.journal}: {error.strerror}",
                 hint="Free some disk space; what was recorded before is intact.",
             ) from error
-
-    def _forget_torn_line(self, start: int) -> None:
-        """Cut a half-written line off, so that the record stays readable to its end."""
-        self._file.truncate(start)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.errors import JournalError
-from agent.journal.events import GENESIS, Event, read_event
+from agent.journal.events import GENESIS, Event, read_event, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -39,61 +39,61 @@ class EventChain:
 
 def check_chain(path: Path) -> EventChain:
     """Check each line of a journal byte for byte; raises `JournalError` where there is no file."""
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError as error:
-        raise JournalError(f"cannot read {path}: {error.strerror}") from error
+    lines, torn = read_lines(path)
     events: list[Event] = []
     flaws: list[Flaw] = []
-    before: Event | None = None
-    for number, line in enumerate(lines[:-1], 1):
+    previous: Event | None = None
+    for number, line in enumerate(lines, 1):
         where = f"{path.name}:{number}"
         try:
             event = read_event(line, where)
         except JournalError as error:
             flaws.append(Flaw(where, str(error)))
             continue
-        found = list(_flaws(event, line, before, where))
-        flaws += found
-        events += [] if found else [event]
-        before = event
-    if lines[-1]:
-        flaws.append(Flaw(f"{path.name}:{len(lines)}", "the last line is cut short"))
-    return EventChain(tuple(events), before.hash if before else GENESIS, tuple(flaws))
+        wrong = [Flaw(where, what) for what in _changes(event, line, previous)]
+        flaws += wrong
+        if not wrong:
+            events.append(event)
+        previous = event
+    if torn:
+        flaws.append(Flaw(f"{path.name}:{len(lines) + 1}", "the last line is cut short"))
+    return EventChain(tuple(events), previous.hash if previous else GENESIS, tuple(flaws))
 
 
-def _flaws(event: Event, line: bytes, before: Event | None, where: str) -> Iterator[Flaw]:
+def _changes(event: Event, line: bytes, previous: Event | None) -> Iterator[str]:
     name = f"{event.type} {event.place}".strip()
     if event.digest() != event.hash:
-        yield Flaw(where, f"{name} was changed: its hash is not that of its content")
-    elif event.to_json().encode() != line:
-        yield Flaw(where, f"{name} is not written as it was")
-    if (event.seq, event.prev) != ((before.seq + 1, before.hash) if before else (0, GENESIS)):
-        yield Flaw(where, f"{name} does not follow the event before it: one was changed or removed")
+        yield f"{name} was changed: its hash is not that of its content"
+    elif event.to_json().encode() != line:  # other spaces or escapes give the same values
+        yield f"{name} is not written as it was"
+    expected = (previous.seq + 1, previous.hash) if previous else (0, GENESIS)
+    if (event.seq, event.prev) != expected:
+        yield f"{name} does not follow the event before it: one was changed or removed"
 
 
 def check_blobs(folder: RunFolder, events: Iterable[Event]) -> tuple[int, list[Flaw]]:
-    """Check what was kept against its names, and that all that events name is there."""
+    """Check kept bytes against their names, and that those which events name are there.
+
+    Returns how many blobs there are, and what is wrong.
+    """
     kept = {path.name: path for path in (folder.path / "blobs").glob("[0-9a-f]*")}
     flaws = [
         Flaw(f"blobs/{name}", "its content is not the one that its name is the hash of")
         for name, path in sorted(kept.items())
         if hashlib.sha256(path.read_bytes()).hexdigest() != name
     ]
-    missing = [(event, name) for event in events for name in _named(event) if name not in kept]
-    flaws += [
-        Flaw(
-            f"blobs/{name}", f"is missing; {event.type} {event.place} (event {event.seq}) needs it"
-        )
-        for event, name in missing
-    ]
+    for event in events:
+        needed: list[str | None] = []
+        if event.type == "source.added":
+            needed = [event.data.get("text"), event.data.get("body")]
+        elif event.type == "tool.result":
+            needed = list(event.data.get("blobs", {}).values())
+        flaws += [
+            Flaw(
+                f"blobs/{name}",
+                f"is missing; {event.type} {event.place} (event {event.seq}) needs it",
+            )
+            for name in needed
+            if name and name not in kept
+        ]
     return len(kept), flaws
-
-
-def _named(event: Event) -> list[str]:
-    """The blobs that an event names."""
-    if event.type == "source.added":
-        return [name for name in (event.data.get("text"), event.data.get("body")) if name]
-    if event.type == "tool.result":
-        return list(event.data.get("blobs", {}).values())
-    return []

@@ -22,7 +22,7 @@ _STAMP = "%Y%m%d-%H%M%S"
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """A run on disk: `journal.jsonl`, `report.json`, and `blobs/<sha256>`."""
+    """A run on disk: `journal.jsonl`, `report.json`, `blobs/<sha256>`, timestamps of the head."""
 
     path: Path
 
@@ -33,27 +33,54 @@ class RunFolder:
 
     @property
     def journal(self) -> Path:
-        """Where the events stand."""
+        """The events."""
         return self.path / "journal.jsonl"
 
     @property
     def report(self) -> Path:
-        """Where the finished report stands."""
+        """The finished report."""
         return self.path / "report.json"
+
+    @property
+    def browser_state(self) -> Path:
+        """Cookies and site storage while the run lasts: secrets, never exported."""
+        return self.path / "browser-state.json"
+
+    @property
+    def signature(self) -> Path:
+        """The timestamp that an authority signed (RFC 3161), if there is one."""
+        return self.path / "head.tsr"
+
+    @property
+    def proof(self) -> Path:
+        """The timestamp of OpenTimestamps, if there is one."""
+        return self.path / "head.ots"
+
+    def stamps(self) -> list[Path]:
+        """The timestamps that there are."""
+        return [path for path in (self.signature, self.proof) if path.is_file()]
+
+    def write(self, target: Path, body: bytes) -> None:
+        """Write one of the files above, whole or not at all; raises `JournalError`."""
+        try:
+            write_whole(target, body, private=True)
+        except OSError as error:
+            raise JournalError(
+                f"cannot write {target}: {error.strerror}",
+                hint="Free some disk space; what was recorded before is intact.",
+            ) from error
 
     def keep(self, body: bytes) -> str:
         """Keep bytes under their SHA-256 (hex), once; whole or not at all."""
         digest = hashlib.sha256(body).hexdigest()
         target = self.path / "blobs" / digest
         if not target.exists():
-            _keep(target, body)
+            self.write(target, body)
         return digest
 
     def blob(self, digest: str) -> bytes:
-        """Read bytes that were kept; raises `JournalError` where there are none by this name.
-
-        Records come from elsewhere too: a name that is no hash could lead out of the folder.
-        """
+        """Read bytes that were kept; raises `JournalError` where there are none by this name."""
+        # Records come from elsewhere too: a name that is no hash could lead out of the folder.
         if len(digest) != 64 or digest.strip("0123456789abcdef"):
             raise JournalError(f"{digest[:80]!r} names nothing that was kept with {self.id}")
         try:
@@ -62,37 +89,6 @@ class RunFolder:
             raise JournalError(
                 f"cannot read blob {digest} of {self.id}: {error.strerror}"
             ) from error
-
-    @property
-    def browser_state(self) -> Path:
-        """Where cookies and what sites store stand while the run lasts: secrets, never exported."""
-        return self.path / "browser-state.json"
-
-    def write_browser_state(self, text: str) -> None:
-        """Keep the browser's state, whole or not at all."""
-        _keep(self.browser_state, text.encode())
-
-    @property
-    def signature(self) -> Path:
-        """Where the timestamp that an authority signed stands, if there is one (RFC 3161)."""
-        return self.path / "head.tsr"
-
-    @property
-    def proof(self) -> Path:
-        """Where the timestamp of OpenTimestamps stands, if there is one."""
-        return self.path / "head.ots"
-
-    def stamps(self) -> list[Path]:
-        """List the timestamps of the head that there are."""
-        return [path for path in (self.signature, self.proof) if path.is_file()]
-
-    def write_stamp(self, path: Path, token: bytes) -> None:
-        """Put a timestamp beside the journal, in place of an earlier one of its kind."""
-        _keep(path, token)
-
-    def write_report(self, text: str) -> None:
-        """Put the finished report beside the journal, whole or not at all."""
-        _keep(self.report, text.encode())
 
 
 def new_id(now: datetime, length: int = 4) -> str:
@@ -110,6 +106,7 @@ class Runs:
         """Make the folder of a new run; one with a given id may be there, if it never began."""
         folder = RunFolder(self.root / (name or new_id(now)))
         self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # Ids of our own are new; a job that died before its run began comes with the same one.
         for path in (folder.path, folder.path / "blobs"):
             path.mkdir(mode=0o700, exist_ok=name is not None)
         return folder
@@ -122,14 +119,17 @@ class Runs:
                     yield RunFolder(path)
 
     def find(self, name: str) -> RunFolder:
-        """Find a run by its id, an unambiguous part of it, or `last`."""
-        matches = [run for run in self if name == "last" or name in run.id]
-        if name != "last" and len(matches) > 1:
+        """Find a run by its id, an unambiguous part of it, or `last`; raises `UsageError`."""
+        if name == "last":
+            matches = list(self)[:1]
+        else:
+            matches = [run for run in self if name in run.id]
             matches = [run for run in matches if run.id == name] or matches
-            if len(matches) > 1:
-                raise UsageError(f"{name} is the beginning of several runs", hint=_some(matches))
         if not matches:
             raise UsageError(f"no run {name}", hint="`research runs` lists them.")
+        if len(matches) > 1:
+            some = ", ".join(run.id for run in matches[:5])
+            raise UsageError(f"{name} is the beginning of several runs", hint=f"Say which: {some}")
         return matches[0]
 
     def remove(self, run: RunFolder) -> None:
@@ -137,23 +137,9 @@ class Runs:
         shutil.rmtree(run.path)
 
     def remove_older(self, age: timedelta, now: datetime) -> list[str]:
-        """Delete the runs older than `age`; gives their ids."""
-        horizon = (now - age).strftime(_STAMP)
+        """Delete the runs older than `age`; returns their ids."""
+        horizon = (now - age).strftime(_STAMP)  # ids begin with the time, so they sort by it
         old = [run for run in self if run.id < horizon]
         for run in old:
             self.remove(run)
         return [run.id for run in old]
-
-
-def _some(runs: list[RunFolder]) -> str:
-    return "Say which: " + ", ".join(run.id for run in runs[:5])
-
-
-def _keep(target: Path, body: bytes) -> None:
-    try:
-        write_whole(target, body, private=True)
-    except OSError as error:
-        raise JournalError(
-            f"cannot write {target}: {error.strerror}",
-            hint="Free some disk space; what was recorded before is intact.",
-        ) from error

@@ -1,22 +1,22 @@
-"""The ledger over all runs: calls, tokens and dollars by day and model."""
+"""The ledger over all runs: calls, tokens and dollars by day and model, and what may be spent."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent.errors import JournalError
 from agent.journal.events import read_events
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from agent.journal.events import Event
     from agent.journal.runs import RunFolder
 
-
 _AMOUNTS = ("input_tokens", "cached_tokens", "output_tokens", "usd")
+REACHED = ("the budget of the day is reached", "the budget of the month is reached")
+"""Why nothing more is spent, in words."""
 
 
 @dataclass(slots=True)
@@ -31,36 +31,35 @@ class UsageLine:
     output_tokens: int = 0
     usd: float = 0.0
 
-    def count(self, event: Event) -> None:
-        """Add one reply."""
-        self.calls += 1
-        self.input_tokens += event.data["input_tokens"]
-        self.cached_tokens += event.data["cached_tokens"]
-        self.output_tokens += event.data["output_tokens"]
-        self.usd += event.data["usd"]
+    def add(self, calls: int, amounts: Mapping[str, Any]) -> None:
+        """Count calls and what they used."""
+        self.calls += calls
+        for name in _AMOUNTS:
+            setattr(self, name, getattr(self, name) + amounts[name])
 
 
 def usage(runs: Iterable[RunFolder]) -> list[UsageLine]:
-    """Add up the model replies of runs, newest day first; a damaged record is left out."""
+    """Add up the model replies of runs, newest day first; damaged records are left out."""
     lines: dict[tuple[str, str], UsageLine] = {}
     for run in runs:
         try:
             replies = [e for e in read_events(run.journal) if e.type == "model.reply"]
         except JournalError:
             continue
-        for event in filter(_is_whole, replies):
-            key = (event.at[:10], str(event.data["model"]))
-            lines.setdefault(key, UsageLine(*key)).count(event)
+        for reply in replies:
+            amounts = (reply.data.get(name) for name in _AMOUNTS)
+            if "model" in reply.data and all(isinstance(n, int | float) for n in amounts):
+                key = (reply.at[:10], str(reply.data["model"]))
+                lines.setdefault(key, UsageLine(*key)).add(1, reply.data)
     return sorted(lines.values(), key=lambda line: (line.day, line.model), reverse=True)
 
 
-def _is_whole(reply: Event) -> bool:
-    amounts = (reply.data.get(name) for name in _AMOUNTS)
-    return "model" in reply.data and all(isinstance(amount, int | float) for amount in amounts)
-
-
-REACHED = ("the budget of the day is reached", "the budget of the month is reached")
-"""Why nothing more is spent, in words."""
+def total(lines: Iterable[UsageLine]) -> UsageLine:
+    """Add up lines of all days and models."""
+    whole = UsageLine("total", "")
+    for line in lines:
+        whole.add(line.calls, asdict(line))
+    return whole
 
 
 class Spending:
@@ -72,19 +71,19 @@ class Spending:
 
     def since(self, day: str) -> float:
         """Add up what was spent from a day on (ISO 8601: `2026-11-01`)."""
-        begun = datetime.fromisoformat(f"{day}T00:00:00+00:00").timestamp()
+        begin = datetime.fromisoformat(f"{day}T00:00:00+00:00").timestamp()
         spent = 0.0
         for run in self._runs:
             try:
-                told = run.journal.stat()
+                stat = run.journal.stat()
             except FileNotFoundError:  # deleted meanwhile
                 continue
-            if told.st_mtime < begun:
+            if stat.st_mtime < begin:  # it ended before: none of its lines can count
                 continue
             size, lines = self._known.get(run.id, (-1, []))
-            if size != told.st_size:
+            if size != stat.st_size:
                 lines = usage([run])
-                self._known[run.id] = (told.st_size, lines)
+                self._known[run.id] = (stat.st_size, lines)
             spent += sum(line.usd for line in lines if line.day >= day)
         return spent
 
@@ -104,30 +103,20 @@ class BudgetLeft:
     @property
     def reached(self) -> str:
         """Which one is reached, in words; "" where none is."""
-        if self.day is not None and self.day <= 0:
-            return REACHED[0]
-        return REACHED[1] if self.month is not None and self.month <= 0 else ""
+        pairs = zip((self.day, self.month), REACHED, strict=True)
+        return next((words for usd, words in pairs if usd is not None and usd <= 0), "")
 
 
 def budget_days() -> tuple[str, str]:
-    """Give the days (UTC) from which the budgets of the day and the month count."""
+    """The days (UTC) from which the budgets of the day and the month count."""
     today = datetime.now(UTC).date()
     return today.isoformat(), today.replace(day=1).isoformat()
 
 
 def budget_left(spending: Spending, day: float | None, month: float | None) -> BudgetLeft:
-    """Say what is left of the budgets of the day and the month; None where there is none."""
+    """Subtract what was spent from the budgets of the day and the month, where there are any."""
     today, first = budget_days()
     return BudgetLeft(
         None if day is None else day - spending.since(today),
         None if month is None else month - spending.since(first),
     )
-
-
-def total(lines: Iterable[UsageLine]) -> UsageLine:
-    """Add up lines of all days and models."""
-    whole = UsageLine("total", "")
-    for line in lines:
-        for name in ("calls", *_AMOUNTS):
-            setattr(whole, name, getattr(whole, name) + getattr(line, name))
-    return whole

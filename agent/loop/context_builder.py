@@ -1,20 +1,30 @@
-"""What a loop begins with: the layers of memory, the page and the question, as messages."""
+"""What a loop begins with: the layers of memory, the open page, the files and the question.
+
+Each text goes to the run's provenance as well, which decides later what of it may leave.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from agent.errors import UsageError
 from agent.guard.provenance import SEARCH, Kind
 from agent.journal.events import MAIN
-from agent.types import Message
+from agent.protocol.replies import inert
+from agent.tools.sources import register, show_passages
+from agent.tools.toolset import note_observation
+from agent.types import Message, Observation, ToolCall
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from agent.memory.memory_types import Layers, Turn
-    from agent.tools.context import ToolContext
-    from agent.types import Observation
+    from agent.tools.context import ToolContext, Web
+    from agent.types import Passage
     from browser.types import PageContext
 
 
@@ -22,49 +32,112 @@ if TYPE_CHECKING:
 class ContextBuilder:
     """Lays out a question with all that is before the person and in memory.
 
-    `captured` are (type, text) pairs for the model to read, `observed` the same files and page as
-    data, None until they are gathered. `history` takes the place of the conversation's own turns;
-    `shown` are the skills that the main loop was given. Without `recall` the block of what earlier
-    runs left is not added. `was_public` tells of a run by its id that it read nothing private.
+    `captured` are (type, text) pairs for the model to read. `history` takes the place of the
+    conversation's own turns. Without `recall` the block of what earlier runs left is not added.
+    `was_public` tells of a run by its id that it read nothing private. Afterwards `skills` are the
+    names of those that the main loop was given, `layers` what it was given of memory.
     """
 
     context: ToolContext
     session: str
     page: PageContext | None = None
     captured: Sequence[tuple[str, str]] = ()
-    observed: tuple[Observation, ...] | None = None
     history: Sequence[Turn] | None = None
     recall: bool = True
     was_public: Callable[[str], bool] = lambda _run: False
-    shown: tuple[str, ...] = field(default=(), init=False)
+    skills: tuple[str, ...] = field(default=(), init=False)
     layers: Layers | None = field(default=None, init=False)
+    _observed: list[Observation] | None = field(default=None, init=False)
+    _loading: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def __call__(self, question: str, place: str = MAIN) -> list[Message]:
-        """Give the messages; the skills among them are counted as used."""
-        memory = self.context.memory
+        """Build the messages; the skills among them are counted as used.
+
+        Raises `UsageError` for a file that cannot be read.
+        """
+        async with self._loading:
+            if self._observed is None:
+                await self._load_page_and_files()
+        context, memory = self.context, self.context.memory
         if memory is None and self.page is None and not self.captured and not self.history:
-            return [Message("user", question, question=question)]
-        layers = await self._layers(question)
-        messages, shown = await self._built(question, layers)
-        messages[-1] = replace(messages[-1], observations=self.observed or (), question=question)
-        self._note_origins(layers, messages)
-        if memory is not None and shown:
-            from agent.memory.storage import used  # noqa: PLC0415 - loads SQLAlchemy
+            return self._redacted([Message("user", question, question=question)])
+        # A bare question needs nothing of memory, which loads a database.
+        from agent.memory.layers import build_messages  # noqa: PLC0415
 
+        layers = await self._load_layers(question)
+        near = await self._nearness(question, layers)
+        messages, skills = build_messages(
+            question,
+            layers,
+            page_context=self.page,
+            context=self.captured,
+            similarity=(lambda _key, text: near.get(text)) if near else None,
+        )
+        observed = tuple(self._observed or ())
+        messages[-1] = replace(messages[-1], observations=observed, question=question)
+        self._note_origins(layers, "\n".join(m.content for m in messages))
+        if memory is not None and skills:
+            from agent.memory.storage import used  # noqa: PLC0415 - as above
+
+            counted = used(list(map(dict, layers.skills)), tuple(skills), context.now_ms())
             upkeep = memory.upkeep(self.session)
-            counted = used(list(map(dict, layers.skills)), tuple(shown), self.context.now_ms())
-            await self.context.in_memory_thread(upkeep.put_skills, counted)
-        if place == MAIN and shown:
-            self.context.record("skills.given", place, names=shown)
-        if place == MAIN and layers.recalled:
-            given = [{"id": h.id, "kind": h.kind, "score": h.score} for h in layers.recalled]
-            self.context.record("memory.given", place, memories=given)
+            await context.in_memory_thread(upkeep.put_skills, counted)
         if place == MAIN:
-            self.shown, self.layers = tuple(shown), layers
-        return messages
+            self.skills, self.layers = tuple(skills), layers
+            if skills:
+                context.record("skills.given", place, names=skills)
+            if layers.recalled:
+                given = [{"id": h.id, "kind": h.kind, "score": h.score} for h in layers.recalled]
+                context.record("memory.given", place, memories=given)
+        return self._redacted(messages)
 
-    async def _layers(self, question: str) -> Layers:
-        from agent.memory.memory_types import Layers  # noqa: PLC0415 - a bare question needs no layers
+    def _redacted(self, messages: list[Message]) -> list[Message]:
+        redactor = self.context.redactor
+        return [replace(message, content=redactor.text(message.content)) for message in messages]
+
+    async def _load_page_and_files(self) -> None:
+        """Make the open page and the files sources that can be cited, and read them."""
+        web, observed = self.context.web, list[Observation]()
+        captured: list[tuple[str, str]] = []
+        if web is not None and web.context is not None:
+            self.page = seen = web.context
+            data = {"url": seen.url, "title": seen.title, "selection": seen.selection}
+            passages: tuple[Passage, ...] = ()
+            if web.page is not None:  # the block of the page itself has no ids of passages
+                source = register(self.context, web.page)
+                passages = source.passages
+                line = f"is {source.name}; READ without url gives its passages"
+                captured.append(("open page", line))
+            observed.append(Observation(ToolCall("PAGE_CONTEXT"), data, passages))
+        for path in self.context.files:
+            text, observation = await self._read_file(web, path)
+            captured.append(("file", text))
+            observed.append(observation)
+        files = frozenset(map(_uri_of, self.context.files))
+        for observation in observed:
+            note_observation(self.context.provenance, observation, files)
+        self.captured = (*captured, *self.captured)
+        self._observed = observed
+
+    async def _read_file(self, web: Web | None, path: Path) -> tuple[str, Observation]:
+        """Read a file; gives what the model is shown of it, and the same as data."""
+        uri = _uri_of(path)
+        if web is None or not uri:
+            raise UsageError(f"cannot read the file {path}", hint="Check the path of --file.")
+        page = await web.reader.read(uri)
+        if page.document is None or not page.document.text.strip():
+            why = page.reason if page.document is None else "no text stands in it"
+            raise UsageError(f"cannot read the file {path}: {why}", hint="Check --file.")
+        source = register(self.context, page)
+        block, shown = show_passages(self.context, source, query=self.context.question)
+        name, of = inert(clean(path.name)), len(source.passages)
+        head = f"{name} is {source.name}, {len(shown)} of {of} passages:"
+        text = f'{head}\n<web source="{source.name}">\n{inert(block)}\n</web>'
+        data = {"url": source.url, "title": source.title, "source": source.name}
+        return text, Observation(ToolCall("READ"), data, shown)
+
+    async def _load_layers(self, question: str) -> Layers:
+        from agent.memory.memory_types import Layers  # noqa: PLC0415 - as above
 
         memory, layers = self.context.memory, Layers()
         if memory is not None:
@@ -73,28 +146,25 @@ class ContextBuilder:
         history = layers.history if self.history is None else tuple(self.history)
         return replace(layers, history=history, recalled=layers.recalled if self.recall else ())
 
-    async def _built(self, question: str, layers: Layers) -> tuple[list[Message], list[str]]:
-        from agent.memory.layers import build_messages  # noqa: PLC0415 - as above
+    async def _nearness(self, question: str, layers: Layers) -> dict[str, float]:
+        """Measure entries by embeddings, where the run has them and has to choose."""
+        from agent.memory.layers import SHOWN_WITHOUT_FILTER, candidates, entry_text  # noqa: PLC0415
 
-        near = await self._near(question, layers)
-        return build_messages(
-            question,
-            layers,
-            page_context=self.page,
-            context=self.captured,
-            similarity=(lambda _key, text: near.get(text)) if near else None,
-        )
+        entries = candidates(layers)
+        if len(entries) <= SHOWN_WITHOUT_FILTER:
+            return {}
+        return await self.context.near(question, [entry_text(k, v) for k, v in entries.items()])
 
-    def _note_origins(self, layers: Layers, messages: list[Message]) -> None:
+    def _note_origins(self, layers: Layers, shown: str) -> None:
         """Tell the run's provenance whose words the messages are, of those entries that they show.
 
         An entry is private also where the web wrote it, since it may have been written in a run
         that had read something private, unless it is a fact of a page that a run found by itself.
         """
-        from agent import jsvalues  # noqa: PLC0415 - a bare question needs none of it
+        from agent import jsvalues  # noqa: PLC0415 - as above
         from agent.memory.memory_types import Untrusted  # noqa: PLC0415 - as above
 
-        read, shown = self.context.read, "\n".join(m.content for m in messages)
+        read = self.context.provenance
         layered = (layers.profile, layers.memories, layers.sessions)
         for key, value in (item for layer in layered for item in layer.items()):
             text = jsvalues.to_string(value)
@@ -114,14 +184,9 @@ class ContextBuilder:
         if layers.public:
             read.add(layers.public, Kind.WEB, SEARCH)
         if self.page is not None:
-            seen = self.page
-            read.add(f"{seen.title}\n{seen.selection}\n{seen.visible_text}", Kind.PAGE, seen.url)
+            text = f"{self.page.title}\n{self.page.selection}\n{self.page.visible_text}"
+            read.add(text, Kind.PAGE, self.page.url)
 
-    async def _near(self, question: str, layers: Layers) -> dict[str, float]:
-        """Measure entries by embeddings, where the run has them and has to choose."""
-        from agent.memory.layers import SHOWN_WITHOUT_FILTER, candidates, entry_text  # noqa: PLC0415
 
-        entries = candidates(layers)
-        if len(entries) <= SHOWN_WITHOUT_FILTER:
-            return {}
-        return await self.context.near(question, [entry_text(k, v) for k, v in entries.items()])
+def _uri_of(path: Path) -> str:
+    return path.resolve().as_uri() if path.is_file() else ""

@@ -1,17 +1,21 @@
-"""The loop: think, act, observe, decide."""
+"""The loop of an agent: query the model, execute the tools it calls, show it the results, again.
+
+`Loop.run` takes steps until the model answers or a limit ends them. A reply that neither calls a
+tool nor may stand as an answer is sent back with a note that says what is wrong with it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agent.errors import ReplayDiverged, ResearchError
 from agent.guard.budget import Budget, LimitReached
-from agent.guard.model_client import ModelClient, request_digest
+from agent.guard.model_client import ModelClient
 from agent.guard.repetition import Repetition
 from agent.guard.window import Window, tokens
-from agent.journal.events import CONDENSE
+from agent.journal.events import CONDENSE, MAIN
 from agent.models.base import Task, guide, takes
 from agent.prompts import CALL, FORM, GO_ON, NUDGE, PLAN_SPENT, SEARCHES, UNREAD, WRAP_UP, prompt
 from agent.protocol.replies import NOT_FOUND, gives_up, inert, parse
@@ -19,7 +23,7 @@ from agent.protocol.results import format_results
 from agent.types import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Sequence
+    from collections.abc import Sequence
 
     from agent.guard.model_client import Record
     from agent.guard.repetition import Circle
@@ -28,32 +32,28 @@ if TYPE_CHECKING:
     from agent.protocol.results import Caller
     from agent.types import Reply, ToolCall
 
-__all__ = ["Loop", "LoopResult", "request_digest"]
 
-
-FORMS_SHOWN = 2
+FORMS_SHOWN: Final = 2
 """Times that the form of a call is shown: a model that misses it thrice will not learn it."""
-SHOWN_OF_BROKEN = 2_000
-"""Characters of an unreadable reply that stay in the conversation."""
-LONGEST_REPLY = 60_000
+NUDGES: Final = 2
+"""Times that an answer is not taken while nothing was read: asked again, then guided."""
+NUDGED: Final = "nudged"
+"""What the record calls a nudge."""
+BEYOND_PLAN: Final = 2
+"""Steps that a plan may take beyond its own budget; the reference engine's."""
+LONGEST_REPLY: Final = 60_000
 """Characters of a reply that are read: a long report has 20,000; what goes on repeats itself."""
-NUDGES = 2
-"""Times that a model is not taken at its word while nothing was read: asked again, then guided."""
-BEYOND_PLAN = 2
-"""Steps that a plan may take beyond its own budget; the reference system's."""
-NUDGED = "nudged"
-"""What the record calls it."""
-
-
-ECHO = 40
+REJECTED_CHARS: Final = 2_000
+"""Characters of a reply that was sent back which stay in the conversation."""
+ECHO: Final = 40
 """Characters of a line that nobody writes by chance as the instructions have it."""
-_CITATION = "¶"
+_CITATION: Final = "¶"
 """Stands in each id of a passage (`S2¶7`), and hardly anywhere else."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoopResult:
-    """How the loop ended: the final text, and the limit that ended it, if one did."""
+    """The final text, and the limit that ended the loop, if one did."""
 
     text: str
     limit: str | None = None
@@ -63,206 +63,207 @@ class LoopResult:
 class Loop:
     """One conversation with a model, from the question to the final text.
 
-    `place` names the loop within the run (`0` the main one); every event carries it. `guard`
-    notices circles; a model that plans by rules of its own is left alone by it. `guides` are the
-    helper texts that the conversation may be given. `planned` are the steps a plan should take,
-    0 without one: a loop that goes beyond them is told so, once.
+    `place` names the loop within the run; every event carries it. `guard` notices circles, None
+    for none. `guides` are the helper texts that the conversation may be given. `planned` are the
+    steps that a plan should take, 0 without one. `messages` is the conversation so far.
     """
 
     model: Model
-    policy: Caller
+    tools: Caller
     budget: Budget
     system: str
     record: Record
-    place: str = "0"
+    place: str = MAIN
     guard: Repetition | None = field(default_factory=Repetition)
     window: Window = field(default_factory=Window)
     guides: Guides | None = None
     planned: int = 0
-    _asker: ModelClient = field(init=False)
+    messages: list[Message] = field(default_factory=list)
+    _client: ModelClient = field(init=False)
     _question: int = field(default=0, init=False)
     _nudges: int = field(default=0, init=False)
-    _unreadable: int = field(default=0, init=False)
+    _forms_shown: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        self._asker = ModelClient(self.model, self.system, self.budget, self.record)
-        if not takes(self.model, Task.HEED):
+        self._client = ModelClient(self.model, self.system, self.budget, self.record)
+        if not takes(self.model, Task.HEED):  # rules of its own would not read a note
             self.guard = None
 
     async def run(self, messages: list[Message]) -> LoopResult:
         """Work until the model answers, or a limit asks it to answer from what is known.
 
-        `messages` ends with the question and grows by what is said. Raises `ModelError`.
+        `messages` ends with the question, and grows. Raises `ModelError`.
         """
+        self.messages = messages
         self._question = len(messages) - 1
-        return await self._until_answered(messages)
+        return await self._until_answered()
 
-    async def go_on(self, messages: list[Message], said: str) -> LoopResult:
-        """Say something after an answer, and work until there is another one."""
-        messages.append(Message("user", said))
-        return await self._until_answered(messages)
+    async def go_on(self, note: str, answer: str | None = None) -> LoopResult:
+        """Say something, after an answer was given, and work until there is another one."""
+        if answer is not None:
+            self.messages.append(Message("assistant", answer))
+        self.messages.append(Message("user", note))
+        return await self._until_answered()
 
-    async def _until_answered(self, messages: list[Message]) -> LoopResult:
+    async def _until_answered(self) -> LoopResult:
         try:
-            while True:
-                reply = await self._within_time(self._think(messages))
-                if reply.calls:
-                    messages.append(Message("assistant", reply.text))
-                    messages.append(await self._act(reply.calls))
-                elif not (
-                    self._only_thought(reply, messages)
-                    or self._cannot_read(reply, messages)
-                    or self._rests_on_nothing(reply, messages)
-                ):
-                    return LoopResult(self._final(reply, messages))
+            while (answer := await self.step()) is None:
+                pass
+            return LoopResult(answer)
         except LimitReached as reached:
             self.record("limit.reached", self.place, limit=reached.limit, why=reached.why)
-            return LoopResult(await self._wrap_up(messages, reached.limit), reached.limit)
+            return LoopResult(await self._wrap_up(reached.limit), reached.limit)
 
-    def _only_thought(self, reply: Reply, messages: list[Message]) -> bool:
-        """Ask a model to go on that has only thought; a thought never closed hides what it did."""
-        if reply.text or not (reply.unclosed or (self.guard and reply.thoughts)):
-            return False
-        note = self._noted(self.guard.thought_only() if self.guard else None)
-        messages.append(Message("assistant", "…"))
-        messages.append(Message("user", note or GO_ON))
-        return True
+    async def step(self) -> str | None:
+        """Query the model once and act on its reply; gives the final text when it answers.
 
-    def _cannot_read(self, reply: Reply, messages: list[Message]) -> bool:
-        """Show a model whose only call cannot be read the form, so often that it can learn it."""
-        if self.guides is None or not reply.broken or self._unreadable >= FORMS_SHOWN:
-            return False
-        self._unreadable += 1
-        messages.append(Message("assistant", reply.text[:SHOWN_OF_BROKEN] or "…"))
-        messages.append(Message("user", FORM.format(call=CALL)))
-        return True
+        Raises `LimitReached` where no step is left.
+        """
+        reply = await self.query()
+        if reply.calls:
+            self.messages.append(Message("assistant", reply.text))
+            self.messages.append(await self.execute(reply.calls))
+        elif note := self._rejected(reply):
+            self.messages.append(Message("assistant", reply.text[:REJECTED_CHARS] or "…"))
+            self.messages.append(Message("user", note))
+        else:
+            return self._final_text(reply)
+        return None
 
-    def _rests_on_nothing(self, reply: Reply, messages: list[Message]) -> bool:
-        """Nudge a model that ends before anything was read; guide one that gives up even then."""
-        observed = [o for message in messages for o in message.observations]
-        unread = bool(observed) and all(o.tool == "WEB_SEARCH" for o in observed)
+    async def query(self) -> Reply:
+        """Ask the model for its next reply, within the time that is left."""
+        try:
+            async with asyncio.timeout(self.budget.seconds_left()):
+                place = f"{self.place}/{self.budget.begin_step()}"
+                await self._condense(f"{CONDENSE}/{place}")
+                said = await self._ask(place)
+        except TimeoutError as error:
+            raise LimitReached("timeout") from error
+        reply = parse(said.text[:LONGEST_REPLY], self.guides.tools if self.guides else ())
+        if self.guides and self._echoes_instructions(reply.text):
+            reply = replace(reply, broken=not reply.calls)
+        for thought in reply.thoughts:
+            self.record("thought", place, text=thought)
+        return reply
+
+    async def execute(self, calls: Sequence[ToolCall]) -> Message:
+        """Make the calls side by side; gives the message that shows their results, in tag order."""
+        step = f"{self.place}/{self.budget.steps}"
+        places = [f"{step}/{n}" for n in range(1, len(calls) + 1)]
+        for call, place in zip(calls, places, strict=True):
+            self.record("tool.call", place, name=call.name, param=call.param)
+        finishes = await asyncio.gather(*map(self.tools.run, calls, places))
+        results = [finish() for finish in finishes]
+        shown = [format_results(results)]
+        if self.guides:
+            shown.append(self.guides.after(results))
+        if self.guard:
+            shown.append(self._circle_note(self.guard.check_calls(calls, results)))
+        if self.planned and self.budget.steps == self.planned + BEYOND_PLAN:
+            self.record("note", step, text="the plan is used up")
+            shown.append(PLAN_SPENT.format(steps=self.planned))
+        observations = [r.observed(call) for call, r in zip(calls, results, strict=True)]
+        # Of several pictures the last one shows the page as it is now.
+        images = next((r.images for r in reversed(results) if r.images), ())
+        return Message("user", "\n\n".join(filter(None, shown)), images, tuple(observations))
+
+    def _rejected(self, reply: Reply) -> str:
+        """Say what is wrong with a reply that is no answer; "" where it may stand as one."""
+        # A thought that was never closed hides what the model wanted to do.
+        if not reply.text and (reply.unclosed or (self.guard and reply.thoughts)):
+            note = self._circle_note(self.guard.check_thought()) if self.guard else ""
+            return note or GO_ON
+        if self.guides is None:
+            return ""
+        if reply.broken and self._forms_shown < FORMS_SHOWN:
+            self._forms_shown += 1
+            return FORM.format(call=CALL)
+        return self._nudge(reply)
+
+    def _nudge(self, reply: Reply) -> str:
+        """Ask a model on that ends before anything was read; guide one that gives up even then."""
+        observed = [o for message in self.messages for o in message.observations]
+        only_searched = bool(observed) and all(o.tool == "WEB_SEARCH" for o in observed)
         if (
-            self.guides is None
-            or self.place != "0"  # a part's own task may rest on what others found
+            self.place != MAIN  # a part's own task may rest on what others found
             or self._nudges >= NUDGES
-            or (observed and not (unread and gives_up(reply.text)))
+            or (observed and not (only_searched and gives_up(reply.text)))
             or not takes(self.model, Task.NUDGE)
         ):
-            return False
-        note = NUDGE.format(call=CALL)
-        if unread:
+            return ""
+        if only_searched:
             if not any(o.results for o in observed):
-                return False
+                return ""
             self._nudges, note = NUDGES, UNREAD
-        elif self._nudges:
+        elif self._nudges == 0:
+            note = NUDGE.format(call=CALL)
+        else:
             made_up = _CITATION in reply.text
             gave_up = not reply.text or reply.broken or made_up or gives_up(reply.text)
             if not gave_up or not guide(self.model):
-                return False
+                return ""
             note = SEARCHES
         self._nudges += 1
         self.record("guard.noticed", f"{self.place}/{self.budget.steps}", circle=NUDGED)
-        messages.append(Message("assistant", reply.text[:SHOWN_OF_BROKEN] or "…"))
-        messages.append(Message("user", note))
-        return True
+        return note
 
-    def _echoes(self, text: str) -> bool:
-        """Tell whether a line of a reply stands in the instructions: it repeats them."""
+    def _circle_note(self, circle: Circle | None) -> str:
+        if circle is None:
+            return ""
+        self.record("guard.noticed", f"{self.place}/{self.budget.steps}", circle=circle)
+        return circle.note
+
+    def _echoes_instructions(self, text: str) -> bool:
         lines = (line.strip("-*> ") for line in text.splitlines())
         return any(len(line) >= ECHO and line in self.system for line in lines)
 
-    def _final(self, reply: Reply, messages: Sequence[Message]) -> str:
-        """Give the text of an answer.
-
-        That is nothing raw, nothing behind the word of giving up, and no citation of passages
-        where none was ever shown.
-        """
+    def _final_text(self, reply: Reply) -> str:
+        """Give the text of an answer: nothing raw, and nothing behind the word of giving up."""
         if self.guides is None:
             return reply.text
-        if _CITATION in reply.text and not any(_CITATION in m.content for m in messages):
+        # Citations of passages where none was ever shown are made up.
+        if _CITATION in reply.text and not any(_CITATION in m.content for m in self.messages):
             return NOT_FOUND
         if reply.broken:
             return ""
         gave_up = gives_up(reply.text) and takes(self.model, Task.HEED)
         return NOT_FOUND if gave_up else reply.text
 
-    def _noted(self, circle: Circle | None) -> str:
-        if circle is None:
-            return ""
-        self.record("guard.noticed", f"{self.place}/{self.budget.steps}", circle=circle)
-        return circle.note
-
-    async def _think(self, messages: Sequence[Message]) -> Reply:
-        step = self.budget.begin_step()
-        await self._sum_up(f"{CONDENSE}/{self.place}/{step}", messages)
-        said = await self._ask(f"{self.place}/{step}", messages)
-        reply = parse(said.text[:LONGEST_REPLY], self.guides.tools if self.guides else ())
-        if self.guides and self._echoes(reply.text):
-            reply = replace(reply, broken=not reply.calls)
-        for thought in reply.thoughts:
-            self.record("thought", f"{self.place}/{step}", text=thought)
-        return reply
-
-    async def _act(self, calls: Sequence[ToolCall]) -> Message:
-        places = [f"{self.place}/{self.budget.steps}/{n}" for n in range(1, len(calls) + 1)]
-        for call, place in zip(calls, places, strict=True):
-            self.record("tool.call", place, name=call.name, param=call.param)
-        finishes = await asyncio.gather(*map(self.policy.run, calls, places))
-        results = [finish() for finish in finishes]
-        note = self._noted(self.guard.noticed(calls, results) if self.guard else None)
-        guides = self.guides.after(results) if self.guides else ""
-        if self.planned and self.budget.steps == self.planned + BEYOND_PLAN:
-            self.record("note", f"{self.place}/{self.budget.steps}", text="the plan is used up")
-            note = "\n\n".join(filter(None, (note, PLAN_SPENT.format(steps=self.planned))))
-        said = "\n\n".join(filter(None, (format_results(results), guides, note)))
-        images = next((r.images for r in reversed(results) if r.images), ())  # as it is now
-        observed = [result.observed(call) for call, result in zip(calls, results, strict=True)]
-        return Message("user", said, images, tuple(observed))
-
-    async def _sum_up(self, place: str, messages: Sequence[Message]) -> None:
+    async def _condense(self, place: str) -> None:
         """Have the model sum up, once, the steps that no longer fit whole; else they are cut."""
-        steps = self.window.old_steps(messages, self._question)
+        steps = self.window.steps_to_cut(self.messages, self._question)
         if not steps or not takes(self.model, Task.CONDENSE):
             return
         said = "\n\n".join(
-            inert(message.content) for n in steps for message in messages[n - 1 : n + 1]
+            inert(message.content) for n in steps for message in self.messages[n - 1 : n + 1]
         )
         said = said[: int(len(said) * min(1, self.window.high / tokens(said)))]
-        question = messages[self._question].content
+        question = self.messages[self._question].content
         request = f"The question:\n{question}\n\n<steps>\n{said}\n</steps>"
-        asker = ModelClient(self.model, prompt("steps"), self.budget, self.record)
+        client = ModelClient(self.model, prompt("steps"), self.budget, self.record)
         try:
-            notes = inert((await asker.ask(place, [Message("user", request)])).text).strip()
+            reply = await client.ask(place, [Message("user", request)])
         except ReplayDiverged:
             raise
         except ResearchError as error:
             self.record("note", place, text=f"old steps were cut, not summed up: {error}")
             return
-        if notes:
-            self.window.put(notes, steps, messages)
+        if notes := inert(reply.text).strip():
+            self.window.put_notes(notes, steps, self.messages)
 
-    async def _ask(
-        self, place: str, messages: Sequence[Message], *, final: bool = False
-    ) -> ModelReply:
-        fitted = self.window.fit(messages, self._question)
-        return await self._asker.ask(place, fitted, messages, final=final)
+    async def _ask(self, place: str, *, final: bool = False) -> ModelReply:
+        fitted = self.window.fit(self.messages, self._question)
+        return await self._client.ask(place, fitted, self.messages, final=final)
 
-    async def _wrap_up(self, messages: list[Message], limit: str) -> str:
-        messages.append(Message("user", WRAP_UP.format(limit=limit)))
-        left = self.budget.seconds_left(reserve=False)
+    async def _wrap_up(self, limit: str) -> str:
+        """Ask for an answer from what is known; "" where even for that nothing is left."""
+        self.messages.append(Message("user", WRAP_UP.format(limit=limit)))
         try:
-            async with asyncio.timeout(left):
-                last = await self._ask(f"{self.place}/wrap-up", messages, final=True)
+            async with asyncio.timeout(self.budget.seconds_left(reserve=False)):
+                last = await self._ask(f"{self.place}/wrap-up", final=True)
         except (TimeoutError, LimitReached):
             return ""
         return without_calls(last.text)
-
-    async def _within_time(self, thinking: Awaitable[Reply]) -> Reply:
-        try:
-            async with asyncio.timeout(self.budget.seconds_left()):
-                return await thinking
-        except TimeoutError as error:
-            raise LimitReached("timeout") from error
 
 
 def asks_for_notes(system: str) -> bool:

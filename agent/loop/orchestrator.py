@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agent import jsvalues as js
 from agent.config import CONTEXT_WINDOW
@@ -16,20 +16,9 @@ from agent.guard.repetition import Repetition
 from agent.guard.window import Window, fit_opening
 from agent.journal.events import CLOSING, MAIN, MISSING, OUTLINE, PLAN, SYNTHESIS
 from agent.limits import STANDARD, Effort
-from agent.loop import report_sections as report
+from agent.loop import plan as planning
+from agent.loop import report_sections as sections
 from agent.loop.loop import Loop, LoopResult, without_calls
-from agent.loop.plan import (
-    NO_RESPONSE,
-    SIDE_BY_SIDE,
-    StepPlan,
-    Subtask,
-    missing_note,
-    missing_request,
-    read_plan,
-    read_points,
-    read_steps,
-    wants_plan,
-)
 from agent.models.base import Task, takes
 from agent.prompts import prompt
 from agent.types import Message
@@ -37,102 +26,89 @@ from agent.types import Message
 if TYPE_CHECKING:
     from agent.guard.budget import Budget
     from agent.guard.model_client import Record
+    from agent.loop.plan import Subtask
     from agent.models.base import Model
     from agent.prompts import Guides
     from agent.protocol.results import Caller
 
-QUOTED = 500
+QUOTED: Final = 500
 """UTF-16 units of a question that a plan and a synthesis are shown; the reference engine's."""
-RESULT_UNITS = 2_000
+RESULT_UNITS: Final = 2_000
 """Of a result, as later subtasks and the synthesis are shown it; the reference engine's."""
-FEWEST_STEPS = 2
+FEWEST_STEPS: Final = 2
 """A part with fewer could not look at anything before it answers."""
 
-Begin = Callable[[str, str], Awaitable[list[Message]]]
+BuildContext = Callable[[str, str], Awaitable[list[Message]]]
 """Question and place to the messages that a loop begins with."""
-
-
-def cut(result: str) -> str:
-    """Cut a result to what others are shown of it."""
-    return js.well_formed(js.cut(result, RESULT_UNITS))
-
-
-def _with_results(subtask: Subtask, results: dict[int, str]) -> str:
-    if not subtask.dependent:
-        return subtask.task
-    lines = [f"[Step {n + 1} result]: {cut(results[n])}" for n in subtask.depends_on]
-    return "\n".join([subtask.task, "", "Context from previous steps:", *(lines or [""])])
-
-
-def _no_objections(_text: str, _place: str) -> str | None:
-    return None
 
 
 @dataclass(slots=True)
 class Orchestrator:
     """One question's work; every model call in it is recorded under a place of its own.
 
-    `opening(question, place)` lays out what a loop begins with; `objections(text, place)` says
-    what does not hold in a section of a report; `concurrent` bounds the loops that run at once.
-    `guides(system)` gives the helper texts of a loop, shown when it first uses what they are about;
-    `context_window` is in tokens.
+    `build_context(question, place)` lays out what a loop begins with; `objections(text, place)`
+    says what does not hold in a section of a report, None where nothing; `concurrent` bounds the
+    loops that run at once. `guides(system)` gives the helper texts of a loop, shown when it first
+    uses what they are about; `context_window` is in tokens.
     """
 
     model: Model
-    calls: Caller
+    tools: Caller
     budget: Budget
     system: str
     record: Record
-    opening: Begin
+    build_context: BuildContext
     effort: Effort = STANDARD
     as_report: bool = False
-    objections: Callable[[str, str], str | None] = _no_objections
+    objections: Callable[[str, str], str | None] = lambda _text, _place: None
     guarded: bool = True
-    concurrent: int = SIDE_BY_SIDE
+    concurrent: int = planning.SIDE_BY_SIDE
     guides: Callable[[str], Guides] | None = None
     context_window: int = CONTEXT_WINDOW
-    messages: list[Message] = field(default_factory=list, init=False)
     _loop: Loop = field(init=False)
 
     def __post_init__(self) -> None:
         self._loop = self._new_loop(MAIN, self.budget)
 
+    @property
+    def messages(self) -> list[Message]:
+        """The conversation that the answer came of."""
+        return self._loop.messages
+
     async def answer(self, question: str) -> LoopResult:
         """Answer. Raises `ModelError`; a plan that fails leaves the question to one loop."""
-        self.messages = fit_opening(await self.opening(question, MAIN))
+        self._loop.messages = fit_opening(await self.build_context(question, MAIN))
         if self.as_report:
             return await self._report(question)
         reply = await self._plan(question)
-        plan = self._subtasks(reply)
-        answer = await self._by_subtasks(question, plan) if plan else None
-        if not plan:
-            self._follow(read_steps(reply, self.budget.steps_left))
+        subtasks = planning.read_plan(reply)
+        answer = None
+        if subtasks and self.budget.share_of(len(subtasks)) >= FEWEST_STEPS:
+            answer = await self._by_subtasks(question, subtasks)
+        else:
+            self._note_steps(reply)
         if answer is None:
             answer = await self._loop.run(self.messages)
-        return await self._filled(question, answer)
+        return await self._fill_gaps(question, answer)
 
-    async def go_on(self, answer: str, said: str) -> LoopResult:
+    async def go_on(self, answer: str, note: str) -> LoopResult:
         """Say something about an answer, and work until there is another one."""
-        self.messages.append(Message("assistant", answer))
-        return await self._loop.go_on(self.messages, said)
+        return await self._loop.go_on(note, answer)
 
     async def _plan(self, question: str) -> str:
-        wanted = self.effort.plans and wants_plan(question)
+        wanted = self.effort.plans and planning.wants_plan(question)
         if not wanted or not takes(self.model, Task.PLAN):
             return ""
-        request = Message("user", f"Request: {_quoted(question)}")
-        return await self._asked(PLAN, prompt(PLAN), [request]) or ""
+        request = Message("user", f"Request: {_cut(question, QUOTED)}")
+        return await self._ask_once(PLAN, prompt(PLAN), [request]) or ""
 
-    def _subtasks(self, reply: str) -> list[Subtask]:
-        plan = read_plan(reply)
-        return plan if self.budget.share_of(len(plan)) >= FEWEST_STEPS else []
-
-    def _follow(self, plan: StepPlan | None) -> None:
-        """Put a plan behind the question, unless the record has it there already."""
-        asked = self.messages[-1]
+    def _note_steps(self, reply: str) -> None:
+        """Put planned steps behind the question, unless the record has them there already."""
+        plan = planning.read_steps(reply, self.budget.steps_left)
         if plan is None:
             return
         self._loop.planned = plan.budget
+        asked = self.messages[-1]
         if not asked.content.endswith(plan.note()):
             self.messages[-1] = replace(asked, content=f"{asked.content}\n\n{plan.note()}")
             self.record("plan", PLAN, steps=[step for step, _ in plan.steps], budget=plan.budget)
@@ -141,27 +117,31 @@ class Orchestrator:
         """Work on the subtasks and put their results together; None where that fails."""
         self.record("plan", PLAN, subtasks=[subtask.task for subtask in plan])
         results = await self._side_by_side(plan)
-        texts = [result.text for result in results]
-        messages = [*self.messages, _synthesis(question, plan, texts)]
-        reply = await self._asked(SYNTHESIS, self.system, messages, final=True)
+        steps = [
+            f"Step {number} ({subtask.task}): {_cut(result.text, RESULT_UNITS)}"
+            for number, (subtask, result) in enumerate(zip(plan, results, strict=True), 1)
+        ]
+        request = prompt(SYNTHESIS).replace("{question}", _cut(question, QUOTED))
+        request = request.replace("{steps}", "\n\n".join(steps))
+        messages = [*self.messages, Message("user", request)]
+        reply = await self._ask_once(SYNTHESIS, self.system, messages, final=True)
         if reply is None:
             return None
-        self.messages = messages
-        limit = next((result.limit for result in results if result.limit), None)
-        return LoopResult(without_calls(reply), limit)
+        self._loop.messages = messages
+        return LoopResult(without_calls(reply), _first_limit(results))
 
-    async def _filled(self, question: str, answer: LoopResult) -> LoopResult:
+    async def _fill_gaps(self, question: str, answer: LoopResult) -> LoopResult:
         """Ask what a draft leaves open, and research it, as often as the depth says."""
         for number in range(1, self.effort.rounds + 1):
             enough = answer.limit or self.budget.steps_left < FEWEST_STEPS
             if enough or not takes(self.model, Task.MISSING):
                 break
-            request = missing_request(question, answer.text, self.effort.points)
-            reply = await self._asked(f"{MISSING}/{number}", prompt(MISSING), [request])
-            points = read_points(reply or "", self.effort.points)
+            request = planning.missing_request(question, answer.text, self.effort.points)
+            reply = await self._ask_once(f"{MISSING}/{number}", prompt(MISSING), [request])
+            points = planning.read_points(reply or "", self.effort.points)
             if not points:
                 break
-            again = await self.go_on(answer.text, missing_note(points))
+            again = await self.go_on(answer.text, planning.missing_note(points))
             answer = LoopResult(again.text or answer.text, again.limit)
         return answer
 
@@ -169,42 +149,46 @@ class Orchestrator:
         """Write a report: sections side by side, then what stands above and below them."""
         if not takes(self.model, Task.OUTLINE):
             await self._loop.run(self.messages)
-            return await self._loop.go_on(self.messages, report.BY_RULES)
+            return await self._loop.go_on(sections.BY_RULES)
         outline = await self._outline(question)
         if not outline:
-            return await self._filled(question, await self._loop.run(self.messages))
+            return await self._fill_gaps(question, await self._loop.run(self.messages))
         self.record("plan", OUTLINE, subtasks=[section.heading for section in outline])
-        plan = [Subtask(report.task(question, section, outline)) for section in outline]
-        parts = await self._side_by_side(plan)
-        written = [report.Written(s.heading, p.text) for s, p in zip(outline, parts, strict=True)]
-        request = Message("user", report.closing(written))
-        asked = [*self.messages, request]
-        frame = await self._asked(CLOSING, self.system, asked, final=True)
-        limit = next((part.limit for part in parts if part.limit), None)
-        return LoopResult(report.put_together(written, without_calls(frame or "")), limit)
+        tasks = [sections.section_task(question, section, outline) for section in outline]
+        results = await self._side_by_side([planning.Subtask(task) for task in tasks])
+        written = [replace(s, text=r.text) for s, r in zip(outline, results, strict=True)]
+        asked = [*self.messages, Message("user", sections.closing_request(written))]
+        frame = await self._ask_once(CLOSING, self.system, asked, final=True)
+        text = sections.put_together(written, without_calls(frame or ""))
+        return LoopResult(text, _first_limit(results))
 
-    async def _outline(self, question: str) -> list[report.Section]:
-        request = Message("user", report.outline_request(question, self.effort.sections))
-        reply = await self._asked(OUTLINE, prompt(OUTLINE), [request])
+    async def _outline(self, question: str) -> list[sections.Section]:
+        request = Message("user", sections.outline_request(question, self.effort.sections))
+        reply = await self._ask_once(OUTLINE, prompt(OUTLINE), [request])
         most = min(self.effort.sections, self.budget.share_of(FEWEST_STEPS))
-        return report.read_outline(reply or "", most)
+        return sections.read_outline(reply or "", most)
 
     async def _side_by_side(self, plan: Sequence[Subtask]) -> list[LoopResult]:
         """Work on subtasks, each as soon as those are done that it depends on.
 
         Gives the results in the order of the plan; places are numbered from 1 in it.
         """
-        gate = asyncio.Semaphore(self.concurrent)
+        slots = asyncio.Semaphore(self.concurrent)
         parts, steps = len(plan) + 1, self.effort.part_steps
         budgets = [self.budget.part(parts, steps, str(number)) for number in range(1, parts)]
         running: list[asyncio.Task[LoopResult]] = []
 
         async def run(number: int, subtask: Subtask) -> LoopResult:
-            if number and self.concurrent == 1:
+            if number and self.concurrent == 1:  # in the order of the plan
                 await running[number - 1]
-            before = {n: (await running[n]).text for n in subtask.depends_on}
-            async with gate:
-                task = _with_results(subtask, before)
+            task = subtask.task
+            if subtask.dependent:
+                results = [
+                    f"[Step {n + 1} result]: {_cut((await running[n]).text, RESULT_UNITS)}"
+                    for n in subtask.depends_on
+                ]
+                task = "\n".join([task, "", "Context from previous steps:", *(results or [""])])
+            async with slots:
                 return await self._part(task, str(number + 1), budgets[number])
 
         try:
@@ -217,39 +201,32 @@ class Orchestrator:
             self.budget.elsewhere += sum(budget.steps for budget in budgets)
 
     async def _part(self, task: str, place: str, budget: Budget) -> LoopResult:
-        """Work on a subtask, or a section of a report, which is mended where it does not hold."""
+        """Work on a subtask, or a section of a report; a failure is told in the result's text."""
         try:
-            messages = fit_opening(await self.opening(task, place))
             loop = self._new_loop(place, budget)
-            result = await loop.run(messages)
-            if self.as_report:
-                result = await self._mended(loop, messages, result)
+            result = await loop.run(fit_opening(await self.build_context(task, place)))
+            if self.as_report and not result.limit:
+                note = self.objections(result.text, place)
+                # A section is mended once where a sentence of it does not hold.
+                again = await loop.go_on(note, result.text) if note else result
+                result = again if again.text and not again.limit else result
         except ReplayDiverged:
             raise
         except ResearchError as error:
-            return LoopResult(f"Failed: {error}")
-        return LoopResult(result.text or NO_RESPONSE, result.limit)
+            return LoopResult(f"{sections.FAILED}{error}")
+        return LoopResult(result.text or planning.NO_RESPONSE, result.limit)
 
-    async def _mended(self, loop: Loop, messages: list[Message], result: LoopResult) -> LoopResult:
-        """Let a section be mended once where a sentence of it does not hold."""
-        said = None if result.limit else self.objections(result.text, loop.place)
-        if said is None:
-            return result
-        messages.append(Message("assistant", result.text))
-        again = await loop.go_on(messages, said)
-        return result if again.limit or not again.text else again
-
-    async def _asked(
+    async def _ask_once(
         self, place: str, system: str, messages: list[Message], *, final: bool = False
     ) -> str | None:
         """Ask once, within the time there is; None, with a note on record, where that fails.
 
         What makes the `final` answer may take the time that is kept for it.
         """
-        asker = ModelClient(self.model, system, self.budget, self.record)
+        client = ModelClient(self.model, system, self.budget, self.record)
         try:
             async with asyncio.timeout(self.budget.seconds_left(reserve=not final)):
-                return (await asker.ask(place, messages, final=final)).text
+                return (await client.ask(place, messages, final=final)).text
         except ReplayDiverged:
             raise
         except (ResearchError, LimitReached, TimeoutError) as error:
@@ -258,21 +235,16 @@ class Orchestrator:
 
     def _new_loop(self, place: str, budget: Budget) -> Loop:
         guard = Repetition() if self.guarded else None
-        loop = Loop(self.model, self.calls, budget, self.system, self.record, place, guard)
+        loop = Loop(self.model, self.tools, budget, self.system, self.record, place, guard)
         loop.window = Window.of(self.context_window)
         if self.guides and loop.guard:
             loop.guides = self.guides(self.system)
         return loop
 
 
-def _quoted(question: str) -> str:
-    return js.well_formed(js.cut(question, QUOTED))
+def _cut(text: str, units: int) -> str:
+    return js.well_formed(js.cut(text, units))
 
 
-def _synthesis(question: str, plan: Sequence[Subtask], results: Sequence[str]) -> Message:
-    steps = [
-        f"Step {number} ({subtask.task}): {cut(result)}"
-        for number, (subtask, result) in enumerate(zip(plan, results, strict=True), 1)
-    ]
-    filled = prompt(SYNTHESIS).replace("{question}", _quoted(question))
-    return Message("user", filled.replace("{steps}", "\n\n".join(steps)))
+def _first_limit(results: Sequence[LoopResult]) -> str | None:
+    return next((result.limit for result in results if result.limit), None)

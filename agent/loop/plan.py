@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from agent import jsvalues as js
 from agent.prompts import prompt
@@ -12,11 +12,16 @@ from agent.protocol.replies import inert, loose_object
 from agent.types import Message
 
 # The reference engine's trigger and limits; lengths in UTF-16 units.
-LONG_QUESTION = 120
+LONG_QUESTION: Final = 120
 FEWEST, MOST = 2, 4
-SIDE_BY_SIDE = 4
+SIDE_BY_SIDE: Final = 4
 """Loops at once: as many as a plan has subtasks; more would only wait for the same sites."""
-NO_RESPONSE = "No response."
+MOST_STEPS: Final = 6
+LONGEST_STEP: Final = 200
+"""Characters of a planned step."""
+LONGEST_POINT: Final = 300
+"""Characters of an open point: it is a question, not an essay."""
+NO_RESPONSE: Final = "No response."
 """What an empty answer is called."""
 _JOINS = re.compile(r"\b(?:and|then|also|after that|next|finally)\b", re.IGNORECASE | re.ASCII)
 _PLAIN = re.compile(r"(?:hi|hey|hello|what|who|how much|price|gm)\b", re.IGNORECASE | re.ASCII)
@@ -25,11 +30,34 @@ _PLAIN = re.compile(r"(?:hi|hey|hello|what|who|how much|price|gm)\b", re.IGNOREC
 
 @dataclass(frozen=True, slots=True)
 class Subtask:
-    """A phase of a request, and the numbers of the earlier ones whose results it needs."""
+    """A phase of a request, and the numbers (from 0) of the earlier ones that it builds on.
+
+    `dependent` holds also where those that the plan names do not exist.
+    """
 
     task: str
     depends_on: tuple[int, ...] = ()
     dependent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StepPlan:
+    """What to do about a question that stays whole, and what else where that fails.
+
+    `budget` is how many rounds of tool calls it should take.
+    """
+
+    steps: tuple[tuple[str, str], ...]
+    budget: int
+
+    def note(self) -> str:
+        """Write the plan as it stands behind the question."""
+        lines = [
+            f"{n}. {step}" + (f"\n   ↳ else: {fallback}" if fallback else "")
+            for n, (step, fallback) in enumerate(self.steps, 1)
+        ]
+        head = f"[Plan, to be left where what is found says otherwise; about {self.budget} rounds:"
+        return "\n".join([head, *lines]) + "]"
 
 
 def wants_plan(question: str) -> bool:
@@ -44,54 +72,25 @@ def read_plan(reply: str) -> list[Subtask]:
     rows = plan.get("subtasks")
     if not js.truthy(plan.get("decompose")) or not isinstance(rows, list):
         return []
-    if not FEWEST <= len(rows) <= MOST or not all(_has_task(row) for row in rows):
+    tasks = [row.get("task") if isinstance(row, dict) else None for row in rows]
+    if not FEWEST <= len(rows) <= MOST or not all(isinstance(task, str) for task in tasks):
         return []
-    return [_subtask(row, number) for number, row in enumerate(rows)]
+    return [Subtask(row["task"], *_dependencies(row, number)) for number, row in enumerate(rows)]
 
 
-def _has_task(row: Any) -> bool:
-    return isinstance(row, dict) and isinstance(row.get("task"), str)
-
-
-def _subtask(row: dict[str, Any], number: int) -> Subtask:
+def _dependencies(row: dict[str, Any], number: int) -> tuple[tuple[int, ...], bool]:
+    """Read which earlier subtasks one depends on, and whether it names any at all."""
     named = row.get("dependsOn")
     named = named if isinstance(named, list) else []
-    numbers = (int(n) if isinstance(n, str) and n.isdecimal() else n for n in named)
-    earlier = (n for n in numbers if isinstance(n, int) and not isinstance(n, bool))
-    return Subtask(
-        row["task"], tuple(dict.fromkeys(n for n in earlier if 0 <= n < number)), bool(named)
-    )
-
-
-MOST_STEPS = 6
-LONGEST_STEP = 200
-"""Characters of a planned step."""
-
-
-@dataclass(frozen=True, slots=True)
-class StepPlan:
-    """How a question that stays whole is to be gone about: what to do, and where that fails, else.
-
-    `budget` is how many rounds of tool calls it should take.
-    """
-
-    steps: tuple[tuple[str, str], ...]
-    budget: int
-
-    def note(self) -> str:
-        """Write it as the loop is told of it."""
-        lines = [
-            f"{n}. {step}" + (f"\n   ↳ else: {fallback}" if fallback else "")
-            for n, (step, fallback) in enumerate(self.steps, 1)
-        ]
-        head = f"[Plan, to be left where what is found says otherwise; about {self.budget} rounds:"
-        return "\n".join([head, *lines]) + "]"
+    numbers = [int(n) if isinstance(n, str) and n.isdecimal() else n for n in named]
+    earlier = [n for n in numbers if type(n) is int and 0 <= n < number]
+    return tuple(dict.fromkeys(earlier)), bool(named)
 
 
 def read_steps(reply: str, most: int) -> StepPlan | None:
     """Read the steps of a reply that leaves a question whole; None without two of them.
 
-    The budget is theirs where it names none, and at most `most`.
+    The budget is their number where the reply names none, and at most `most`.
     """
     plan = loose_object(reply)
     rows = plan.get("steps")
@@ -100,21 +99,19 @@ def read_steps(reply: str, most: int) -> StepPlan | None:
     rows = [row if isinstance(row, dict) else {"do": row} for row in rows]
     steps = [(_line(row.get("do")), _line(row.get("else"))) for row in rows]
     steps = [step for step in steps if step[0]][:MOST_STEPS]
+    if len(steps) < FEWEST:
+        return None
     named = plan.get("budget")
-    budget = named if isinstance(named, int) and not isinstance(named, bool) else len(steps)
-    return StepPlan(tuple(steps), max(1, min(budget, most))) if len(steps) >= FEWEST else None
+    budget = named if type(named) is int else len(steps)
+    return StepPlan(tuple(steps), max(1, min(budget, most)))
 
 
 def _line(value: Any) -> str:
     return inert(" ".join(value.split())[:LONGEST_STEP]) if isinstance(value, str) else ""
 
 
-LONGEST_POINT = 300
-"""Characters of an open point: it is a question, not an essay."""
-
-
 def missing_request(question: str, draft: str, most: int) -> Message:
-    """Ask for the points, at most so many."""
+    """Ask for the points that a draft leaves open, at most so many."""
     said = draft or "(nothing was found)"
     return Message("user", f"At most {most} points.\n\nQuestion: {question}\n\nDraft:\n{said}")
 

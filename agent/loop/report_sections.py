@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agent.evidence.markers import NOT_KNOWN
 from agent.journal.events import CLOSING
@@ -21,34 +21,29 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SUMMARY, CONTESTED = "Summary", "What is contested"
-BY_RULES = "[Report: write what was read on the question as a report.]"
+BY_RULES: Final = "[Report: write what was read on the question as a report.]"
 """Said to a model that plans by rules of its own."""
-FEWEST = 2
+FAILED: Final = "Failed: "
+"""Begins the text of a part that an error ended."""
+FEWEST: Final = 2
 """One section is no report."""
 _HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
-_FAILED = (NOT_FOUND, NO_RESPONSE, "Failed: ")
 _NONE = re.compile(r"(?:none|nothing|no(?:t applicable)?|n/?a|-)?\W*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section to be: its heading, and what is to be found out for it."""
+    """A section: its heading, what is to be found out for it, and the text once it is written."""
 
     heading: str
-    task: str
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A section as its loop wrote it."""
-
-    heading: str
-    text: str
+    task: str = ""
+    text: str = ""
 
     @property
     def failed(self) -> bool:
         """Whether it holds nothing that was found out."""
-        return not self.text or self.text.lstrip("*_`# ").startswith(_FAILED)
+        begins = self.text.lstrip("*_`# ")
+        return not self.text or begins.startswith((NOT_FOUND, NO_RESPONSE, FAILED))
 
 
 def outline_request(question: str, most: int) -> str:
@@ -59,71 +54,56 @@ def outline_request(question: str, most: int) -> str:
 def read_outline(reply: str, most: int) -> list[Section]:
     """Read an outline; empty where it names fewer than two sections."""
     rows = loose_object(reply).get("sections")
-    rows = rows if isinstance(rows, list) else []
     found: dict[str, Section] = {}
-    for row in rows:
-        heading, task = (_text(row, name) for name in ("heading", "task"))
-        if heading and task:
-            found.setdefault(heading.lower(), Section(heading, task))
+    for row in rows if isinstance(rows, list) else []:
+        fields = row if isinstance(row, dict) else {}
+        heading, task = (fields.get(name) for name in ("heading", "task"))
+        if isinstance(heading, str) and isinstance(task, str) and heading.strip() and task.strip():
+            section = Section(" ".join(heading.split()), " ".join(task.split()))
+            found.setdefault(section.heading.lower(), section)
     sections = list(found.values())[:most]
     return sections if len(sections) >= FEWEST else []
 
 
-def task(question: str, section: Section, outline: Sequence[Section]) -> str:
+def section_task(question: str, section: Section, outline: Sequence[Section]) -> str:
     """Say what one section is to do, and what the others do."""
     others = "; ".join(other.heading for other in outline if other is not section)
     filled = prompt("section").replace("{task}", section.task).replace("{question}", question)
     return filled.replace("{heading}", section.heading).replace("{others}", others)
 
 
-def closing(sections: Sequence[Written]) -> str:
+def closing_request(sections: Sequence[Section]) -> str:
     """Ask for what stands around the sections."""
     written = "\n\n".join(f"## {section.heading}\n{section.text}" for section in sections)
     return prompt(CLOSING).replace("{sections}", written)
 
 
-def put_together(sections: Sequence[Written], frame: str) -> str:
+def put_together(sections: Sequence[Section], frame: str) -> str:
     """Put the sections and their frame into one Markdown text."""
-    around = _by_heading(frame)
     found = [section for section in sections if not section.failed]
     if not found:
         return f"{NOT_FOUND} None of the sections could be written from what was read."
-    unknown = [around.get("not known", "")]
+    around = _parts_of_frame(frame)
+    unknown = [around.get(NOT_KNOWN, "")]
     unknown += [f"- {s.heading}: nothing was found." for s in sections if s.failed]
     parts = [
-        (SUMMARY, around.get("summary", "")),
-        *((section.heading, _without_headings(section.text)) for section in found),
-        (CONTESTED, around.get("contested", "")),
+        (SUMMARY, around.get(SUMMARY, "")),
+        # A section's own headings go one level down, below its own.
+        *((s.heading, _HEADING.sub(r"### \1", s.text).strip()) for s in found),
+        (CONTESTED, around.get(CONTESTED, "")),
         (NOT_KNOWN, "\n".join(filter(None, unknown))),
     ]
     return "\n\n".join(f"## {heading}\n\n{text}" for heading, text in parts if text)
 
 
-def _by_heading(frame: str) -> dict[str, str]:
-    """Take the frame apart by the words of its headings; an empty word for a part is no part."""
+def _parts_of_frame(frame: str) -> dict[str, str]:
+    """Take the frame apart by the words of its headings; one that says “none” is left out."""
     pieces = _HEADING.split(frame)
-    titled = list(zip(pieces[1::2], pieces[2::2], strict=True)) or [("Summary", frame)]
+    titled = list(zip(pieces[1::2], pieces[2::2], strict=True)) or [(SUMMARY, frame)]
+    names = {"summary": SUMMARY, "contest": CONTESTED, "disagree": CONTESTED, "known": NOT_KNOWN}
     found: dict[str, str] = {}
     for heading, text in titled:
-        name = _name_of(heading.lower())
+        name = next((name for word, name in names.items() if word in heading.lower()), "")
         if name and not _NONE.fullmatch(text.strip()):
             found.setdefault(name, text.strip())
     return found
-
-
-def _name_of(heading: str) -> str:
-    if "summary" in heading:
-        return "summary"
-    if "contest" in heading or "disagree" in heading:
-        return "contested"
-    return "not known" if "known" in heading else ""
-
-
-def _without_headings(text: str) -> str:
-    """A section's own headings go one level down, below its own."""
-    return _HEADING.sub(lambda found: f"### {found[1]}", text).strip()
-
-
-def _text(row: object, name: str) -> str:
-    value = row.get(name) if isinstance(row, dict) else None
-    return " ".join(value.split()) if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""Tool calls of subtasks side by side: each has a page of its own, kept for a run that goes on."""
+"""Tool calls of loops side by side: each has a page of its own, kept for a run that goes on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from browser.errors import BrowserError
 from browser.net.url import origin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from agent.journal.events import Event
@@ -28,28 +28,64 @@ if TYPE_CHECKING:
 
 
 TABS: Final = "urchinTabs"
-"""The field of the state that only we write and read."""
+"""A field beside Playwright's own in the saved state: what each loop's tab has in its session."""
 PAGE_OPEN: Final = "page.open"
 """The event that names the page which a call left open."""
+FEWEST_SOURCES: Final = 3
+"""A loop that may read fewer pages cannot compare any."""
 
 
-def left_open(events: list[Event], state: Path) -> dict[str, LeftPage]:
-    """Tell from a record and the browser's state which page each loop had open at last."""
-    opened = (event for event in events if event.type == PAGE_OPEN)
-    urls = {event.place.partition("/")[0]: str(event.data["url"]) for event in opened}
-    tabs = _read_state(state).get(TABS, {})
-    return {loop: LeftPage(url, _session_of(tabs.get(loop), url)) for loop, url in urls.items()}
+class SubtaskCalls:
+    """Makes each call in the context of the loop that asks for it, and keeps what it leaves open.
+
+    `left_open` are the pages that the loops of a run that was cut off had open, by their places.
+    """
+
+    def __init__(
+        self,
+        tools: Registry,
+        context: ToolContext,
+        saved: SavedPages,
+        left_open: Mapping[str, LeftPage],
+    ) -> None:
+        self._tools = tools
+        self._context = context
+        self._saved = saved
+        self._left_open = left_open
+        self._loops: dict[str, tuple[ToolContext, Policy]] = {}
+
+    async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
+        """Make a call; the first part of its place names the loop."""
+        loop = place.partition("/")[0]
+        if loop not in self._loops:
+            context = self._context_of(loop)
+            self._loops[loop] = context, Policy(self._tools, context)
+        context, policy = self._loops[loop]
+        finish = await policy.run(call, place)
+        await self._saved.save(context.web, place)
+        return finish
+
+    def _context_of(self, loop: str) -> ToolContext:
+        """Give the main loop's context, or for a subtask one with no page open yet.
+
+        What a subtask reads has numbers of its own, and it may read its share of the sources, so
+        that neither depends on which loop is faster.
+        """
+        context, left = self._context, self._left_open.get(loop)
+        if loop == MAIN:
+            if context.web is not None:
+                context.web.left_open = left
+            return context
+        most = max(FEWEST_SOURCES, context.limits.max_sources // SIDE_BY_SIDE)
+        limits = context.limits.model_copy(update={"max_sources": most})
+        web = context.web
+        if web is not None:
+            web = replace(web, tab=None, left_open=left, lock=asyncio.Lock())
+        return replace(context, limits=limits, evidence=context.evidence.part(int(loop)), web=web)
 
 
-def _session_of(tab: dict[str, Any] | None, url: str) -> Items:
-    """Give what a loop's tab had stored for the site of the page that it had open."""
-    if tab is None or tab["origin"] != origin(url):
-        return ()
-    return tuple((row["name"], row["value"]) for row in tab["sessionStorage"])
-
-
-class LeftOpen:
-    """Keeps what each step of a run leaves open.
+class SavedPages:
+    """Saves which page each loop of a run has open, and the browser's state.
 
     `start` is the state that the browser began with, as `--storage-state` names it.
     """
@@ -61,11 +97,11 @@ class LeftOpen:
         self._origins: dict[str, dict[str, Any]] | None = None
         self._tabs: dict[str, dict[str, Any]] = {}
         self._urls: dict[str, str] = {}
-        self._kept = ""
+        self._written = ""
         self._lock = asyncio.Lock()
 
-    async def keep(self, web: Web | None, place: str) -> None:
-        """Keep what stands after a call; a page that does not answer changes nothing."""
+    async def save(self, web: Web | None, place: str) -> None:
+        """Save what stands after a call; a page that does not answer changes nothing."""
         if web is None or web.tab is None:
             return
         loop, url = place.partition("/")[0], web.tab.url
@@ -97,9 +133,22 @@ class LeftOpen:
         origins = list(self._origins.values())
         state = {"cookies": stored.cookies, "origins": origins, TABS: self._tabs}
         text = json.dumps(state)
-        if text != self._kept:
-            self._folder.write_browser_state(text)
-            self._kept = text
+        if text != self._written:
+            self._folder.write(self._folder.browser_state, text.encode())
+            self._written = text
+
+
+def left_pages(events: Iterable[Event], state: Path) -> dict[str, LeftPage]:
+    """Read from a record and the browser's state which page each loop had open at last."""
+    urls = {e.place.partition("/")[0]: str(e.data["url"]) for e in events if e.type == PAGE_OPEN}
+    tabs = _read_state(state).get(TABS, {})
+    found = {}
+    for loop, url in urls.items():
+        tab = tabs.get(loop)
+        here = tab is not None and tab["origin"] == origin(url)
+        rows = tab["sessionStorage"] if here else ()
+        found[loop] = LeftPage(url, tuple((row["name"], row["value"]) for row in rows))
+    return found
 
 
 def _rows(items: Items) -> list[dict[str, str]]:
@@ -112,53 +161,3 @@ def _read_state(path: Path | None) -> dict[str, Any]:
         return {}
     state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return state
-
-
-FEWEST_SOURCES = 3
-"""A loop that may read fewer pages cannot compare any."""
-
-
-class Branches:
-    """Makes each call in the context of the loop that asks for it, and keeps what it leaves open.
-
-    `before` are the pages that the loops of a run that was cut off had open, by their places.
-    """
-
-    def __init__(
-        self, tools: Registry, context: ToolContext, left: LeftOpen, before: Mapping[str, LeftPage]
-    ) -> None:
-        self._tools = tools
-        self._left = left
-        self._before = before
-        self._context = context
-        self._contexts: dict[str, ToolContext] = {}
-        self._policies: dict[str, Policy] = {}
-
-    async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
-        """Make a call; the first part of its place names the loop."""
-        loop = place.partition("/")[0]
-        if loop not in self._policies:
-            self._contexts[loop] = self._branch(loop)
-            self._policies[loop] = Policy(self._tools, self._contexts[loop])
-        finish = await self._policies[loop].run(call, place)
-        await self._left.keep(self._contexts[loop].web, place)
-        return finish
-
-    def _branch(self, loop: str) -> ToolContext:
-        """The same means and memory; beside the main loop with no page open yet.
-
-        What it reads has numbers of its own, and it may read its share of the sources, so that
-        neither depends on which loop is faster.
-        """
-        context, left = self._context, self._before.get(loop)
-        if loop != MAIN:
-            most = max(FEWEST_SOURCES, context.limits.max_sources // SIDE_BY_SIDE)
-            limits = context.limits.model_copy(update={"max_sources": most})
-            context = replace(context, limits=limits, evidence=context.evidence.part(int(loop)))
-        if context.web is None:
-            return context
-        if loop == MAIN:
-            context.web.left_open = left
-            return context
-        web = replace(context.web, tab=None, left_open=left, lock=asyncio.Lock())
-        return replace(context, web=web)

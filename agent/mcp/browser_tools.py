@@ -34,7 +34,7 @@ from agent.protocol.results import CallResult, failed
 from browser.errors import BrowserError
 from browser.page import devtools
 from browser.page.tab import Tab
-from browser.page.waiting import wanted_in
+from browser.page.waiting import text_matcher
 
 Ctx = Context[Any, Any]
 Target = Annotated[str, Field(description="The element's ref as it was shown, or a selector.")]
@@ -292,7 +292,7 @@ class BrowserTools:
         """List the last requests of the page by number; `filter` is a pattern of addresses."""
 
         async def asked(tab: Tab) -> CallToolResult:
-            wanted = wanted_in(f"/{filter}/" if filter else "")
+            wanted = text_matcher(f"/{filter}/" if filter else "")
             rows = await devtools.requests(tab, static=static)
             return _listed([row for row in rows if wanted(row)], "nothing was asked for")
 
@@ -447,7 +447,7 @@ class BrowserTools:
 
 async def _matching(tab: Tab, regex: str) -> CallToolResult:
     """Give the lines of the page that a pattern matches."""
-    wanted = wanted_in(regex if regex.startswith("/") else f"/{regex}/")
+    wanted = text_matcher(regex if regex.startswith("/") else f"/{regex}/")
     page = await tab.snapshot(budget=None)
     lines = [line.strip() for line in page.text.splitlines() if wanted(line)]
     return _listed(lines, "no line matches", first=True)

@@ -1,4 +1,9 @@
-"""The seam behind which every model stands: messages in, a reply out."""
+"""The seam behind which every model stands: messages in, a reply out.
+
+Only `Model` is needed. What else a model can do it shows by having it: `takes` (only some tasks),
+`sees` (pictures), `native` and `offer` (tools as functions), `streams` (`reply` takes a listener),
+`reply_as` (a JSON Schema) and `guide` (leaving the search to rules).
+"""
 
 from __future__ import annotations
 
@@ -37,26 +42,6 @@ class ModelReply:
     fit: Fit | None = None
 
 
-class Model(Protocol):
-    """A language model, or what speaks like one.
-
-    `reply` gets the system prompt and the messages so far, the last one from the user; it raises
-    a `ModelError` when it fails for good, retries being its own matter. It may also have `takes`,
-    where it takes some tasks only, `sees`, where it can be shown pictures, and `guide`, where it
-    can be relieved of driving the loop; see the functions of these names below.
-    """
-
-    name: str
-
-    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
-        """Answer the last message."""
-        ...
-
-    async def aclose(self) -> None:
-        """Let go of connections."""
-        ...
-
-
 class Task(StrEnum):
     """What a model may be asked beside the question itself."""
 
@@ -77,13 +62,35 @@ class Task(StrEnum):
     """Not a call: whether notes about going in circles mean anything to it."""
 
 
+OnText = Callable[[str | None], None]
+"""Gets what a model says, piece by piece; None says that it begins anew after a failure."""
+
+
+class Model(Protocol):
+    """A language model, or what speaks like one.
+
+    `reply` gets the system prompt and the messages so far, the last one from the user; it raises
+    a `ModelError` when it fails for good, retries being its own matter.
+    """
+
+    name: str
+
+    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+        """Answer the last message."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections."""
+        ...
+
+
 @runtime_checkable
 class Native(Model, Protocol):
     """A model that can be offered tools as functions; what it calls comes back as tool tags."""
 
     @property
     def native(self) -> bool:
-        """Tell whether it should be."""
+        """Whether it should be."""
         ...
 
     def offer(
@@ -94,6 +101,106 @@ class Native(Model, Protocol):
         Those `on_page` are offered from the first page on that a conversation shows.
         """
         ...
+
+
+@runtime_checkable
+class Streaming(Model, Protocol):
+    """A model that can be heard while it speaks, or stands before one."""
+
+    streams: bool
+
+    async def reply(
+        self, system: str, messages: Sequence[Message], on_text: OnText | None = None
+    ) -> ModelReply:
+        """Answer the last message, and pass on what is said as it comes."""
+        ...
+
+
+@runtime_checkable
+class Structured(Model, Protocol):
+    """A model whose reply can be held to a JSON Schema by the server that runs it."""
+
+    async def reply_as(
+        self, system: str, messages: Sequence[Message], schema: dict[str, Any], longest: int
+    ) -> ModelReply:
+        """Answer with an instance of the schema, as far as the server can, in so many tokens."""
+        ...
+
+
+def sees(model: Model) -> bool:
+    """Whether a model can be shown pictures; one that does not say cannot."""
+    return bool(getattr(model, "sees", False))
+
+
+def takes(model: Model, task: Task) -> bool:
+    """Whether a model can be asked for a task; one that does not say can for all."""
+    choosy = getattr(model, "takes", None)
+    return choosy is None or bool(choosy(task))
+
+
+def uses_native_tools(model: Model) -> TypeGuard[Native]:
+    """Whether a model is to be offered tools as functions."""
+    return isinstance(model, Native) and model.native
+
+
+def guide(model: Model) -> bool:
+    """Let rules drive the loop for a model (`agent.loop.guided`); False where it knows no such."""
+    start = getattr(model, "guide", None)
+    if start is not None:
+        start()
+    return start is not None
+
+
+async def ask_model(
+    model: Model, system: str, messages: Sequence[Message], on_text: OnText | None = None
+) -> ModelReply:
+    """Ask a model; `on_text` gets the reply piece by piece where the model can stream."""
+    if isinstance(model, Streaming) and model.streams:
+        return await model.reply(system, messages, on_text)
+    return await model.reply(system, messages)
+
+
+class ModelWrapper:
+    """Stands before a model, with the same abilities; a base for those that change replies."""
+
+    def __init__(self, model: Model) -> None:
+        self.name = model.name
+        self._model = model
+
+    def takes(self, task: Task) -> bool:
+        """Whether the model takes a task."""
+        return takes(self._model, task)
+
+    @property
+    def sees(self) -> bool:
+        """Whether the model sees."""
+        return sees(self._model)
+
+    async def aclose(self) -> None:
+        """Let go of the model's connections."""
+        await self._model.aclose()
+
+
+class TextStream:
+    """The pieces of a reply on their way to a listener, over tries that fail and start over."""
+
+    def __init__(self, on_text: OnText) -> None:
+        self._on_text = on_text
+        self._begun = False
+
+    def restart(self) -> None:
+        """Start over: what was passed on so far belongs to a try that failed."""
+        if self._begun:
+            self._on_text(None)
+        self._begun = False
+
+    def __call__(self, piece: str | None) -> None:
+        """Pass a piece on."""
+        if piece is None:
+            self.restart()
+        elif piece:
+            self._begun = True
+            self._on_text(piece)
 
 
 class CallBudget(Protocol):
@@ -111,102 +218,3 @@ class CallBudget(Protocol):
 
 CALL_BUDGET: ContextVar[CallBudget | None] = ContextVar("CALL_BUDGET", default=None)
 """The budget of the call that is being made; each model that is asked begins its own tries."""
-
-OnText = Callable[[str | None], None]
-"""Takes what a model says, piece by piece; None says that it begins anew after a failure."""
-
-
-@runtime_checkable
-class Streaming(Model, Protocol):
-    """A model that can be heard while it speaks."""
-
-    async def stream(self, system: str, messages: Sequence[Message], heard: OnText) -> ModelReply:
-        """Answer the last message, and pass on what is said as it comes."""
-        ...
-
-
-@runtime_checkable
-class Structured(Model, Protocol):
-    """A model whose reply can be held to a JSON Schema by the server that runs it."""
-
-    async def reply_as(
-        self, system: str, messages: Sequence[Message], schema: dict[str, Any], longest: int
-    ) -> ModelReply:
-        """Answer with an instance of the schema, as far as the server can, in so many tokens."""
-        ...
-
-
-def sees(model: Model) -> bool:
-    """Tell whether a model can be shown pictures; one that does not say cannot."""
-    return bool(getattr(model, "sees", False))
-
-
-def uses_native_tools(model: Model) -> TypeGuard[Native]:
-    """Tell whether a model is to be offered tools as functions."""
-    return isinstance(model, Native) and model.native
-
-
-def takes(model: Model, task: Task) -> bool:
-    """Tell whether a model can be asked for a task; a language model can for all."""
-    choosy = getattr(model, "takes", None)
-    return choosy is None or bool(choosy(task))
-
-
-def guide(model: Model) -> bool:
-    """Relieve a model of driving the loop (`agent.loop.guided`), where it can be; tells whether."""
-    guide = getattr(model, "guide", None)
-    if guide is not None:
-        guide()
-    return guide is not None
-
-
-async def stream_reply(
-    model: Model, system: str, messages: Sequence[Message], heard: OnText
-) -> ModelReply:
-    """Ask a model, heard while it speaks where it can be."""
-    if isinstance(model, Streaming):
-        return await model.stream(system, messages, heard)
-    return await model.reply(system, messages)
-
-
-class ModelWrapper:
-    """Stands before a model, and is as able as that one."""
-
-    def __init__(self, model: Model) -> None:
-        self.name = model.name
-        self._model = model
-
-    def takes(self, task: Task) -> bool:
-        """Tell what the model takes."""
-        return takes(self._model, task)
-
-    @property
-    def sees(self) -> bool:
-        """Tell whether the model sees."""
-        return sees(self._model)
-
-    async def aclose(self) -> None:
-        """Let go of the model's connections."""
-        await self._model.aclose()
-
-
-class Hearing:
-    """Passes on the pieces of a reply; a try that starts over is announced by None."""
-
-    def __init__(self, heard: OnText) -> None:
-        self._heard = heard
-        self._said = False
-
-    def begin(self) -> None:
-        """Start over: what was heard so far belongs to a try that failed."""
-        if self._said:
-            self._heard(None)
-        self._said = False
-
-    def __call__(self, piece: str | None) -> None:
-        """Pass a piece on."""
-        if piece is None:
-            self.begin()
-        elif piece:
-            self._said = True
-            self._heard(piece)

@@ -12,11 +12,9 @@
 
 from __future__ import annotations
 
-import email.utils
-import random
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent.errors import (
     ModelError,
@@ -26,24 +24,22 @@ from agent.errors import (
     ResearchError,
     UsageError,
 )
+from browser.net.pace import retry_after
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from agent.errors import ResearchError
     from agent.models.providers import Endpoint
 
 UNREACHED = 0
 """The status of a call that got no answer, or only a piece of one."""
-GARBAGE = (ValueError, TypeError, AttributeError, LookupError)
-"""What reading an answer raises that has not the form it should have: the clients check none."""
 _PASSING = frozenset({408, 409, 425, 429})
 _QUOTA = ("quota", "billing", "credit", "spend_limit", "payment")
 _NO_CREDIT = ("credit balance", "billing limit", "billing hard limit")
 _TOO_LONG = ("context length", "context_length", "context window", "prompt is too long")
-_SAID = 200
+_MESSAGE_CHARS = 200
 """Characters of a provider's own words that are passed on."""
-# What errors inside a stream, whose status was 200 when it began, call what other calls get as one.
+# A stream answers 200 before it fails: what its errors are called, by the status of other calls.
 _STATUS_OF_CODE = {
     "authentication_error": 401,
     "billing_error": 402,
@@ -56,6 +52,22 @@ _STATUS_OF_CODE = {
 }
 
 
+class Transient(Exception):
+    """A failure worth another try: the error that it is in the end, and seconds to wait.
+
+    `retry_after` is None where the provider named none; `billed` says that the try may have cost
+    something all the same.
+    """
+
+    def __init__(
+        self, error: ResearchError, retry_after: float | None = None, *, billed: bool = False
+    ) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.retry_after = retry_after
+        self.billed = billed
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """What a provider answered instead of a reply.
@@ -64,33 +76,28 @@ class Failure:
     """
 
     status: int
-    said: str
+    message: str
     code: str = ""
     retry_after: float | None = None
 
-    @classmethod
-    def in_stream(cls, code: str, said: str) -> Failure:
-        """Read an error that came in the middle of a stream."""
-        return cls(_STATUS_OF_CODE.get(code, UNREACHED), said, code)
+    def error(self, where: Endpoint) -> Exception:
+        """The exception to raise: `Transient` where the same call may succeed a little later."""
+        final = self._final(where)
+        passing = self.status in _PASSING or self.status >= 500 or self.status == UNREACHED
+        if passing and not self._no_quota:
+            return Transient(final, self.retry_after, billed=self.status == UNREACHED)
+        return final
 
-    @property
-    def may_pass(self) -> bool:
-        """Whether the same call may succeed a little later."""
+    def _final(self, where: Endpoint) -> ResearchError:
+        said = " ".join(self.message.split())[:_MESSAGE_CHARS]
         if self._no_quota:
-            return False
-        return self.status in _PASSING or self.status >= 500 or self.status == UNREACHED
-
-    def meaning(self, where: Endpoint) -> ResearchError:
-        """Give the error to raise when no other try is made."""
-        said = " ".join(self.said.split())[:_SAID]
-        if self.status in (401, 403) and not self._no_quota:
+            return ModelQuota(f"{where.name} has no quota left ({self.status}): {said}")
+        if self.status in (401, 403):
             return ModelUnauthorized(
                 f"{where.name} refused the key ({self.status}): {said}",
                 hint=f"Set {where.key_name or 'the key'} to a valid key, or use "
                 "--model extractive, which needs none.",
             )
-        if self._no_quota:
-            return ModelQuota(f"{where.name} has no quota left ({self.status}): {said}")
         if self.status == 404:
             return UsageError(
                 f"{where.base_url} knows no model {where.model!r}: {said}",
@@ -100,72 +107,43 @@ class Failure:
             return ModelUnavailable(f"{where.name} limits the rate, after all retries: {said}")
         if self.status == UNREACHED or self.status >= 500:
             return ModelUnavailable(f"{where.name} at {where.base_url} cannot be reached: {said}")
-        return ModelError(
-            f"{where.name} refused the request ({self.status}): {said}", hint=_hint(said)
-        )
+        words = said.lower()
+        hint = None
+        if any(sign in words for sign in _TOO_LONG):
+            hint = (
+                "The conversation is longer than this model takes: name one with a larger window."
+            )
+        elif "tool" in words and ("support" in words or "enabl" in words):
+            hint = "It may know no function calling: --text-tools calls tools by text."
+        return ModelError(f"{where.name} refused the request ({self.status}): {said}", hint=hint)
 
     @property
     def _no_quota(self) -> bool:
         named = self.status in (400, 403, 429) and any(word in self.code.lower() for word in _QUOTA)
-        return (
-            self.status == 402 or named or any(words in self.said.lower() for words in _NO_CREDIT)
-        )
+        said = any(words in self.message.lower() for words in _NO_CREDIT)
+        return self.status == 402 or named or said
+
+
+def read_failure(error: Any) -> Failure:
+    """Read what a client library raised: OpenAI's and Anthropic's are made from one mould."""
+    body = getattr(error, "body", None)
+    detail = body.get("error", body) if isinstance(body, dict) else None
+    message = detail.get("message") if isinstance(detail, dict) else None
+    codes = [str(getattr(error, name, None) or "") for name in ("code", "error_code", "type")]
+    status = int(getattr(error, "status_code", None) or UNREACHED)
+    if status < 400:  # no connection, or an error in the middle of a stream
+        status = next((_STATUS_OF_CODE[c] for c in codes if c in _STATUS_OF_CODE), UNREACHED)
+    return Failure(
+        status,
+        str(message or error or type(error).__name__),
+        next(filter(None, codes), ""),
+        seconds_to_wait(getattr(getattr(error, "response", None), "headers", {})),
+    )
 
 
 def seconds_to_wait(headers: Mapping[str, str]) -> float | None:
     """Read how long a provider asks to wait, in any of the forms that are in use."""
-    milliseconds, after = headers.get("retry-after-ms", ""), headers.get("retry-after", "")
-    try:
-        return max(0.0, float(milliseconds) / 1000 if milliseconds else float(after))
-    except ValueError:
-        pass
-    try:
-        at = email.utils.parsedate_to_datetime(after)
-    except (ValueError, OverflowError):
-        return None
-    at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return max(0.0, (at - datetime.now(UTC)).total_seconds())
-
-
-def _hint(said: str) -> str | None:
-    said = said.lower()
-    if any(words in said for words in _TOO_LONG):
-        return "The conversation is longer than this model takes: name one with a larger window."
-    if "tool" in said and ("support" in said or "enabl" in said):
-        return "It may know no function calling: --text-tools calls tools by text."
-    return None
-
-
-ATTEMPTS = 4
-"""Three retries: an overload passes within half a minute or not soon."""
-LONGEST_WAIT = 60.0
-"""Seconds; a provider that asks for more is treated as down, so that a fallback can answer."""
-
-
-class Transient(Exception):
-    """A failure worth another try: what it means when that fails too, and how long to wait.
-
-    `retry_after` is in seconds, where the provider named it; `billed` says that the try may have
-    cost something all the same.
-    """
-
-    def __init__(
-        self, meaning: ResearchError, retry_after: float | None = None, *, billed: bool = False
-    ) -> None:
-        super().__init__(str(meaning))
-        self.billed = billed
-        self.meaning = meaning
-        self.retry_after = retry_after
-
-
-BACKOFF = 0.5
-"""Seconds of the first wait, at most; each further one may be twice as long."""
-
-
-def pause(failed: Transient, tries: int, backoff: float) -> float | None:
-    """Seconds before the next try, as the provider asked or by chance; None where none is made."""
-    if tries >= ATTEMPTS or (failed.retry_after or 0) > LONGEST_WAIT:
-        return None
-    if failed.retry_after is not None:
-        return failed.retry_after
-    return random.uniform(0, backoff * 2 ** (tries - 1))
+    for name, per_second in (("retry-after-ms", 1000), ("retry-after", 1)):
+        with suppress(ValueError):
+            return max(0.0, float(headers.get(name, "")) / per_second)
+    return retry_after(headers)

@@ -86,75 +86,19 @@ class Endpoint:
     needs_key: bool = False
 
 
-def default_model(environ: Mapping[str, str]) -> str | None:
-    """Find the default model of the first provider whose key is set; None where none is."""
-    for provider in PROVIDERS:
-        if provider.key and provider.default and environ.get(provider.key):
-            return f"{provider.prefix}/{provider.default}"
-    return None
-
-
-def endpoint(name: str, base_url: str | None, environ: Mapping[str, str]) -> Endpoint:
-    """Say where a model is asked; raises `UsageError` for a name that no provider has.
-
-    At another address a provider's prefix still says which protocol is spoken there.
-    """
-    prefix, _, rest = name.partition("/")
-    provider = next((p for p in PROVIDERS if p.prefix == prefix and rest), None)
-    if provider is None:
-        if not base_url:
-            raise UsageError(f"unknown model {name!r}", hint=_known())
-        key = environ.get("OPENAI_API_KEY")
-        found = Endpoint(name or "model", name, base_url, key, "OPENAI_API_KEY")
-    else:
-        found = _at(provider, name, rest, base_url, environ)
-    return replace(found, sees=sees_by_name(found.model))
-
-
+EXTRACTIVE = "extractive"
+SCRIPTED = "scripted:"
+LOCAL = "local:"
+"""A language model, by its file: `local:/path/to/model.gguf`."""
+_PRICES_OF_LITELLM = {"bedrock": "aws", "vertex_ai": "google", "gemini": "google", "xai": "x-ai"}
+"""How LiteLLM calls providers that genai-prices calls otherwise."""
+_CLASSES = {"openai": "OpenAIModel", "anthropic": "AnthropicModel", "litellm": "LiteLLMModel"}
+"""By protocol, in the module of that name, which is loaded when needed."""
 SMALL = 4.0
 """Billions of parameters up to which a model is guided. One of 1.5 that was tried made no search by
 itself in any of four questions; where the line is between it and those of 7 was not measured."""
 _SIZE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)b(?![a-z])")
-
-
-def is_small(model: str) -> bool:
-    """Tell by its name (`qwen2.5:1.5b`) whether a model is too small to drive a tool loop."""
-    sizes = [float(size) for size in _SIZE.findall(model.lower().rpartition("/")[2])]
-    return bool(sizes) and max(sizes) <= SMALL
-
-
-_PRICES_OF_LITELLM = {"bedrock": "aws", "vertex_ai": "google", "gemini": "google", "xai": "x-ai"}
-"""How LiteLLM calls providers that genai-prices calls otherwise."""
-
-
-def _at(
-    provider: Provider, name: str, model: str, base_url: str | None, environ: Mapping[str, str]
-) -> Endpoint:
-    elsewhere = base_url or environ.get(f"{provider.prefix.upper()}_BASE_URL")
-    return Endpoint(
-        name,
-        model,
-        elsewhere or provider.base_url,
-        environ.get(provider.key) if provider.key else None,
-        provider.key,
-        _priced_by(model) if provider.api == "litellm" else provider.prices,
-        provider.api,
-        native=provider.native,
-        needs_key=provider.key is not None and not elsewhere,
-    )
-
-
-def _priced_by(model: str) -> str | None:
-    """Say whose prices a model of LiteLLM has: it names the provider before the model."""
-    maker, slash, _ = model.partition("/")
-    return _PRICES_OF_LITELLM.get(maker, maker) if slash else None
-
-
-def _known() -> str:
-    prefixes = ", ".join(f"{provider.prefix}/…" for provider in PROVIDERS)
-    return f"Known: extractive, scripted:FILE, {prefixes}; or any name with --base-url URL."
-
-
+# No list of models with their abilities is installed: names are all that there is to go by.
 _SEES = re.compile(
     r"""
     ^(?:chatgpt-)?gpt-(?:4o|4\.1|4\.5|4-turbo|[5-9])
@@ -170,57 +114,54 @@ _SEES = re.compile(
     """,
     re.VERBOSE,
 )
-_DOES_NOT = (
+_SEES_NOT = (
     *("audio", "realtime", "transcribe", "tts", "embed"),
     *("o1-mini", "o1-preview", "o3-mini", "3-1b", "3n-1b"),
 )
 
 
-def sees_by_name(model: str) -> bool:
-    """Tell whether the model of this name takes pictures; the maker before a `/` is left aside."""
-    name = model.lower().rpartition("/")[2]
-    return bool(_SEES.search(name)) and not any(part in name for part in _DOES_NOT)
+def default_model(environ: Mapping[str, str]) -> str | None:
+    """The default model of the first provider whose key is set; None where none is."""
+    for provider in PROVIDERS:
+        if provider.key and provider.default and environ.get(provider.key):
+            return f"{provider.prefix}/{provider.default}"
+    return None
 
 
-def preload_prices(provider: str | None) -> None:
-    """Load the tables beside what goes on, where there will be something to price.
+def endpoint(name: str, base_url: str | None, environ: Mapping[str, str]) -> Endpoint:
+    """Say where a model is asked; raises `UsageError` for a name that no provider has.
 
-    They take a fifth of a second, which a model that was just asked takes anyway.
+    At another address a provider's prefix still says which protocol is spoken there.
     """
-    if provider is not None and "genai_prices" not in sys.modules:
-        threading.Thread(target=import_module, args=("genai_prices",), daemon=True).start()
-
-
-def priced(
-    usage: Usage, model: str, provider: str | None, *, asked: str = "", written: int = 0
-) -> Usage:
-    """Add the real price; 0 where the model's price is not known.
-
-    `provider` is its name in genai-prices, None where there is nothing to price. `asked` is the
-    name under which the model was asked, where the one that answered is not known. `written` are
-    input tokens that went into the provider's cache, which some charge more for.
-    """
+    prefix, _, model = name.partition("/")
+    provider = next((p for p in PROVIDERS if p.prefix == prefix and model), None)
     if provider is None:
-        return usage
-    import genai_prices  # noqa: PLC0415 - see above
-
-    tokens = genai_prices.Usage(
-        input_tokens=usage.input_tokens,
-        cache_read_tokens=usage.cached_tokens,
-        cache_write_tokens=written,
-        output_tokens=usage.output_tokens,
+        if not base_url:
+            prefixes = ", ".join(f"{provider.prefix}/…" for provider in PROVIDERS)
+            known = (
+                f"Known: extractive, scripted:FILE, {prefixes}; or any name with --base-url URL."
+            )
+            raise UsageError(f"unknown model {name!r}", hint=known)
+        key = environ.get("OPENAI_API_KEY")
+        sees = sees_by_name(name)
+        return Endpoint(name or "model", name, base_url, key, "OPENAI_API_KEY", sees=sees)
+    elsewhere = base_url or environ.get(f"{prefix.upper()}_BASE_URL")
+    prices = provider.prices
+    if provider.api == "litellm":  # it names the provider before the model
+        maker, slash, _ = model.partition("/")
+        prices = _PRICES_OF_LITELLM.get(maker, maker) if slash else None
+    return Endpoint(
+        name,
+        model,
+        elsewhere or provider.base_url,
+        environ.get(provider.key) if provider.key else None,
+        provider.key,
+        prices,
+        provider.api,
+        sees=sees_by_name(model),
+        native=provider.native,
+        needs_key=provider.key is not None and not elsewhere,
     )
-    for name in filter(None, (model, asked)):
-        with suppress(LookupError):
-            price = genai_prices.calc_price(tokens, name, provider_id=provider)
-            return replace(usage, usd=float(price.total_price))
-    return usage
-
-
-EXTRACTIVE = "extractive"
-SCRIPTED = "scripted:"
-LOCAL = "local:"
-"""A language model, by its file: `local:/path/to/model.gguf`."""
 
 
 def find_endpoint(
@@ -236,11 +177,16 @@ def find_endpoint(
     name tells. Raises `UsageError` for a name that nobody has.
     """
     name = name or ("" if base_url else default_model(environ) or EXTRACTIVE)
-    if name == EXTRACTIVE or name.startswith(SCRIPTED) or _is_plugged(name, base_url):
+    if name == EXTRACTIVE or name.startswith(SCRIPTED):
         return None
     if name.startswith(LOCAL):
         found = Endpoint(name, name.removeprefix(LOCAL), "", None, api="local")
     else:
+        prefix = name.partition("/")[0]
+        # Plug-ins are only looked for where nothing built in has the name.
+        built_in = base_url or any(provider.prefix == prefix for provider in PROVIDERS)
+        if not built_in and plugins("models", prefix):
+            return None
         found = endpoint(name, base_url, environ)
     if options is None:
         return found
@@ -252,11 +198,16 @@ def find_endpoint(
     )
 
 
-def _is_plugged(name: str, base_url: str | None) -> bool:
-    """Whether a model is a plug-in's; those of providers are not looked for."""
-    prefix = name.partition("/")[0]
-    built_in = base_url or name.startswith(LOCAL) or any(p.prefix == prefix for p in PROVIDERS)
-    return not built_in and bool(plugins("models", prefix))
+def is_small(model: str) -> bool:
+    """Tell by its name (`qwen2.5:1.5b`) whether a model is too small to drive a tool loop."""
+    sizes = [float(size) for size in _SIZE.findall(model.lower().rpartition("/")[2])]
+    return bool(sizes) and max(sizes) <= SMALL
+
+
+def sees_by_name(model: str) -> bool:
+    """Tell by its name whether a model takes pictures; the maker before a `/` is left aside."""
+    name = model.lower().rpartition("/")[2]
+    return bool(_SEES.search(name)) and not any(part in name for part in _SEES_NOT)
 
 
 def plugin_model(name: str) -> Model | None:
@@ -266,12 +217,8 @@ def plugin_model(name: str) -> Model | None:
     return model
 
 
-_CLASSES = {"openai": "OpenAIModel", "anthropic": "AnthropicModel", "litellm": "LiteLLMModel"}
-"""By protocol, in the module of that name: loaded when needed, each takes half a second or more."""
-
-
 def preload_client(where: Endpoint) -> None:
-    """Load the client of an endpoint beside what goes on: disks are waited for meanwhile."""
+    """Load the client of an endpoint in the background: each takes half a second or more."""
 
     def load() -> None:
         # What cannot be imported is told when the model is made.
@@ -289,3 +236,38 @@ def remote_model(where: Endpoint, proxy: str | None) -> Model:
     module = import_module(f"agent.models.{where.api}")
     model: Model = getattr(module, _CLASSES[where.api])(where, proxy=proxy)
     return model
+
+
+def preload_prices(provider: str | None) -> None:
+    """Load the tables of prices in the background, where there will be something to price.
+
+    They take a fifth of a second, which a model that was just asked takes anyway.
+    """
+    if provider is not None and "genai_prices" not in sys.modules:
+        threading.Thread(target=import_module, args=("genai_prices",), daemon=True).start()
+
+
+def priced(
+    usage: Usage, model: str, provider: str | None, *, asked: str = "", cache_writes: int = 0
+) -> Usage:
+    """Add the real price; 0 where the model's price is not known.
+
+    `provider` is its name in genai-prices, None where there is nothing to price. `asked` is the
+    name under which the model was asked, where the one that answered is not known. `cache_writes`
+    are input tokens that went into the provider's cache, which some charge more for.
+    """
+    if provider is None:
+        return usage
+    import genai_prices  # noqa: PLC0415 - see above
+
+    tokens = genai_prices.Usage(
+        input_tokens=usage.input_tokens,
+        cache_read_tokens=usage.cached_tokens,
+        cache_write_tokens=cache_writes,
+        output_tokens=usage.output_tokens,
+    )
+    for name in filter(None, (model, asked)):
+        with suppress(LookupError):
+            price = genai_prices.calc_price(tokens, name, provider_id=provider)
+            return replace(usage, usd=float(price.total_price))
+    return usage

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from agent.errors import ModelError, ModelUnavailable, ResearchError, UsageError
-from agent.models.base import Hearing, Native, sees, stream_reply, takes, uses_native_tools
+from agent.models.base import Native, TextStream, ask_model, sees, takes, uses_native_tools
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -21,29 +21,13 @@ REST_SECONDS = 30.0
 """How long a provider that was down after all retries is left alone; then one call probes it."""
 
 
-@dataclass(slots=True)
-class Breaker:
-    """Whether a provider may be asked: not while it rests, never where it refused for good."""
-
-    clock: Callable[[], float] = time.monotonic
-    _rests_until: float = 0.0
-
-    @property
-    def closed(self) -> bool:
-        """Whether a call may be made."""
-        return self.clock() >= self._rests_until
-
-    def failed(self, error: ResearchError) -> None:
-        """Take up a failure: an outage may pass, a refused key or an empty account will not."""
-        passing = isinstance(error, ModelUnavailable)
-        self._rests_until = self.clock() + REST_SECONDS if passing else float("inf")
-
-
 class Router:
     """Asks the first model that can be asked; each has done its own retries by then.
 
     `note` is told of each model that was passed over.
     """
+
+    streams = True
 
     def __init__(
         self,
@@ -52,75 +36,75 @@ class Router:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.name = models[0].name
-        self._models = [(model, Breaker(clock)) for model in models]
+        self._models = models
         self._note = note
+        self._clock = clock
+        self._rests_until = [0.0] * len(models)
 
-    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+    async def reply(
+        self, system: str, messages: Sequence[Message], on_text: OnText | None = None
+    ) -> ModelReply:
         """Answer by the first model that does; raises the last error where none can."""
-        return await self._first(lambda model: model.reply(system, messages))
-
-    async def stream(self, system: str, messages: Sequence[Message], heard: OnText) -> ModelReply:
-        """Answer, and pass on what is said; the next model begins anew where one broke off."""
-        hearing = Hearing(heard)
-
-        def ask(model: Model) -> Awaitable[ModelReply]:
-            hearing.begin()
-            return stream_reply(model, system, messages, hearing)
-
-        return await self._first(ask)
-
-    async def _first(self, ask: Callable[[Model], Awaitable[ModelReply]]) -> ModelReply:
+        stream = TextStream(on_text) if on_text else None
         failure: ResearchError = ModelUnavailable("every model rests after an outage")
-        for model, breaker in self._models:
-            if not breaker.closed:
+        for n, model in enumerate(self._models):
+            if self._rests(n):
                 continue
+            if stream:  # it begins anew where one broke off
+                stream.restart()
             try:
-                return await ask(model)
+                return await ask_model(model, system, messages, stream)
             except (ModelError, UsageError) as error:
-                breaker.failed(error)
+                # An outage may pass; a refused key or an empty account will not.
+                passing = isinstance(error, ModelUnavailable)
+                self._rests_until[n] = self._clock() + REST_SECONDS if passing else float("inf")
                 self._note(f"{model.name} failed: {error}")
                 failure = error
         raise failure
 
+    def _rests(self, n: int) -> bool:
+        return self._clock() < self._rests_until[n]
+
+    def _usable(self) -> Model | None:
+        return next((model for n, model in enumerate(self._models) if not self._rests(n)), None)
+
     def takes(self, task: Task) -> bool:
-        """Tell what the model takes that would be asked now."""
+        """Whether the model that would be asked now takes a task."""
         usable = self._usable()
         return usable is not None and takes(usable, task)
 
     @property
     def sees(self) -> bool:
-        """Tell whether the model sees that would be asked now; each shows itself what it can."""
+        """Whether the model that would be asked now sees; each shows itself what it can."""
         usable = self._usable()
         return usable is not None and sees(usable)
 
-    def _usable(self) -> Model | None:
-        return next((model for model, breaker in self._models if breaker.closed), None)
-
     @property
     def native(self) -> bool:
-        """Tell whether all call natively: the system prompt speaks of one way to call tools."""
-        return all(uses_native_tools(model) for model, _ in self._models)
+        """Whether all call natively: the system prompt speaks of one way to call tools."""
+        return all(uses_native_tools(model) for model in self._models)
 
     def offer(
         self, system: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
     ) -> None:
         """Offer tools to those that can be offered any."""
-        for model, _ in self._models:
+        for model in self._models:
             if isinstance(model, Native):
                 model.offer(system, tools, on_page)
 
     async def aclose(self) -> None:
         """Close all."""
-        for model, _ in self._models:
+        for model in self._models:
             await model.aclose()
 
 
 @dataclass(slots=True)
 class LazyModel:
-    """Stands for the model at an endpoint; `opening` opens it."""
+    """Stands for the model at an endpoint, which `open` opens when it is first asked."""
 
+    streams: ClassVar = True
     where: Endpoint
-    opening: Callable[[], Awaitable[Model]]
+    open: Callable[[], Awaitable[Model]]
     name: str = field(init=False)
     _model: Model | None = field(default=None, init=False)
     _offered: list[tuple[Any, ...]] = field(default_factory=list, init=False)
@@ -131,27 +115,25 @@ class LazyModel:
 
     @property
     def sees(self) -> bool:
-        """Tell whether it will be shown pictures."""
+        """Whether it will be shown pictures."""
         return self.where.sees
 
     @property
     def native(self) -> bool:
-        """Tell whether it is to be offered tools as functions."""
+        """Whether it is to be offered tools as functions."""
         return self.where.native
 
     def offer(
         self, system: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
     ) -> None:
-        """Keep in mind what it is to be offered."""
+        """Keep what it is to be offered until it is open."""
         self._offered.append((system, tools, on_page))
 
-    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+    async def reply(
+        self, system: str, messages: Sequence[Message], on_text: OnText | None = None
+    ) -> ModelReply:
         """Answer; raises `UsageError` too where the library that it takes is not installed."""
-        return await (await self._opened()).reply(system, messages)
-
-    async def stream(self, system: str, messages: Sequence[Message], heard: OnText) -> ModelReply:
-        """Answer, heard while it speaks where it can be."""
-        return await stream_reply(await self._opened(), system, messages, heard)
+        return await ask_model(await self._opened(), system, messages, on_text)
 
     async def aclose(self) -> None:
         """Close it, if it was ever opened."""
@@ -161,7 +143,7 @@ class LazyModel:
     async def _opened(self) -> Model:
         async with self._lock:
             if self._model is None:
-                self._model = await self.opening()
+                self._model = await self.open()
                 for offered in self._offered:
                     if isinstance(self._model, Native):
                         self._model.offer(*offered)

@@ -24,7 +24,9 @@ _BARE = "input"
 
 @dataclass(frozen=True, slots=True)
 class NativeCall:
-    """A call in native form; its id is made of its place in the conversation, nine characters."""
+    """A call in native form; its id is made of its place in the conversation."""
+
+    # Nine letters and digits: Mistral's API takes no other length.
 
     id: str
     name: str
@@ -47,47 +49,41 @@ def with_calls(text: str, calls: Iterable[tuple[str, str]]) -> str:
     return "\n".join([*([text] if text else []), *(format_call(*call) for call in calls)])
 
 
-def first_fields(tools: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Say for each tool by name which field a bare parameter fills."""
-    functions = [tool["function"] for tool in tools]
-    fields = {f["name"]: next(iter(f["parameters"].get("properties", {})), "") for f in functions}
-    return {name: first for name, first in fields.items() if first}
-
-
-def as_turns(messages: Sequence[Message], first_fields: Mapping[str, str]) -> list[NativeTurn]:
-    """Write a conversation in native form; `first_fields` says which field a bare parameter fills.
+def as_turns(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> list[NativeTurn]:
+    """Write a conversation in native form; as it stands where no `tools` are offered.
 
     A turn's calls are answered by the message after it; calls that were not answered stay text.
     """
+    fields = _first_fields(tools)
     turns: list[NativeTurn] = []
     waiting: tuple[NativeCall, ...] = ()
     for index, message in enumerate(messages):
-        if message.role == "user":
+        if not tools:
+            turns.append(NativeTurn(message.role, message.content, message.images))
+        elif message.role == "user":
             turns.append(_answered(message, waiting))
             waiting = ()
-            continue
-        answered = index + 1 < len(messages) and messages[index + 1].role == "user"
-        waiting = _calls(index, message.content, first_fields) if answered else ()
-        text = message.content.partition("<<TOOL:")[0].rstrip() if waiting else message.content
-        turns.append(NativeTurn("assistant", text, calls=waiting))
+        else:
+            answered = index + 1 < len(messages) and messages[index + 1].role == "user"
+            waiting = _calls(index, message.content, fields) if answered else ()
+            text = message.content.partition("<<TOOL:")[0].rstrip() if waiting else message.content
+            turns.append(NativeTurn("assistant", text, calls=waiting))
     return turns
 
 
-def _calls(index: int, text: str, first_fields: Mapping[str, str]) -> tuple[NativeCall, ...]:
-    return tuple(
-        NativeCall(
-            f"c{index:05d}{number:03d}",
-            call.name,
-            _arguments(call.param, first_fields.get(call.name, _BARE)),
-        )
-        for number, call in enumerate(parse(text).calls)
-    )
+def _first_fields(tools: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """The field of each tool that a bare parameter fills, by the tool's name."""
+    functions = [tool["function"] for tool in tools]
+    return {f["name"]: next(iter(f["parameters"].get("properties", {})), _BARE) for f in functions}
 
 
-def _arguments(param: str, first: str) -> dict[str, Any]:
-    if not param:
-        return {}
-    return (loose_object(param) if param.startswith("{") else {}) or {first: param}
+def _calls(index: int, text: str, fields: Mapping[str, str]) -> tuple[NativeCall, ...]:
+    calls = []
+    for number, call in enumerate(parse(text).calls):
+        given = loose_object(call.param) if call.param.startswith("{") else {}
+        bare = {fields.get(call.name, _BARE): call.param} if call.param else {}
+        calls.append(NativeCall(f"c{index:05d}{number:03d}", call.name, given or bare))
+    return tuple(calls)
 
 
 def _answered(message: Message, calls: tuple[NativeCall, ...]) -> NativeTurn:

@@ -25,9 +25,9 @@ from agent.review.judge import Verdicts, by_sources, judge, judge_system, open_c
 from agent.run.draft import SERVICES, ReferenceCheck, read_draft
 from agent.run.models import find_model
 from agent.run.research import Run
-from agent.run.services import Given, RunServices
+from agent.run.services import Inputs, RunServices
 from agent.run.web import open_web
-from agent.types import ConfidenceParts, Report, VerdictState
+from agent.types import VerdictState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from agent.run.draft import Draft
     from agent.run.models import FoundModel
     from agent.run.settings import Flags
-    from agent.types import Passage, Verdict
+    from agent.types import Passage, Report, Verdict
 
 CLAIMS_AT_ONCE: Final = 10
 """Claims that a judge is asked about in one request: as many as a long answer has."""
@@ -69,20 +69,15 @@ async def audit(
     draft = read_draft(path, bibliography)
     named: dict[str, Any] = {**flags, "model": model, "memory": False}
     settings = options_of(named, config=config)
-    set_ = dict(one.partition("=")[::2] for one in settings.service)
-    where = {**set_, **(services or {})}
+    where = {**dict(one.partition("=")[::2] for one in settings.service), **(services or {})}
     for name in where.keys() - SERVICES.keys():
         raise UsageError(f"there is no service {name!r}", hint=f"There are {', '.join(SERVICES)}.")
     private = (*settings.allow_private, *map(host_port, where.values()))
     settings = settings.model_copy(update={"allow_private": private})
-    given = Given(on_event=on_event, config=config)
     found = find_model(settings, None, os.environ if config else {})
-    runs = Runs(private_folder(settings.data))
-    begun = RunServices.begin(f"Audit of {path.name}", settings, given, runs, None)
-    try:
+    runs, inputs = Runs(private_folder(settings.data)), Inputs(on_event=on_event, config=config)
+    async with RunServices(f"Audit of {path.name}", settings, inputs, runs) as begun:
         return await Audit(begun, found, draft, {**SERVICES, **where}).to_report()
-    finally:
-        begun.journal.close()
 
 
 class Audit(Run):
@@ -97,52 +92,42 @@ class Audit(Run):
         self._where = where
         self._requests = 0
 
-    async def _answered(self, stack: AsyncExitStack) -> Report:
-        services, context = self._services, self._services.context
+    async def _answer(self, stack: AsyncExitStack) -> Report:
+        services, context, evidence = (
+            self._services,
+            self._services.context,
+            self._services.evidence,
+        )
         services.started(self._model.name, services.folder.id, work="audit")
         opened = open_web(services.options, services.environ, services.record)
         web = context.web = await stack.enter_async_context(opened)
         checking = ReferenceCheck(context, web, self._where)
         references = await checking.all(self._draft.references)
         text = self._draft.cited_as(checking.places)
-        note = services.journal.write
         model = await self._model.open_judge(stack)
-        model = model or await self._model.open(stack, lambda why: note("note", text=why))
-        checked = await asyncio.to_thread(check_answer, text, services.evidence)
+        model = model or await self._model.open(stack, lambda why: services.write("note", text=why))
+        checked = await asyncio.to_thread(check_answer, text, evidence)
         if takes(model, Task.JUDGE):
-            verdicts = await self._judged(model, text, checked)
-            checked = await asyncio.to_thread(check_answer, text, services.evidence, verdicts)
-        checked = _told(checked, await self._elsewhere(model, checked), services.evidence)
+            # Not about what could not be read: other pages decide nothing.
+            unread = _unread(checked)
+            claims = await asyncio.to_thread(open_claims, text, evidence)
+            claims = {claim: cited for claim, cited in claims.items() if claim not in unread}
+            verdicts = await self._ask_judge(model, claims, checked.answer)
+            checked = await asyncio.to_thread(check_answer, text, evidence, verdicts)
+        checked = _with_other_pages(checked, await self._elsewhere(model, checked), evidence)
         numbers = {source.url: source.n for source in checked.sources}
         for reference, found in references.items():
             found.source = numbers.get(checking.places.get(reference, ""))
         cited = [sentence for sentence in checked.sentences if sentence.citations]
         carried = sum(one.verdict is VerdictState.SUPPORTED for one in cited)
-        parts = ConfidenceParts(supported=round(carried / (len(cited) or 1), 3))
-        report = Report(
-            run=services.ledger.run,
-            question=services.question,
-            status="answered",
-            answer=checked.answer,
-            confidence=None,
-            confidence_parts=parts,
-            sentences=list(checked.sentences),
-            sources=list(checked.sources),
-            references=list(references.values()),
-            usage=services.ledger.usage,
-            elapsed_s=round(services.budget.elapsed(), 3),
-        )
-        return self._close(report)
-
-    async def _judged(self, model: Model, text: str, checked: CheckedAnswer) -> Verdicts:
-        """Ask the judge about what code leaves open.
-
-        It is not asked about a sentence whose source could not be read: other pages decide nothing.
-        """
-        claims = await asyncio.to_thread(open_claims, text, self._services.evidence)
-        unread = _unread(checked)
-        claims = {claim: cited for claim, cited in claims.items() if claim not in unread}
-        return await self._asked(model, claims, checked.answer)
+        report = services.ledger.report("answered")
+        report.answer = checked.answer
+        report.confidence = None
+        report.confidence_parts.supported = round(carried / (len(cited) or 1), 3)
+        report.sentences = list(checked.sentences)
+        report.sources = list(checked.sources)
+        report.references = list(references.values())
+        return self._finish(report)
 
     async def _elsewhere(self, model: Model, checked: CheckedAnswer) -> dict[str, Verdict]:
         """Look on the other pages that were read for what its own does not carry: where it stands.
@@ -157,7 +142,7 @@ class Audit(Run):
                 found[claim] = verdict
         if takes(model, Task.JUDGE):
             left = {claim: cited for claim, cited in near.items() if claim not in found}
-            verdicts = await self._asked(model, left, checked.answer)
+            verdicts = await self._ask_judge(model, left, checked.answer)
             for claim, passages in left.items():
                 source = evidence.source(passages[0].source)
                 said = judged(verdicts(claim, passages), source.passages if source else ())
@@ -165,7 +150,7 @@ class Audit(Run):
                     found[claim] = said
         return found
 
-    async def _asked(
+    async def _ask_judge(
         self, model: Model, claims: Mapping[str, Sequence[Passage]], text: str
     ) -> Verdicts:
         """Ask the judge about claims, some at a time; as far as it goes."""
@@ -174,11 +159,11 @@ class Audit(Run):
             some = dict(itertools.islice(claims.items(), first, first + CLAIMS_AT_ONCE))
             self._requests += 1
             place = f"{JUDGE}/{self._requests}"
-            asker = ModelClient(model, judge_system(), services.budget, services.record)
+            client = ModelClient(model, judge_system(), services.budget, services.record)
             try:
                 async with asyncio.timeout(services.budget.seconds_left(reserve=False)):
-                    told = _around(some, text)
-                    decided = await judge(asker, place, some, services.evidence, told)
+                    told = _paragraphs_of(some, text)
+                    decided = await judge(client, place, some, services.evidence, told)
             except (ResearchError, TimeoutError) as error:
                 services.record("note", place, text=f"the judge failed: {error or 'timeout'}")
                 break
@@ -211,7 +196,7 @@ def _on_other_pages(checked: CheckedAnswer, evidence: Evidence) -> dict[str, lis
     return found
 
 
-def _told(
+def _with_other_pages(
     checked: CheckedAnswer, elsewhere: Mapping[str, Verdict], evidence: Evidence
 ) -> CheckedAnswer:
     """Tell of each sentence where else it stands, and a judge's no from what nobody decided."""
@@ -235,7 +220,7 @@ def _told(
     return replace(checked, sentences=tuple(sentences), sources=tuple(sources.values()))
 
 
-def _around(claims: Iterable[str], text: str) -> str:
+def _paragraphs_of(claims: Iterable[str], text: str) -> str:
     """Give the paragraphs of a draft in which claims stand, each under its heading.
 
     They tell what “he” and “it” mean.

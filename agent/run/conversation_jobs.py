@@ -1,19 +1,27 @@
-"""The jobs, one after the other; each is on record, so that another process can go on with them."""
+"""The background jobs of a conversation: what an answered question leaves in memory.
+
+They run behind the answer, one after the other: signals of satisfaction every turn, a summary every
+third, profile every fifth, condensation past forty turns, scores of skills every tenth, and after
+every seventh, if it was verified, new ones are proposed, as in the reference engine. Each sees what
+the person wrote and what was answered, never a page or a tool result. A skill outlives its run: it
+rests on what the person wrote and on which tools were used, never on an answer. Each job is on
+record, so that another process can go on with them.
+"""
 
 from __future__ import annotations
 
-import json
+import math
+import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from agent import jsvalues as js
 from agent.errors import ResearchError
-from agent.memory.layers import transcript
+from agent.journal.events import AFTER
+from agent.memory.layers import SKILL_SCORE, transcript
 from agent.prompts import prompt
 from agent.protocol.replies import inert, loose_object
-from agent.protocol.results import failed
-from agent.run import skill_scores as scores
-from agent.tools.skill_tools import learn
+from agent.tools.skill_tools import LONGEST_NAME, LONGEST_SKILL, learn
 from agent.types import Message
 
 if TYPE_CHECKING:
@@ -24,61 +32,57 @@ if TYPE_CHECKING:
     from agent.memory.memory_types import Turn
     from agent.memory.storage import Upkeep
     from agent.models.base import Model
-    from agent.run.skill_scores import Ask, Skill
 
-    InThread = Callable[..., Awaitable[Any]]
-
+    Ask = Callable[[str, str, str], Awaitable[str]]
+    """Name of the job (of its prompt and place), system prompt, request: to the reply."""
     Job = Callable[[Ask, "FinishedTurn"], Awaitable[None]]
 
+Skill = dict[str, Any]
+Thumb = Literal["up", "down"]
 
-PLACE: Final = "after"
 BEGUN: Final = "job.begun"
 """What a job whose effect adds up says first: begun again, it looks how far it came."""
 DONE: Final = "job.done"
-SETTLED: Final = "run.settled"
-"""The event behind which nothing is left to do."""
 COUNT, SIGNAL = "count", "weigh"
 """What is done without a model, by its name on record."""
+SUMMARY, PROFILE, CONDENSED = "summary", "profile", "condense"
+EVALUATE, PROPOSE = "evaluate", "propose"
+"""Names of the jobs that ask a model, of their prompts and places."""
 
 # The reference engine's bounds, in turns and UTF-16 units; those that can be set: `agent.limits`.
 SUMMARY_MESSAGES, EVALUATE_MESSAGES = 3, 4
 SUMMARY_TURNS, SUMMARY_UNITS = 10, 2_000
 PROFILE_TURNS, PROFILE_UNITS = 6, 300
 CONDENSE_UNITS, FALLBACK_UNITS = 300, 200
-INSIGHTS = 8  # that a model words in one go; the next consolidation goes on
-_STEP_FIELDS = {
-    "WEB_SEARCH": "query",
-    "READ": "url",
-    "FETCH_URL": "url",
-    "OPEN": "url",
-    "FIND": "text",
-}
-"""Tools whose calls mean something later, with the field that says what was asked for. Refs of a
-live page do not, and what is typed into one may be a secret."""
-STEPS = 12  # of a run; a longer one is no method to follow
-STEP_LENGTH = 200  # characters of what was asked for
+EVALUATED_TURNS, OWN_TURNS, TURN_UNITS = 10, 8, 400
+# Its weights of what the person writes next, and how far they move a score at once.
+COMPLAINT, PRAISE = -15, 10
+FIRST_WITHOUT_PRAISE, LONG_CONVERSATION = -3, 5
+FIRST_TURNS, LONG_TURNS = 2, 8
+LEAST, MOST = -20, 15
+OLD_WEIGHT, NEW_WEIGHT = 0.6, 0.4
+THUMBS: Final[dict[Thumb, int]] = {"up": 12, "down": -18}
+"""Blame weighs more than praise."""
+# A skill is dropped: judged bad twice; used often and still bad; a month old and never used.
+BAD_SCORE, BAD_TIMES = 10, 2
+POOR_SCORE, POOR_USES = 20, 30
+MONTH_MS = 30 * 24 * 60 * 60 * 1000
 
-
-def steps_of(events: Sequence[Event]) -> tuple[str, ...]:
-    """Give the searches made and pages read that worked, one line each; twice the same is one."""
-    steps: dict[str, None] = {}
-    for event in events:
-        name = event.data.get("name") if event.type == "tool.result" else None
-        if name in _STEP_FIELDS and not failed(event.data["data"]):
-            asked = _asked(event.data["param"], _STEP_FIELDS[name])
-            if asked:
-                steps[f"{name} {asked[:STEP_LENGTH]}"] = None
-    return tuple(steps)[:STEPS]
-
-
-def _asked(param: str, name: str) -> str:
-    if not param.startswith("{"):
-        return " ".join(param.split())
-    try:
-        fields = json.loads(param, strict=False)
-    except ValueError:
-        return ""  # the tool forgave what was wrong with it; the playbook can do without
-    return " ".join(str(fields.get(name, "")).split())
+PROPOSED: Final = 2
+"""Skills from one run; more would be what it did, not what it learned."""
+INSIGHTS: Final = 8
+"""Insights that a model words in one go; the next consolidation goes on."""
+_COMPLAINTS = re.compile(
+    r"\bno\b.*\bwrong\b|\bstop\b.*\bdoing\b|\bdon'?t\b.*\bdo that\b|\bnot what i\b"
+    r"|\bi didn'?t ask\b|\btry again\b|\bincorrect\b|\bwrong\b|\bnot helpful\b|\buseless\b"
+    r"|\bno[,.]?\s*(?:that|this) is|\bactually[,.]?\s*(?:i|it|the)\b",
+    re.ASCII,
+)
+_PRAISE = re.compile(
+    r"\b(?:thanks?|perfect|great|exactly|nice|awesome|good job|love it|nailed it)\b", re.ASCII
+)
+_ABOUT_SOMETHING = re.compile(r"\bwhat(?:'s| is| went| goes)\s+(?:\w+\s+)?wrong\b", re.ASCII)
+"""Asking what is wrong with something is no complaint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +91,8 @@ class FinishedTurn:
 
     `messages` counts what the model had before it in the end, without the answer; `shown` are
     the skills that it was given; `tainted` says that the web was read, so that the answer may
-    hold the web's words. `tools` names the tools that worked, in order; `learns` says that skills
-    may be mended, and `verified` that every sentence was supported, so that they may be proposed.
+    hold the web's words. `tools` names the tools that worked, in order; `verified` says that every
+    sentence was supported, so that skills may be proposed.
     """
 
     history: tuple[Turn, ...]
@@ -109,14 +113,14 @@ class Progress:
     @classmethod
     def of(cls, events: Iterable[Event]) -> Progress:
         """Read it from the events behind the end of a run."""
-        known = [(e.type, e.place.partition("/")[2], e.data) for e in events]
-        begun = {name: data for type_, name, data in known if type_ == BEGUN}
-        return cls(begun, frozenset(name for type_, name, _ in known if type_ == DONE))
+        jobs = [(e.type, e.place.partition("/")[2], e.data) for e in events]
+        begun = {name: data for kind, name, data in jobs if kind == BEGUN}
+        return cls(begun, frozenset(name for kind, name, _ in jobs if kind == DONE))
 
 
-def place(name: str) -> str:
-    """Name the place of a job in the record."""
-    return f"{PLACE}/{name}"
+def job_place(name: str) -> str:
+    """Give the place of a job in the record."""
+    return f"{AFTER}/{name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +132,7 @@ class ConversationJobs:
     """
 
     upkeep: Upkeep
-    in_thread: InThread
+    in_thread: Callable[..., Awaitable[Any]]
     now_ms: Callable[[], int]
     record: Callable[..., object]
     ask: Ask | None = None
@@ -136,50 +140,56 @@ class ConversationJobs:
 
     async def run(self, turn: FinishedTurn) -> None:
         """Do all that is due and not done yet. A model that fails costs its own job only."""
-        weight = scores.signal(turn.history)
+        weight = signal(turn.history)
         if turn.shown and weight:
-            skills = await self._begun(SIGNAL, "lastSignalAt")
-            changed = scores.signalled(skills, turn.shown, weight, self.now_ms())
-            await self.in_thread(self.upkeep.put_skills, changed)
-        count = await self._counted()
+            skills = await self._begin(SIGNAL, "lastSignalAt")
+            moved = [
+                {**_move(skill, weight, "signalCount"), "lastSignalAt": self.now_ms()}
+                for skill in skills
+                if skill.get("name") in turn.shown
+            ]
+            await self.in_thread(self.upkeep.put_skills, moved)
+        count = await self._count()
+        long = len(turn.history) > self.upkeep.limits.condense_past
         if self.ask is None:
-            if self._long(turn):
+            if long:
                 await self._condense(None, turn)
             return
-        for name, job in self._due(turn, count):
-            if name not in self.progress.done:
-                try:
-                    await job(self.ask, turn)
-                except ResearchError as error:
-                    self.record("note", place(name), text=f"{name} was not made: {error}")
-                self.record(DONE, place(name))
+        for name, job in self._due(turn, count, long=long):
+            if name in self.progress.done:
+                continue
+            try:
+                await job(self.ask, turn)
+            except ResearchError as error:
+                self.record("note", job_place(name), text=f"{name} was not made: {error}")
+            self.record(DONE, job_place(name))
 
-    def _due(self, turn: FinishedTurn, count: int) -> Iterator[tuple[str, Job]]:
+    def _due(self, turn: FinishedTurn, count: int, *, long: bool) -> Iterator[tuple[str, Job]]:
         """Name the jobs that are due when so many questions were answered."""
-        limits = self.upkeep.limits
-        if count % limits.summary_every == 0 and turn.messages >= SUMMARY_MESSAGES:
-            yield "summary", self._summarise
-        if count % limits.profile_every == 0 and turn.messages >= SUMMARY_MESSAGES:
-            yield "profile", self._extend_profile
-        if self._long(turn):
-            yield "condense", self._condense
-        if count % limits.evaluate_every == 0 and turn.messages >= EVALUATE_MESSAGES and turn.shown:
-            yield scores.EVALUATE, self._evaluate
+        limits, messages = self.upkeep.limits, turn.messages
+        if messages >= SUMMARY_MESSAGES and count % limits.summary_every == 0:
+            yield SUMMARY, self._summarise
+        if messages >= SUMMARY_MESSAGES and count % limits.profile_every == 0:
+            yield PROFILE, self._extend_profile
+        if long:
+            yield CONDENSED, self._condense
+        if messages >= EVALUATE_MESSAGES and turn.shown and count % limits.evaluate_every == 0:
+            yield EVALUATE, self._evaluate
         if turn.verified and count % limits.propose_every == 0:
-            yield scores.PROPOSE, self._propose
+            yield PROPOSE, self._propose
 
-    async def _counted(self) -> int:
+    async def _count(self) -> int:
         """Count the question, once; gives which one it is."""
         noted = self.progress.begun.get(COUNT)
         before = await self.in_thread(self.upkeep.conversations_counted)
         count = int(noted["count"]) if noted else before + 1
         if noted is None:
-            self.record(BEGUN, place(COUNT), count=count)
+            self.record(BEGUN, job_place(COUNT), count=count)
         if before < count:
             await self.in_thread(self.upkeep.count_conversation)
         return count
 
-    async def _begun(self, name: str, time: str) -> list[Skill]:
+    async def _begin(self, name: str, time: str) -> list[Skill]:
         """Say that a job begins whose effect adds up; gives the skills that it has not changed yet.
 
         What it changed has this run's time in the field `time`.
@@ -187,27 +197,22 @@ class ConversationJobs:
         skills: list[Skill] = await self.in_thread(self.upkeep.skills)
         if name in self.progress.begun:
             return [skill for skill in skills if skill.get(time) != self.now_ms()]
-        self.record(BEGUN, place(name))
+        self.record(BEGUN, job_place(name))
         return skills
 
     async def _summarise(self, ask: Ask, turn: FinishedTurn) -> None:
         said = transcript(turn.history[-SUMMARY_TURNS:], SUMMARY_UNITS)
-        summary = inert(await ask("summary", prompt("summary"), f"Conversation:\n{said}"))
+        summary = inert(await ask(SUMMARY, prompt(SUMMARY), f"Conversation:\n{said}"))
         add, trusted = self.upkeep.add_summary, not turn.tainted
         await self.in_thread(lambda: add(self.now_ms(), summary, trusted=trusted))
 
     async def _extend_profile(self, ask: Ask, turn: FinishedTurn) -> None:
         known = await self.in_thread(self.upkeep.profile)
         listed = "\n".join(f"{key}: {js.to_string(value)}" for key, value in known.items())
-        # Only the person's own words: an answer may hold what a page says.
-        own = [t for t in turn.history if t.role == "user"][-PROFILE_TURNS:]
         request = f"Known:\n{listed or '(nothing)'}\n\nThe person wrote:\n"
-        request += transcript(own, PROFILE_UNITS)
-        facts = loose_object(await ask("profile", prompt("profile"), request))
+        request += transcript(_own_turns(turn.history)[-PROFILE_TURNS:], PROFILE_UNITS)
+        facts = loose_object(await ask(PROFILE, prompt(PROFILE), request))
         await self.in_thread(self.upkeep.extend_profile, facts)
-
-    def _long(self, turn: FinishedTurn) -> bool:
-        return len(turn.history) > self.upkeep.limits.condense_past
 
     async def _condense(self, ask: Ask | None, turn: FinishedTurn) -> None:
         """Condense the turns past the watermark that are no longer shown themselves.
@@ -224,9 +229,9 @@ class ConversationJobs:
         text = ""
         if ask is not None:
             try:
-                text = inert(await ask("condense", prompt("condense"), request))
+                text = inert(await ask(CONDENSED, prompt(CONDENSED), request))
             except ResearchError as error:
-                self.record("note", place("condense"), text=f"condensed by cutting: {error}")
+                self.record("note", job_place(CONDENSED), text=f"condensed by cutting: {error}")
         if not text:
             kept = [condensed] if condensed else []
             whole = "\n---\n".join([*kept, inert(transcript(old, FALLBACK_UNITS))])
@@ -234,27 +239,116 @@ class ConversationJobs:
         await self.in_thread(self.upkeep.condense, text, end)
 
     async def _evaluate(self, ask: Ask, turn: FinishedTurn) -> None:
-        skills = await self.in_thread(self.upkeep.skills)
-        new = await scores.evaluated(ask, skills, turn.shown, turn.history)
-        if new is None:
+        """Mix a model's scores of the skills that were given into theirs; drop the useless."""
+        known = await self.in_thread(self.upkeep.skills)
+        given = [skill for skill in known if skill.get("name") in turn.shown]
+        if not given:
             return
-        skills = await self._begun(scores.EVALUATE, "lastEvalAt")
-        changed = scores.rescored(skills, new, self.now_ms())
+        listed = "\n".join(
+            f"- {skill['name']}: {js.to_string(skill.get('instruction', ''))} "
+            f"(used {skill.get('usageCount') or 0} times, score {_rounded(score_of(skill))})"
+            for skill in given
+        )
+        said = transcript(turn.history[-EVALUATED_TURNS:], TURN_UNITS)
+        request = f"Instructions:\n{listed}\n\nConversation:\n{said}"
+        scores = loose_object(await ask(EVALUATE, prompt(EVALUATE), request)).get("scores")
+        if not isinstance(scores, dict):
+            return
+        changed = []
+        for skill in await self._begin(EVALUATE, "lastEvalAt"):
+            new = scores.get(str(skill.get("name")))
+            if isinstance(new, int | float) and not isinstance(new, bool):
+                new = max(0.0, min(100.0, float(new)))
+                mixed = _rounded(score_of(skill) * OLD_WEIGHT + new * NEW_WEIGHT)
+                count = (skill.get("evalCount") or 0) + 1
+                fresh = {"score": mixed, "lastEvalAt": self.now_ms(), "evalCount": count}
+                changed.append({**skill, **fresh})
         await self.in_thread(self.upkeep.put_skills, changed)
         for skill in await self.in_thread(self.upkeep.skills):
-            if scores.useless(skill, self.now_ms()):
+            if _is_useless(skill, self.now_ms()):
                 await self.in_thread(self.upkeep.drop_skill, str(skill.get("name")))
 
     async def _propose(self, ask: Ask, turn: FinishedTurn) -> None:
-        known = await self.in_thread(self.upkeep.skills)
-        new = await scores.proposed(ask, known, turn.tools, turn.history)
-        if scores.PROPOSE in self.progress.begun:
+        """Have a model propose skills that are new, from the person's own words."""
+        known = [str(skill.get("name")) for skill in await self.in_thread(self.upkeep.skills)]
+        listed = "\n".join(f"- {name}" for name in known) or "(none)"
+        used = ", ".join(turn.tools) or "(none)"
+        own = transcript(_own_turns(turn.history[-OWN_TURNS:]), TURN_UNITS)
+        request = f"Known:\n{listed}\n\nTools used: {used}\n\nThe person wrote:\n{own}"
+        rows = loose_object(await ask(PROPOSE, prompt(PROPOSE), request)).get("skills")
+        found: dict[str, str] = {}
+        for row in rows if isinstance(rows, list) else []:
+            fields = row if isinstance(row, dict) else {}
+            name = _line(fields.get("name"), LONGEST_NAME)
+            said = _line(fields.get("instruction"), LONGEST_SKILL)
+            if name and said and name not in known:
+                found[name] = said
+        if PROPOSE in self.progress.begun:
             return
-        self.record(BEGUN, place(scores.PROPOSE))
-        for name, said in new:
+        self.record(BEGUN, job_place(PROPOSE))
+        for name, said in list(found.items())[:PROPOSED]:
             await self.in_thread(
                 lambda n, s: learn(self.upkeep, n, s, self.now_ms(), source="auto"), name, said
             )
+
+
+def signal(history: Sequence[Turn]) -> int:
+    """Weigh the newest thing the person wrote, and how long the conversation has lasted.
+
+    Each message is weighed in its own turn only: one complaint counts once.
+    """
+    said = next((turn.text.lower() for turn in reversed(history) if turn.role == "user"), "")
+    complains = bool(_COMPLAINTS.search(_ABOUT_SOMETHING.sub("", said)))
+    praises = bool(_PRAISE.search(said))
+    total = COMPLAINT * complains + PRAISE * praises
+    if len(history) <= FIRST_TURNS and not praises:
+        total += FIRST_WITHOUT_PRAISE
+    if len(history) >= LONG_TURNS:
+        total += LONG_CONVERSATION
+    return max(LEAST, min(MOST, total))
+
+
+def feedback(upkeep: Upkeep, given: Iterable[str], thumb: Thumb) -> dict[str, int]:
+    """Move the scores of the skills that a run was given by a thumb; gives the new ones by name."""
+    names = set(given)
+    known = [skill for skill in upkeep.skills() if skill.get("name") in names]
+    changed = [_move(skill, THUMBS[thumb], "feedbackCount") for skill in known]
+    upkeep.put_skills(changed)
+    return {skill["name"]: skill["score"] for skill in changed}
+
+
+def score_of(skill: Skill) -> float:
+    """Give a skill's score; one that has none stands in the middle."""
+    score = skill.get("score")
+    return float(score) if isinstance(score, int | float) else float(SKILL_SCORE)
+
+
+def _move(skill: Skill, delta: int, counter: str) -> Skill:
+    score = max(0, min(100, _rounded(score_of(skill) + delta)))
+    return {**skill, "score": score, counter: (skill.get(counter) or 0) + 1}
+
+
+def _rounded(number: float) -> int:
+    """Round half up, as the scores have always been rounded."""
+    return math.floor(number + 0.5)
+
+
+def _is_useless(skill: Skill, now_ms: int) -> bool:
+    score, uses = score_of(skill), skill.get("usageCount") or 0
+    if score <= BAD_SCORE and (skill.get("evalCount") or 0) >= BAD_TIMES:
+        return True
+    if uses > POOR_USES and score <= POOR_SCORE:
+        return True
+    return now_ms - (skill.get("learnedAt") or 0) > MONTH_MS and uses == 0
+
+
+def _own_turns(history: Sequence[Turn]) -> list[Turn]:
+    """Give what the person wrote: an answer may hold what a page says."""
+    return [turn for turn in history if turn.role == "user"]
+
+
+def _line(text: Any, most: int) -> str:
+    return inert(" ".join(text.split()))[:most] if isinstance(text, str) else ""
 
 
 async def word_insights(memory: Memory, model: Model) -> int:

@@ -22,7 +22,8 @@ from browser.errors import BrowserError, ExtractError
 from browser.extract import extract_body
 from browser.extract.blocks import render_markdown, walk
 from browser.extract.hidden import strip_hidden
-from browser.extract.tree import parse_html, sniff
+from browser.extract.sniff import sniff
+from browser.extract.tree import parse_html
 from browser.net.url import normalize
 from browser.text.words import content_words, words
 from browser.types import Outcome
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from browser.types import Page
 
 
-READABLE = "An audit reads Markdown, .docx, HTML, PDF and .bib."
+READABLE: Final = "An audit reads Markdown, .docx, HTML, PDF and .bib."
 _URL = re.compile(r"https?://[^\s<>()\[\]\"|]*(?:\([^\s()]*\)[^\s<>()\[\]\"|]*)*")
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
 _CLOSING: Final = ".,;:!?'\"*_"
@@ -49,8 +50,9 @@ _IN_BRACKETS = re.compile(rf"\(({_LINK.pattern}(?:(?:\s*[,;]\s*|\s+and\s+){_LINK
 _NUMBERED = re.compile(r"\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]")
 _NAMED_LINK = re.compile(r"\[([^\[\]\n]+)\]\[([^\[\]\n]*)\]")
 _PANDOC = re.compile(r"\[(@[\w:.-]+(?:\s*;\s*@[\w:.-]+)*)\]")
-_ENTRY = re.compile(r"@(\w+)\s*\{\s*([^\s,{}]+)\s*,")
-_FIELD = re.compile(r"(\w+)\s*=\s*")
+_BIB_ENTRY = re.compile(r"@(\w+)\s*\{\s*([^\s,{}]+)\s*,")
+_BIB_FIELD = re.compile(r"(\w+)\s*=\s*")
+_TEX = re.compile(r"\\[a-zA-Z]+\s*|\\.|[{}]")
 _NO_ENTRY: Final = frozenset({"comment", "preamble", "string"})
 
 
@@ -83,8 +85,13 @@ class Draft:
         Markers keep their form; each reference of a list is defined at the end.
         """
         moved = {ref.url: place for ref, place in places.items() if not ref.key and place}
+
+        def read_place(found: re.Match[str]) -> str:
+            url = found[0].rstrip(_CLOSING)
+            return moved.get(url, url) + found[0][len(url) :]
+
         text = _IN_BRACKETS.sub(lambda found: _LINK.sub(r"[source](\1)", found[1]), self.text)
-        body = _URL.sub(lambda found: _replaced(found[0], moved), text)
+        body = _URL.sub(read_place, text)
         notes = [f"[{r.key}]: {places.get(r) or r.url or 'none'}" for r in self.references if r.key]
         return "\n\n".join(filter(None, [body.strip(), "\n".join(notes)])) + "\n"
 
@@ -94,23 +101,15 @@ def read_draft(path: Path, bibliography: Path | None = None) -> Draft:
 
     Raises `UsageError` for a file that cannot be read, or cites nothing that can be looked up.
     """
-    more = _entries(_text(bibliography)) if bibliography else ()
+    bib = list(_bib_entries(_text(bibliography))) if bibliography else []
     if path.suffix.lower() == ".bib":
-        text, found = "", tuple(_entries(_text(path)))
+        draft = Draft("", (*_bib_entries(_text(path)), *bib))
     else:
-        text, found = _split(_PANDOC.sub(_footnotes, _markdown(path)))
-    references = (*found, *more)
-    if not any(one.url or one.doi for one in references):
+        draft = _split(_PANDOC.sub(_as_footnotes, _markdown(path)), bib)
+    if not any(one.url or one.doi for one in draft.references):
         hint = "An audit needs links, footnotes, or a list of references with addresses or DOIs."
         raise UsageError(f"{path.name} cites nothing that can be looked up", hint=hint)
-    return Draft(text, references)
-
-
-def fold(text: str) -> str:
-    """Write letters without their accents, in lower case: as names are compared."""
-    return "".join(
-        c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)
-    ).lower()
+    return draft
 
 
 def _markdown(path: Path) -> str:
@@ -129,14 +128,13 @@ def _markdown(path: Path) -> str:
 def _whole_page(body: bytes, place: str) -> str:
     """Read all of an author's own page: what stands around an article is part of a draft."""
     root = parse_html(body)
-    elements = list(root.iter())  # held: an element that nobody holds is made anew when it is met
-    strip_hidden(root, elements)
+    strip_hidden(root)
     for link in root.iter("a"):
         if (link.get("href") or "").startswith("#"):  # a footnote's number, or the way back from it
             del link.attrib["href"]
             said = (link.text or "").strip()
             link.text = f"[{said}]" if said.isdigit() else link.text
-    return render_markdown(walk(root, place).blocks)
+    return render_markdown(walk(root, place))
 
 
 def _text(path: Path) -> str:
@@ -146,35 +144,52 @@ def _text(path: Path) -> str:
         raise UsageError(f"cannot read {path}: {error}", hint=READABLE) from error
 
 
-def _footnotes(found: re.Match[str]) -> str:
+def _as_footnotes(found: re.Match[str]) -> str:
     return "".join(f"[^{key.strip().lstrip('@')}]" for key in found[1].split(";"))
 
 
-def _split(text: str) -> tuple[str, tuple[DraftReference, ...]]:
+def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
     """Part a text into its body and its references: those of a list, then links in the body.
 
     A line that begins with `[1]` or `[^1]:` and names an address or a DOI is a reference, and goes
     on up to the next one or to a blank line; in the list that ends a text with numbered markers,
     so is each item.
     """
-    last = _list_at_the_end(text) if _NUMBERED.search(text) else len(text)
+    list_begins = _list_at_the_end(text) if _NUMBERED.search(text) else len(text)
     body: list[str] = []
-    listed: list[list[str]] = []  # key and lines
+    listed: list[tuple[str, list[str]]] = []  # key and lines
     at, running = 0, False
     for line in text.splitlines(keepends=True):
-        key = _key_of(line, behind=at >= last, count=len(listed) + 1)
+        in_list = at >= list_begins
+        keyed, item = _KEYED.match(line), _ITEM.match(line) if in_list else None
+        key = ""
+        if keyed and (in_list or (keyed[1] and (_URL.search(keyed[3]) or _DOI.search(keyed[3])))):
+            key = keyed[1] or keyed[2]
+        elif item and not keyed:
+            key = str(len(listed) + 1)
         if key:
-            listed.append([key, line])
+            listed.append((key, [keyed[3] if keyed else item[1] if item else ""]))
         elif running and line.strip() and not _HEADING.match(line):
-            listed[-1].append(line)
+            listed[-1][1].append(line)
         else:
             body.append(line)
         running = bool(key) or (running and bool(line.strip()))
         at += len(line)
-    named = {one.key: one for one in map(_listed, listed)}
-    plain = _NAMED_LINK.sub(lambda m: _inlined(m, named), "".join(body))
-    links = dict.fromkeys(_trimmed(match[0]) for match in _URL.finditer(plain))
-    return plain, (*named.values(), *(DraftReference("", url, url, doi_of(url)) for url in links))
+    named = {}
+    for key, lines in listed:
+        told = " ".join(" ".join(lines).split())
+        url = _URL.search(told)
+        named[key] = DraftReference(key, told, url[0].rstrip(_CLOSING) if url else "", doi_of(told))
+
+    def inlined(found: re.Match[str]) -> str:
+        """Write a link that is defined elsewhere (`[words][key]`) as one that is not."""
+        target = named.get(found[2] or found[1])
+        return f"[{found[1]}]({target.url})" if target and target.url else found[0]
+
+    plain = _NAMED_LINK.sub(inlined, "".join(body))
+    urls = dict.fromkeys(match[0].rstrip(_CLOSING) for match in _URL.finditer(plain))
+    links = (DraftReference("", url, url, doi_of(url)) for url in urls)
+    return Draft(plain, (*named.values(), *links, *bibliography))
 
 
 def _list_at_the_end(text: str) -> int:
@@ -198,34 +213,6 @@ def _is_item(line: str) -> bool:
     return bool(_KEYED.match(line) or _ITEM.match(line))
 
 
-def _key_of(line: str, *, behind: bool, count: int) -> str:
-    """Name the reference that a line begins; empty where it begins none."""
-    keyed, item = _KEYED.match(line), _ITEM.match(line)
-    if keyed and (keyed[1] or behind):
-        told = keyed[3]
-        key = keyed[1] or keyed[2]
-    elif item and behind:
-        key, told = str(count), item[1]
-    else:
-        return ""
-    return key if behind or _URL.search(told) or _DOI.search(told) else ""
-
-
-def _listed(row: list[str]) -> DraftReference:
-    key, *lines = row
-    first = _KEYED.match(lines[0]) or _ITEM.match(lines[0])
-    assert first is not None, "a reference begins with its key"
-    text = " ".join(" ".join([first[first.lastindex or 0], *lines[1:]]).split())
-    url = _URL.search(text)
-    return DraftReference(key, text, _trimmed(url[0]) if url else "", doi_of(text))
-
-
-def _inlined(found: re.Match[str], named: Mapping[str, DraftReference]) -> str:
-    """Write a link that is defined elsewhere (`[words][key]`) as one that is not."""
-    target = named.get(found[2] or found[1])
-    return f"[{found[1]}]({target.url})" if target and target.url else found[0]
-
-
 def doi_of(text: str) -> str:
     """Find the DOI that a reference or an address names; empty for none."""
     match = _DOI.search(text)
@@ -235,54 +222,47 @@ def doi_of(text: str) -> str:
     return found.lower()
 
 
-def _trimmed(url: str) -> str:
-    return url.rstrip(_CLOSING)
-
-
-def _replaced(found: str, moved: Mapping[str, str]) -> str:
-    url = _trimmed(found)
-    return moved.get(url, url) + found[len(url) :]
-
-
-def _entries(text: str) -> Iterator[DraftReference]:
+def _bib_entries(text: str) -> Iterator[DraftReference]:
     """Read the entries of a BibTeX file."""
-    for match in _ENTRY.finditer(text):
+    for match in _BIB_ENTRY.finditer(text):
         if match[1].lower() in _NO_ENTRY:
             continue
-        fields = dict(_fields(text, match.end()))
+        fields = dict(_bib_fields(text, match.end()))
         told = [fields.get(name, "") for name in ("author", "title", "year")]
         url, doi = fields.get("url", ""), doi_of(fields.get("doi", "") or fields.get("url", ""))
-        names = fields.get("author", "").replace("\n", " ").split(" and ")
-        authors = tuple(_family(name) for name in names if name.strip())
-        title = " ".join(fields.get("title", "").split())
+        names = told[0].replace("\n", " ").split(" and ")
+        authors = tuple(_family_name(name) for name in names if name.strip())
+        title = " ".join(told[1].split())
         yield DraftReference(match[2], ". ".join(filter(None, told)), url, doi, title, authors)
 
 
-def _fields(text: str, at: int) -> Iterator[tuple[str, str]]:
+def _bib_fields(text: str, at: int) -> Iterator[tuple[str, str]]:
     """Read the fields of an entry from behind its key to its last brace."""
-    while match := _FIELD.search(text, at):
+    while match := _BIB_FIELD.search(text, at):
         if "}" in text[at : match.start()]:
             return
-        value, at = _value(text, match.end())
-        yield match[1].lower(), value
+        at = match.end()
+        if text[at : at + 1] in ("{", '"'):
+            end = _bib_closing(text, at)
+            value = _TEX.sub("", text[at + 1 : end])
+            at = end + 1
+        else:
+            end = next((n for n in range(at, len(text)) if text[n] in ",}\n"), len(text))
+            value, at = text[at:end], end
+        yield match[1].lower(), value.strip()
 
 
-def _value(text: str, at: int) -> tuple[str, int]:
-    """Read a value in braces or quotation marks, or a bare word: without TeX, and its end."""
-    if text[at : at + 1] not in ("{", '"'):
-        end = next((n for n in range(at, len(text)) if text[n] in ",}\n"), len(text))
-        return text[at:end].strip(), end
+def _bib_closing(text: str, at: int) -> int:
+    """Find what closes the brace or the quotation mark at this place, outside of inner braces."""
     depth, end = 0, at
     for end in range(at, len(text)):
         depth += {"{": 1, "}": -1}.get(text[end], 0)
-        closed = text[at] == "{" or (text[end] == '"' and end > at)
-        if not depth and closed:
+        if not depth and (text[at] == "{" or (text[end] == '"' and end > at)):
             break
-    inside = re.sub(r"\\[a-zA-Z]+\s*|\\.|[{}]", "", text[at + 1 : end])
-    return inside.strip(), end + 1
+    return end
 
 
-def _family(name: str) -> str:
+def _family_name(name: str) -> str:
     head, comma, _ = name.partition(",")
     return (head if comma else name.rsplit(maxsplit=1)[-1]).strip()
 
@@ -310,7 +290,7 @@ class ReferenceCheck:
     places: dict[DraftReference, str] = field(default_factory=dict)
     """The address under which each reference is a source, where its page was read."""
     _asked: int = field(default=0, init=False)
-    _away: list[str] = field(default_factory=list, init=False)
+    _unreachable: list[str] = field(default_factory=list, init=False)
 
     async def all(
         self, references: Sequence[DraftReference]
@@ -326,21 +306,21 @@ class ReferenceCheck:
             place = (_place(one.url), one.title) if one.url and not one.doi else one
             same.setdefault(place, []).append(one)
 
-        async def looked_up(one: DraftReference) -> tuple[CheckedReference, Page | None]:
+        async def check(one: DraftReference) -> tuple[CheckedReference, Page | None]:
             async with slots:
-                return await self._looked_up(one)
+                return await self._check(one)
 
-        found = await asyncio.gather(*(looked_up(first) for first, *_ in same.values()))
-        if self._away and len(self._away) == self._asked:
-            raise WebOutOfReach(f"no reference can be reached: {self._away[0]}")
+        found = await asyncio.gather(*(check(first) for first, *_ in same.values()))
+        if self._unreachable and len(self._unreachable) == self._asked:
+            raise WebOutOfReach(f"no reference can be reached: {self._unreachable[0]}")
         for each, (checked, page) in zip(same.values(), found, strict=True):
             checked.key = ", ".join(one.key for one in each if one.key)
             if page is not None:
-                self._register(each[0], checked, page)
-                self.places.update(dict.fromkeys(each, self.places.get(each[0], "")))
+                self._register(each, checked, page)
         return {each[0]: one for each, (one, _) in zip(same.values(), found, strict=True)}
 
-    async def _looked_up(self, one: DraftReference) -> tuple[CheckedReference, Page | None]:
+    async def _check(self, one: DraftReference) -> tuple[CheckedReference, Page | None]:
+        """Ask about a reference and read its page, or where that is dead an archived copy."""
         checked = CheckedReference(key=one.key, text=one.text, url=one.url, doi=one.doi)
         if one.doi:
             await self._by_doi(one, checked)
@@ -352,27 +332,33 @@ class ReferenceCheck:
             return checked, None
         page = await self.web.reader.read(url)
         self._asked += 1
-        self._away += [page.reason] if page.outcome is Outcome.UNREACHABLE else []
+        why = page.reason or page.outcome.value.replace("_", " ")
         if page.outcome is Outcome.OK and page.document is not None:
             moved = not one.doi and _place(page.url) != _place(url)
             checked.state, checked.now = ("moved", page.url) if moved else ("ok", "")
             return checked, page
+        if page.outcome is Outcome.UNREACHABLE:
+            self._unreachable.append(page.reason)
         if page.outcome in (Outcome.NOT_FOUND, Outcome.UNREACHABLE) or page.status in (404, 410):
             checked.state = "dead"
-            checked.wrong.append(f"the link is dead: {_why(page)}")
+            checked.wrong.append(f"the link is dead: {why}")
             return checked, await self._archived(url, checked)
         checked.state = "not_read"
-        checked.notes.append(f"it could not be read: {_why(page)}")
+        checked.notes.append(f"it could not be read: {why}")
         return checked, None
 
-    def _register(self, one: DraftReference, checked: CheckedReference, page: Page) -> None:
+    def _register(
+        self, each: Sequence[DraftReference], checked: CheckedReference, page: Page
+    ) -> None:
+        """Make the page of some references a source, if it has a text."""
+        one = each[0]
         try:
             source = register(self.context, page)
         except ToolError as error:
             checked.state = "not_read"
             checked.notes.append(str(error))
             return
-        self.places[one] = source.url
+        self.places.update(dict.fromkeys(each, source.url))
         if one.key and not one.doi and not _same_title(one.title or one.text, source.title):
             checked.notes.append(f"the page is titled “{source.title}”")
 
@@ -387,17 +373,16 @@ class ReferenceCheck:
         return page if page.outcome is Outcome.OK and page.document is not None else None
 
     async def _by_doi(self, one: DraftReference, checked: CheckedReference) -> None:
+        """Compare a reference with what Crossref says of its DOI; note one that does not exist."""
         told = await self._json("crossref", f"/works/{quote(one.doi, safe='/')}", checked)
         work = (told or {}).get("message")
         if isinstance(work, dict):
             _compare(one, work, checked)
-        elif told is not None and await self._is_unknown(one.doi, checked):
-            checked.wrong.append(f"the DOI {one.doi} does not exist")
-            checked.state = "dead"
-
-    async def _is_unknown(self, doi: str, checked: CheckedReference) -> bool:
-        told = await self._json("doi", f"/api/handles/{quote(doi, safe='/')}", checked)
-        return told is not None and told.get("responseCode") != _HANDLE_FOUND
+        elif told is not None:
+            handle = await self._json("doi", f"/api/handles/{quote(one.doi, safe='/')}", checked)
+            if handle is not None and handle.get("responseCode") != _HANDLE_FOUND:
+                checked.wrong.append(f"the DOI {one.doi} does not exist")
+                checked.state = "dead"
 
     async def _json(self, name: str, path: str, checked: CheckedReference) -> dict[str, Any] | None:
         """Ask a service; `{}` where it knows nothing of it, None (and a note) where it fails."""
@@ -419,8 +404,7 @@ def _compare(one: DraftReference, work: Mapping[str, Any], checked: CheckedRefer
     if title and not _same_title(one.title or one.text, title):
         checked.wrong.append(f"the DOI {one.doi} is that of “{title}”")
     names = [str(row.get("family") or row.get("name") or "") for row in work.get("author") or ()]
-    others = _strangers(one, [name for name in names if name])
-    if others:
+    if others := _wrong_authors(one, [name for name in names if name]):
         checked.wrong.append(others)
     kinds = {str(row.get("type", "")).lower() for row in work.get("updated-by") or ()}
     if kinds & _ENDED or title.lower().startswith(("retracted", "withdrawn")):
@@ -429,18 +413,18 @@ def _compare(one: DraftReference, work: Mapping[str, Any], checked: CheckedRefer
         checked.notes.append(f"there is a later notice: {', '.join(sorted(kinds))}")
 
 
-def _strangers(one: DraftReference, names: Sequence[str]) -> str:
+def _wrong_authors(one: DraftReference, names: Sequence[str]) -> str:
     """Say which cited authors the work does not have; of free text, that it names none of its own.
 
     Of a reference that is only an address or a title nothing can be said.
     """
-    known = [fold(name) for name in names]
+    known = [_fold(name) for name in names]
     if not known:
         return ""
     if one.authors:
-        told = [name for name in one.authors if fold(name) not in (*known, "others")]
+        told = [name for name in one.authors if _fold(name) not in (*known, "others")]
         return f"not its authors: {', '.join(told)} ({', '.join(names)})" if told else ""
-    text, title = f" {' '.join(words(fold(one.text)))} ", len(content_words(one.text))
+    text, title = f" {' '.join(words(_fold(one.text)))} ", len(content_words(one.text))
     named = any(f" {' '.join(words(name))} " in text for name in known)
     began = re.match(r"[^\d\W][\w'’-]+, (?:[A-Z]\.|[A-Z]\w+)", one.text)  # `Brask, H.`
     return f"its authors are {', '.join(names)}" if title and began and not named else ""
@@ -448,16 +432,18 @@ def _strangers(one: DraftReference, names: Sequence[str]) -> str:
 
 def _same_title(cited: str, title: str) -> bool:
     """Whether a title stands in what is cited; true where one of them says too little to tell."""
-    told = {fold(w) for w in content_words(_URL.sub(" ", cited))}
-    theirs = {fold(w) for w in content_words(title)}
+    told = {_fold(w) for w in content_words(_URL.sub(" ", cited))}
+    theirs = {_fold(w) for w in content_words(title)}
     fewest = min(len(told), len(theirs))
     return fewest < 2 or len(told & theirs) >= SAME_TITLE * fewest
+
+
+def _fold(text: str) -> str:
+    """Write letters without their accents, in lower case: as names are compared."""
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(c for c in decomposed if not unicodedata.combining(c)).lower()
 
 
 def _place(url: str) -> str:
     """An address without what sites change freely: scheme, `www.`, a last slash, a fragment."""
     return normalize(url).partition("://")[2].removeprefix("www.").rstrip("/")
-
-
-def _why(page: Page) -> str:
-    return page.reason or page.outcome.value.replace("_", " ")

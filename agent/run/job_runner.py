@@ -1,6 +1,6 @@
 """The background jobs of runs: claimed before a run's end is on record, done behind it.
 
-What a run leaves in memory is worked out from its record alone, so that another process can finish
+What a run leaves in memory is worked out from its events alone, so that another process can finish
 the jobs of one that was killed behind its answer. The runs whose jobs are not done are empty files
 in a folder beside the runs, each locked by the process that is at them: one that is killed lets go
 of its lock, and leaves the file.
@@ -15,28 +15,18 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import JournalError, UsageError
 from agent.guard.budget import Budget
 from agent.guard.model_client import ModelClient
-from agent.guard.provenance import UNTRUSTED
 from agent.guard.redact import Redactor, secrets_of
-from agent.journal.events import MAIN, Journal
+from agent.journal.events import Journal
 from agent.journal.runs import RunFolder, Runs
 from agent.models.base import Task, takes
-from agent.run.conversation_jobs import (
-    DONE,
-    PLACE,
-    SETTLED,
-    ConversationJobs,
-    FinishedTurn,
-    Progress,
-    steps_of,
-)
-from agent.run.conversation_jobs import place as job_place
+from agent.run.conversation_jobs import DONE, ConversationJobs, FinishedTurn, Progress, job_place
 from agent.run.models import RedactingModel
-from agent.run.outcome import verified
+from agent.run.outcome import Ledger, verified
 from agent.run.record import ResumedModel, RunRecord, once_each
 from agent.run.settings import memory_name
 from agent.types import Message, Report, VerdictState
@@ -46,7 +36,6 @@ if TYPE_CHECKING:
 
     from filelock import FileLock
 
-    from agent.config import Options
     from agent.guard.model_client import Record
     from agent.journal.events import Event
     from agent.loop.context_builder import ContextBuilder
@@ -54,19 +43,21 @@ if TYPE_CHECKING:
     from agent.memory.memory_api import Memory
     from agent.memory.memory_types import Turn
     from agent.models.base import Model
-    from agent.run.skill_scores import Ask
+    from agent.run.services import RunServices
+    from agent.tools.context import ToolContext
 
 
-FACTS = "facts"
+FACTS: Final = "facts"
 """The job that writes what the run found out, by its name on record."""
-DAY_LOG = "day-log"
+DAY_LOG: Final = "day-log"
 """The job that writes a run into the day's log of a wiki."""
-FOLDER = "unsettled"
-AT_ONCE = 3
+SETTLED: Final = "run.settled"
+"""The event behind which nothing is left to do."""
+FOLDER: Final = "unsettled"
+AT_ONCE: Final = 3
 """Runs whose jobs a later run does beside its own; the one after it goes on."""
-ONLY_HERE = ""
+ONLY_HERE: Final = ""
 """The name of a memory that a caller brought: no other run can open it."""
-_WEB_EVENTS = frozenset({"source.added", "results.added"})
 
 
 class UnsettledRuns:
@@ -93,7 +84,7 @@ class UnsettledRuns:
         return sorted(file.name for file in left)
 
 
-def _forget(lock: FileLock) -> None:
+def forget(lock: FileLock) -> None:
     """Say that all of a run is done, as its record does already: who claims it finds nothing."""
     lock.release()
     Path(lock.lock_file).unlink(missing_ok=True)
@@ -119,45 +110,99 @@ class JobNotes:
 class PendingJobs:
     """The jobs of one run: what they go by, and how far they have come.
 
-    `steps` are what the run did, a line each, `shown` the skills that it was given; `tainted` says
-    that it read the web, and `at_ms` when it ended, in milliseconds since the epoch.
+    `ledger` has what the run did; `ended_ms` is when it ended, in milliseconds since the epoch.
     """
 
     report: Report
     notes: JobNotes
     session: str
-    steps: tuple[str, ...]
-    shown: tuple[str, ...]
-    tainted: bool
-    at_ms: int
-    progress: Progress
+    ledger: Ledger
+    ended_ms: int
+    progress: Progress = field(default_factory=Progress)
 
     @classmethod
     def of(cls, record: RunRecord) -> PendingJobs | None:
         """Read what is left to do for a run; None where nothing is."""
-        events = record.events
-        ends = [n for n, event in enumerate(events) if event.type == "run.finished"]
-        if not ends:
+        end = record.end
+        noted = end.data.get("after") if end else None
+        if end is None or not noted:
             return None
-        end, behind = events[ends[-1]], events[ends[-1] :]
-        noted = end.data.get("after")
-        if not noted or any(event.type == SETTLED for event in behind):
+        behind = [event for event in record.events if event.seq >= end.seq]
+        if any(event.type == SETTLED for event in behind):
             return None
-        given = [e.data["names"] for e in events if e.type == "skills.given" and e.place == MAIN]
+        ledger = Ledger(record.question)
+        for event in record.up_to_end():
+            ledger.note(event)
         return cls(
             report=Report.model_validate(end.data["report"]),
             notes=JobNotes(**noted),
             session=str(record.started.get("session") or record.folder.id),
-            steps=steps_of(events),
-            shown=tuple(given[0]) if given else (),
-            tainted=any(
-                event.type in _WEB_EVENTS
-                or (event.type == "context.read" and event.data["origin"] in UNTRUSTED)
-                for event in events
-            ),
-            at_ms=int(datetime.fromisoformat(end.at).timestamp() * 1000),
+            ledger=ledger,
+            ended_ms=at_ms(end),
             progress=Progress.of(behind),
         )
+
+
+def at_ms(event: Event) -> int:
+    """Tell when an event was written, in milliseconds since the epoch."""
+    return int(datetime.fromisoformat(event.at).timestamp() * 1000)
+
+
+@dataclass(frozen=True, slots=True)
+class BackgroundJobs:
+    """The jobs of a run itself; a kill between its answer and `settle` loses none of them."""
+
+    notes: JobNotes
+    _services: RunServices
+    _session: str
+    _runner: JobRunner
+    _lock: FileLock | None
+
+    @classmethod
+    async def claim(
+        cls, services: RunServices, builder: ContextBuilder, work: Orchestrator
+    ) -> BackgroundJobs | None:
+        """Claim the jobs before the end is on record; None without a memory.
+
+        Where they cannot be marked as unsettled (a full disk) that is told: they are done all the
+        same, but nobody finds them if this process is killed meanwhile.
+        """
+        context, options, layers = services.context, services.options, builder.layers
+        if context.memory is None:
+            return None
+        brought = services.inputs.memory is not None
+        day_log = context.wiki is not None and context.wiki.rules.day_log
+        notes = JobNotes(
+            len(work.messages),
+            tuple(hit.id for hit in layers.recalled) if layers else (),
+            ONLY_HERE if brought else memory_name(options),
+            can_ask(work.model, work.budget),
+            str(options.wiki_folder.resolve()) if day_log else "",
+        )
+        lock = None
+        try:
+            if not brought:
+                claim = UnsettledRuns(options.data).claim
+                lock = await asyncio.to_thread(claim, services.folder.id)
+        except OSError as error:
+            told = f"what follows the answer was not marked, a kill would lose it: {error}"
+            services.write("note", text=told)
+        thread, memory = context.in_memory_thread, context.memory
+        runner = JobRunner(memory, thread, notes.memory, work.model, work.budget)
+        return cls(notes, services, builder.session, runner, lock)
+
+    async def settle(self, report: Report, ended_ms: int) -> None:
+        """Do them, behind those that killed runs have left on the same memory."""
+        services, runner, lock = self._services, self._runner, self._lock
+        if lock:
+            await runner.settle_killed(services.options.data)
+        pending = PendingJobs(report, self.notes, self._session, services.ledger, ended_ms)
+        try:
+            if await runner.settle(pending, runner.model, services.record) and lock:
+                forget(lock)
+        finally:
+            if lock:
+                lock.release()
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +229,7 @@ class JobRunner:
                 record = RunRecord.read(RunFolder(Runs(data).root / run))
                 settled += await self._settle_claimed(record, lock)
             except JournalError:  # it was deleted, or cannot be read: nothing can be done for it
-                _forget(lock)
+                forget(lock)
             finally:
                 lock.release()
             if settled == AT_ONCE:
@@ -210,7 +255,7 @@ class JobRunner:
         """Do the jobs of a run; one that came to no end, or is sealed, has none to do."""
         pending = PendingJobs.of(record)
         if pending is None or record.folder.stamps():
-            _forget(lock)
+            forget(lock)
             return False
         if pending.notes.memory != self.name:
             return False
@@ -222,63 +267,80 @@ class JobRunner:
             def write(kind: str, place: str = "", **data: Any) -> None:
                 journal.write(kind, place, **redactor.value(data))
 
-            model = RedactingModel(self.model, redactor) if self.model else None
-            done = await self.settle(record, pending, model, write)
+            model = (
+                ResumedModel(record, RedactingModel(self.model, redactor)) if self.model else None
+            )
+            done = await self.settle(pending, model, once_each(record, write))
         if done:
-            _forget(lock)
+            forget(lock)
         return done
 
-    async def settle(
-        self, record: RunRecord, pending: PendingJobs, model: Model | None, write: Record
-    ) -> bool:
+    async def settle(self, pending: PendingJobs, model: Model | None, record: Record) -> bool:
         """Keep what a run found out, and do its jobs; what is on record is not done again.
 
         False where they want a language model, and there is none or no money for it.
         """
-        note = once_each(record, write)
-        ask = _asking(ResumedModel(record, model), self.budget, note) if model else None
-        report, progress = pending.report, pending.progress
+        report, progress, ledger = pending.report, pending.progress, pending.ledger
         if FACTS not in progress.done:
             used = pending.notes.used
-            await self.in_thread(_keep, self.memory, report, pending.steps, used)
-            note(DONE, job_place(FACTS))
+            await self.in_thread(keep_findings, self.memory, report, ledger.playbook, used)
+            record(DONE, job_place(FACTS))
         if pending.notes.wiki and DAY_LOG not in progress.done:
-            if failure := await self.in_thread(_log_run, pending):
-                note("note", job_place(DAY_LOG), text=f"the day's log was not written: {failure}")
-            note(DONE, job_place(DAY_LOG))
+            if failure := await self.in_thread(_write_day_log, pending):
+                record("note", job_place(DAY_LOG), text=f"the day's log was not written: {failure}")
+            record(DONE, job_place(DAY_LOG))
+        ask = self._asking(model, record) if model else None
         if pending.notes.asks and ask is None:
             return False
         upkeep = self.memory.upkeep(pending.session)
         turns = await self.in_thread(upkeep.turns)
         turn = FinishedTurn(
-            tuple(_until(turns, report)),
+            tuple(_up_to_answer(turns, report)),
             pending.notes.messages,
-            pending.shown,
-            tainted=pending.tainted,
-            tools=tuple(line.partition(" ")[0] for line in pending.steps),
+            ledger.skills,
+            tainted=ledger.tainted,
+            tools=tuple(line.partition(" ")[0] for line in ledger.playbook),
             verified=report.status == "answered" and verified(report),
         )
-        jobs = ConversationJobs(upkeep, self.in_thread, lambda: pending.at_ms, note, ask, progress)
+        ended_ms = pending.ended_ms
+        jobs = ConversationJobs(upkeep, self.in_thread, lambda: ended_ms, record, ask, progress)
         await jobs.run(turn)
-        note(SETTLED)
+        record(SETTLED)
         return True
 
+    def _asking(
+        self, model: Model, record: Record
+    ) -> Callable[[str, str, str], Awaitable[str]] | None:
+        if not can_ask(model, self.budget):
+            return None
 
-def _keep(
+        async def ask(name: str, system: str, request: str) -> str:
+            client = ModelClient(model, system, Budget(parent=self.budget), record)
+            return (await client.ask(job_place(name), [Message("user", request)])).text
+
+        return ask
+
+
+def can_ask(model: Model, spent: Budget) -> bool:
+    """Tell whether the jobs have a language model to ask, and money is left for it."""
+    return takes(model, Task.AFTER) and (spent.usd is None or spent.spent < spent.usd)
+
+
+def keep_findings(
     memory: Memory, report: Report, steps: Sequence[str] = (), used: Sequence[int] = ()
 ) -> None:
-    """Keep what a run found out, and seal that it did."""
+    """Keep what a run found out, or how it failed, and seal that it did."""
     from agent.memory.sealed_log import seal_run  # noqa: PLC0415 - loads a database
 
     memory.record_run(report, steps, used)
     seal_run(memory, report)
 
 
-def _log_run(pending: PendingJobs) -> str:
-    """Write a run into the day's log; says why it cannot where it cannot."""
+def _write_day_log(pending: PendingJobs) -> str:
+    """Write a run into the day's log of the wiki; says why it cannot where it cannot."""
     from agent.wiki import Wiki  # noqa: PLC0415 - few runs have one
 
-    report, ended = pending.report, datetime.fromtimestamp(pending.at_ms / 1000, UTC)
+    report, ended = pending.report, datetime.fromtimestamp(pending.ended_ms / 1000, UTC)
     wiki = Wiki(pending.notes.wiki, clock=lambda: ended)
     try:
         wiki.log_run(report.run, report.question, f"{report.status}: {report.answer}")
@@ -287,135 +349,52 @@ def _log_run(pending: PendingJobs) -> str:
     return ""
 
 
-def _asking(model: Model, spent: Budget, record: Record) -> Ask | None:
-    if not can_ask(model, spent):
-        return None
-
-    async def ask(name: str, system: str, request: str) -> str:
-        asker = ModelClient(model, system, Budget(whole=spent), record)
-        return (await asker.ask(f"{PLACE}/{name}", [Message("user", request)])).text
-
-    return ask
-
-
-def can_ask(model: Model, spent: Budget) -> bool:
-    """Tell whether the jobs have a language model to ask, and money is left for it."""
-    return takes(model, Task.AFTER) and (spent.usd is None or spent.spent < spent.usd)
-
-
-@dataclass(slots=True)
-class BackgroundJobs:
-    """The jobs of a run itself; a kill between its answer and `settle` loses none of them."""
-
-    notes: JobNotes
-    _runner: JobRunner
-    _folder: RunFolder
-    _lock: FileLock | None
-    _data: Path
-
-    @classmethod
-    async def claim(
-        cls,
-        opening: ContextBuilder,
-        work: Orchestrator,
-        options: Options,
-        folder: RunFolder,
-        *,
-        brought: bool,
-        tell: Callable[[str], object],
-    ) -> BackgroundJobs | None:
-        """Claim the jobs before the end is on record; None without a memory.
-
-        Where they cannot be marked as unsettled (a full disk) that is told: they are done all the
-        same, but nobody finds them if this process is killed meanwhile.
-        """
-        context, layers = opening.context, opening.layers
-        if context.memory is None:
-            return None
-        notes = JobNotes(
-            len(work.messages),
-            tuple(hit.id for hit in layers.recalled) if layers else (),
-            ONLY_HERE if brought else memory_name(options),
-            can_ask(work.model, work.budget),
-            str(options.wiki_folder.resolve())
-            if context.wiki and context.wiki.rules.day_log
-            else "",
-        )
-        unsettled, lock = UnsettledRuns(options.data), None
-        try:
-            lock = None if brought else await asyncio.to_thread(unsettled.claim, folder.id)
-        except OSError as error:
-            tell(f"what follows the answer was not marked, a kill would lose it: {error}")
-        thread, memory = context.in_memory_thread, context.memory
-        runner = JobRunner(memory, thread, notes.memory, work.model, work.budget)
-        return cls(notes, runner, folder, lock, options.data)
-
-    async def settle(self, write: Record) -> None:
-        """Do them, behind those that killed runs have left on the same memory."""
-        if self._lock:
-            await self._runner.settle_killed(self._data)
-        record = await asyncio.to_thread(RunRecord.read, self._folder)
-        pending = PendingJobs.of(record)
-        assert pending is not None, "they were noted with the end of the run"
-        try:
-            settled = await self._runner.settle(record, pending, self._runner.model, write)
-            if settled and self._lock:
-                _forget(self._lock)
-        finally:
-            if self._lock:
-                self._lock.release()
-
-
 def turn_text(report: Report) -> str:
     """Give an answer as its conversation keeps it: with what was found, and where it stands."""
-    contradicted = [s.text for s in report.sentences if s.verdict is VerdictState.CONTRADICTED]
-    open_ = [
-        s.text
-        for s in report.sentences
-        if s.verdict in (VerdictState.UNDECIDED, VerdictState.UNCITED)
+    notes = (
+        ("Contradicted by its source", (VerdictState.CONTRADICTED,)),
+        ("Not verified", (VerdictState.UNDECIDED, VerdictState.UNCITED)),
+    )
+    lines = [
+        f"[{note}: “{sentence.text}”]"
+        for note, verdicts in notes
+        for sentence in report.sentences
+        if sentence.verdict in verdicts
     ]
-    lines = [f"[Contradicted by its source: “{text}”]" for text in contradicted]
-    lines += [f"[Not verified: “{text}”]" for text in open_]
     lines += [f"[{source.n}]: {source.url}" for source in report.sources]
     return "\n".join([report.answer, *lines])
 
 
-def _until(turns: Sequence[Turn], report: Report) -> Sequence[Turn]:
+def _up_to_answer(turns: Sequence[Turn], report: Report) -> Sequence[Turn]:
     """Give the conversation up to an answer: it may have gone on since."""
     said = [("user", report.question), ("assistant", turn_text(report))]
-    ends = range(len(turns), 1, -1)
-    pairs = ((end, [(t.role, t.text) for t in turns[end - 2 : end]]) for end in ends)
-    return turns[: next((end for end, pair in pairs if pair == said), len(turns))]
+    for end in range(len(turns), 1, -1):
+        if [(turn.role, turn.text) for turn in turns[end - 2 : end]] == said:
+            return turns[:end]
+    return turns
 
 
 async def keep_turns(
-    opening: ContextBuilder, question: str, report: Report | None, *, resumed: bool
+    context: ToolContext, session: str, question: str, report: Report | None, *, resumed: bool
 ) -> None:
     """Keep what was said in the conversation; of a resumed run only what does not stand there.
 
     A run that failed has no `report` to keep; its question is kept all the same.
     """
-    context = opening.context
-    if context.memory is None:
+    memory = context.memory
+    if memory is None:
         return
     said = [("user", question)]
     if report is not None:
         said.append(("assistant", turn_text(report)))
     if resumed:
-        turns = await context.in_memory_thread(context.memory.turns, opening.session, len(said))
+        turns = await context.in_memory_thread(memory.turns, session, len(said))
         kept = [(turn.role, turn.text) for turn in turns]
         same = (n for n in range(len(said), 0, -1) if kept[-n:] == said[:n])
         said = said[next(same, 0) :]
     sent = " ".join(line.query for line in report.searches) if report else ""
-    public = f"{sent} {context.read.public_words(said[-1][1])}" if said else sent
-    hear = partial(context.memory.upkeep(opening.session).hear, quotes=context.read.untrusted)
+    public = f"{sent} {context.provenance.public_words(said[-1][1])}" if said else sent
+    hear = partial(memory.upkeep(session).hear, quotes=context.provenance.untrusted)
     await context.in_memory_thread(hear, public)
     for role, text in said:
-        await context.in_memory_thread(context.memory.append_turn, opening.session, role, text)
-
-
-async def keep_failure(opening: ContextBuilder, report: Report) -> None:
-    """Leave an `error` memory of a run that failed before it had an answer."""
-    context = opening.context
-    if context.memory is not None:
-        await context.in_memory_thread(_keep, context.memory, report)
+        await context.in_memory_thread(memory.append_turn, session, role, text)

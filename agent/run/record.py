@@ -1,15 +1,21 @@
-"""What a run left on record, in the form in which it can be used again, and its model's replies."""
+"""The record of a run as it can be used again: each field is a query over its events.
+
+`ResumedModel` and `once_each` are for a run that goes on in its own record: what was replied is not
+asked again, and what stands there is not written twice.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 
 from agent.config import CONTEXT_WINDOW
 from agent.errors import JournalError, ModelUnavailable, UsageError
 from agent.evidence.store import BLOCK, Evidence
+from agent.guard.model_client import request_digest
 from agent.journal.events import (
     AFTER,
     CLOSING,
@@ -28,20 +34,15 @@ from agent.journal.events import (
 )
 from agent.journal.messages import images_from_rows, message_from_row, passages_by_id
 from agent.limits import EFFORTS
-from agent.loop.loop import NUDGED, request_digest
-from agent.models.base import (
-    ModelReply,
-    ModelWrapper,
-    Usage,
-    guide,
-    stream_reply,
-)
+from agent.loop.loop import NUDGED
+from agent.models.base import ModelReply, ModelWrapper, Usage, ask_model, guide
+from agent.models.providers import EXTRACTIVE
 from agent.protocol.results import CallResult
 from agent.types import ErrorInfo, Fit, Message
 from browser.types import Document, Outcome, Page, SearchResult
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from agent.evidence.store import Source
     from agent.journal.events import Event, Journal
@@ -51,9 +52,12 @@ if TYPE_CHECKING:
     from agent.tools.context import Record
 
 
-_OTHERS = (MEND, REPHRASE, PLAN, AFTER, JUDGE, MISSING, OUTLINE, VALUES, CONDENSE)
+_OTHERS: Final = (MEND, REPHRASE, PLAN, AFTER, JUDGE, MISSING, OUTLINE, VALUES, CONDENSE)
 """Places of calls that have a system prompt of their own."""
-_ONCE = frozenset({"model.request", "thought", "tool.call", "tool.result", "tool.intent"})
+
+_ONCE: Final = frozenset(
+    {"model.request", "model.reply", "thought", "tool.call", "tool.result", "tool.intent"}
+)
 """Events that name one effect: at a place where one stands on record, it is not written again."""
 
 
@@ -63,44 +67,36 @@ class Request:
 
     place: str
     sha256: str
-    rows: tuple[dict[str, Any], ...] = field(default=(), repr=False)
+    rows: Sequence[dict[str, Any]] = field(default=(), repr=False)
 
 
-@dataclass(slots=True)
 class RunRecord:
-    """The record of one run, read whole."""
+    """The events of one run, and what they say; nothing of it changes while it is read."""
 
-    folder: RunFolder
-    events: list[Event]
-    started: dict[str, Any] = field(default_factory=dict)
-    system: str = ""
-    requests: list[Request] = field(default_factory=list)
-    replies: dict[str, ModelReply] = field(default_factory=dict)
-    results: dict[str, tuple[str, str, CallResult]] = field(default_factory=dict)
-    intents: set[str] = field(default_factory=set)
-    limit: str | None = None
-    limits: dict[str, str] = field(default_factory=dict)
-    review: str | None = None
-    review_kept: list[str] = field(default_factory=list)
-    section_reviews: dict[str, str] = field(default_factory=dict)
-    verdicts: list[dict[str, str]] = field(default_factory=list)
-    failures: dict[str, ErrorInfo] = field(default_factory=dict)
-    answer: str | None = None
-    status: str | None = None
-    error: ErrorInfo | None = None
-    elapsed_s: float = 0.0
-    _read: Evidence | None = None
-    _shown: dict[str, list[str]] = field(default_factory=dict)
+    def __init__(self, folder: RunFolder, events: Iterable[Event]) -> None:
+        self.folder = folder
+        self.events = list(events)
+        self._by_type: dict[str, list[Event]] = defaultdict(list)
+        for event in self.events:
+            self._by_type[event.type].append(event)
+        if not self.of("run.started"):
+            raise JournalError(f"{folder.id} never began")
 
     @classmethod
     def read(cls, folder: RunFolder) -> RunRecord:
         """Read a run; raises `JournalError` where it holds no beginning."""
-        record = cls(folder, list(read_events(folder.journal)))
-        for event in record.events:
-            record._take(event)
-        if not record.started:
-            raise JournalError(f"{folder.id} never began")
-        return record
+        return cls(folder, read_events(folder.journal))
+
+    def of(self, kind: str) -> Sequence[Event]:
+        """Give the events of a type, in order."""
+        return self._by_type.get(kind, ())
+
+    # How it began.
+
+    @property
+    def started(self) -> dict[str, Any]:
+        """What its first event says; of a resumed run, that of the last time it was resumed."""
+        return self.of("run.started")[-1].data
 
     @property
     def question(self) -> str:
@@ -121,19 +117,24 @@ class RunRecord:
         return self.events[0].at
 
     @property
-    def guided(self) -> bool:
-        """Whether its model was guided from the beginning."""
-        return bool(self.started.get("guided"))
+    def by_rules(self) -> bool:
+        """Whether rules drove its loop from the beginning: there was no model, or it was guided."""
+        return self.started["model"] == EXTRACTIVE or bool(self.started.get("guided"))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The settings of the run."""
+        return dict(self.started["options"])
 
     @property
     def effort(self) -> Effort:
         """How far the run went."""
-        return EFFORTS[self.started["options"].get("depth", "standard")]
+        return EFFORTS[self.options.get("depth", "standard")]
 
     @property
     def context_window(self) -> int:
         """The window that its conversations were kept in, in tokens."""
-        return int(self.started["options"].get("context_window", CONTEXT_WINDOW))
+        return int(self.options.get("context_window", CONTEXT_WINDOW))
 
     @property
     def schema(self) -> dict[str, Any] | None:
@@ -142,18 +143,69 @@ class RunRecord:
         return found if isinstance(found, dict) else None
 
     @property
-    def as_report(self) -> bool:
-        """Whether a report was asked for."""
-        return bool(self.started["options"].get("report"))
-
-    @property
     def tools(self) -> dict[str, Any]:
         """What was noted of the tools that the run had."""
-        noted = (event.data for event in self.events if event.type == "tools.offered")
-        return next(noted, {})
+        return next((event.data for event in self.of("tools.offered")), {})
+
+    # What its models were asked and said, and what its tools gave, by their places.
+
+    @cached_property
+    def requests(self) -> list[Request]:
+        """Every model call, in order."""
+        asked = self.of("model.request")
+        return [Request(e.place, e.data["sha256"], e.data["messages"]) for e in asked]
+
+    @cached_property
+    def system(self) -> str:
+        """The system prompt of its loops."""
+        own = [e for e in self.of("model.request") if not e.place.startswith(_OTHERS)]
+        return next((e.data["system"] for e in reversed(own) if e.data["system"]), "")
+
+    @cached_property
+    def replies(self) -> dict[str, ModelReply]:
+        """What was replied."""
+        found = {}
+        for event in self.of("model.reply"):
+            data = event.data
+            counted = (data["input_tokens"], data["cached_tokens"], data["output_tokens"])
+            fit = Fit(**data["fit"]) if "fit" in data else None
+            usage = Usage(*counted, data["usd"])
+            found[event.place] = ModelReply(data["text"], usage, data["model"], fit)
+        return found
+
+    @cached_property
+    def failures(self) -> dict[str, ErrorInfo]:
+        """How model calls failed."""
+        return {event.place: ErrorInfo(**event.data) for event in self.of("model.failed")}
+
+    @cached_property
+    def results(self) -> dict[str, tuple[str, str, CallResult]]:
+        """The name, the parameter and the result of each tool call."""
+        passage, blob, found = self.evidence.passage, self.folder.blob, {}
+        for event in self.of("tool.result"):
+            data = event.data
+            result = CallResult(
+                data["name"],
+                data["data"],
+                data["web"],
+                data["label"],
+                data["hint"],
+                capped=data["capped"],
+                images=images_from_rows(data.get("images", ()), blob),
+                passages=passages_by_id(data.get("passages", ()), passage),
+                results=tuple(SearchResult(*hit) for hit in data.get("results", ())),
+                snapshot=data["web"][: data.get("snapshot", 0)],
+            )
+            found[event.place] = (data["name"], data["param"], result)
+        return found
+
+    @cached_property
+    def intents(self) -> set[str]:
+        """The places of calls that may have had an effect."""
+        return {event.place for event in self.of("tool.intent")}
 
     def opening_at(self, loop: str) -> list[Message] | None:
-        """The messages with which a loop began; None where it never did."""
+        """Give the messages with which a loop began; None where it never did."""
         for request in self.requests:
             if request.place.startswith(f"{loop}/"):
                 return self.messages(request.rows)
@@ -161,61 +213,78 @@ class RunRecord:
                 return self.messages(request.rows[:-1])
         return None
 
-    def messages(self, rows: Sequence[dict[str, Any]]) -> list[Message]:
+    def messages(self, rows: Iterable[dict[str, Any]]) -> list[Message]:
         """Read messages again, with the passages that they showed."""
-        read = self._read or self.evidence()
-        return [message_from_row(row, self.folder.blob, read.passage) for row in rows]
+        return [message_from_row(row, self.folder.blob, self.evidence.passage) for row in rows]
 
     def steps_at(self, loop: str) -> int:
-        """Steps that a loop began, the wrap-up not counted."""
+        """Count the steps that a loop began, the wrap-up not among them."""
         places = (request.place.partition("/") for request in self.requests)
         return sum(head == loop and step.isdigit() for head, _, step in places)
-
-    @property
-    def nudged(self) -> bool:
-        """Whether a model that had read nothing was asked once more."""
-        return any(
-            event.type == "guard.noticed" and event.data["circle"] == NUDGED
-            for event in self.events
-        )
 
     def asked_for(self, place: str) -> bool:
         """Whether the model was asked for this."""
         return any(request.place == place for request in self.requests)
 
     def replies_by_digest(self) -> dict[str, deque[ModelReply]]:
-        """The recorded replies by what was asked."""
+        """Give the replies by what was asked."""
         found: dict[str, deque[ModelReply]] = defaultdict(deque)
         for request in self.requests:
             if request.place in self.replies:
                 found[request.sha256].append(self.replies[request.place])
         return found
 
-    def evidence(self) -> Evidence:
-        """The sources of the run, as they were numbered.
+    @property
+    def nudged(self) -> bool:
+        """Whether a model that had read nothing was asked once more."""
+        return any(event.data["circle"] == NUDGED for event in self.of("guard.noticed"))
 
-        With them the `results` get the passages back that they showed.
+    # What it read.
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """The sources of the run, as they were numbered; a run that goes on adds its own.
+
+        Raises `JournalError` where a saved text is not the one on record.
         """
         evidence = Evidence(self.question)
         for event in self.events:
             if event.type == "source.added":
                 loop = evidence.part(event.data["n"] // BLOCK)
-                _the_same(loop.add(_page(event.data, self.folder)), event.data)
+                self._check(loop.add(self._page(event.data)), event.data)
             elif event.type == "results.added":
                 at = datetime.fromisoformat(event.data["fetched_at"])
                 for row in event.data["results"]:
+                    found = {name: row[name] for name in ("url", "title", "snippet", "published")}
                     loop = evidence.part(row["n"] // BLOCK)
-                    _the_same(loop.add_snippet(_result(row), at), row)
-        for place, (name, param, result) in self.results.items():
-            shown = passages_by_id(self._shown[place], evidence.passage)
-            self.results[place] = (name, param, replace(result, passages=shown))
-        self._read = evidence
+                    self._check(loop.add_snippet(SearchResult(**found), at), row)
         return evidence
 
+    @staticmethod
+    def _check(source: Source, row: dict[str, Any]) -> None:
+        if source.sha256 != row["sha256"]:
+            raise JournalError(f"the saved text of S{row['n']} was changed")
+
     def pages(self) -> list[tuple[Page, int]]:
-        """The pages that were read, in order, each with the number of the loop that read it."""
-        added = (event.data for event in self.events if event.type == "source.added")
-        return [(_page(data, self.folder), data["n"] // BLOCK) for data in added]
+        """Give the pages that were read, in order, each with the number of the loop."""
+        return [(self._page(e.data), e.data["n"] // BLOCK) for e in self.of("source.added")]
+
+    def _page(self, data: dict[str, Any]) -> Page:
+        document = Document(
+            url=data["url"],
+            title=data["title"],
+            text=self.folder.blob(data["text"]).decode("utf-8", "surrogatepass"),
+            published=data["published"],
+            pages=tuple(data["pages"]),
+        )
+        return Page(
+            requested_url=data["url"],
+            url=data["url"],
+            via=data["via"],
+            outcome=Outcome.OK,
+            fetched_at=datetime.fromisoformat(data["fetched_at"]),
+            document=document,
+        )
 
     def copy_sources(self, journal: Journal) -> None:
         """Make the sources part of another run's record, so that it stands on its own."""
@@ -223,101 +292,81 @@ class RunRecord:
             if event.type == "source.added":
                 for name in ("text", "body"):
                     if event.data[name]:
-                        journal.keep(self.folder.blob(event.data[name]))
+                        journal.folder.keep(self.folder.blob(event.data[name]))
             if event.type in ("source.added", "results.added"):
                 journal.write(event.type, event.place, **event.data)
 
-    def _take(self, event: Event) -> None:
-        data = event.data
-        match event.type:
-            case "run.started":
-                self.started = data
-            case "model.request":
-                if not event.place.startswith(_OTHERS):
-                    self.system = data["system"] or self.system
-                rows = tuple(data["messages"])
-                self.requests.append(Request(event.place, data["sha256"], rows))
-            case "model.reply":
-                counted = (data["input_tokens"], data["cached_tokens"], data["output_tokens"])
-                usage = Usage(*counted, data["usd"])
-                fit = Fit(**data["fit"]) if "fit" in data else None
-                self.replies[event.place] = ModelReply(data["text"], usage, data["model"], fit)
-            case "tool.intent":
-                self.intents.add(event.place)
-            case "tool.result":
-                result = CallResult(
-                    data["name"],
-                    data["data"],
-                    data["web"],
-                    data["label"],
-                    data["hint"],
-                    capped=data["capped"],
-                    images=images_from_rows(data.get("images", ()), self.folder.blob),
-                    results=tuple(SearchResult(*hit) for hit in data.get("results", ())),
-                    snapshot=data["web"][: data.get("snapshot", 0)],
-                )
-                self._shown[event.place] = data.get("passages", [])
-                self.results[event.place] = (data["name"], data["param"], result)
-            case _:
-                self._take_ending(event)
+    # How it ended.
 
-    def _take_ending(self, event: Event) -> None:
-        data = event.data
-        match event.type:
-            case "limit.reached":
-                self.limits[event.place] = data["limit"]
-            case "judge":
-                self.verdicts += data["verdicts"]
-            case "review":
-                loop = event.place.partition("/")[0]
-                if loop == REVIEW:
-                    self.review = data["said"]
-                    self.review_kept = data.get("kept", [])
-                else:
-                    self.section_reviews[loop] = data["said"]
-            case "answer.draft":
-                self.limit = data["limit"]
-            case "model.failed":
-                self.failures[event.place] = ErrorInfo(**data)
-            case "run.finished":
-                self.answer = data["report"]["answer"]
-                self.status = data["report"]["status"]
-                self.elapsed_s = data["report"]["elapsed_s"]
-                error = data["report"].get("error")
-                self.error = ErrorInfo(**error) if error else None
+    @cached_property
+    def limits(self) -> dict[str, str]:
+        """The limits that ended loops, by the loops."""
+        return {event.place: event.data["limit"] for event in self.of("limit.reached")}
 
+    @property
+    def limit(self) -> str | None:
+        """The limit that ended the run."""
+        drafts = self.of("answer.draft")
+        return drafts[-1].data["limit"] if drafts else None
 
-def _the_same(source: Source, row: dict[str, Any]) -> None:
-    """Make sure that a source is the one on record; raises `JournalError`."""
-    if source.sha256 != row["sha256"]:
-        raise JournalError(f"the saved text of S{row['n']} was changed")
+    @cached_property
+    def reviews(self) -> dict[str, dict[str, Any]]:
+        """What was said against the answer, at `review`, and against sections, by their loops."""
+        return {event.place.partition("/")[0]: event.data for event in self.of(REVIEW)}
 
+    @property
+    def verdicts(self) -> list[dict[str, str]]:
+        """What the judge decided."""
+        return [row for event in self.of("judge") for row in event.data["verdicts"]]
 
-def _result(row: dict[str, Any]) -> SearchResult:
-    return SearchResult(row["url"], row["title"], row["snippet"], published=row["published"])
+    @property
+    def end(self) -> Event | None:
+        """Its last event `run.finished`, with the report; None where it came to no end."""
+        return next(iter(self.of("run.finished")[-1:]), None)
 
+    def up_to_end(self) -> Sequence[Event]:
+        """Give the events up to its end: what comes behind it are the jobs of its conversation."""
+        end = self.end
+        return [event for event in self.events if end is None or event.seq <= end.seq]
 
-def _page(data: dict[str, Any], folder: RunFolder) -> Page:
-    text = folder.blob(data["text"]).decode("utf-8", "surrogatepass")
-    document = Document(
-        url=data["url"],
-        title=data["title"],
-        text=text,
-        published=data["published"],
-        pages=tuple(data["pages"]),
-    )
-    return Page(
-        requested_url=data["url"],
-        url=data["url"],
-        via=data["via"],
-        outcome=Outcome.OK,
-        fetched_at=datetime.fromisoformat(data["fetched_at"]),
-        document=document,
-    )
+    @property
+    def _report(self) -> dict[str, Any]:
+        return self.end.data["report"] if self.end else {}
+
+    @property
+    def answer(self) -> str | None:
+        """The answer of its report."""
+        return self._report.get("answer")
+
+    @property
+    def status(self) -> str | None:
+        """The status of its report."""
+        return self._report.get("status")
+
+    @property
+    def error(self) -> ErrorInfo | None:
+        """The error of its report."""
+        error = self._report.get("error")
+        return ErrorInfo(**error) if error else None
+
+    @property
+    def elapsed_s(self) -> float:
+        """The seconds that it took."""
+        return float(self._report.get("elapsed_s", 0.0))
+
+    def with_options(self, options: dict[str, Any]) -> RunRecord:
+        """Give the same record with other settings."""
+        events = [
+            replace(e, data={**e.data, "options": options}) if e.type == "run.started" else e
+            for e in self.events
+        ]
+        return RunRecord(self.folder, events)
 
 
 class ResumedModel(ModelWrapper):
     """Gives recorded replies as long as the record has them, then asks the model."""
+
+    streams = True
 
     def __init__(self, record: RunRecord, live: Model) -> None:
         super().__init__(live)
@@ -328,22 +377,16 @@ class ResumedModel(ModelWrapper):
             if request.place.startswith(CONDENSE) and request.place in record.failures
         }
 
-    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+    async def reply(
+        self, system: str, messages: Sequence[Message], on_text: OnText | None = None
+    ) -> ModelReply:
         """Answer from the record, or live."""
-        known = self._known(system, messages)
-        return known or await self._model.reply(system, messages)
-
-    async def stream(self, system: str, messages: Sequence[Message], heard: OnText) -> ModelReply:
-        """Answer from the record, or live and heard while it speaks."""
-        known = self._known(system, messages)
-        return known or await stream_reply(self._model, system, messages, heard)
-
-    def _known(self, system: str, messages: Sequence[Message]) -> ModelReply | None:
         digest = request_digest(system, messages)
         if digest in self._failed:  # what stands behind it on record went on without it
             raise ModelUnavailable("old steps were not summed up when this was asked")
-        known = self._replies.get(digest)
-        return known.popleft() if known else None
+        if known := self._replies.get(digest):
+            return known.popleft()
+        return await ask_model(self._model, system, messages, on_text)
 
     def guide(self) -> None:
         """Guide the live model."""
@@ -353,11 +396,9 @@ class ResumedModel(ModelWrapper):
 def once_each(record: RunRecord, write: Record) -> Record:
     """Wrap the writing of events, so that what is on record is not written twice."""
     known = {(event.type, event.place) for event in record.events if event.type in _ONCE}
-    replied = set(record.replies)
 
-    def note(kind: str, place: str = "", **data: Any) -> None:
-        if (kind, place) in known or (kind == "model.reply" and place in replied):
-            return
-        write(kind, place, **data)
+    def write_new(kind: str, place: str = "", **data: Any) -> None:
+        if (kind, place) not in known:
+            write(kind, place, **data)
 
-    return note
+    return write_new

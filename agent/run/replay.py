@@ -5,37 +5,36 @@ from __future__ import annotations
 from difflib import unified_diff
 from functools import partial
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agent.config import MAX_STEPS
 from agent.errors import ModelUnavailable, ReplayDiverged, ResearchError, error_kind
 from agent.guard.budget import Budget, LimitReached
-from agent.journal.events import CONDENSE, MAIN, MISSING, OUTLINE, PLAN, VALUES
-from agent.loop.loop import LoopResult, asks_for_notes, request_digest
+from agent.guard.model_client import request_digest
+from agent.journal.events import CONDENSE, MAIN, MISSING, OUTLINE, PLAN, REVIEW, VALUES
+from agent.loop.loop import LoopResult, asks_for_notes
 from agent.loop.orchestrator import Orchestrator
 from agent.models.base import Task
-from agent.models.providers import EXTRACTIVE
 from agent.protocol.results import CallResult
 from agent.review.gate import Gate, repaired
 from agent.review.judge import Verdicts
 from agent.review.schema import Schema
-from agent.run.outcome import (
-    INTERRUPT,
-    Ledger,
-    add_values,
-    failed,
-    finished,
-    with_what_is_known,
-)
+from agent.run.outcome import INTERRUPT, Ledger, add_values, answer_by_rules
 from agent.tools.context import unrecorded
 from agent.tools.toolset import guides_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from agent.models.base import ModelReply
     from agent.run.record import RunRecord
     from agent.types import Message, Report, ToolCall
+
+_ASKED_AT: Final = {Task.PLAN: PLAN, Task.OUTLINE: OUTLINE, Task.VALUES: f"{VALUES}/1"}
+DIFF_LINES: Final = 12
+"""Lines of differences that are shown; the first ones tell what is wrong."""
+DIFF_WIDTH: Final = 160
+"""Characters at which a long line is broken, so that only the part that differs is shown."""
 
 
 async def replay(record: RunRecord) -> Report:
@@ -43,58 +42,51 @@ async def replay(record: RunRecord) -> Report:
 
     Raises `ReplayDiverged` where the run would now ask its model or its tools something else.
     """
-    ledger = Ledger(record.require_question().question)
-    for event in record.events:
-        ledger.note(event)
+    question, evidence = record.require_question().question, record.evidence
     budget = RecordedBudget(record)
+    ledger = Ledger(question, evidence, budget)
+    for event in record.up_to_end():
+        ledger.note(event)
 
-    async def opening(_question: str, place: str) -> list[Message]:
+    async def build_context(_question: str, place: str) -> list[Message]:
         found = record.opening_at(place)
         if found is None:
             raise ReplayDiverged(f"the run begins a loop {place} that is not on record")
         return found
 
-    calls = RecordedCalls(record)
+    def objections(_text: str, place: str) -> str | None:
+        review = record.reviews.get(place)
+        return str(review["said"]) if review else None
+
     work = Orchestrator(
         RecordedModel(record),
-        calls,
+        RecordedCalls(record),
         budget,
         record.system,
         unrecorded,
-        opening,
+        build_context,
         effort=record.effort,
-        as_report=record.as_report,
+        as_report=bool(record.options.get("report")),
         guides=partial(guides_for, noted=record.tools),
         context_window=record.context_window,
-        objections=lambda _text, place: record.section_reviews.get(place),
+        objections=objections,
     )
-    evidence = record.evidence()
     try:
-        result = await _result(work, record)
+        result = await answer_by_rules(await work.answer(question), work.messages)
+        if review := record.reviews.get(REVIEW):
+            result = await repaired(work, result, review["said"], review.get("kept", []))
+    except Interrupted:
+        result = await answer_by_rules(LoopResult("", INTERRUPT), work.messages)
     except ReplayDiverged:
         raise
     except ResearchError as error:
-        return failed(ledger, evidence, error, budget)
+        return ledger.failed(error)
     verdicts = Verdicts.of_rows(record.verdicts)
-    report = finished(ledger, evidence, result, budget, verdicts)
+    report = ledger.finished(result, verdicts)
     if record.schema is not None:
         gate = Gate(work, evidence, unrecorded, verdicts=verdicts)
         await add_values(report, result.text, Schema(record.schema), gate)
     return report
-
-
-async def _result(work: Orchestrator, record: RunRecord) -> LoopResult:
-    """Work as then, to the answer or to where the run was interrupted."""
-    try:
-        result = await with_what_is_known(await work.answer(record.question), work.messages)
-        if record.review is not None:
-            result = await repaired(work, result, record.review, record.review_kept)
-    except Interrupted:
-        return await with_what_is_known(LoopResult("", INTERRUPT), work.messages)
-    return result
-
-
-_ASKED_AT = {Task.PLAN: PLAN, Task.OUTLINE: OUTLINE, Task.VALUES: f"{VALUES}/1"}
 
 
 class Interrupted(Exception):
@@ -109,14 +101,14 @@ class RecordedModel:
         self._record = record
         self._replies = record.replies_by_digest()
         self._looked = 0
-        self._by_rules = self.name == EXTRACTIVE or record.guided
+        self._by_rules = record.by_rules
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Give the recorded reply; raises `ReplayDiverged`, or the limit that ended the call."""
-        known = self._replies.get(request_digest(system, messages))
-        if known:
+        digest = request_digest(system, messages)
+        if known := self._replies.get(digest):
             return known.popleft()
-        self._fail_as_then(request_digest(system, messages))
+        self._fail_as_recorded(digest)
         if asks_for_notes(system):  # what was not summed up then was cut
             raise ModelUnavailable("these steps were not summed up")
         told = difference(self._record, messages)
@@ -131,31 +123,34 @@ class RecordedModel:
 
     def takes(self, task: Task) -> bool:
         """Tell what was asked beside the question."""
-        if task is Task.NUDGE:
-            return self._record.nudged
-        if task is Task.HEED:
-            return not self._by_rules
-        if task is Task.CONDENSE:
-            return any(r.place.startswith(CONDENSE) for r in self._record.requests)
-        if task is Task.MISSING:
-            self._looked += 1
-            return self._record.asked_for(f"{MISSING}/{self._looked}")
+        match task:
+            case Task.NUDGE:
+                return self._record.nudged
+            case Task.HEED:
+                return not self._by_rules
+            case Task.CONDENSE:
+                return any(r.place.startswith(CONDENSE) for r in self._record.requests)
+            case Task.MISSING:
+                self._looked += 1
+                return self._record.asked_for(f"{MISSING}/{self._looked}")
         return task in _ASKED_AT and self._record.asked_for(_ASKED_AT[task])
 
-    def _fail_as_then(self, digest: str) -> None:
+    def _fail_as_recorded(self, digest: str) -> None:
         """Fail as the recorded call did that never got its reply."""
-        for request in self._record.requests:
-            if request.sha256 == digest and request.place not in self._record.replies:
-                loop = request.place.removeprefix(f"{CONDENSE}/").partition("/")[0]
-                limit = self._record.limits.get(loop) or self._record.limit
-                if limit == INTERRUPT:
-                    raise Interrupted
-                if limit is not None:
-                    raise LimitReached(limit)
-                failure = self._record.failures.get(request.place) or self._record.error
-                if failure is not None:
-                    raise error_kind(failure.type)(failure.message, hint=failure.hint)
-                raise ModelUnavailable(f"the call at {request.place} failed when it was made")
+        record = self._record
+        for request in record.requests:
+            if request.sha256 != digest or request.place in record.replies:
+                continue
+            loop = request.place.removeprefix(f"{CONDENSE}/").partition("/")[0]
+            limit = record.limits.get(loop) or record.limit
+            if limit == INTERRUPT:
+                raise Interrupted
+            if limit is not None:
+                raise LimitReached(limit)
+            failure = record.failures.get(request.place) or record.error
+            if failure is not None:
+                raise error_kind(failure.type)(failure.message, hint=failure.hint)
+            raise ModelUnavailable(f"the call at {request.place} failed when it was made")
 
 
 class RecordedCalls:
@@ -211,48 +206,33 @@ class RecordedBudget(Budget):
         return MAX_STEPS
 
 
-LINES = 12
-"""Lines of differences that are shown; the first ones tell what is wrong."""
-WIDTH = 160
-"""Characters at which a long line is broken, so that only the part that differs is shown."""
-
-
 def difference(record: RunRecord, messages: Sequence[Message]) -> str:
     """Compare a request with the one on record that is most like it, as `diff` writes it."""
-    asked = list(_requests(record))
+    loops: dict[str, list[Message]] = {}
+    asked: list[tuple[int, int, str, list[Message]]] = []
+    for request in record.requests:  # each has what is new behind what its loop said before
+        loop = loops.setdefault(request.place.partition("/")[0], [])
+        loop += record.messages(request.rows)
+        pairs = zip(loop, messages, strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        asked.append((same, -abs(len(loop) - len(messages)), request.place, list(loop)))
     if not asked:
         return "no request is on record"
-
-    def likeness(request: tuple[str, list[Message]]) -> tuple[int, int]:
-        return _same(request[1], messages), -abs(len(request[1]) - len(messages))
-
-    place, then = max(asked, key=likeness)
-    n = _same(then, messages)
+    n, _, place, then = max(asked, key=lambda row: row[:2])
     if n == len(then) == len(messages):
         return f"at {place}: its messages are those on record, and the record's hash of them is not"
     if n == min(len(then), len(messages)):
         return f"at {place}: {len(messages)} messages now, {len(then)} on record"
     before, after = _lines(then[n].content), _lines(messages[n].content)
     found = list(unified_diff(before, after, "on record", "now", lineterm="", n=0))
-    more = [f"… {len(found) - LINES} lines more"] if len(found) > LINES else []
-    told = "\n".join([*found[:LINES], *more])
+    more = [f"… {len(found) - DIFF_LINES} lines more"] if len(found) > DIFF_LINES else []
+    told = "\n".join([*found[:DIFF_LINES], *more])
     return f"at {place}, message {n + 1} of {len(then)} ({then[n].role}):\n{told}"
 
 
-def _requests(record: RunRecord) -> Iterator[tuple[str, list[Message]]]:
-    """Give each recorded request whole: what is new in it, behind what its loop said before."""
-    loops: dict[str, list[Message]] = {}
-    for request in record.requests:
-        loop = loops.setdefault(request.place.partition("/")[0], [])
-        loop += record.messages(request.rows)
-        yield request.place, list(loop)
-
-
-def _same(then: Sequence[Message], now: Sequence[Message]) -> int:
-    """Count the messages at the beginning that are the same."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(then, now, strict=False)))
-
-
 def _lines(text: str) -> list[str]:
-    lines = text.splitlines()
-    return [line[at : at + WIDTH] for line in lines for at in range(0, len(line) or 1, WIDTH)]
+    return [
+        line[at : at + DIFF_WIDTH]
+        for line in text.splitlines()
+        for at in range(0, len(line) or 1, DIFF_WIDTH)
+    ]

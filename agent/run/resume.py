@@ -14,8 +14,8 @@ from agent.run.models import open_model
 from agent.run.outcome import FINAL
 from agent.run.record import RunRecord
 from agent.run.recorded import Past
-from agent.run.research import execute
-from agent.run.services import Given, nobody
+from agent.run.research import run_question
+from agent.run.services import Inputs
 from agent.run.settings import memory_name, memory_of
 from agent.types import Report
 
@@ -50,9 +50,9 @@ async def resume(
 
     Raises `UsageError` where it came to its end, and the jobs after it did too.
     """
-    settings = {**record.started["options"], "data_dir": data_dir, **flags}
+    settings = {**record.options, "data_dir": data_dir, **flags}
     if record.status in FINAL:
-        return await _ended(record, settings, on_event)
+        return await _hand_over(record, settings, on_event)
     record.require_question()
     settings["schema_file"] = record.schema
     settings["session"] = record.started.get("session")
@@ -60,52 +60,44 @@ async def resume(
     if record.folder.browser_state.is_file():
         settings["storage_state"] = record.folder.browser_state
     # The same tools are offered as before, so that what is on record is known again.
-    asks = (ask or nobody) if record.started.get("person") else None
-    given = Given(
+    person = record.started.get("person")
+    inputs = Inputs(
         on_event=on_event,
         approve=approve,
-        ask=asks,
+        ask=(ask or _no_answer) if person else None,
         config=True,
         past=Past(record),
         opened=opened,
         tasks=tasks,
     )
-    return await execute(record.question, options(settings), given)
+    return await run_question(record.question, options(settings), inputs)
 
 
-async def _ended(
+async def _no_answer(_question: str) -> str:
+    return ""
+
+
+async def _hand_over(
     record: RunRecord, settings: dict[str, Any], on_event: Callable[[Event], None] | None
 ) -> Report:
     """Hand over the report of a run that had come to its end, and do the jobs that it left."""
-    due = PendingJobs.of(record)
-    if due is None and record.folder.report.is_file():
+    pending = PendingJobs.of(record)
+    if record.end is None or (pending is None and record.folder.report.is_file()):
         hint = "`research show` shows it; `research replay` runs it again."
         raise UsageError(f"{record.folder.id} came to its end", hint=hint)
-    report = _delivered(record, on_event)
-    if due is not None:
-        await _finish(record, options(settings, config=True), on_event)
-    return report
-
-
-def _delivered(record: RunRecord, on_event: Callable[[Event], None] | None) -> Report:
-    end = next(e for e in reversed(record.events) if e.type == "run.finished")
-    report = Report.model_validate(end.data["report"])
-    record.folder.write_report(report.to_json())
+    report = Report.model_validate(record.end.data["report"])
+    record.folder.write(record.folder.report, report.to_json().encode())
     if on_event:
-        on_event(end)
+        on_event(record.end)
+    if pending is not None:
+        own = options(settings, config=True)
+        async with AsyncExitStack() as stack:
+            memory = await asyncio.to_thread(memory_of, own, os.environ)
+            stack.callback(memory.close)
+            model = await open_model(stack, own.model, own, os.environ)
+            runner = JobRunner(memory, asyncio.to_thread, memory_name(own), model)
+            await runner.settle_one(own.data, record, on_event)
     return report
-
-
-async def _finish(
-    record: RunRecord, settings: Options, on_event: Callable[[Event], None] | None
-) -> None:
-    """Do the jobs with the run's own memory and model."""
-    async with AsyncExitStack() as stack:
-        memory = await asyncio.to_thread(memory_of, settings, os.environ)
-        stack.callback(memory.close)
-        model = await open_model(stack, settings.model, settings, os.environ)
-        runner = JobRunner(memory, asyncio.to_thread, memory_name(settings), model)
-        await runner.settle_one(settings.data, record, on_event)
 
 
 async def on_recorded_web(
@@ -119,7 +111,7 @@ async def on_recorded_web(
     """Ask another model the same question, on the recorded web; gives a run of its own."""
     record.require_question()
     settings = {
-        **record.started["options"],
+        **record.options,
         "schema_file": record.schema,
         "model": model,
         "base_url": base_url,
@@ -128,5 +120,5 @@ async def on_recorded_web(
         "session": None,
         "continue_run": None,
     }
-    given = Given(config=True, past=Past(record, resumed=False, live=live))
-    return await execute(record.question, options(settings), given)
+    inputs = Inputs(config=True, past=Past(record, resumed=False, live=live))
+    return await run_question(record.question, options(settings), inputs)

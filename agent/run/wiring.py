@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,22 +11,20 @@ from agent.errors import from_extra
 from agent.guard.provenance import Kind
 from agent.guard.window import tokens
 from agent.loop.orchestrator import Orchestrator
-from agent.loop.subtasks import Branches, LeftOpen
+from agent.loop.subtasks import SavedPages, SubtaskCalls
 from agent.models.base import sees, uses_native_tools
 from agent.prompts import BROWSING, CITING, system_prompt
 from agent.review.gate import SectionGate
 from agent.run.models import RedactingModel
-from agent.run.services import gather
 from agent.tools.registry import from_functions, tool_specs
 from agent.tools.rephrasing import Rephraser
 from agent.tools.skill_tools import skills_block
 from agent.tools.toolset import (
     ObservedCalls,
+    available_tools,
     guides_for,
-    observe,
-    plugged_tools,
+    plugin_tools,
     select,
-    tools_there,
 )
 
 if TYPE_CHECKING:
@@ -37,7 +33,6 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.loop.context_builder import ContextBuilder
-    from agent.loop.orchestrator import Begin
     from agent.models.base import Model
     from agent.protocol.results import Caller
     from agent.run.services import RunServices
@@ -47,7 +42,7 @@ if TYPE_CHECKING:
     from agent.types import Message
 
 
-async def offered(
+async def select_tools(
     context: ToolContext,
     options: Options,
     stack: AsyncExitStack,
@@ -60,12 +55,11 @@ async def offered(
     """Choose among all tools there are; `config` also finds servers in the file of the user.
 
     `tasks` makes the tools that set something off later; they are there where settings allow them.
-
     Servers stay open with the stack; without `connect` none is reached. Raises `UsageError` for
     servers that are not set as they should be.
     """
     there = [(tool, "") for tool in from_functions(functions or {})]
-    there += [*tools_there(context), *((tool, "") for tool in plugged_tools(options.tool))]
+    there += [*available_tools(context), *((tool, "") for tool in plugin_tools(options.tool))]
     told: list[str] = []
     if options.allow_tasks and tasks is not None:
         there += [(tool, "") for tool in tasks(options)]
@@ -80,90 +74,62 @@ async def offered(
         opened = open_servers(servers, options.data, options.proxy, connect=connect)
         found = await stack.enter_async_context(opened)
         there += [(tool, "") for tool in found.tools]
-        told = found.told
+        told = found.diagnostics
     return select(there, options, told)
 
 
-def begin_work(
+def new_orchestrator(
     services: RunServices, model: Model, builder: ContextBuilder, tools: Selected
 ) -> Orchestrator:
     """Give the model its tools and instructions, and the work that it is to do."""
-    context, options = services.context, services.options
+    context, options, past = services.context, services.options, services.inputs.past
     context.vision = options.vision and sees(model)
-    registry, noted = tools.registry(), tools.as_noted(options)
+    registry, noted = tools.registry(), tools.for_record(options)
     services.write("tools.offered", **noted)
-    system = instructed(model, registry, options, context, services.today)
-    if uses_native_tools(model):  # sent along with each prompt
-        offered = [*tool_specs(registry), *tool_specs(registry, on_page=True)]
-        services.budget.overhead = tokens(json.dumps(offered))
-    model, calls = _with_record(services, model, registry)
-    calls = ObservedCalls(calls, context.read, context.files)
-    context.rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
+    system = _instruct(model, registry, services)
+    saved = SavedPages(services.folder, services.write, options.storage_state)
+    left_open = past.left_open() if past else {}
+    calls: Caller = SubtaskCalls(registry, context, saved, left_open)
+    model = RedactingModel(model, services.redactor)
+    if past is not None:  # what is on record is not asked or done again
+        model, calls = past.model(model), past.calls(calls, services.journal)
+    calls = ObservedCalls(calls, context.provenance, context.files)
+    rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
+    context.rephrase = rephraser.ask
+
+    async def build_context(question: str, place: str) -> list[Message]:
+        recorded = past.opening(place) if past else None
+        if recorded is None:
+            return await builder(question, place)
+        # Whose words each part of it holds is not on record, but what the run read is.
+        kind = Kind.TOOL if past and past.read_private else Kind.WEB
+        for message in recorded:
+            if message.content != services.question:
+                context.provenance.add(message.content, kind)
+        return recorded
+
     return Orchestrator(
         model,
         calls,
         services.budget,
         system,
         services.record,
-        _opening(services, builder),
+        build_context,
         effort=options.effort,
         as_report=options.report,
+        objections=SectionGate(services.evidence, services.record),
         guides=partial(guides_for, noted=noted),
         context_window=options.context_window,
-        objections=SectionGate(services.evidence, services.record),
     )
 
 
-def _with_record(services: RunServices, model: Model, registry: Registry) -> tuple[Model, Caller]:
-    """Take secrets out of what a model says; what is on record is not asked or done again."""
-    past = services.given.past
-    left = LeftOpen(services.folder, services.write, services.options.storage_state)
-    before = past.left_open() if past else {}
-    calls: Caller = Branches(registry, services.context, left, before)
-    model = RedactingModel(model, services.redactor)
-    if past is None:
-        return model, calls
-    return past.model(model), past.calls(calls, services.journal)
-
-
-def _opening(services: RunServices, builder: ContextBuilder) -> Begin:
-    """Lay out what a loop begins with: as on record, else from what the person has before them."""
-    past, gathering = services.given.past, asyncio.Lock()
-
-    async def begin(question: str, place: str) -> list[Message]:
-        known = past.opening(place) if past else None
-        if known is not None:
-            # Whose words each part of it holds is not on record, but what the run read is.
-            kind = Kind.TOOL if past and past.read_private else Kind.WEB
-            for message in known:
-                if message.content != services.question:
-                    services.context.read.add(message.content, kind)
-            return known
-        async with gathering:
-            if builder.observed is None:
-                await _put_before(builder, services)
-        said = await builder(question, place)
-        return [replace(m, content=services.redactor.text(m.content)) for m in said]
-
-    return begin
-
-
-async def _put_before(builder: ContextBuilder, services: RunServices) -> None:
-    """Put the open page and the files into what loops begin with. Raises `UsageError`."""
-    context = services.context
-    builder.captured, builder.observed = await gather(services.options, context)
-    builder.page = context.web.context if context.web else None
-    files = frozenset(path.resolve().as_uri() for path in context.files)
-    for observation in builder.observed:
-        observe(context.read, observation, files)
-
-
-def instructed(
-    model: Model, registry: Registry, options: Options, context: ToolContext, today: str
-) -> str:
+def _instruct(model: Model, registry: Registry, services: RunServices) -> str:
     """Give the system prompt; a model that calls functions is offered the tools as such."""
-    context.read.add(today[:4], Kind.PERSON)  # everybody knows which year it is
-    guides = _guides(options, context)
+    context, options = services.context, services.options
+    context.provenance.add(services.today[:4], Kind.PERSON)  # everybody knows which year it is
+    # Guides for the page and the files before the person are needed at once.
+    page = context.web is not None and context.web.page is not None
+    guides = [*([BROWSING] if page else []), *([CITING] if page or options.file else [])]
     native = uses_native_tools(model)
     system = system_prompt(
         registry,
@@ -171,20 +137,15 @@ def instructed(
         depth=options.depth,
         guides=guides,
         instruction=options.instruction or "",
-        today=today,
+        today=services.today,
     )
     if context.skills and registry.get("read_skill"):
         system = "\n".join(filter(None, [system, skills_block(context)]))
     if uses_native_tools(model):
         tools, on_page = tool_specs(registry), tool_specs(registry, on_page=True)
-        if BROWSING in guides:
+        # They are sent along with each prompt, those on a page perhaps later.
+        services.budget.overhead = tokens(json.dumps([*tools, *on_page]))
+        if page:
             tools, on_page = [*tools, *on_page], []
         model.offer(system, tools, on_page)
     return system
-
-
-def _guides(options: Options, context: ToolContext) -> list[str]:
-    """Name the guides that are needed at once: for the page and the files before the person."""
-    page = context.web is not None and context.web.page is not None
-    cited = page or bool(options.file)
-    return [*([BROWSING] if page else []), *([CITING] if cited else [])]

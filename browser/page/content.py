@@ -8,17 +8,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from playwright.async_api import Error as PlaywrightError
-
 from browser.errors import BrowserError
 from browser.net.url import is_web_url, origin
 from browser.page import injected
-from browser.page.waiting import within
+from browser.page.waiting import answer_of, within
 from browser.text.words import clean
 from browser.types import PageContext
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator
 
     from playwright.async_api import Frame, Page
 
@@ -26,49 +24,33 @@ if TYPE_CHECKING:
 READ_SECONDS = 5.0  # a page that does not answer by then is stuck in a script of its own
 FOREIGN_FRAME_SECONDS = 1.0
 FOREIGN_FRAMES = 8  # those beyond are advertisements
+FOREIGN_FRAME_SIZE = (200, 100)  # pixels; there is nothing to read in smaller ones
 
 
 async def rendered_html(page: Page) -> str:
     """Serialise what a person sees, styles applied; frames of other sites stand at the end.
 
-    Raises DeadlineExceeded and SessionError.
+    A frame that is gone or stuck is left out. Raises DeadlineExceeded and SessionError.
     """
     async with within(READ_SECONDS, "read the page"):
         html = str(await injected.call(page.main_frame, "rendered"))
-    foreign = [frame for frame in page.frames[1:] if _is_foreign(frame, page.url)]
-    parts = [await _foreign_html(frame) for frame in foreign[:FOREIGN_FRAMES]]
-    return html.replace("</body>", f"{''.join(parts)}</body>", 1) if any(parts) else html
 
+    async def inside(frame: Frame) -> str:
+        box = await (await frame.frame_element()).bounding_box()
+        width, height = FOREIGN_FRAME_SIZE
+        if box is None or box["width"] < width or box["height"] < height:
+            return ""
+        rendered = str(await injected.call(frame, "rendered"))
+        return f"<section>{rendered.partition('<body>')[2].rpartition('</body>')[0]}</section>"
 
-def _is_foreign(frame: Frame, url: str) -> bool:
-    return is_web_url(frame.url) and origin(frame.url) != origin(url)
-
-
-async def _foreign_html(frame: Frame) -> str:
-    """What a frame of another site shows; nothing where it is small, gone or stuck."""
-    try:
-        async with asyncio.timeout(FOREIGN_FRAME_SECONDS):
-            element = await frame.frame_element()
-            box = await element.bounding_box()
-            if box is None or box["width"] < 200 or box["height"] < 100:  # nothing to read in it
-                return ""
-            html = str(await injected.call(frame, "rendered"))
-    except (TimeoutError, PlaywrightError):
-        return ""  # the page itself is still worth reading
-    inner = html.partition("<body>")[2].rpartition("</body>")[0]
-    return f"<section>{inner}</section>"
-
-
-async def raw_context(page: Page) -> dict[str, Any]:
-    """Ask the page for its context; also whether it is visible and focused."""
-    found: dict[str, Any] = await injected.call(
-        page.main_frame, "context", {"limit": injected.CONTEXT_LIMIT}
-    )
-    return found
+    own = origin(page.url)
+    foreign = [f for f in page.frames[1:] if is_web_url(f.url) and origin(f.url) != own]
+    parts = [await answer_of(inside(f), FOREIGN_FRAME_SECONDS) for f in foreign[:FOREIGN_FRAMES]]
+    return html.replace("</body>", f"{''.join(filter(None, parts))}</body>", 1)
 
 
 def context_of(raw: dict[str, Any]) -> PageContext:
-    """Make a PageContext of what the page told, cleaned."""
+    """Make a PageContext of what `context` of `js/rendered.js` told, cleaned."""
     return PageContext(
         url=raw["url"],
         title=clean(raw["title"]),
@@ -89,26 +71,23 @@ async def marked_pictures(page: Page, seconds: float) -> tuple[bytes, ...]:
 
     Where they hide something there is a second picture, without them.
     """
-    hiding = await asyncio.gather(*(_in_frame(frame, "drawMarks") for frame in page.frames))
+
+    async def picture() -> bytes:
+        # One pixel of the picture is one CSS pixel, so that a point on it can be clicked.
+        return await page.screenshot(
+            type="jpeg", quality=JPEG_QUALITY, scale="css", timeout=seconds * 1000
+        )
+
+    async def in_all_frames(name: str) -> list[Any]:
+        calls = (answer_of(injected.call(frame, name), seconds / 2) for frame in page.frames)
+        return list(await asyncio.gather(*calls))
+
+    hiding = await in_all_frames("drawMarks")
     try:
-        marked = await _picture(page, seconds)
+        marked = await picture()
     finally:
-        await asyncio.gather(*(_in_frame(frame, "unmark") for frame in page.frames))
-    return (marked, await _picture(page, seconds)) if any(hiding) else (marked,)
-
-
-async def _picture(page: Page, seconds: float) -> bytes:
-    # One pixel of the picture is one CSS pixel, so that a point on it can be clicked.
-    return await page.screenshot(
-        type="jpeg", quality=JPEG_QUALITY, scale="css", timeout=seconds * 1000
-    )
-
-
-async def _in_frame(frame: Frame, name: str) -> Any:
-    try:
-        return await injected.call(frame, name)
-    except PlaywrightError:
-        return None  # a frame that went away needs no marks
+        await in_all_frames("unmark")
+    return (marked, await picture()) if any(hiding) else (marked,)
 
 
 Items = tuple[tuple[str, str], ...]
@@ -116,7 +95,7 @@ DATABASE_SECONDS = 2.0
 """A session's databases are there in 10 ms; many sites visited before cost some 120 ms each."""
 MOST_BYTES = 4_000_000
 """Larger databases are caches, which a site fills again, and would be copied after every step."""
-_GIVEN = """(() => {
+_RESTORE = """(() => {
     const [site, items] = %s;
     if (location.origin === site && !sessionStorage.length)
         for (const [name, value] of items) sessionStorage.setItem(name, value);
@@ -144,20 +123,15 @@ async def stored_by(page: Page) -> Stored:
     if not is_web_url(page.url):
         return Stored(cookies)
     site = origin(page.url)
-    held = await injected.call(page.main_frame, "kept")
-    databases = await _databases(page, site) if 0 < held["bytes"] <= MOST_BYTES else ()
-    return Stored(cookies, site, _items(held["local"]), _items(held["session"]), databases)
-
-
-@asynccontextmanager
-async def with_session(page: Page, site: str, items: Items) -> AsyncIterator[None]:
-    """Let documents of a site that begin in this block find its session storage as it was."""
-    if not items:
-        yield
-        return
-    script = _GIVEN % json.dumps([site, items])
-    async with await page.add_init_script(script):
-        yield
+    held = await injected.call(page.main_frame, "stored")
+    local, session = (
+        tuple((str(name), str(value)) for name, value in held[kind])
+        for kind in ("local", "session")
+    )
+    databases: tuple[dict[str, Any], ...] = ()
+    if 0 < held["bytes"] <= MOST_BYTES:
+        databases = await _databases(page, site)
+    return Stored(cookies, site, local, session, databases)
 
 
 async def _databases(page: Page, site: str) -> tuple[dict[str, Any], ...]:
@@ -170,5 +144,11 @@ async def _databases(page: Page, site: str) -> tuple[dict[str, Any], ...]:
     return tuple(db for row in rows if row["origin"] == site for db in row.get("indexedDB", ()))
 
 
-def _items(pairs: Sequence[Sequence[Any]]) -> Items:
-    return tuple((str(name), str(value)) for name, value in pairs)
+@asynccontextmanager
+async def with_session(page: Page, site: str, items: Items) -> AsyncIterator[None]:
+    """Let documents of a site that begin in this block find its session storage as it was."""
+    if not items:
+        yield
+        return
+    async with await page.add_init_script(_RESTORE % json.dumps([site, items])):
+        yield

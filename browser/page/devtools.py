@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from browser.page.tab import Tab
 
-MADE_OF: Final = frozenset({"image", "font", "stylesheet", "script", "media", "manifest"})
+PAGE_PARTS: Final = frozenset({"image", "font", "stylesheet", "script", "media", "manifest"})
 """Kinds of requests that bring what a page is made of."""
-KEPT_BACK: Final = frozenset({"authorization", "cookie", "proxy-authorization", "set-cookie"})
+SECRET_HEADERS: Final = frozenset({"authorization", "cookie", "proxy-authorization", "set-cookie"})
 """Headers that let others in."""
 LONGEST_BODY: Final = 4_000
 """Characters."""
@@ -36,12 +36,13 @@ async def console(tab: Tab) -> list[tuple[str, str]]:
 async def requests(tab: Tab, *, static: bool = False) -> list[str]:
     """List the page's last requests: number, method, address, status; what it is made of, too."""
     async with within(LOOK_SECONDS, "list the requests"):
-        asked = await tab.page.requests()
-    return [
-        f"{n}. {r.method} {r.url} {_status(r)}"
-        for n, r in enumerate(asked, 1)
-        if static or r.resource_type not in MADE_OF
+        made = await tab.page.requests()
+    listed = [
+        (number, request)
+        for number, request in enumerate(made, 1)
+        if static or request.resource_type not in PAGE_PARTS
     ]
+    return [_line(number, request) for number, request in listed]
 
 
 async def request(tab: Tab, number: int, part: str | None = None) -> str:
@@ -51,26 +52,26 @@ async def request(tab: Tab, number: int, part: str | None = None) -> str:
     ActionError where there is no such request or part.
     """
     async with within(LOOK_SECONDS, "read the request"):
-        asked = await tab.page.requests()
-        if not 1 <= number <= len(asked):
+        made = await tab.page.requests()
+        if not 1 <= number <= len(made):
             raise ActionError(f"there is no request {number}", hint="The list shows their numbers.")
-        one = asked[number - 1]
-        answer = await one.response() if one.existing_response else None
+        asked = made[number - 1]
+        answer = await asked.response() if asked.existing_response else None
         if part and part.startswith("response") and answer is None:
-            raise ActionError(f"it has no answer: {_status(one)}")
+            raise ActionError(f"it has no answer: {_status(asked)}")
         if part == "request-body":
-            return _cut(one.post_data or "")
+            return _cut(asked.post_data or "")
         if part == "response-body" and answer is not None:
             try:
                 return _cut((await answer.body()).decode("utf-8", "replace"))
             except PlaywrightError as error:
                 raise ActionError("its body is not kept by the browser any more") from error
-        sent = _headers(await one.headers_array())
+        sent = _headers(await asked.headers_array())
         got = _headers(await answer.headers_array()) if answer else ""
     if part:
         return sent if part == "request-headers" else got
-    head = f"{number}. {one.method} {one.url} {_status(one)}"
-    return "\n".join((head, "Request headers", sent, *(("Response headers", got) if got else ())))
+    parts = [_line(number, asked), "Request headers", sent]
+    return "\n".join([*parts, "Response headers", got] if got else parts)
 
 
 async def resize(tab: Tab, width: int, height: int) -> None:
@@ -89,14 +90,18 @@ async def emulate_media(tab: Tab, **features: Any) -> None:
             await tab.page.evaluate("() => new Promise(requestAnimationFrame)")
 
 
-def _status(asked: Request) -> str:
-    answer = asked.existing_response
-    return str(answer.status) if answer else asked.failure or "no answer yet"
+def _line(number: int, request: Request) -> str:
+    return f"{number}. {request.method} {request.url} {_status(request)}"
+
+
+def _status(request: Request) -> str:
+    answer = request.existing_response
+    return str(answer.status) if answer else request.failure or "no answer yet"
 
 
 def _headers(rows: Any) -> str:
     return "\n".join(
-        f"{row['name']}: {'(kept back)' if row['name'].lower() in KEPT_BACK else row['value']}"
+        f"{row['name']}: {'(kept back)' if row['name'].lower() in SECRET_HEADERS else row['value']}"
         for row in rows
     )
 

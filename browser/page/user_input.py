@@ -1,4 +1,7 @@
-"""Input to a page: pointer, keys, fields, selections. Each does one thing to an element."""
+"""Input to a page: pointer, keys, fields, selections. Each function does one thing to an element.
+
+What the page does not let happen raises ActionError, with what to try instead as its hint.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +27,12 @@ if TYPE_CHECKING:
     from browser.page.view import Target
 
 
-Held = Literal["Alt", "Control", "Meta", "Shift"]
+Modifier = Literal["Alt", "Control", "Meta", "Shift"]
 Button = Literal["left", "middle", "right"]
 Point = tuple[float, float]
 """Pixels from an element's left and top edge; negative ones from its right and bottom edge."""
+ControlState = dict[str, Any]
+"""What a control holds: see `stateOf` of `js/fields.js`."""
 
 POINTER_MS = 2_500  # what is covered or moves for longer does not come free by itself
 RETRY_SECONDS = 0.05
@@ -35,7 +40,21 @@ DRAG_STEPS = 10
 DRAG_SECONDS = 2.5  # of an action's ten, for the steps on the way
 DROP_SECONDS = 0.12  # lists that look by a clock where a thing is held do so every 50 ms
 KEYS_AT_MOST = 120  # longer texts are put in at once; key handlers matter for what is short
+BY_WHEEL = "by the wheel"
+FAR = 1_000_000  # pixels: more than any list has
 _FILLED_AT_ONCE = frozenset("date datetime-local month week time color range".split())
+_BAD_FORM = "the value has not the form that this field takes (2026-03-31, 13:45, #ff0000, 42)"
+_FORM_HINT = "Give it in that form."
+# Playwright's words for what it waited for in vain, and ours.
+_REASONS = (
+    ("element is not enabled", "it is disabled", "See what the page wants before it."),
+    ("element is not editable", "it is readonly", "CLICK it, and choose in what it opens."),
+    ("element is not visible", "it is not visible", "CLICK what shows it first."),
+    ("outside of the viewport", "it is outside of what can be scrolled to", None),
+    ("is not an <input>", "it is no field to type into", "CLICK the field and look again."),
+    ("Malformed value", _BAD_FORM, _FORM_HINT),
+    ("Timeout ", "the browser did not get to it in time", "SNAPSHOT, and do it again."),
+)
 
 
 class ClickOptions(TypedDict, total=False):
@@ -48,7 +67,7 @@ class ClickOptions(TypedDict, total=False):
     button: Button
     count: int
     at: Point | None
-    hold: Sequence[Held]
+    hold: Sequence[Modifier]
     seconds: float
 
 
@@ -66,7 +85,7 @@ async def click(target: Target, **how: Unpack[ClickOptions]) -> str:
     hold, seconds = how.get("hold", ()), how.get("seconds", 0)
     position: Position = {"x": aimed["x"] - left, "y": aimed["y"] - top}
     try:
-        # What closes as the pointer leaves it, such as a menu, may move the element.
+        # First the pointer alone: what closes as it leaves, such as a menu, may move the element.
         await target.element.hover(position=position, force=True, timeout=POINTER_MS)
         await target.element.click(
             button=how.get("button", "left"),
@@ -78,7 +97,7 @@ async def click(target: Target, **how: Unpack[ClickOptions]) -> str:
             timeout=POINTER_MS + seconds * 1000,
         )
     except PlaywrightError as error:
-        raise _why_not(error) from error
+        raise _action_error(error) from error
     with suppress(PlaywrightError):  # the click led elsewhere: it did something
         if missed := await injected.call(target.frame, "missed"):
             return f"but {missed}"
@@ -102,136 +121,22 @@ async def _aim(target: Target, at: Point | None = None) -> dict[str, Any]:
         await asyncio.sleep(RETRY_SECONDS)
 
 
-async def fill(page: Page, target: Target, text: str, before: dict[str, Any]) -> None:
-    """Put text into a field, key by key where it is short, in place of what it held `before`."""
-    element, kind = target.element, before["kind"]
-    if kind == "keys":  # a terminal, a board: it hears keys and shows what it likes
-        await add(page, target, text)
-        return
-    if kind == "editor":
-        await _into_editor(page, target, text, "ControlOrMeta+a")
-        return
-    try:
-        if kind in _FILLED_AT_ONCE or len(text) > KEYS_AT_MOST:
-            await element.fill(text, timeout=POINTER_MS)
-        else:  # Either way it has the focus then.
-            await (element.focus() if before["bare"] else element.fill("", timeout=POINTER_MS))
-            await _type(page, text)
-        formed = kind in _FILLED_AT_ONCE or kind == "number"  # it drops what it cannot read
-        if formed and text and not await element.input_value():
-            raise ActionError(_FORM, hint="Give it in that form.")
-    except PlaywrightError as error:
-        raise _why_not(error) from error
+async def point_of(target: Target, at: Point | None = None, *, covered: bool = False) -> Point:
+    """Find where the element can be hit, in CSS pixels of the main viewport.
 
-
-async def meant_by(target: Target, how: Literal["fieldIn", "drawnFor"]) -> Target:
-    """The field inside of what is none itself, or the list drawn for a select that nobody sees.
-
-    The target itself where there is no such thing.
+    A place to drop something may be `covered` by what lies in it: its middle is taken.
     """
-    found = await injected.call_handle(target.frame, how, target.element)
-    element = found.as_element()
-    return replace(target, element=element) if element else target
+    aimed = {} if covered else await _aim(target, at)
+    box = await target.element.bounding_box()
+    if box is None:
+        raise ActionError("the element has no place on the page")
+    x, y = aimed.get("x", box["width"] / 2), aimed.get("y", box["height"] / 2)
+    return box["x"] + x, box["y"] + y
 
 
-async def add(page: Page, target: Target, text: str, kind: str = "") -> None:
-    """Type at the end of what stands in a field."""
-    if kind == "editor":
-        await _into_editor(page, target, text, "ControlOrMeta+End")
-        return
-    await target.element.focus()
-    await injected.call(target.frame, "toTheEnd", target.element)
-    await _type(page, text)
-
-
-async def _into_editor(page: Page, target: Target, text: str, first: str) -> None:
-    """Put a text into an editor that draws its text itself, where the keys `first` bring it."""
-    await target.element.focus()
-    await page.keyboard.press(first)
-    handed = {"element": target.element, "text": text}
-    if not text or not await injected.call(target.frame, "paste", handed):
-        await overtype(page, text)
-
-
-async def overtype(page: Page, text: str) -> None:
-    """Type in place of what is selected."""
-    if text:
-        await _type(page, text)
-    else:
-        await page.keyboard.press("Delete")
-
-
-async def _type(page: Page, text: str) -> None:
-    # A tab typed as a key leaves the field; editors indent the line after one that is indented.
-    if len(text) > KEYS_AT_MOST or "\t" in text or "\n " in text:
-        await page.keyboard.insert_text(text)
-    else:
-        await page.keyboard.type(text)
-
-
-async def state_of(target: Target) -> dict[str, Any]:
-    """What a control holds now: see `stateOf` of `js/fields.js`."""
-    found: dict[str, Any] = await injected.call(target.frame, "stateOf", target.element)
-    return found
-
-
-async def press(page: Page, keys: Sequence[str]) -> None:
-    """Press keys one after the other, each as `Enter`, `Control+a`, `ArrowDown`."""
-    for key in keys:
-        try:
-            await page.keyboard.press(key)
-        except PlaywrightError as error:
-            raise ActionError(
-                first_line(error), hint="Keys are named like Enter or Control+a."
-            ) from error
-
-
-async def choose(target: Target, value: str) -> str | None:
-    """Select a native option by its text or value; None when the element is no native select.
-
-    A select that takes several is given them together, separated by `;`, or a line each. Gives what
-    it reads then.
-    """
-    element = target.element
-    if (await state_of(target))["kind"] != "select":
-        return None
-    several = bool(await element.evaluate("select => select.multiple"))
-    parted = value.splitlines() if "\n" in value else value.split(";")
-    values = [part.strip() for part in parted] if several else [value]
-    options = sorted([await _option(target, one) for one in values if one])
-    await element.select_option(index=[index for index, _ in options], timeout=POINTER_MS)
-    return "; ".join(label for _, label in options)
-
-
-async def _option(target: Target, value: str) -> tuple[int, str]:
-    question = {"element": target.element, "wanted": value}
-    option = await injected.call(target.frame, "optionOf", question)
-    if option is None:
-        raise ActionError(f"no option {value!r} here", hint="SNAPSHOT its ref for all options.")
-    return option[0], option[1]
-
-
-async def upload(page: Page, target: Target, paths: Sequence[Path]) -> None:
-    """Fill a file field; of a button, the one its click opens."""
-    files = [str(path) for path in paths]
-    try:
-        if (await state_of(target))["kind"] == "file":
-            await target.element.set_input_files(files, timeout=POINTER_MS)
-            return
-        async with page.expect_file_chooser(timeout=POINTER_MS) as opened:
-            await click(target)
-        await (await opened.value).set_files(files, timeout=POINTER_MS)
-    except PlaywrightError as error:
-        raise _why_not(error) from error
-
-
-async def hover(page: Page, target: Target, at: Point | None = None) -> None:
-    """Move the pointer onto the element."""
-    await page.mouse.move(*await point_of(target, at))
-
-
-BY_WHEEL = "by the wheel"
-FAR = 1_000_000  # pixels: more than any list has
+async def hover(target: Target, at: Point | None = None) -> None:
+    """Move the pointer onto the element, or to a point of it."""
+    await target.page.mouse.move(*await point_of(target, at))
 
 
 async def wheel(page: Page, element: ElementHandle | None, pixels: float) -> str:
@@ -269,46 +174,104 @@ async def drag(page: Page, start: Point, way: Sequence[Point], seconds: float = 
         await page.mouse.up()
 
 
-async def point_of(
-    target: Target, at: Point | None = None, *, covered: bool = False
-) -> tuple[float, float]:
-    """Find where the element can be hit, in CSS pixels of the main viewport.
+async def press(page: Page, keys: Sequence[str]) -> None:
+    """Press keys one after the other, each as `Enter`, `Control+a`, `ArrowDown`."""
+    for key in keys:
+        try:
+            await page.keyboard.press(key)
+        except PlaywrightError as error:
+            hint = "Keys are named like Enter or Control+a."
+            raise ActionError(first_line(error), hint=hint) from error
 
-    A place to drop something may be `covered` by what lies in it: its middle is taken.
+
+async def state_of(target: Target) -> ControlState:
+    """Ask what a control holds now."""
+    found: ControlState = await injected.call(target.frame, "stateOf", target.element)
+    return found
+
+
+async def related(target: Target, how: Literal["fieldIn", "drawnFor"]) -> Target:
+    """The field inside of what is none itself, or the list drawn for a select that nobody sees.
+
+    The target itself where there is no such thing.
     """
-    aimed = {} if covered else await _aim(target, at)
-    box = await target.element.bounding_box()
-    if box is None:
-        raise ActionError("the element has no place on the page")
-    x, y = aimed.get("x", box["width"] / 2), aimed.get("y", box["height"] / 2)
-    return box["x"] + x, box["y"] + y
+    found = await injected.call_handle(target.frame, how, target.element)
+    element = found.as_element()
+    return replace(target, element=element) if element else target
 
 
-def _why_not(error: PlaywrightError) -> ActionError:
-    if "not attached to the DOM" in error.message:
-        return ElementLeft("it left the page")
-    for sign, reason, hint in _REASONS:
-        if sign in error.message:
-            return ActionError(reason, hint=hint)
-    return ActionError(first_line(error))
+async def fill(target: Target, text: str, before: ControlState) -> None:
+    """Put text into a field, key by key where it is short, in place of what it held `before`."""
+    element, kind = target.element, before["kind"]
+    if kind == "keys":  # a terminal, a board: it hears keys and shows what it likes
+        await append(target, text)
+        return
+    if kind == "editor":
+        await _paste(target, text, "ControlOrMeta+a")
+        return
+    try:
+        if kind in _FILLED_AT_ONCE or len(text) > KEYS_AT_MOST:
+            await element.fill(text, timeout=POINTER_MS)
+        else:  # Either way it has the focus then.
+            await (element.focus() if before["bare"] else element.fill("", timeout=POINTER_MS))
+            await _type(target.page, text)
+        formed = kind in _FILLED_AT_ONCE or kind == "number"  # it drops what it cannot read
+        if formed and text and not await element.input_value():
+            raise ActionError(_BAD_FORM, hint=_FORM_HINT)
+    except PlaywrightError as error:
+        raise _action_error(error) from error
 
 
-_FORM = "the value has not the form that this field takes (2026-03-31, 13:45, #ff0000, 42)"
-_REASONS = (
-    ("element is not enabled", "it is disabled", "See what the page wants before it."),
-    ("element is not editable", "it is readonly", "CLICK it, and choose in what it opens."),
-    ("element is not visible", "it is not visible", "CLICK what shows it first."),
-    ("element is not stable", "it keeps moving", "WAIT for what it brings, and try again."),
-    ("outside of the viewport", "it is outside of what can be scrolled to", None),
-    ("is not an <input>", "it is no field to type into", "CLICK the field and look again."),
-    ("Malformed value", _FORM, "Give it in that form."),
-    ("Timeout ", "the browser did not get to it in time", "SNAPSHOT, and do it again."),
-)
+async def append(target: Target, text: str, kind: str = "") -> None:
+    """Type at the end of what stands in a field."""
+    if kind == "editor":
+        await _paste(target, text, "ControlOrMeta+End")
+        return
+    await target.element.focus()  # which puts the caret where it was last
+    await injected.call(target.frame, "toTheEnd", target.element)
+    await _type(target.page, text)
 
 
-async def select_text(
-    page: Page, frame: Frame, text: str, element: ElementHandle | None = None
-) -> None:
+async def _paste(target: Target, text: str, first: str) -> None:
+    """Put a text into an editor that draws its text itself, where the keys `first` bring it."""
+    await target.element.focus()
+    await target.page.keyboard.press(first)
+    handed = {"element": target.element, "text": text}
+    if not text or not await injected.call(target.frame, "paste", handed):
+        await overtype(target.page, text)
+
+
+async def overtype(page: Page, text: str) -> None:
+    """Type in place of what is selected."""
+    if text:
+        await _type(page, text)
+    else:
+        await page.keyboard.press("Delete")
+
+
+async def _type(page: Page, text: str) -> None:
+    # A tab typed as a key leaves the field; editors indent the line after one that is indented.
+    if len(text) > KEYS_AT_MOST or "\t" in text or "\n " in text:
+        await page.keyboard.insert_text(text)
+    else:
+        await page.keyboard.type(text)
+
+
+async def upload(target: Target, paths: Sequence[Path]) -> None:
+    """Fill a file field; of a button, the one its click opens."""
+    files = [str(path) for path in paths]
+    try:
+        if (await state_of(target))["kind"] == "file":
+            await target.element.set_input_files(files, timeout=POINTER_MS)
+            return
+        async with target.page.expect_file_chooser(timeout=POINTER_MS) as opened:
+            await click(target)
+        await (await opened.value).set_files(files, timeout=POINTER_MS)
+    except PlaywrightError as error:
+        raise _action_error(error) from error
+
+
+async def select_text(frame: Frame, text: str, element: ElementHandle | None = None) -> None:
     """Select a text within an element, else in the document; raises ActionError without it.
 
     Where the pointer did not bring just that (text that cannot be selected by it, or is broken
@@ -317,22 +280,22 @@ async def select_text(
     question = {"text": text, "element": element}
     ends: dict[str, Any] | None = await injected.call(frame, "textEnds", question)
     if ends is None:
-        raise not_there(text)
-    left, top = await _origin(frame)
+        hint = "FIND it, and give it as it stands."
+        raise ActionError(f"{text!r} does not stand there", hint=hint)
+    left, top = 0.0, 0.0  # of the frame, in the main viewport
+    if frame.parent_frame is not None:
+        box = await (await frame.frame_element()).bounding_box()
+        left, top = (box["x"], box["y"]) if box else (left, top)
     start, end = ends["start"], ends["end"]
-    await drag(page, (left + start[0], top + start[1]), [(left + end[0], top + end[1])])
+    way = [(left + end[0], top + end[1])]
+    await drag(frame.page, (left + start[0], top + start[1]), way)
     await injected.call(frame, "selectText", question)
 
 
-def not_there(text: str) -> ActionError:
-    """The error for a text that is to be selected, and does not stand there."""
-    hint = "FIND it, and give it as it stands."
-    return ActionError(f"{text!r} does not stand there", hint=hint)
-
-
-async def _origin(frame: Frame) -> tuple[float, float]:
-    """Where a frame's viewport begins in the main one."""
-    if frame.parent_frame is None:
-        return 0, 0
-    box = await (await frame.frame_element()).bounding_box()
-    return (box["x"], box["y"]) if box else (0, 0)
+def _action_error(error: PlaywrightError) -> ActionError:
+    if "not attached to the DOM" in error.message:
+        return ElementLeft("it left the page")
+    for sign, reason, hint in _REASONS:
+        if sign in error.message:
+            return ActionError(reason, hint=hint)
+    return ActionError(first_line(error))

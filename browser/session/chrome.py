@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import subprocess
@@ -50,15 +51,12 @@ _PLAYWRIGHT_BINARIES = (
 )
 
 
-def find_chrome(executable: str | os.PathLike[str] | None = None) -> Path:
-    """Find the executable: the one given, the environment's, an installed one, Playwright's.
+def find_chrome() -> Path:
+    """Find the executable: the environment's, an installed one, Playwright's.
 
     Raises BrowserMissing when there is none, or when the one named is not there.
     """
-    named = executable or next(
-        (os.environ[name] for name in OVERRIDES if os.environ.get(name)), None
-    )
-    if named:
+    if named := next(filter(None, map(os.environ.get, OVERRIDES)), None):
         path = Path(shutil.which(named) or named).expanduser()
         if path.is_file():
             return path
@@ -71,41 +69,23 @@ def find_chrome(executable: str | os.PathLike[str] | None = None) -> Path:
 
 def candidates(platform: str = sys.platform) -> Iterator[Path]:
     """List the places where a browser may be, best first."""
+    home = Path.home()
     if platform == "darwin":
-        yield from _mac()
+        cache = home / "Library" / "Caches"
+        for folder in (Path("/Applications"), home / "Applications"):
+            yield from (folder / f"{app}.app" / "Contents" / "MacOS" / app for app in _MAC_APPS)
     elif platform == "win32":
-        yield from _windows()
+        cache = Path(os.environ.get("LOCALAPPDATA", home))
+        for variable in ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA"):
+            if root := os.environ.get(variable):
+                yield from (Path(root) / path for path in _WINDOWS_PATHS)
     else:
-        yield from _linux()
-    yield from _playwright(platform)
-
-
-def _linux() -> Iterator[Path]:
-    yield from (Path(path) for path in _LINUX_FILES)
-    yield from (Path(found) for name in _LINUX_NAMES if (found := shutil.which(name)))
-
-
-def _mac() -> Iterator[Path]:
-    for folder in (Path("/Applications"), Path.home() / "Applications"):
-        for app in _MAC_APPS:
-            yield folder / f"{app}.app" / "Contents" / "MacOS" / app
-
-
-def _windows() -> Iterator[Path]:
-    for variable in ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA"):
-        if folder := os.environ.get(variable):
-            yield from (Path(folder) / path for path in _WINDOWS_PATHS)
-
-
-def _playwright(platform: str) -> Iterator[Path]:
-    """Browsers that `playwright install` put into its cache, newest first."""
-    default = {
-        "darwin": Path.home() / "Library" / "Caches",
-        "win32": Path(os.environ.get("LOCALAPPDATA", Path.home())),
-    }.get(platform, Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")))
-    folder = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or default / "ms-playwright")
+        cache = Path(os.environ.get("XDG_CACHE_HOME", home / ".cache"))
+        yield from map(Path, _LINUX_FILES)
+        yield from (Path(found) for name in _LINUX_NAMES if (found := shutil.which(name)))
+    playwrights = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or cache / "ms-playwright")
     for pattern in _PLAYWRIGHT_BINARIES:
-        yield from sorted(folder.glob(pattern), reverse=True)
+        yield from sorted(playwrights.glob(pattern), reverse=True)  # newest first
 
 
 def sandboxed() -> bool:
@@ -116,10 +96,10 @@ def sandboxed() -> bool:
 
 START_SECONDS = 20.0
 POLL_SECONDS = 0.03  # between two looks for the port file: nothing tells when it comes
-_PORT_FILE = "DevToolsActivePort"  # Chrome writes port and path there once it listens
-# Python warns of a process that is forgotten while it runs; these are meant to run on.
-_STARTED: list[subprocess.Popen[bytes]] = []
+STOP_SECONDS = 5.0
+_PORT_FILE = "DevToolsActivePort"
 _LOCKS = ("SingletonLock", "lockfile")  # Linux and macOS; Windows
+_DETACHED = 0x00000008 | 0x00000200  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +123,14 @@ async def start_chrome(
     LaunchFailed when the profile is in use or the port does not open.
     """
     binary = find_chrome()
-    folder = _prepared(profile)
-    log = folder / "chrome-start.log"
-    process = _spawn([str(binary), *_flags(folder, port, headless=headless)], log)
+    folder = _prepared(Path(profile))
+    process = _spawn(binary, folder, port, headless=headless)
     try:
         async with asyncio.timeout(START_SECONDS):
-            chosen = await _port_of(folder, process, log, port)
+            chosen = await _port_of(folder, process, port)
     except TimeoutError as error:
         process.kill()
+        process.wait()
         raise LaunchFailed(f"{binary} opened no debugging port in {START_SECONDS:g} s") from error
     process.returncode = 0  # it lives on without us: nobody waits for it, and Python need not warn
     return StartedChrome(process.pid, f"http://127.0.0.1:{chosen}", folder)
@@ -158,68 +138,62 @@ async def start_chrome(
 
 async def stop_chrome(profile: str | os.PathLike[str]) -> bool:
     """Close the Chrome that `start_chrome` started on a profile; False where none runs there."""
-    try:
-        lines = (Path(profile) / _PORT_FILE).read_text(encoding="utf-8").split()
-    except FileNotFoundError:
-        return False
-    if len(lines) != 2 or not lines[0].isdigit() or not await _listens(int(lines[0])):
-        return False
-    from playwright.async_api import Error, async_playwright  # noqa: PLC0415 - only here
+    from websockets.asyncio.client import connect  # noqa: PLC0415 - only here
+    from websockets.exceptions import WebSocketException  # noqa: PLC0415 - as above
 
-    try:
-        async with async_playwright() as playwright:  # the path names this very browser
-            address = f"ws://127.0.0.1:{lines[0]}{lines[1]}"
-            browser = await playwright.chromium.connect_over_cdp(address)
-            session = await browser.new_browser_cdp_session()
-            await session.send("Browser.close")
-    except Error:
+    address = debugging_address(Path(profile))
+    if address is None:
+        return False
+    try:  # the address names this very browser
+        async with asyncio.timeout(STOP_SECONDS), connect(address, proxy=None) as socket:
+            await socket.send(json.dumps({"id": 1, "method": "Browser.close"}))
+            await socket.recv()
+    except (OSError, TimeoutError, WebSocketException):
         return False
     return True
 
 
-def _prepared(profile: str | os.PathLike[str]) -> Path:
-    folder = Path(profile).expanduser().absolute()
+def debugging_address(profile: Path) -> str | None:
+    """The WebSocket at which the Chrome of a profile can be debugged; None where none listens."""
+    port, path = _listens_at(profile)
+    return f"ws://127.0.0.1:{port}{path}" if port else None
+
+
+def _listens_at(profile: Path) -> tuple[int, str]:
+    """Port and path, which Chrome writes into the profile once it listens; port 0 where not."""
+    try:
+        port, path = (profile / _PORT_FILE).read_text("utf-8").split()[:2]
+        return int(port), path
+    except (OSError, ValueError):
+        return 0, ""
+
+
+def _prepared(profile: Path) -> Path:
+    """A profile's folder as Chrome may have it; raises LaunchFailed where another one has.
+
+    A second Chrome on one profile would only open a window in the first, and then end.
+    """
+    folder = profile.expanduser().absolute()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _refuse_if_used(folder)
-    (folder / _PORT_FILE).unlink(missing_ok=True)
-    return folder
-
-
-def _flags(folder: Path, port: int, *, headless: bool) -> list[str]:
-    flags = [
-        f"--user-data-dir={folder}",
-        f"--remote-debugging-port={port}",
-        "--remote-debugging-address=127.0.0.1",
-        "--no-first-run",
-        "--no-default-browser-check",
-    ]
-    if headless:
-        flags.append("--headless=new")
-    if sys.platform == "linux" and not sandboxed():
-        flags.append("--no-sandbox")
-    return [*flags, "about:blank"]
-
-
-def _refuse_if_used(folder: Path) -> None:
-    """A second Chrome on one profile would only open a window in the first, and then end."""
     for name in _LOCKS:
         lock = folder / name
-        if lock.is_symlink() and not _holder_lives(str(lock.readlink())):
-            continue
-        if lock.is_symlink() or (lock.exists() and not _removable(lock)):
+        if lock.is_symlink():  # to `host-pid`; a crashed Chrome leaves it behind
+            pid = str(lock.readlink()).rpartition("-")[2]
+            used = not pid.isdigit() or _runs(int(pid))
+        else:
+            used = lock.exists() and not _removable(lock)
+        if used:
             raise LaunchFailed(
                 f"the profile {folder} is in use by another Chrome",
                 hint="Close that Chrome, attach to it, or name another profile folder.",
             )
+    (folder / _PORT_FILE).unlink(missing_ok=True)
+    return folder
 
 
-def _holder_lives(target: str) -> bool:
-    """The lock points at `host-pid`; a crashed Chrome leaves it behind."""
-    pid = target.rpartition("-")[2]
-    if not pid.isdigit():
-        return True
+def _runs(pid: int) -> bool:
     try:
-        os.kill(int(pid), 0)
+        os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
@@ -236,36 +210,46 @@ def _removable(lock: Path) -> bool:
     return True
 
 
-def _spawn(command: list[str], log: Path) -> subprocess.Popen[bytes]:
+def _spawn(binary: Path, folder: Path, port: int, *, headless: bool) -> subprocess.Popen[bytes]:
     """Start it so that it outlives us: in a session of its own, or detached on Windows."""
-    with log.open("wb") as output:
-        process = subprocess.Popen(  # noqa: S603 - the browser found by find_chrome
-            command,
+    command = [
+        str(binary),
+        f"--user-data-dir={folder}",
+        f"--remote-debugging-port={port}",
+        "--remote-debugging-address=127.0.0.1",
+        "--no-first-run",
+        "--no-default-browser-check",
+    ]
+    if headless:
+        command.append("--headless=new")
+    if sys.platform == "linux" and not sandboxed():
+        command.append("--no-sandbox")
+    with _log_of(folder).open("wb") as output:
+        return subprocess.Popen(  # noqa: S603 - the browser found by find_chrome
+            [*command, "about:blank"],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
             start_new_session=os.name == "posix",
             creationflags=_DETACHED if os.name == "nt" else 0,
         )
-    _STARTED.append(process)
-    return process
 
 
-_DETACHED = 0x00000008 | 0x00000200  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP
+def _log_of(folder: Path) -> Path:
+    return folder / "chrome-start.log"
 
 
-async def _port_of(folder: Path, process: subprocess.Popen[bytes], log: Path, wanted: int) -> int:
-    """Wait for the port; a process that ends before says why in its log.
-
-    Chrome writes the port file only where it chose the port itself.
-    """
+async def _port_of(folder: Path, process: subprocess.Popen[bytes], wanted: int) -> int:
+    """Wait for the port; a process that ends before says why in its log."""
     while process.poll() is None:
-        if port := _port_in(folder / _PORT_FILE):
+        if port := _listens_at(folder)[0]:
             return port
         if wanted and await _listens(wanted):
             return wanted
         await asyncio.sleep(POLL_SECONDS)
-    raise LaunchFailed(f"Chrome ended at once: {_last_line(log)}")
+    lines = _log_of(folder).read_text("utf-8", "replace").strip().splitlines()
+    why = lines[-1][:300] if lines else "it gave no reason"
+    raise LaunchFailed(f"Chrome ended at once: {why}")
 
 
 async def _listens(port: int) -> bool:
@@ -275,13 +259,3 @@ async def _listens(port: int) -> bool:
         return False
     writer.close()
     return True
-
-
-def _port_in(file: Path) -> int | None:
-    text = file.read_text("utf-8").split() if file.is_file() else []
-    return int(text[0]) if text else None
-
-
-def _last_line(log: Path) -> str:
-    lines = log.read_text("utf-8", "replace").strip().splitlines()
-    return lines[-1][:300] if lines else "it gave no reason"

@@ -16,7 +16,7 @@ import time
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from filelock import FileLock, Timeout
@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 START_SECONDS = 20.0
 CLOSE_SECONDS = 2.0  # a browser that has not closed by then is killed
 STOP_SECONDS = 3.0
+VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
+ARRIVING = "arriving"
+"""Where in the scratch folder downloads are until they are kept."""
 QUIET_FLAGS = (
     # Chromium asks its makers for nothing: no updates, models, lists, statistics or sign-in.
     "--disable-component-update",
@@ -64,24 +67,22 @@ PLAYWRIGHT_FEATURES_OFF = (
     *("TcpPortRandomizationWin", "AimEnabled", "PreconnectToSearch", "msForceBrowserSignIn"),
     *("msEdgeUpdateLaunchServicesPreferredVersion", "Translate"),
 )
+
+
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
-VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
+_SOCKETS_PLACE = 40
+"""Characters of a place in which Chromium can still have its socket: Linux takes 107, of which our
+folder's name and `/org.chromium.Chromium.123456/SingletonSocket` are 68."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchOptions:
-    """How to start a browser; kept, so that a lost one can be started again.
+    """How to start a browser, and a lost one again; its files go to the folder `scratch`."""
 
-    `downloads_dir` is where the browser writes what arrives, `scratch` where it puts all else.
-    """
-
+    scratch: Path
     headless: bool = True
-    executable: str | os.PathLike[str] | None = None
     proxy: str | None = None
     storage_state: str | os.PathLike[str] | None = None
-    user_data_dir: str | os.PathLike[str] | None = None
-    downloads_dir: Path | None = None
-    scratch: Path | None = None
 
 
 @dataclass(slots=True)
@@ -108,6 +109,12 @@ class Running:
             return False
         return True
 
+    def kill(self) -> None:
+        """End a browser of our own that does not answer."""
+        if self.pid is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(self.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+
 
 @asynccontextmanager
 async def launched(options: LaunchOptions) -> AsyncIterator[Running]:
@@ -115,12 +122,12 @@ async def launched(options: LaunchOptions) -> AsyncIterator[Running]:
 
     Raises BrowserMissing or LaunchFailed.
     """
-    executable = find_chrome(options.executable)
+    executable = find_chrome()
     manager = async_playwright()
-    with temporary_files_in(options.scratch):
+    with _temporary_files_in(options.scratch):
         playwright = await manager.start()
     try:
-        running = await _started(playwright, executable, options)
+        running = await _start(playwright, executable, options)
         try:
             yield running
         finally:
@@ -131,26 +138,39 @@ async def launched(options: LaunchOptions) -> AsyncIterator[Running]:
                 await playwright.stop()
 
 
-async def _started(playwright: Playwright, executable: Path, options: LaunchOptions) -> Running:
+async def _start(playwright: Playwright, executable: Path, options: LaunchOptions) -> Running:
+    state = Path(options.storage_state) if options.storage_state else None
     try:
-        context = await _start(playwright, executable, options)
+        browser = await playwright.chromium.launch(
+            executable_path=executable,
+            downloads_path=options.scratch / ARRIVING,
+            headless=options.headless,
+            args=launch_flags(),
+            proxy=proxy_settings(options.proxy),
+            chromium_sandbox=sandboxed(),
+            timeout=START_SECONDS * 1000,
+            handle_sigint=False,  # Ctrl-C is the run's to handle
+        )
+        context = await browser.new_context(viewport=VIEWPORT, storage_state=state)
         await context.add_init_script(injected.SOURCE)
+        control = await browser.new_browser_cdp_session()
+        processes = (await control.send("SystemInfo.getProcessInfo"))["processInfo"]
     except PlaywrightError as error:
         if not options.headless and sys.platform == "linux" and not any(map(os.getenv, _DISPLAYS)):
             said = "--headed needs a display, and there is none: leave it out, or use xvfb-run"
             raise LaunchFailed(said) from error
         raise LaunchFailed(f"{executable} did not start: {_reason(error)}") from error
-    running = Running(context)
-    if context.browser:
-        running.control = await context.browser.new_browser_cdp_session()
-        running.pid = await _pid(running.control)
-    return running
+    # A browser that is stopped does not answer any more: it can only be killed by its process.
+    pid = next((int(p["id"]) for p in processes if p["type"] == "browser"), None)
+    return Running(context, control, pid)
 
 
-async def _pid(control: CDPSession) -> int | None:
-    """Ask for the browser's process: a stopped one can only be killed."""
-    found = await control.send("SystemInfo.getProcessInfo")
-    return next((int(p["id"]) for p in found["processInfo"] if p["type"] == "browser"), None)
+def _reason(error: PlaywrightError) -> str:
+    """What the browser itself printed is the better reason, where it printed any."""
+    for text in error.message.splitlines():
+        if "ERROR:" in text or "error while loading" in text or "Failed to" in text:
+            return text.strip()[:300]
+    return first_line(error)[:300]
 
 
 async def _end(running: Running) -> None:
@@ -160,37 +180,7 @@ async def _end(running: Running) -> None:
             if running.context.browser:
                 await running.context.browser.close()
     except BrowserError:
-        kill(running.pid)
-
-
-def kill(pid: int | None) -> None:
-    """End a browser that does not answer."""
-    if pid is not None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
-
-
-async def _start(
-    playwright: Playwright, executable: Path, options: LaunchOptions
-) -> BrowserContext:
-    """Start with a profile of its own, or with none that outlives the session."""
-    chromium = playwright.chromium
-    alike: dict[str, Any] = {
-        "executable_path": executable,
-        "downloads_path": options.downloads_dir,
-        "headless": options.headless,
-        "args": launch_flags(),
-        "proxy": proxy_settings(options.proxy),
-        "chromium_sandbox": sandboxed(),
-        "timeout": START_SECONDS * 1000,
-        "handle_sigint": False,  # Ctrl-C is the run's to handle
-    }
-    if options.user_data_dir:
-        profile = Path(options.user_data_dir)
-        return await chromium.launch_persistent_context(profile, viewport=VIEWPORT, **alike)
-    browser = await chromium.launch(**alike)
-    state = Path(options.storage_state) if options.storage_state else None
-    return await browser.new_context(viewport=VIEWPORT, storage_state=state)
+        running.kill()
 
 
 def launch_flags() -> list[str]:
@@ -217,19 +207,8 @@ def proxy_settings(url: str | None) -> ProxySettings | None:
     return settings
 
 
-def _reason(error: PlaywrightError) -> str:
-    """What the browser itself printed is the better reason, where it printed any."""
-    for text in error.message.splitlines():
-        if "ERROR:" in text or "error while loading" in text or "Failed to" in text:
-            return text.strip()[:300]
-    return first_line(error)[:300]
-
-
 PREFIX = "urchin-browser-"
 LOCK = "in-use"
-LONGEST = 40
-"""Characters of a place in which Chromium can still have its socket: Linux takes 107, of which our
-folder's name and `/org.chromium.Chromium.123456/SingletonSocket` are 68."""
 YOUNG = 60.0
 """Seconds for which a folder is left alone: it may be about to be locked."""
 
@@ -237,7 +216,9 @@ YOUNG = 60.0
 @contextmanager
 def scratch() -> Iterator[Path]:
     """Give a folder of one's own until the block ends."""
-    place = _place()
+    place = Path(tempfile.gettempdir())
+    if sys.platform == "linux" and len(str(place)) >= _SOCKETS_PLACE:
+        place = Path("/tmp")  # noqa: S108 - a folder of its own is made there
     _sweep(place)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
     lock = FileLock(folder / LOCK, thread_local=False)
@@ -249,14 +230,27 @@ def scratch() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _sweep(place: Path) -> None:
+    """Remove what killed processes of this user have left."""
+    for folder in place.glob(f"{PREFIX}*"):
+        with suppress(OSError, Timeout):
+            found = folder.lstat()
+            mine = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
+            old = time.time() - found.st_mtime > YOUNG
+            if mine and old and folder.is_dir() and not folder.is_symlink():
+                with FileLock(folder / LOCK, blocking=False):
+                    pass  # nobody has it in use
+                shutil.rmtree(folder)
+
+
 @contextmanager
-def temporary_files_in(folder: Path | None) -> Iterator[None]:
+def _temporary_files_in(folder: Path) -> Iterator[None]:
     """Let a process that is started in this block, and those it starts, put theirs in a folder.
 
     On Linux alone: elsewhere the paths of sockets are long already. Our own temporary files are
     not moved.
     """
-    if folder is None or sys.platform != "linux":
+    if sys.platform != "linux":
         yield
         return
     tempfile.gettempdir()  # is asked once, and known from then on
@@ -269,27 +263,3 @@ def temporary_files_in(folder: Path | None) -> Iterator[None]:
             del os.environ["TMPDIR"]
         else:
             os.environ["TMPDIR"] = before
-
-
-def _place() -> Path:
-    """Tell where temporary files belong; Chromium does not start where that has a long name."""
-    place = tempfile.gettempdir()
-    too_long = sys.platform == "linux" and len(place) >= LONGEST
-    return Path("/tmp" if too_long else place)  # noqa: S108 - a folder of its own is made there
-
-
-def _sweep(place: Path) -> None:
-    """Remove what killed processes of this user have left."""
-    for folder in place.glob(f"{PREFIX}*"):
-        with suppress(OSError, Timeout):
-            if _may_be_left(folder):
-                with FileLock(folder / LOCK, blocking=False):
-                    pass  # nobody has it in use
-                shutil.rmtree(folder)
-
-
-def _may_be_left(folder: Path) -> bool:
-    found = folder.lstat()
-    mine = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
-    old = time.time() - found.st_mtime > YOUNG
-    return mine and old and folder.is_dir() and not folder.is_symlink()

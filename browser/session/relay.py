@@ -10,21 +10,27 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import secrets
+import sys
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import httpx2
 from websockets.asyncio.client import connect
 from websockets.asyncio.server import serve
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from browser.errors import AttachFailed, BrowserGone
 from browser.page import injected
+from browser.page.waiting import in_background
+from browser.session.chrome import debugging_address
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from websockets.asyncio.client import ClientConnection
     from websockets.asyncio.server import ServerConnection
@@ -37,6 +43,7 @@ COMMAND_SECONDS = 5.0
 _OUR_IDS = 1 << 30  # Playwright counts its own from 1
 
 Message = dict[str, Any]
+T = TypeVar("T")
 
 
 class Relay:
@@ -48,20 +55,21 @@ class Relay:
         self._ids = count(_OUR_IDS)
         self._waiting: dict[int, asyncio.Future[Message]] = {}
         self._creating: set[int] = set()
-        self._ours: set[str] = set()
         self._sessions: set[str] = set()
         self._questions: set[str] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
         self._token = secrets.token_urlsafe(16)
         self.endpoint = ""
+        self.ours: set[str] = set()  # targets of our tabs
 
     @classmethod
     @asynccontextmanager
-    async def connect(cls, websocket: str) -> AsyncIterator[Relay]:
-        """Connect to a browser's WebSocket and listen on loopback for Playwright.
+    async def connect(cls, url: str) -> AsyncIterator[Relay]:
+        """Connect to a browser and listen on loopback for Playwright.
 
-        Raises AttachFailed.
+        `url` is `http://127.0.0.1:9222`, `ws://…`, a bare port, or `chrome` / `msedge`. Raises
+        AttachFailed.
         """
+        websocket = await _websocket_of(url)
         try:
             upstream = await connect(
                 websocket, max_size=None, compression=None, open_timeout=CONNECT_SECONDS, proxy=None
@@ -112,17 +120,6 @@ class Relay:
         result: Message = answer.get("result", {})
         return result
 
-    async def users_tabs(self) -> list[Message]:
-        """List the targets of the person's own tabs, as the browser orders them."""
-        infos = (await self.command("Target.getTargets"))["targetInfos"]
-        return [
-            info
-            for info in infos
-            if info["type"] == "page"
-            and info["targetId"] not in self._ours
-            and not info["url"].startswith(("devtools:", "chrome-extension:"))
-        ]
-
     @asynccontextmanager
     async def asking(self, target: str) -> AsyncIterator[Send]:
         """Ask a tab of the person, who notices nothing; what is given sends a command to it."""
@@ -141,16 +138,6 @@ class Relay:
             await self.command("Target.detachFromTarget", {"sessionId": session})
             self._questions.discard(session)
 
-    async def evaluate(self, target: str, expression: str, seconds: float) -> Any:
-        """Evaluate an expression in a tab of the person.
-
-        Raises TimeoutError when the tab does not answer, as under an open dialog.
-        """
-        params = {"expression": expression, "returnByValue": True}
-        async with self.asking(target) as send, asyncio.timeout(seconds):
-            answer = await send("Runtime.evaluate", params)
-        return answer.get("result", {}).get("value")
-
     def _check(self, connection: ServerConnection, request: Request) -> Response | None:
         """Turn away whoever does not know the address: a web page may try the port."""
         if request.path != f"/{self._token}" or "Origin" in request.headers:
@@ -168,6 +155,7 @@ class Relay:
     async def _forward(self, message: Message, text: str | bytes) -> None:
         method = message.get("method") if "sessionId" not in message else None
         if method == "Target.setAutoAttach":
+            # For the browser as a whole: it would attach to every tab.
             await self._to_playwright({"id": message["id"], "result": {}})
         elif method == "Target.createTarget":
             # In the background: the person's own tab stays in front.
@@ -191,6 +179,8 @@ class Relay:
                 await self._client.close()
 
     async def _sort(self, message: Message, text: str | bytes) -> None:
+        # Answers to our own questions; the answer to a new tab, told once we are attached to it;
+        # events of the person's tabs, for nobody; the rest is Playwright's.
         number, session = message.get("id"), message.get("sessionId")
         if number is not None and number in self._waiting:
             if not (future := self._waiting[number]).done():
@@ -199,7 +189,7 @@ class Relay:
             return  # the answer to a question that was given up
         elif number is not None and session is None and number in self._creating:
             self._creating.discard(number)
-            self._later(self._created(message))
+            in_background(self._created(message))
         elif session in self._questions:
             return
         elif session is None and "method" in message:
@@ -211,10 +201,11 @@ class Relay:
         method, params = message["method"], message["params"]
         if method == "Target.targetCreated":
             info = params["targetInfo"]
-            if info["type"] == "page" and info.get("openerId") in self._ours:
-                self._later(self._take(info["targetId"]))
+            if info["type"] == "page" and info.get("openerId") in self.ours:
+                # A command waits for an answer, which this very reader has to bring.
+                in_background(self._take(info["targetId"]))
         elif method == "Target.attachedToTarget":
-            if params["targetInfo"]["targetId"] in self._ours:
+            if params["targetInfo"]["targetId"] in self.ours:
                 self._sessions.add(params["sessionId"])
                 await self._to_playwright(message)
         elif method == "Target.detachedFromTarget":
@@ -230,9 +221,9 @@ class Relay:
 
     async def _take(self, target: str) -> None:
         """Attach to a tab as ours. It need not be in front to act as if it were."""
-        if target in self._ours:
+        if target in self.ours:
             return
-        self._ours.add(target)
+        self.ours.add(target)
         params = {"targetId": target, "flatten": True}
         session = (await self.command("Target.attachToTarget", params))["sessionId"]
         await self.command("Emulation.setFocusEmulationEnabled", {"enabled": True}, session)
@@ -241,14 +232,9 @@ class Relay:
         if self._client:
             await self._client.send(json.dumps(message))
 
-    def _later(self, work: Any) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
-
-# Scripts are kept: sites leave in them what their pages are made of.
 TAB_SECONDS = 1.0  # a tab under an open dialog does not answer
+# Scripts are kept: sites leave in them what their pages are made of.
 _DOM = "document.documentElement ? document.documentElement.outerHTML : ''"
 
 
@@ -258,49 +244,100 @@ class UsersTabs:
     def __init__(self, relay: Relay) -> None:
         self._relay = relay
 
-    async def all(self) -> list[dict[str, Any]]:
-        """List them as `{targetId, url, title, …}`."""
-        return await self._relay.users_tabs()
+    async def all(self) -> list[Message]:
+        """List them as `{targetId, url, title, …}`, as the browser orders them."""
+        infos = (await self._relay.command("Target.getTargets"))["targetInfos"]
+        return [
+            info
+            for info in infos
+            if info["type"] == "page"
+            and info["targetId"] not in self._relay.ours
+            and not info["url"].startswith(("devtools:", "chrome-extension:"))
+        ]
 
     async def visible(self) -> dict[str, Any] | None:
         """Ask for the context of the tab in front, with its `target`.
 
         That is the one with the focus; while a terminal has it, the first that is visible.
         """
+
+        async def context(target: str) -> dict[str, Any]:
+            answer = await self._evaluate(target, injected.CONTEXT_EXPRESSION)
+            return {**json.loads(answer), "target": target} if answer else {}
+
         targets = [tab["targetId"] for tab in await self.all()]
-        asked = [asyncio.create_task(self._context(target)) for target in targets]
-        shown: list[dict[str, Any]] = []
+        asked = [asyncio.create_task(context(target)) for target in targets]
+        shown: dict[str, dict[str, Any]] = {}
         try:
             for answer in asyncio.as_completed(asked):
                 raw = await answer
-                if raw and raw["visible"] and raw["focus"]:
-                    return raw
-                if raw and raw["visible"]:
-                    shown.append(raw)
+                if raw.get("visible"):
+                    shown[raw["target"]] = raw
+                    if raw["focus"]:
+                        return raw
         finally:
             for task in asked:
                 task.cancel()
-        return min(shown, key=lambda raw: targets.index(raw["target"])) if shown else None
+        return next((shown[target] for target in targets if target in shown), None)
 
     async def html(self, target: str) -> str:
         """Ask a tab for its DOM as it stands; '' where it does not answer in time."""
-        try:
-            answer = await self._relay.evaluate(target, _DOM, TAB_SECONDS)
-        except (TimeoutError, BrowserGone):
-            return ""
+        answer = await self._evaluate(target, _DOM)
         return answer if isinstance(answer, str) else ""
 
     async def text_behind(self, target: str) -> str:
         """Give the text in closed shadow roots of a tab, which its own text does not hold."""
+        return await self._ask(target, injected.closed_text) or ""
+
+    async def _evaluate(self, target: str, expression: str) -> Any:
+        params = {"expression": expression, "returnByValue": True}
+        answer = await self._ask(target, lambda send: send("Runtime.evaluate", params))
+        return (answer or {}).get("result", {}).get("value")
+
+    async def _ask(self, target: str, question: Callable[[Send], Awaitable[T]]) -> T | None:
+        """Ask a tab something; None where it does not answer in time."""
         try:
             async with self._relay.asking(target) as send, asyncio.timeout(TAB_SECONDS):
-                return await injected.closed_text(send, injected.SUSPECTS_EXPRESSION)
-        except (TimeoutError, BrowserGone):
-            return ""  # the rest of the page is known all the same
-
-    async def _context(self, target: str) -> dict[str, Any] | None:
-        try:
-            answer = await self._relay.evaluate(target, injected.CONTEXT_EXPRESSION, TAB_SECONDS)
+                return await question(send)
         except (TimeoutError, BrowserGone):
             return None
-        return {**json.loads(answer), "target": target} if answer else None
+
+
+PROBE_SECONDS = 3.0
+
+
+async def _websocket_of(url: str) -> str:
+    """Resolve an address to attach to; raises AttachFailed where no browser can be debugged."""
+    if url.startswith(("ws://", "wss://")):
+        return url
+    if url in {"chrome", "msedge"}:
+        folder = _profile_of(url)
+        # Chrome 144 and newer listen once the person allowed it.
+        if address := debugging_address(folder):
+            return address
+        raise AttachFailed(f"no Chrome allows debugging in {folder}")
+    url = f"http://127.0.0.1:{url}" if url.isdigit() else url
+    try:
+        async with httpx2.AsyncClient(timeout=PROBE_SECONDS, trust_env=False) as http:
+            answer = await http.get(url.rstrip("/") + "/json/version")
+            return str(answer.raise_for_status().json()["webSocketDebuggerUrl"])
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, KeyError, TypeError) as error:
+        why = "what listens there is not a browser's debugging port"
+        if isinstance(error, httpx2.ConnectError):
+            why = "nothing listens there"
+        elif isinstance(error, httpx2.TimeoutException):
+            why = f"no answer within {PROBE_SECONDS:g} s"
+        raise AttachFailed(f"no Chrome answers at {url}: {why}") from error
+
+
+def _profile_of(app: str) -> Path:
+    """The profile folder that a person's own Chrome or Edge uses."""
+    chrome = app == "chrome"
+    if sys.platform == "darwin":
+        name = "Google/Chrome" if chrome else "Microsoft Edge"
+        return Path.home() / "Library" / "Application Support" / name
+    if sys.platform == "win32":
+        local = Path(os.environ.get("LOCALAPPDATA", Path.home()))
+        return local / ("Google/Chrome" if chrome else "Microsoft/Edge") / "User Data"
+    config = Path(os.environ.get("XDG_CONFIG_HOME", Path.home() / ".config"))
+    return config / ("google-chrome" if chrome else "microsoft-edge")

@@ -50,7 +50,7 @@ def install() -> None:
 def joined() -> tuple[str, list[tuple[str, int]]]:
     """The library as one text, and the file and line that each of its lines comes from."""
     lines, origins = ["// @ts-check", "(() => { 'use strict';"], [("library", 0)] * 2
-    for name in LIBRARY_FILES:
+    for name in (*LIBRARY_FILES, "library"):
         text = (SCRIPTS / f"{name}.js").read_text("utf-8").splitlines()
         lines += text
         origins += [(name, number) for number in range(1, len(text) + 1)]
@@ -66,8 +66,6 @@ def check() -> int:
         return 0
     text, origins = joined()
     (CACHE / "library.js").write_text(text, "utf-8")
-    source = (SCRIPTS / "effect.js").read_text("utf-8").rstrip()
-    (CACHE / "effect.js").write_text(f"// @ts-check\nglobalThis.effect = {source};\n", "utf-8")
     (CACHE / "app.js").write_text(SERVED.read_text("utf-8"), "utf-8")
     for name in ("tsconfig.json", "eslint.config.mjs"):
         shutil.copyfile(HERE / name, CACHE / name)
@@ -76,7 +74,7 @@ def check() -> int:
         name, line = match[1], int(match[2])
         if name == "app":
             return f"{SERVED.relative_to(HERE.parent.parent)}:{line}:{match[3]}"
-        name, line = origins[line - 1] if name == "library" else (name, line - 1)
+        name, line = origins[line - 1]
         return f"{SCRIPTS.relative_to(HERE.parent.parent)}/{name}.js:{line}:{match[3]}"
 
     format_as = "--format=" + str(HERE / "places.mjs")

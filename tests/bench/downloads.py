@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from browser.page.page_events import FILES_LIMIT
+from browser.page.downloads import FILES_LIMIT
 from browser.session.session import Browser
 from tests.bench.shelf import Targets
 
@@ -92,7 +92,7 @@ async def filled(size: int, files: int, folder: Path, quota: int = QUOTA) -> Fil
         while began < len(tab.events.downloads) < files:
             began = len(tab.events.downloads)
             await tab.wait_for(None, 3)
-        kept = [one for one in await tab.events.kept() if one.path]
+        kept = [one for one in await asyncio.gather(*tab.events.downloads) if one.path]
         left = sum(path.stat().st_size for path in _files_in(browser._downloads.arriving))
         assert "announced" in (await tab.snapshot()).text, "the page is there still"
     server.close()

@@ -192,7 +192,7 @@ def test_what_another_process_is_at_is_left_to_it(run, killed, flags, memory, tm
 def test_a_sealed_record_stays_as_it_is(run, killed, flags, memory, tmp_path):
     killed("run.finished", "")
     *_, first = Runs(tmp_path / "data")
-    first.write_stamp(first.signature, b"a token")
+    first.write(first.signature, b"a token")
     before = told(tmp_path)
     run("Which light is the oldest?", *flags)
     assert told(tmp_path) == before

@@ -138,7 +138,7 @@ def hostile_run(tmp_path, payloads, urls):
         journal.write("source.added", **kept, sha256=source.sha256, text=source.sha256, body=None)
     journal.write("run.finished", report=report.model_dump(mode="json"))
     journal.close()
-    folder.write_report(report.to_json())
+    folder.write(folder.report, report.to_json().encode())
     return folder
 
 

@@ -1,4 +1,62 @@
-// Which elements a click does something to: native controls, roles, listeners, and delegation.
+// Which elements a click, or the pointer over them, does something to: native controls, roles, listeners,
+// frameworks' own ways, and listeners further up that act for what is inside.
+const PRESSES = /^(click|dblclick|mousedown|mouseup|pointerdown|pointerup)$/;
+
+// React: the props stand on each node, under a key of its own.
+const KEY_PROBES = 300; // elements looked at for the key; each copy of React has one
+const REACT_PROPS = /^__react(Props|EventHandlers)\$/;
+const REACT_ROOT = '__reactContainer$';
+let reactKeys = [];
+const findReact = () => {
+  const found = new Set();
+  const walker = document.createTreeWalker(document, NodeFilter.SHOW_ELEMENT);
+  for (let node = walker.nextNode(), seen = 0; node && seen < KEY_PROBES; node = walker.nextNode(), seen += 1) {
+    for (const key of Object.keys(node)) {
+      if (REACT_PROPS.test(key)) found.add(key);
+      else if (key.startsWith(REACT_ROOT)) found.add(key.replace('Container', 'Props'));
+    }
+  }
+  reactKeys = [...found];
+};
+const reactHandlers = (element) => reactKeys.flatMap((key) =>
+  Object.entries(element[key] ?? {}).filter(([, given]) => typeof given === 'function').map(([name]) => name));
+const reactClick = (element) => reactHandlers(element).some((name) =>
+  PRESSES.test(name.replace(/^on/, '').replace(/Capture$/, '').toLowerCase().replace('doubleclick', 'dblclick')));
+
+// Svelte 5 and Solid keep delegated handlers on the element itself, newer Svelte under a symbol.
+const svelteClick = (element) => !!element.__click || Object.getOwnPropertySymbols(element).some((symbol) =>
+  symbol.description === 'events' && Object.keys(element[symbol] ?? {}).some((type) => PRESSES.test(type)));
+const frameworkClick = (element) => reactClick(element) || svelteClick(element) || !!element.$$click;
+
+// What is pressed is named in an attribute, and one listener at the root reads it.
+const PRESS_ATTRIBUTES = [
+  '[hx-get],[hx-post],[hx-put],[hx-patch],[hx-delete]', '[data-action*="click->"],[data-action*="click@"]',
+  '[\\@click],[x-on\\:click],[v-on\\:click],[wire\\:click],[phx-click],[ng-click],[data-ng-click]',
+  '[data-bind*="click:"],[jsaction^="click:"],[jsaction*=";click:"],[jsaction*=" click:"],[data-ember-action]',
+  '[data-toggle]:not([data-toggle=tooltip]),[data-bs-toggle]:not([data-bs-toggle=tooltip]),[data-dismiss],[data-bs-dismiss],[data-bs-slide],[data-bs-slide-to]',
+].join();
+const hasPressAttribute = (element) => element.matches(PRESS_ATTRIBUTES) && !/^(FORM|BODY|HTML|INPUT|SELECT)$/.test(element.tagName);
+
+// jQuery keeps selectors beside the element; a bundled copy is not on the window, its data is.
+const jqueryHandlers = (target) => {
+  const key = Object.keys(target).find((name) => /^jQuery\d+$/.test(name) && target[name]?.events);
+  const events = globalThis.jQuery?._data?.(target, 'events') ?? (key ? target[key].events : {});
+  return Object.keys(events).filter((type) => PRESSES.test(type)).flatMap((type) => [...events[type]]);
+};
+
+const pressListeners = (target) => [...(pointerListeners.get(target) ?? [])]
+  .flatMap(([type, set]) => (/click|down|up|menu|drop|dragover/.test(type) ? [...set] : []));
+
+// The root that a framework listens at acts for what is inside it, never for itself.
+const isFrameworkRoot = (element, listeners) => {
+  if (Object.keys(element).some((key) => key.startsWith(REACT_ROOT))) return true;
+  const handlers = jqueryHandlers(element);
+  if (handlers.length && listeners.length === 1) return handlers.every((handler) => handler.selector);
+  const atDocument = [...(pointerListeners.get(document)?.values() ?? [])];
+  return listeners.length > 0 && listeners.every((listener) => atDocument.some((set) => set.has(listener)));
+};
+
+// How a listener further up asks what was pressed, read from its own source, as selectors of what it means.
 /** @type {[RegExp, (name: string) => string][]} */
 const DELEGATION_PATTERNS = [
   [/(?:closest|matches|is|find)\(\s*['"`]([^'"`\n]{1,80})['"`]/g, (m) => m],
@@ -17,13 +75,11 @@ const ASKED_OF = [
   [/(?:target|srcElement)\)?\??\.id\b/, (m) => '#' + CSS.escape(m)],
 ];
 const COMPARED = /(?:[!=]==?\s*|\bcase\s+)['"`]([\w-]{1,40})['"`]/g;
-const SOURCE_LIMIT = 6000;
-const LEAVES_LIMIT = 400;
-const isRoot = (target) => target === document || target === globalThis ||
-  target === document.body || target === document.documentElement;
-
-const pressListeners = (target) => [...(heard.get(target) ?? [])]
-  .flatMap(([type, set]) => (/click|down|up|menu|drop|dragover/.test(type) ? [...set] : []));
+// A selector that the listener knows by a name stands in the page's own scripts: `NAME = '…'`, or after the
+// event's type in a call of a helper: `on(root, 'click', '…', …)`.
+const NAMED_SELECTOR = /(?:closest|matches)\(\s*([A-Za-z_$][\w$]*)\s*\)/g;
+const HELPER_CALL = /['"`](?:click|mousedown|pointerdown)['"`]\s*,\s*['"`]([^'"`\n]{1,80})['"`]/g;
+const SOURCE_LIMIT = 6000, SCRIPTS_LIMIT = 300000; // characters
 
 const sourcesOf = (target) => {
   const handlers = [target.onclick, target.onmousedown, target.onpointerdown].filter((handler) => typeof handler === 'function');
@@ -34,107 +90,87 @@ const sourcesOf = (target) => {
   });
 };
 
-// A selector that the listener knows by a name stands in the page's own scripts: `NAME = '…'`, or
-// after the event's type in a call of a helper: `on(root, 'click', '…', …)`.
-const NAMED_SELECTOR = /(?:closest|matches)\(\s*([A-Za-z_$][\w$]*)\s*\)/g;
-const HELPER_CALL = /['"`](?:click|mousedown|pointerdown)['"`]\s*,\s*['"`]([^'"`\n]{1,80})['"`]/g;
-const SCRIPTS_LIMIT = 300000;
 const namedSelectors = (source) => {
-  const names = [...source.matchAll(NAMED_SELECTOR)].map((match) => match[1]);
-  if (!names.length) return [];
+  const names = new Set([...source.matchAll(NAMED_SELECTOR)].map((match) => match[1]));
+  if (!names.size) return [];
   const scripts = [...document.scripts].filter((script) => !script.src).map((script) => script.text).join('\n').slice(0, SCRIPTS_LIMIT);
-  const found = [...scripts.matchAll(HELPER_CALL)].map((match) => match[1]);
-  for (const name of new Set(names)) {
-    const given = new RegExp(`(?<![\\w$])${name.replace(/\$/g, '\\$')}\\s*[:=]\\s*['"\`]([^'"\`\\n]{1,80})['"\`]`, 'g');
-    found.push(...[...scripts.matchAll(given)].map((match) => match[1]));
-  }
-  return found;
+  const given = [...names].map((name) => new RegExp(`(?<![\\w$])${name.replace(/\$/g, '\\$')}\\s*[:=]\\s*['"\`]([^'"\`\\n]{1,80})['"\`]`, 'g'));
+  return [HELPER_CALL, ...given].flatMap((pattern) => [...scripts.matchAll(pattern)].map((match) => match[1]));
 };
 
-const selectorsOf = (target) => {
-  const found = new Set(jquerySelectors(target));
-  for (const source of sourcesOf(target)) {
-    for (const [pattern, toSelector] of DELEGATION_PATTERNS) {
+const selectorsOf = (target, sources) => {
+  const found = new Set(jqueryHandlers(target).map((handler) => handler.selector).filter(Boolean));
+  for (const source of sources) {
+    const compared = ASKED_OF.filter(([asked]) => asked.test(source)).map(([, toSelector]) => [COMPARED, toSelector]);
+    for (const [pattern, toSelector] of /** @type {any[]} */ ([...DELEGATION_PATTERNS, ...compared])) {
       for (const match of source.matchAll(pattern)) found.add(toSelector(match[1]));
     }
     for (const selector of namedSelectors(source)) found.add(selector);
-    for (const [asked, toSelector] of ASKED_OF) {
-      if (asked.test(source)) for (const match of source.matchAll(COMPARED)) found.add(toSelector(match[1]));
-    }
   }
-  return [...found];
-};
-
-const matchAll = (scope, selector) => {
-  try {
-    return scope.querySelectorAll(selector);
-  } catch {
-    return []; // a string that is no selector: a handler may compare with anything
-  }
+  return [...found].filter((selector) => !/^(html|body|document|a|\*)$/i.test(selector));
 };
 
 // A list or table whose listener asks which item was meant is no target itself.
 const LISTS = /^(TABLE|THEAD|TBODY|UL|OL|DL)$/;
 let lists = new Set();
+// Who compares the words of what was pressed means what has words of its own.
+const ASKS_WORDS = /\b(?:textContent|innerText)[\w.()]*\s*[!=]==?|[!=]==?\s*[\w.]*\b(?:textContent|innerText)\b/;
+// A listener at the root that looks up what was pressed in a table of its own says nothing of it.
+const ASKS_BLINDLY = /\((?:\w+\.)?(?:target|composedPath\(\))|\[(?:\w+\.)?target/;
 
-// Elements that a listener further up acts for, read from the listener's own source.
+// Elements that a listener further up acts for.
 const delegatedTargets = () => {
   const targets = new WeakSet();
   lists = new Set();
-  const known = [...listening].map((ref) => ref.deref()).filter((element) => element?.isConnected);
+  const known = [...everListened].map((ref) => ref.deref()).filter((element) => element?.isConnected);
   const owners = new Set([document, globalThis, ...known, ...document.querySelectorAll('[onclick],[onmousedown]')]);
   for (const owner of owners) {
-    if (!heard.get(owner)?.size && !owner.onclick && !owner.onmousedown && !owner.onpointerdown) continue;
-    const scope = owner === globalThis ? document : owner;
-    const selectors = selectorsOf(owner).filter((selector) => !/^(html|body|document|a|\*)$/i.test(selector));
+    if (!pointerListeners.get(owner)?.size && !owner.onclick && !owner.onmousedown && !owner.onpointerdown) continue;
+    const sources = sourcesOf(owner), selectors = selectorsOf(owner, sources);
     for (const selector of selectors) {
-      for (const element of matchAll(scope, selector)) targets.add(element);
+      for (const element of matchAll(owner === globalThis ? document : owner, selector)) targets.add(element);
     }
     if (selectors.length && LISTS.test(owner.tagName)) lists.add(owner);
-    if (!selectors.length && isRoot(owner) && sourcesOf(owner).some((source) => ASKS_BLINDLY.test(source))) addButtonLike(targets);
-    if (!isRoot(owner) && (!selectors.length || sourcesOf(owner).some((source) => ASKS_WORDS.test(source))) && !frameworkRoot(owner, pressListeners(owner))) addLeaves(owner, targets);
+    if (isRoot(owner)) {
+      if (!selectors.length && sources.some((source) => ASKS_BLINDLY.test(source))) addButtonLike(targets);
+    } else if ((!selectors.length || sources.some((source) => ASKS_WORDS.test(source))) && !isFrameworkRoot(owner, pressListeners(owner))) {
+      if (sources.some((source) => /(?<!current)target\b/i.test(source))) addLeaves(owner, targets);
+    }
   }
   return targets;
 };
 
-// Who compares the words of what was pressed means what has words of its own.
-const ASKS_WORDS = /\b(?:textContent|innerText)[\w.()]*\s*[!=]==?|[!=]==?\s*[\w.]*\b(?:textContent|innerText)\b/;
+const LEAVES_LIMIT = 400;
+const addLeaves = (owner, targets) => {
+  const leaves = [...owner.querySelectorAll('*')].filter((e) => !e.firstElementChild);
+  if (leaves.length <= LEAVES_LIMIT) leaves.forEach((leaf) => targets.add(leaf));
+};
 
-// A listener at the root that looks up what was pressed in a table of its own says nothing of it. Then
-// what looks like a button counts as one: a few words with a frame or a ground of their own.
-const ASKS_BLINDLY = /\((?:\w+\.)?(?:target|composedPath\(\))|\[(?:\w+\.)?target/;
+// What looks like a button: a few words with a frame or a ground of their own.
 const BUTTON_WORDS = 24;
 const addButtonLike = (targets) => {
   const leaves = [...document.querySelectorAll('span,div,i,b,em,strong,img,svg')].filter((e) => !e.firstElementChild && !e.closest('a,button,label,svg svg'));
   if (leaves.length > LEAVES_LIMIT) return;
   for (const leaf of leaves) {
-    const text = squash(leaf.textContent);
-    const style = getComputedStyle(leaf);
-    const ground = parseColour(style.backgroundColor);
-    const own = (ground && ground[3] > 0.2) || (style.borderTopStyle !== 'none' && parseFloat(style.borderTopWidth) > 0) || style.backgroundImage !== 'none';
+    const text = squash(leaf.textContent), style = getComputedStyle(leaf);
+    const framed = style.borderTopStyle !== 'none' && parseFloat(style.borderTopWidth) > 0;
+    const own = framed || style.backgroundImage !== 'none' || parseColour(style.backgroundColor)?.[3] > 0.2;
     if (own && text.length > 0 && text.length <= BUTTON_WORDS) targets.add(leaf);
   }
 };
 
-const addLeaves = (owner, targets) => {
-  if (!sourcesOf(owner).some((source) => /(?<!current)target\b/i.test(source))) return;
-  const leaves = [...owner.querySelectorAll('*')].filter((e) => !e.firstElementChild);
-  if (leaves.length <= LEAVES_LIMIT) leaves.forEach((leaf) => targets.add(leaf));
+const listensItself = (element) => {
+  const listens = !!pointerListeners.get(element)?.size || !!element.onclick;
+  if (listens && isFrameworkRoot(element, pressListeners(element))) return frameworkClick(element);
+  return listens || !!element.onmousedown || !!element.onmouseup || !!element.onpointerdown || !!element.ondblclick || !!element.ondrop || frameworkClick(element);
 };
 
-const LABELLED_HIDDEN = (label) => {
+// A label that is pressed in place of its box, which it draws alone.
+const drawsItsControl = (label) => {
   const control = label.control;
   if (!control || !/^(checkbox|radio|file)$/.test(control.type ?? '') || drawnByItsParent(control)) return false;
-  const box = control.getBoundingClientRect();
-  const style = getComputedStyle(control);
-  return box.width < 2 || box.height < 2 || style.opacity === '0' || style.visibility === 'hidden' || style.display === 'none';
-};
-
-const listensItself = (element) => {
-  const types = heard.get(element);
-  if ((types?.size || element.onclick) && frameworkRoot(element, pressListeners(element))) return frameworkClick(element);
-  return !!types?.size || !!element.onclick || !!element.onmousedown || !!element.onmouseup
-    || !!element.onpointerdown || !!element.ondblclick || !!element.ondrop || frameworkClick(element);
+  const { width, height } = control.getBoundingClientRect(), style = getComputedStyle(control);
+  return width < 2 || height < 2 || style.opacity === '0' || style.visibility === 'hidden' || style.display === 'none';
 };
 
 // A label whose control is shown itself is pressed through that.
@@ -146,11 +182,69 @@ const namesAnother = (label) => {
 // '' or why the element can be acted on: 'widget', 'listener', 'pointer'.
 const actionable = (element, role, style, parentCursor, delegated) => {
   if (WIDGETS.has(role)) return 'widget';
-  if (element.tagName === 'LABEL') return LABELLED_HIDDEN(element) || (listensItself(element) && !namesAnother(element)) ? 'listener' : '';
+  if (element.tagName === 'LABEL') return drawsItsControl(element) || (listensItself(element) && !namesAnother(element)) ? 'listener' : '';
   if (isRoot(element) || lists.has(element)) return '';
-  if (listensItself(element) || delegated.has(element) || pressAttribute(element)) return 'listener';
-  if (element.draggable && element.tagName !== 'IMG' && element.tagName !== 'A') return 'listener';
-  if (element.tabIndex >= 0 && element.hasAttribute('tabindex')) return 'listener';
-  if (style.cursor === 'pointer' && parentCursor !== 'pointer') return 'pointer';
-  return '';
+  const draggable = element.draggable && element.tagName !== 'IMG' && element.tagName !== 'A';
+  const focusable = element.tabIndex >= 0 && element.hasAttribute('tabindex');
+  if (draggable || focusable || delegated.has(element) || hasPressAttribute(element) || listensItself(element)) return 'listener';
+  return style.cursor === 'pointer' && parentCursor !== 'pointer' ? 'pointer' : '';
+};
+
+// What a rule of the page's style shows only under the pointer (a menu's next level, a row's buttons): the
+// pointer must go to what holds it, though nothing listens there.
+const OWNERS_LIMIT = 300;
+const hoverRules = new WeakMap(); // sheet -> { length, found: [[owner, what it shows]] }
+
+const hoverRulesIn = (rules, found) => {
+  for (const rule of rules) {
+    const shows = rule.selectorText?.includes(':hover') && ((rule.style.display && rule.style.display !== 'none') || rule.style.visibility === 'visible');
+    for (const selector of shows ? rule.selectorText.split(',') : []) {
+      const [, owner, shown] = /^(.*?):hover\b(?!\))(\s*[\s>].+)$/.exec(selector.trim()) ?? [];
+      if (shown) found.push([owner || '*', ':scope ' + shown.trim()]);
+    }
+    if (rule.cssRules?.length) hoverRulesIn(rule.cssRules, found);
+  }
+  return found;
+};
+
+const hoverRulesOf = (sheet) => {
+  try {
+    const length = sheet.cssRules.length;
+    if (hoverRules.get(sheet)?.length !== length) hoverRules.set(sheet, { length, found: hoverRulesIn(sheet.cssRules, []) });
+    return hoverRules.get(sheet).found;
+  } catch {
+    return []; // a sheet of another origin keeps its rules to itself
+  }
+};
+
+const isKeptBack = (element) => {
+  const style = getComputedStyle(element);
+  return style.display === 'none' || style.visibility === 'hidden';
+};
+
+const hoverOwners = () => {
+  const owners = new Set();
+  const roots = [...everListened].map((ref) => ref.deref()).filter((node) => node?.isConnected).map((node) => node.getRootNode());
+  for (const scope of new Set([document, ...roots])) {
+    for (const [owner, shown] of [...scope.styleSheets, ...scope.adoptedStyleSheets].flatMap(hoverRulesOf)) {
+      for (const element of [...matchAll(scope, owner)].slice(0, OWNERS_LIMIT)) {
+        if (owners.size >= OWNERS_LIMIT) return owners;
+        const inner = [...matchAll(element, shown)];
+        if (inner.length && (element.matches(':hover') || inner.some(isKeptBack))) owners.add(element);
+      }
+    }
+  }
+  return owners;
+};
+
+// Who listens for the pointer to come over it, and has something to show then: kept back inside it, or a word
+// or two of its own, as what has a tip.
+const HOVERED_WORDS = 40, INNER_LIMIT = 60;
+const hoverable = (element) => {
+  if (isRoot(element) || /^T[DHR]$/.test(element.tagName)) return false; // a grid lights up its cells
+  const listens = (hoverListeners.has(element) && !isFrameworkRoot(element, [])) || !!element.onmouseenter || !!element.onmouseover
+    || reactHandlers(element).some((name) => /^on(Mouse|Pointer)(Enter|Over)$/.test(name));
+  if (!listens) return false;
+  if ([...element.querySelectorAll('*')].slice(0, INNER_LIMIT).some(isKeptBack)) return true;
+  return !element.querySelector('a[href],button,input,select,textarea') && shortText(element, HOVERED_WORDS + 1).length <= HOVERED_WORDS;
 };

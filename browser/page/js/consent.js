@@ -1,6 +1,6 @@
 // Consent dialogs of the platforms that most sites use, closed by rejecting where that is offered.
 // Nothing outside this list is ever clicked by itself.
-// name: [ways to reject, ways to close without choosing, ways to accept], each in order.
+// Name: [ways to reject, ways to close without choosing, ways to accept], each in order.
 const CONSENT_PLATFORMS = {
   OneTrust: ['#onetrust-reject-all-handler, .ot-pc-refuse-all-handler', '#onetrust-banner-sdk .onetrust-close-btn-handler', '#onetrust-accept-btn-handler'],
   Cookiebot: ['#CybotCookiebotDialogBodyButtonDecline, #CybotCookiebotDialogBodyLevelButtonLevelOptinDeclineAll', '#CybotCookiebotDialogBodyLevelButtonLevelOptinAllowallSelection', '#CybotCookiebotDialogBodyLevelButtonLevelOptinAllowAll, #CybotCookiebotDialogBodyButtonAccept'],
@@ -31,24 +31,16 @@ const CONSENT_PLATFORMS = {
 const CONSENT_ELEMENTS = 40000; // a larger page is no page with a dialog, and looking would take seconds
 const CONSENT_WAYS = ['rejected', 'closed', 'accepted'];
 
-const shownMatch = (selector) => {
-  if (!selector) return null;
-  for (const root of consentRoots()) {
-    for (const element of root.querySelectorAll(selector)) {
-      if (element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && element.getClientRects().length) return element;
-    }
-  }
-  return null;
-};
-
 // Usercentrics and a few others stand in a shadow root of an element directly below the body.
 const consentRoots = () => [document, ...[...(document.body?.children ?? [])].map(shadowOf).filter(Boolean)];
 
 const findConsent = () => {
   if (document.getElementsByTagName('*').length > CONSENT_ELEMENTS) return null;
+  const roots = consentRoots();
   for (const [platform, selectors] of Object.entries(CONSENT_PLATFORMS)) {
     for (const [index, selector] of selectors.entries()) {
-      const button = shownMatch(selector);
+      const buttons = selector ? roots.flatMap((root) => [...root.querySelectorAll(selector)]) : [];
+      const button = buttons.find((one) => isShownAtAll(one) && one.getClientRects().length);
       if (button) return { platform, way: CONSENT_WAYS[index], button };
     }
   }

@@ -1,41 +1,29 @@
-// What a control takes and holds: its kind, its text, its options, whether it is on.
+// Controls: what they take and hold, what is drawn for them, who has the focus; and text by its words.
 const fieldKind = (element) => {
   if (element.tagName === 'INPUT') return element.type;
   if (element.isContentEditable) return 'rich';
-  const given = element.hasAttribute('tabindex') && !/^(TEXTAREA|SELECT|BUTTON|A)$/.test(element.tagName);
-  if (given && element.getAttribute('role') === 'textbox') return 'editor'; // it draws its text itself
-  return given ? 'keys' : element.tagName.toLowerCase();
+  const focusable = element.hasAttribute('tabindex') && !/^(TEXTAREA|SELECT|BUTTON|A)$/.test(element.tagName);
+  if (focusable && element.getAttribute('role') === 'textbox') return 'editor'; // it draws its text itself
+  return focusable ? 'keys' : element.tagName.toLowerCase();
 };
 
-const toTheEnd = (element) => {
-  if (element.isContentEditable) {
-    getSelection().selectAllChildren(element);
-    getSelection().collapseToEnd();
-  } else if (Number.isInteger(element.selectionEnd)) {
-    element.setSelectionRange(element.value.length, element.value.length);
-  }
+// A box that cannot be seen and fills what is drawn in its place (a switch, a tick) is what the pointer hits.
+const drawnByItsParent = (element) => {
+  if (!sizeable(element)) return false;
+  if (element.role === 'combobox') return !!wrapperOf(element);
+  return /^(checkbox|radio|range)$/.test(element.type) && fills(element, element.parentElement);
 };
 
-// The place and label of the option that reads so: as a whole, by its value, else the one whose text holds
-// it; null where none does.
-const optionOf = ({ element, wanted }) => {
-  const options = [...element.options];
-  const same = (text) => squash(text).toLowerCase();
-  const tests = [
-    (option) => same(option.label) === same(wanted), (option) => option.value === wanted,
-    (option) => same(option.label).includes(same(wanted)),
-  ];
-  for (const test of tests) {
-    const found = options.filter(test);
-    if (found.length === 1 || (found.length && test !== tests[2])) return [options.indexOf(found[0]), squash(found[0].label)];
-  }
-  return null;
-};
+// The box that a label is pressed in place of; and whether a box has such a label.
+const boxOfLabel = (element) => (element.tagName === 'LABEL' && drawsItsControl(element) ? element.control : null);
+const drawnByItsLabel = (element) => /^(checkbox|radio|file)$/.test(element.type)
+  && [...(element.labels ?? [])].some((label) => boxOfLabel(label) && sizeable(label) && !holdsAnother(label, label.getBoundingClientRect()));
 
 // The list that a page draws in place of a select or field which nobody sees; null where there is none.
 const DRAWN_LISTS = '[role=combobox],[role=listbox],[aria-haspopup]';
+const DRAWN_BESIDE = 4; // levels
 const drawnFor = (field) => {
-  if (!/^(select|select-one|select-multiple|text)$/.test(field.type) || (sizeable(field) && field.checkVisibility({ opacityProperty: true, visibilityProperty: true }))) return null;
+  if (!/^(select|select-one|select-multiple|text)$/.test(field.type) || (sizeable(field) && isShownAtAll(field))) return null;
   for (let at = composedParent(field), level = 0; at && level < DRAWN_BESIDE; at = composedParent(at), level += 1) {
     if (at.querySelectorAll('select').length > 1) return null;
     const drawn = [at, ...at.querySelectorAll(DRAWN_LISTS)].find((one) => one !== field && one.matches(DRAWN_LISTS) && sizeable(one));
@@ -44,12 +32,11 @@ const drawnFor = (field) => {
   return null;
 };
 
-// Hands a text to an editor as pasted, so that it adds no brackets and no indentation of its own; false
-// where it does not listen for that.
-const paste = ({ element, text }) => {
-  const clipboardData = new DataTransfer();
-  clipboardData.setData('text/plain', text);
-  return !element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true, composed: true }));
+// What is typed into: the one field inside of what is none itself, as in a drawn combobox.
+const TYPED_INTO = 'input:not([type=hidden],[type=checkbox],[type=radio]),textarea,[contenteditable=""],[contenteditable=true]';
+const fieldIn = (element) => {
+  const inner = isField(element) || element.isContentEditable ? [] : [...element.querySelectorAll(TYPED_INTO)];
+  return inner.length === 1 && inner[0].matches(':read-write:enabled') ? inner[0] : element.control ?? element;
 };
 
 // Whether a list that is drawn (a combobox, a select of a framework) is open: '' where it does not say.
@@ -74,18 +61,17 @@ const onOf = (control, role) => {
 // What a list or a field reads, with what is drawn on a field in its place (its choice, its chips).
 const READS = 2000; // characters; what holds more is no choice
 const readOn = (element) => {
-  if (element.textContent.length > READS && element.tagName !== 'SELECT') return '';
-  if (element.tagName === 'SELECT') return [...element.selectedOptions].map((option) => squash(option.label)).join('; ');
+  if (element.tagName === 'SELECT') return selectedLabels(element).join('; ');
+  if (element.textContent.length > READS) return '';
   return squash(isField(element) ? `${element.value} ${wrapperOf(element)?.innerText ?? ''}` : element.innerText);
 };
 
 // What a control holds now: its kind; its text, null where that cannot be told (a terminal, a board); whether it
-// is on, and so in spite of a further press (`stays`); what it `reads` as a list, and
-// whether that is open (`fold`); `bare` when it is empty and takes what is typed.
+// is on, and so in spite of a further press (`stays`); what it `reads` as a list, and whether that is open
+// (`fold`); `bare` when it is empty and takes what is typed.
 const stateOf = (element) => {
   const control = element.control ?? element, role = roleOf(control);
-  const readable = isField(element) || element.isContentEditable;
-  const text = !readable ? null : isField(element) ? element.value : element.innerText;
+  const text = isField(element) ? element.value : element.isContentEditable ? element.innerText : null;
   return {
     kind: fieldKind(element), role, text, on: onOf(control, role), stays: /^(radio|menuitemradio|tab|option)$/.test(role),
     reads: readOn(element), fold: foldOf(element),
@@ -93,11 +79,63 @@ const stateOf = (element) => {
   };
 };
 
-// What is typed into: the one field inside of what is none itself, as in a drawn combobox.
-const TYPED_INTO = 'input:not([type=hidden],[type=checkbox],[type=radio]),textarea,[contenteditable=""],[contenteditable=true]';
-const fieldIn = (element) => {
-  const inner = isField(element) || element.isContentEditable ? [] : [...element.querySelectorAll(TYPED_INTO)];
-  return inner.length === 1 && inner[0].matches(':read-write:enabled') ? inner[0] : element.control ?? element;
+// The place and label of the option that reads so: as a whole, by its value, else the one whose text holds it;
+// null where none does.
+const optionOf = ({ element, wanted }) => {
+  const options = [...element.options], asked = squash(wanted).toLowerCase();
+  const label = (option) => squash(option.label).toLowerCase();
+  const exact = options.find((option) => label(option) === asked) ?? options.find((option) => option.value === wanted);
+  const holding = exact ? [exact] : options.filter((option) => label(option).includes(asked));
+  return holding.length === 1 ? [options.indexOf(holding[0]), squash(holding[0].label)] : null;
+};
+
+const toTheEnd = (element) => {
+  if (element.isContentEditable) {
+    getSelection().selectAllChildren(element);
+    getSelection().collapseToEnd();
+  } else if (Number.isInteger(element.selectionEnd)) {
+    element.setSelectionRange(element.value.length, element.value.length);
+  }
+};
+
+// Hands a text to an editor as pasted, so that it adds no brackets and no indentation of its own; false where it
+// does not listen for that.
+const paste = ({ element, text }) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData('text/plain', text);
+  return !element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true, composed: true }));
+};
+
+// Drops files, given as [name, base64], and data by MIME type, as if dragged in from outside; false where nothing
+// can be dropped.
+const drop = ({ element, files, data }) => {
+  const dataTransfer = new DataTransfer();
+  for (const [type, text] of Object.entries(data)) dataTransfer.setData(type, text);
+  for (const [name, bytes] of files) dataTransfer.items.add(new File([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], name));
+  const { x, y } = middleOf(element.getBoundingClientRect());
+  const dispatch = (kind) => element.dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true, composed: true, dataTransfer, clientX: x, clientY: y }));
+  dispatch('dragenter');
+  if (dispatch('dragover')) return false;
+  dispatch('drop');
+  return true;
+};
+
+// What HTML itself sends for an action on an element, or on what has the focus: `via` is click or keys; a phrase, or ''.
+const effect = ({ element, via }) => {
+  const acted = element ?? document.activeElement ?? document.body;
+  const control = acted.closest('button,input,[role=button],[role=menuitem],a,summary,textarea,[contenteditable]') ?? acted;
+  const form = control.form ?? control.closest('form');
+  const tag = control.tagName, type = (control.getAttribute('type') ?? '').toLowerCase();
+  const to = form?.action ? ` to ${form.getAttribute('action') || location.pathname}` : '';
+  if (via === 'keys') {
+    if (form && tag !== 'TEXTAREA' && tag !== 'BUTTON') return `submits a form${to}`;
+    return control.isContentEditable || tag === 'TEXTAREA' ? 'may send what is written' : '';
+  }
+  if (type === 'file') return 'hands over a file';
+  const submits = (tag === 'BUTTON' && /^(submit)?$/.test(type)) || (tag === 'INPUT' && /^(submit|image)$/.test(type));
+  if (!form || !submits) return '';
+  const name = squash(control.getAttribute('aria-label') || control.value || control.innerText).slice(0, 80);
+  return `submits a form${to} (“${name}”)`;
 };
 
 const focusedElement = () => {
@@ -105,14 +143,101 @@ const focusedElement = () => {
   while (at && shadowOf(at)?.activeElement) at = shadowOf(at).activeElement;
   return at === document.body || at === document.documentElement ? null : at;
 };
-
-const hasFocus = (element) => {
-  const focused = focusedElement();
-  return !!focused && (isWithin(focused, element) || focused === element.control);
-};
-
 // Who hears the keys: a line, and whether that is the element that was asked for (if any was).
 const focusOf = (element) => {
   const focused = focusedElement();
-  return { line: focused ? line(focused) : '', right: !element || hasFocus(element) };
+  const right = !element || (!!focused && (isWithin(focused, element) || focused === element.control));
+  return { line: focused ? lineOf(focused) : '', right };
+};
+
+// A text's range, wherever nodes and white space break it. What is being written comes before what is only read: a
+// task often names the word it means. An editor that draws its text itself does so beside what hears the keys.
+const rangeIn = (text, element) => {
+  const around = [element];
+  while (element && fieldKind(element) === 'editor' && around.length <= DRAWN_BESIDE) around.push(composedParent(around.at(-1)));
+  const roots = element ? around.filter(Boolean) : [...document.querySelectorAll('[contenteditable]:not([contenteditable=false])'), document.body];
+  for (const root of roots) {
+    const range = rangeOf(text, root);
+    if (range) return range;
+  }
+  return null;
+};
+
+const rangeOf = (wanted, root) => {
+  const needle = wanted.replace(/\s+/g, '');
+  if (!needle) return null;
+  const characters = []; // [node, place] of all that are no white space
+  let text = '';
+  for (const node of textNodes(root)) {
+    for (let at = 0; at < node.length; at += 1) {
+      if (/\s/.test(node.data[at])) continue;
+      text += node.data[at];
+      characters.push([node, at]);
+    }
+  }
+  let at = text.indexOf(needle);
+  if (at < 0) at = text.toLowerCase().indexOf(needle.toLowerCase());
+  if (at < 0) return null;
+  const range = document.createRange();
+  const [begin, first] = characters[at], [end, last] = characters[at + needle.length - 1];
+  range.setStart(begin, first);
+  range.setEnd(end, last + 1);
+  return range;
+};
+
+// Where the pointer begins and ends to select a text: points in the frame's viewport; null where it does not stand.
+const textEnds = ({ text, element }) => {
+  if (isField(element)) {
+    if (!element.value.includes(text)) return null;
+    const box = element.getBoundingClientRect();
+    const middle = [box.left + box.width / 2, box.top + Math.min(box.height / 2, 12)];
+    return { start: middle, end: middle };
+  }
+  const range = rangeIn(text, element);
+  if (!range) return null;
+  range.startContainer.parentElement.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' });
+  const boxes = [...range.getClientRects()].filter((box) => box.width > 0);
+  if (!boxes.length) return null;
+  const first = boxes[0], last = boxes.at(-1);
+  return { start: [first.left, first.top + first.height / 2], end: [last.right, last.top + last.height / 2] };
+};
+
+// Sets the selection where the pointer did not bring just that.
+const selectText = ({ text, element }) => {
+  if (isField(element)) {
+    const at = element.value.indexOf(text);
+    element.focus();
+    element.setSelectionRange(at, at + text.length);
+    return;
+  }
+  const selection = getSelection();
+  const bare = (words) => words.replace(/\s+/g, '').toLowerCase();
+  const range = bare(selection.toString()) === bare(text) ? null : rangeIn(text, element);
+  if (!range) return;
+  selection.removeAllRanges();
+  selection.addRange(range);
+};
+
+// Whether a text says another; a number only as a whole: no 12 in 1234.
+const standsIn = (said, text) => {
+  const cutsNumber = (before, after) => /\d\d/.test(`${before}${after}`);
+  for (let at = said.indexOf(text); at >= 0; at = said.indexOf(text, at + 1)) {
+    if (!cutsNumber(said[at - 1], text[0]) && !cutsNumber(text.at(-1), said[at + text.length])) return true;
+  }
+  return false;
+};
+
+// Refs for the smallest elements that hold a text and have none yet, each with the row it stands in.
+const TEXT_REFS = 8, LABEL_LENGTH = 40;
+const refsOfText = (wanted) => {
+  const needle = squash(wanted).toLowerCase(), found = [];
+  for (const node of needle ? textNodes(document.body) : []) {
+    const element = node.parentElement ?? node.getRootNode().host;
+    const said = squash(node.data).toLowerCase();
+    if (said.length > Math.max(LABEL_LENGTH, 2 * needle.length) || !standsIn(said, needle) || !element?.getClientRects().length) continue;
+    if (element.closest('a,button,input,select,textarea') || refOf.has(element)) continue;
+    found.push([register(element), squash(node.data).slice(0, 80), shortText(composedParent(element) ?? element, 80)]);
+    if (found.length === TEXT_REFS) break;
+  }
+  return found;
 };

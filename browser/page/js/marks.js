@@ -62,8 +62,10 @@ const drawnWords = () => {
   return boxes.filter((box) => box.width > 2 && box.height > 2 && box.bottom > 0 && box.top < innerHeight);
 };
 
-const overlap = (a, b) => Math.max(0, Math.min(a.right, b.right) - Math.max(a.left, b.left)) *
-  Math.max(0, Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top));
+const overlap = (a, b) => {
+  const { left, top, right, bottom } = cut(a, b);
+  return Math.max(0, right - left) * Math.max(0, bottom - top);
+};
 
 const holds = (outer, inner) => outer.left <= inner.left && outer.top <= inner.top && outer.right >= inner.right && outer.bottom >= inner.bottom;
 const nearby = (box, others, reach) => others.filter((other) => overlap(other, { left: box.left - reach, right: box.right + reach, top: box.top - reach, bottom: box.bottom + reach }));

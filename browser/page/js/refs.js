@@ -1,25 +1,30 @@
-// A ref belongs to its element for as long as the document lives. When the element is replaced, the
-// ref finds its successor by fingerprint, if exactly one element carries that fingerprint.
+// A ref belongs to its element for as long as the document lives. When the element is replaced, the ref finds
+// its successor by fingerprint, if exactly one element carries that fingerprint.
 const registry = new Map(); // ref -> { element: WeakRef, print }
 const refOf = new WeakMap(); // element -> ref
 let refCount = 0;
 let refPrefix = 'e';
+
 const ROW = 'li,tr,article,option,[role=row],[role=listitem],[role=option],[role=treeitem],[role=article]';
-const ROW_TEXT = 160;
-const CAPTION_TEXT = 80;
+const ROW_HOPS = 12;
+const ROW_TEXT = 160, CAPTION_TEXT = 80, NAME_TEXT = 120; // characters
 const KEY_ATTRIBUTES = ['id', 'name', 'type', 'href', 'value', 'for', 'aria-controls'];
 
-const composedParent = (element) => element.parentElement ?? element.getRootNode().host ?? null;
-
-const closestRow = (element) => {
-  for (let at = element, hops = 0; at && hops < 12; at = composedParent(at), hops += 1) {
-    if (at.matches(ROW)) return at;
+const register = (element) => {
+  let ref = refOf.get(element);
+  if (!ref) {
+    ref = refPrefix + (refCount += 1);
+    refOf.set(element, ref);
   }
-  return null;
+  registry.set(ref, { element: new WeakRef(element), print: null });
+  return ref;
 };
 
-const ownName = (element) => attributeName(element) ||
-  (EDITABLE.has(roleOf(element)) ? '' : shortText(element, 120)) || spare(element);
+const closestRow = (element) => outward(element, (at) => at.matches(ROW), ROW_HOPS);
+
+const ownName = (element) => attributeName(element) || (EDITABLE.has(roleOf(element)) ? '' : shortText(element, NAME_TEXT)) || spareName(element);
+
+const lineOf = (element) => `${roleOf(element) || 'clickable'} "${ownName(element).slice(0, 60)}"`;
 
 // Attributes that name the thing; ids and values that frameworks count up would only mislead.
 const keyOf = (element) => {
@@ -32,7 +37,7 @@ const keyOf = (element) => {
 };
 
 // While many fingerprints are taken together, what they share is read once.
-let shared = null;
+let shared = null; // element -> what was read of it
 const once = (element, read) => {
   if (!shared) return read();
   if (!shared.has(element)) shared.set(element, read());
@@ -60,18 +65,6 @@ const textBefore = (list) => {
   return squash(text);
 };
 
-// Of things alike, those that stand in the same words; else in words that begin the same and hardly
-// differ, as in a row whose figures change.
-const HARDLY = 0.7;
-const standingIn = (print, alike) => {
-  const same = alike.filter((other) => aroundOf(other) === print.around);
-  if (same.length) return same;
-  const begin = (text) => /^\S*\p{L}\S*(?: \S+)?/u.exec(text)?.[0];
-  const wanted = begin(print.around);
-  const first = alike.filter((other) => wanted && begin(aroundOf(other)) === wanted);
-  return first.filter((other) => similar(aroundOf(other), print.around) >= HARDLY);
-};
-
 const aroundOf = (element) => {
   const parent = composedParent(element);
   return parent ? once(parent, () => shortText(parent, ROW_TEXT)) : '';
@@ -87,39 +80,14 @@ const printOf = (element) => {
   };
 };
 
-// What a row says beside the element itself.
-const besides = (print) => print.row.replace(print.name, ' ');
-
 const samePrint = (a, b) => a.role === b.role && a.name === b.name && a.key === b.key && a.row === b.row;
-
-const register = (element) => {
-  let ref = refOf.get(element);
-  if (!ref) {
-    ref = refPrefix + (refCount += 1);
-    refOf.set(element, ref);
-  }
-  registry.set(ref, { element: new WeakRef(element), print: null });
-  return ref;
-};
-
-// Fingerprints are taken together, after the walk, from elements that still stand.
-const everyElement = function* (root = document) {
-  for (const element of root.querySelectorAll('*')) {
-    yield element;
-    const shadow = shadowOf(element);
-    if (shadow) yield* everyElement(shadow);
-  }
-};
 
 const candidatesFor = (print) => {
   const tag = print.key.split('|')[0];
-  const found = [];
-  for (const element of everyElement()) {
-    if (element.tagName === tag && roleOf(element) === print.role) found.push(element);
-  }
-  return found;
+  return [...everyElement()].filter((element) => element.tagName === tag && roleOf(element) === print.role);
 };
 
+// The share of words that two texts have in common.
 const similar = (a, b) => {
   const words = new Set(a.toLowerCase().match(/[\p{L}\p{N}]+/gu));
   const others = b.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
@@ -127,48 +95,55 @@ const similar = (a, b) => {
   return others.filter((word) => words.has(word)).length / Math.max(words.size, others.length);
 };
 
-const line = (element) => `${roleOf(element) || 'clickable'} "${ownName(element).slice(0, 60)}"`;
-
-const nameCandidates = (print) => candidatesFor(print)
-  .map((element) => ({ element, score: similar(print.name + ' ' + print.row, ownName(element) + ' ' + printOf(element).row) }))
-  .filter((entry) => entry.score > 0 || !print.name)
-  .sort((a, b) => b.score - a.score).slice(0, 5)
-  .map(({ element }) => `[${register(element)}] ${line(element)} in "${aroundOf(element).slice(0, 60)}"`);
+// Of things alike, those that stand in the same words; else in words that begin the same and hardly differ, as
+// in a row whose figures change.
+const HARDLY = 0.7;
+const standingIn = (print, alike) => {
+  const same = alike.filter((other) => aroundOf(other) === print.around);
+  if (same.length) return same;
+  const begin = (text) => /^\S*\p{L}\S*(?: \S+)?/u.exec(text)?.[0];
+  const wanted = begin(print.around);
+  return alike.filter((other) => wanted && begin(aroundOf(other)) === wanted && similar(aroundOf(other), print.around) >= HARDLY);
+};
 
 const rebind = (ref, element, print = printOf(element)) => {
   const before = registry.get(ref)?.element.deref();
   if (before) refOf.delete(before); // should it come back, it is another
   refOf.set(element, ref);
   registry.set(ref, { element: new WeakRef(element), print });
-  return { element, note: '' };
+  return { element };
 };
 
-// A thing with words is known by them and by what stands around it; one without words by its id or
-// data, whatever is written into it then.
-const printKey = (print) => JSON.stringify([print.role, print.key, print.name, print.row, print.caption, print.around]);
+// A thing with words is known by them and by what stands around it; one without words by its id or data,
+// whatever is written into it then.
+const fullKey = (print) => JSON.stringify([print.role, print.key, print.name, print.row, print.caption, print.around]);
 const bareKey = (print) => (print.key.includes('|') ? JSON.stringify([print.role, print.key, print.caption]) : '');
 
-// What was drawn anew since the last walk and is, for certain, what it was keeps its ref: a calendar
+// Fingerprints are taken together, after a walk, of what it showed: [{ element, ref }]. What was drawn anew
+// since the walk before (from ref number `before` on) and is, for certain, what it was keeps its ref: a calendar
 // that renders itself at each click is then told by the one day that changed. Gives new ref -> old.
-const inherited = (shown, before) => {
+const takePrints = (shown, before) => {
+  shared = new Map();
+  for (const { element, ref } of shown) registry.get(ref).print = printOf(element);
+  shared = null;
   const renamed = new Map();
   const fresh = shown.filter(({ ref }) => Number(ref.slice(refPrefix.length)) > before);
   if (!fresh.length) return renamed;
-  const lost = new Map(), now = new Map();
+  const lost = new Map(), now = new Map(); // key -> ref, null where several have it; key -> how many have it
   const keep = (key, ref) => { if (key) lost.set(key, lost.has(key) ? null : ref); };
   for (const [ref, { element, print }] of registry) {
     if (!print || element.deref()?.isConnected) continue;
-    keep(printKey(print), ref);
+    keep(fullKey(print), ref);
     if (!print.name || print.bare) keep(bareKey(print), ref);
   }
   if (!lost.size) return renamed;
   for (const { ref } of shown) {
     const { print } = registry.get(ref);
-    for (const key of [printKey(print), bareKey(print)]) now.set(key, (now.get(key) ?? 0) + 1);
+    for (const key of [fullKey(print), bareKey(print)]) now.set(key, (now.get(key) ?? 0) + 1);
   }
   for (const { element, ref } of fresh) {
     const { print } = registry.get(ref);
-    const key = [printKey(print), bareKey(print)].find((one) => lost.get(one) && now.get(one) === 1);
+    const key = [fullKey(print), bareKey(print)].find((one) => lost.get(one) && now.get(one) === 1);
     if (!key) continue;
     const old = lost.get(key);
     lost.delete(key);
@@ -179,33 +154,38 @@ const inherited = (shown, before) => {
   return renamed;
 };
 
-const gone = (ref, why, print) => ({ element: null, why: `${ref} ${why}`, candidates: print ? nameCandidates(print) : [] });
+const nameCandidates = (print) => candidatesFor(print)
+  .map((element) => ({ element, score: similar(print.name + ' ' + print.row, ownName(element) + ' ' + printOf(element).row) }))
+  .filter((entry) => entry.score > 0 || !print.name)
+  .sort((a, b) => b.score - a.score).slice(0, 5)
+  .map(({ element }) => `[${register(element)}] ${lineOf(element)} in "${aroundOf(element).slice(0, 60)}"`);
 
-// A connected element may have been given another meaning (recycled rows): then its old meaning is looked for.
+// Gives { element }, or { why, candidates } where it is gone or no longer certain. A connected element may have
+// been given another meaning (recycled rows): then its old meaning is looked for.
+const SAME_ROW = 0.5;
 const resolve = (ref) => {
-  const entry = registry.get(ref);
-  if (!entry) return gone(ref, 'is not a ref of this page', null);
-  const element = entry.element.deref();
-  const print = entry.print;
+  const { element: weak, print } = registry.get(ref) ?? {};
+  const gone = (why) => ({ why: `${ref} ${why}`, candidates: print ? nameCandidates(print) : [] });
+  if (!weak) return gone('is not a ref of this page');
+  const element = weak.deref();
+  if (!print) return element?.isConnected ? { element } : gone('left the page');
   if (element?.isConnected) {
-    if (!print) return { element, note: '' };
-    const now = printOf(element);
-    if (samePrint(print, now)) return { element, note: '' };
+    const now = printOf(element), besides = ({ row, name }) => row.replace(name, ' ');
+    if (samePrint(print, now)) return { element };
     const moved = candidatesFor(print).filter((other) => other !== element && samePrint(print, printOf(other)));
     if (moved.length === 1) return rebind(ref, moved[0]);
-    if (moved.length > 1) return gone(ref, 'was given to another element, and several look like it now', print);
-    if (now.key !== print.key && now.name !== print.name) return gone(ref, `is now ${line(element)}`, print);
-    if (similar(besides(now), besides(print)) < 0.5) return gone(ref, `now stands in another row: "${now.row.slice(0, 60)}"`, print);
-    return { element, note: now.name === print.name ? '' : `it now reads "${now.name.slice(0, 60)}"` };
+    if (moved.length > 1) return gone('was given to another element, and several look like it now');
+    if (now.key !== print.key && now.name !== print.name) return gone(`is now ${lineOf(element)}`);
+    if (similar(besides(now), besides(print)) < SAME_ROW) return gone(`now stands in another row: "${now.row.slice(0, 60)}"`);
+    return { element };
   }
-  if (!print) return gone(ref, 'left the page', null);
   const matches = candidatesFor(print).filter((other) => {
     const now = printOf(other);
     return samePrint(print, now) && now.caption === print.caption;
   });
   const beside = matches.length > 1 && print.around ? standingIn(print, matches) : matches;
   if (beside.length === 1) return rebind(ref, beside[0]);
-  return gone(ref, matches.length ? `left the page, and ${matches.length} elements look like it` : 'left the page', print);
+  return gone(matches.length ? `left the page, and ${matches.length} elements look like it` : 'left the page');
 };
 
 // What tells an element again in another load of its page: what it is, and where it stands.
@@ -214,9 +194,7 @@ const identify = (element) => ({ ...printOf(element), path: pathOf(element) });
 const pathOf = (element) => {
   const steps = [];
   for (let at = element; at; at = at.parentElement) {
-    if (at.id && document.querySelectorAll('#' + CSS.escape(at.id)).length === 1) {
-      return ['#' + CSS.escape(at.id), ...steps].join('>');
-    }
+    if (at.id && document.querySelectorAll('#' + CSS.escape(at.id)).length === 1) return ['#' + CSS.escape(at.id), ...steps].join('>');
     const alike = [...(at.parentElement?.children ?? [])].filter((other) => other.tagName === at.tagName);
     steps.unshift(CSS.escape(at.localName) + (alike.length > 1 ? `:nth-of-type(${alike.indexOf(at) + 1})` : ''));
   }

@@ -1,19 +1,25 @@
-// Scrolls an element, what scrolls around it, or the page; where the page stands still, its middle. And
-// scrolls lists that draw only what is in view, until they draw a text.
+// Scrolls an element, what scrolls around it, or the page; and scrolls lists that draw only what is in view, until
+// they draw a text.
 const FRAME_MS = 250; // the next frame tells the page; a loaded machine draws late, a tab in the background never
+
+const frameDrawn = () => new Promise((done) => { requestAnimationFrame(done); });
+const later = (ms) => new Promise((done) => { setTimeout(done, ms); });
+const nextFrame = () => Promise.race([frameDrawn(), later(FRAME_MS)]);
 
 const rolls = (element) => element.scrollHeight > element.clientHeight + 1
   && (element.tagName === 'TEXTAREA' || /auto|scroll/.test(getComputedStyle(element).overflowY));
 // A strip that only goes sideways is scrolled sideways.
 const rollsSideways = (element) => element.scrollWidth > element.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(element).overflowX);
+const hearsWheel = (element) => (wheelListeners.has(element) || !!element.onwheel) && !isFrameworkRoot(element, [])
+  && [element, ...element.children].some((one) => getComputedStyle(one).overflowY !== 'visible');
 
 const scrollerOf = (element) => {
   const root = document.scrollingElement ?? document.documentElement;
-  const pageRolls = root.scrollHeight > innerHeight + 1;
-  let at = element ?? (pageRolls ? root : document.elementFromPoint(innerWidth / 2, innerHeight / 2));
-  while (at && at !== root && !rolls(at) && !(element && rollsSideways(at))) at = composedParent(at);
-  if (!element && !pageRolls && (!at || at === root)) return largestRoller() ?? root;
-  return at ?? root;
+  if (element) return outward(element, (at) => at === root || rolls(at) || rollsSideways(at)) ?? root;
+  if (root.scrollHeight > innerHeight + 1) return root;
+  const middle = document.elementFromPoint(innerWidth / 2, innerHeight / 2);
+  const found = outward(middle, (at) => at === root || rolls(at)) ?? root;
+  return found === root ? largestRoller() ?? root : found;
 };
 
 // Of a page that stands still as a whole, the largest list that rolls in it.
@@ -34,8 +40,8 @@ const scroll = async ({ element, pages, to }) => {
   const at = scrollerOf(element);
   const isPage = at === document.scrollingElement;
   const long = isPage ? at.scrollHeight > innerHeight + 1 : rolls(at);
-  const itself = movingItself(element, at);
-  if (itself || (isPage && !long && at.scrollWidth <= innerWidth + 1)) return { screen: Math.min(itself?.clientHeight ?? innerHeight, innerHeight) };
+  const found = outward(element, (one) => one === at || hearsWheel(one)), moved = found === at ? null : found;
+  if (moved || (isPage && !long && at.scrollWidth <= innerWidth + 1)) return { screen: Math.min(moved?.clientHeight ?? innerHeight, innerHeight) };
   const [side, screen, end] = isPage || long ? ['top', isPage ? innerHeight : at.clientHeight, at.scrollHeight] : ['left', at.clientWidth, at.scrollWidth];
   const before = at.scrollTop + at.scrollLeft;
   if (to === 'top') at.scrollTo({ [side]: 0, behavior: 'instant' });
@@ -45,15 +51,7 @@ const scroll = async ({ element, pages, to }) => {
   return at.scrollTop + at.scrollLeft !== before;
 };
 
-const movingItself = (element, scroller) => {
-  let at = element;
-  while (at && at !== scroller && !hearsWheel(at)) at = composedParent(at);
-  return at === scroller ? null : at;
-};
-
-const frameDrawn = () => new Promise((done) => { requestAnimationFrame(done); });
-const later = (ms) => new Promise((done) => { setTimeout(done, ms); });
-
+// A list that draws only what is in view is gone through by its bar, down or across, or by the wheel.
 const DRAWN_LATE_MS = 100; // a list that drew nothing new by then has nothing new to draw
 const SCREEN = 0.9; // of what is in view, in one step: no row is jumped over
 const SAME_STEPS = 2; // so many that change nothing tell that all of it is drawn
@@ -63,47 +61,40 @@ const NOTCH = 120, FAR = 1e6; // pixels of the wheel: one step of it, and more t
 const GRIDS = 'table,[role=table],[role=grid],[role=treegrid]';
 
 const textDrawn = (list) => [...textNodes(list)].map((node) => node.data).join(' ');
+const wordedElements = (list) => [...textNodes(list)].filter((node) => node.data.trim() && node.parentElement).map((node) => node.parentElement);
+const topOf = (element) => element.getBoundingClientRect().top;
 
 // What a bar moves: what is in it, or beside it where it is a bar alone; across, the heads of columns too.
-const movedBy = (list, across) => {
-  let at = (across && list.closest(GRIDS)) || list;
-  while (at !== document.body && !textDrawn(at).trim()) at = composedParent(at) ?? document.body;
-  return at;
-};
+const movedBy = (list, across) => outward((across && list.closest(GRIDS)) || list, (at) => at === document.body || textDrawn(at).trim()) ?? document.body;
 
-// A way through a list that draws only what is in view: by its bar, down or across. Pixels from its beginning.
+// A way through a list: `at` and `end` are pixels from its beginning.
 const byBar = (list, across = false) => {
-  const [side, seen, all] = across ? ['left', 'clientWidth', 'scrollWidth'] : ['top', 'clientHeight', 'scrollHeight'];
-  const place = across ? 'scrollLeft' : 'scrollTop';
+  const [side, place, seen, all] = across ? ['left', 'scrollLeft', 'clientWidth', 'scrollWidth'] : ['top', 'scrollTop', 'clientHeight', 'scrollHeight'];
   const sign = across && getComputedStyle(list).direction === 'rtl' ? -1 : 1;
   const far = (box) => (across ? sign * box[sign > 0 ? 'right' : 'left'] : box.bottom);
+  // Pixels beyond its view in which a list has drawn already: rows that need not come into view any more.
+  const drawnBeyond = (edgeOfWindow) => {
+    const edge = Math.min(far(list.getBoundingClientRect()), edgeOfWindow);
+    return wordedElements(list).reduce((last, one) => Math.max(last, far(one.getBoundingClientRect())), edge) - edge;
+  };
   return {
     shown: movedBy(list, across), began: sign * list[place],
     at: () => sign * list[place],
     end: () => list[all] - list[seen],
     go: (to) => list.scrollTo({ [side]: sign * to, behavior: 'instant' }),
-    step: () => SCREEN * list[seen] + (across ? 0 : Math.min(drawnBeyond(list, far, innerHeight), 3 * list[seen])),
-    drawn: () => !list[place] && 1.25 * list[seen] + drawnBeyond(list, far, sign > 0 ? innerWidth : 0) >= list[all],
+    step: () => SCREEN * list[seen] + (across ? 0 : Math.min(drawnBeyond(innerHeight), 3 * list[seen])),
+    drawn: () => !list[place] && 1.25 * list[seen] + drawnBeyond(sign > 0 ? innerWidth : 0) >= list[all],
   };
-};
-
-// Pixels beyond its view in which a list has drawn already: rows that need not come into view any more.
-const drawnBeyond = (list, far, window) => {
-  const edge = Math.min(far(list.getBoundingClientRect()), window);
-  let last = edge;
-  for (const node of textNodes(list)) {
-    if (node.data.trim() && node.parentElement) last = Math.max(last, far(node.parentElement.getBoundingClientRect()));
-  }
-  return last - edge;
 };
 
 // What has no bar and moves itself is moved by the wheel, from its beginning to where nothing new comes. None
 // where the wheel does something else: a map that zooms moves what is in it to different sides.
 const byWheel = async (list) => {
   for (const notch of [NOTCH, -NOTCH]) {
-    const words = wordsInView(list);
-    const ways = await wheeled(list, notch, words);
-    await wheeled(list, -notch, words);
+    const { top, bottom } = list.getBoundingClientRect();
+    const inView = wordedElements(list).filter((at) => topOf(at) >= top && topOf(at) < bottom);
+    const ways = await wheeled(list, notch, inView);
+    await wheeled(list, -notch, inView);
     if (ways.length > 1 && ways[0] * notch > 0 && ways.every((way) => Math.abs(way - ways[0]) < 1)) return wheelWay(list, ways[0] / notch);
     if (ways.some(Math.abs)) return null; // else it may stand at its end
   }
@@ -120,46 +111,36 @@ const wheelWay = (list, rate) => {
 };
 
 const wheel = (list, deltaY) => {
-  const box = list.getBoundingClientRect();
-  const [clientX, clientY] = [box.left + box.width / 2, box.top + box.height / 2];
-  const hit = deepHit(clientX, clientY);
-  const told = { deltaY, wheelDeltaY: -deltaY, clientX, clientY, bubbles: true, composed: true, cancelable: true };
-  (hit && isWithin(hit, list) ? hit : list).dispatchEvent(new WheelEvent('wheel', told));
+  const { x, y } = middleOf(list.getBoundingClientRect());
+  const hit = deepHit(x, y);
+  const turned = { deltaY, wheelDeltaY: -deltaY, clientX: x, clientY: y, bubbles: true, composed: true, cancelable: true };
+  (hit && isWithin(hit, list) ? hit : list).dispatchEvent(new WheelEvent('wheel', turned));
 };
 
-// How far up words went that stayed, once the wheel was heard.
-const wheeled = async (list, deltaY, words) => {
-  const before = words.map((at) => [at, at.textContent, topOf(at)]);
+// How far up elements with words went that stayed, once the wheel was heard.
+const wheeled = async (list, deltaY, elements) => {
+  const before = elements.map((at) => [at, at.textContent, topOf(at)]);
   const until = performance.now() + FRAME_MS;
   wheel(list, deltaY);
   for (;;) {
-    await Promise.race([frameDrawn(), later(FRAME_MS)]);
+    await nextFrame();
     const stayed = before.filter(([at, said]) => at.isConnected && at.textContent === said);
     const ways = stayed.map(([at, , top]) => top - topOf(at));
     if (ways.some(Math.abs) || performance.now() >= until) return ways;
   }
 };
 
-const topOf = (element) => element.getBoundingClientRect().top;
-const wordsInView = (list) => {
-  const { top, bottom } = list.getBoundingClientRect();
-  const worded = [...textNodes(list)].filter((node) => node.data.trim() && node.parentElement).map((node) => node.parentElement);
-  return worded.filter((at) => topOf(at) >= top && topOf(at) < bottom);
-};
-
-const hearsWheel = (at) => (wheeling.has(at) || !!at.onwheel) && !frameworkRoot(at, []) && [at, ...at.children].some((one) => getComputedStyle(one).overflowY !== 'visible');
-
 // All that may draw only a part of itself: ways down, ways across, and what the wheel moves.
-const waysThrough = () => {
+const partlyDrawn = () => {
   const root = document.scrollingElement ?? document.documentElement;
   const found = { down: [], across: [], wheel: [] };
-  const add = (kind, at) => { if (found[kind].length < LISTS_AT_MOST) found[kind].push(at); };
+  const add = (kind, at) => { if (found[kind].length < LISTS_AT_MOST && at.checkVisibility()) found[kind].push(at); };
   const long = (at) => at.scrollHeight > 1.5 * at.clientHeight, wide = (at) => at.scrollWidth > 1.5 * at.clientWidth;
   for (const at of everyElement()) {
     if (at === root || at.tagName === 'TEXTAREA' || Math.max(at.clientHeight, at.clientWidth) <= LIST_SIZE) continue;
-    if (long(at) && at.clientHeight > LIST_SIZE && rolls(at) && at.checkVisibility()) add('down', at);
-    else if (at.clientHeight > LIST_SIZE && hearsWheel(at) && at.checkVisibility()) add('wheel', at);
-    if (wide(at) && at.clientWidth > LIST_SIZE && rollsSideways(at) && at.checkVisibility()) add('across', at);
+    if (at.clientHeight > LIST_SIZE && long(at) && rolls(at)) add('down', at);
+    else if (at.clientHeight > LIST_SIZE && hearsWheel(at)) add('wheel', at);
+    if (at.clientWidth > LIST_SIZE && wide(at) && rollsSideways(at)) add('across', at);
   }
   if (long(root)) found.down.push(root);
   return found;
@@ -170,7 +151,7 @@ const untilDrawn = async (list, before, ms) => {
   const until = performance.now() + ms;
   let now = before;
   for (;;) {
-    await Promise.race([frameDrawn(), later(FRAME_MS)]);
+    await nextFrame();
     await later(0); // frameworks draw in a task of their own
     const last = now;
     now = textDrawn(list);
@@ -178,8 +159,8 @@ const untilDrawn = async (list, before, ms) => {
   }
 };
 
-// How a row of the list (something around a word, no longer than a row) says a text: as it stands, by
-// all its words, or '' for not at all.
+// How a row of the list (something around a word, no longer than a row) says a text: as it stands, by all its
+// words, or '' for not at all.
 const rowSays = (list, { text, words }) => {
   let found = '';
   for (const node of textNodes(list)) {
@@ -194,8 +175,8 @@ const rowSays = (list, { text, words }) => {
   return found;
 };
 
-// A list from where it stands to its end, then from its beginning. It is left where the text stands, else
-// where its words do, else where it was. `inside` looks further at each place that drew something new.
+// A list from where it stands to its end, then from its beginning. It is left where the text stands, else where
+// its words do, else where it was. `inside` looks further at each place that drew something new.
 const scrollList = async function* (way, wanted, limit, inside = null) {
   const { shown, began } = way;
   let drawn = textDrawn(shown), same = 0, round = false, grown = way.known, byWords = -1;
@@ -227,19 +208,13 @@ const scrollList = async function* (way, wanted, limit, inside = null) {
   way.go(began);
 };
 
-// A list of options may roll by its own doing, without a bar to roll it by.
-const heldBy = (element) => {
-  for (let at = composedParent(element); at; at = composedParent(at)) {
-    if (at.scrollHeight > 1.2 * at.clientHeight && getComputedStyle(at).overflowY !== 'visible') return at;
-  }
-  return scrollerOf(element);
-};
-
 let seeking = null;
 const seekLimit = { until: 0 };
-// Down, across, by the wheel; last, where columns are drawn in part, down at each of their places.
+// Down, across, by the wheel; last, where columns are drawn in part, down at each of their places. Of an element,
+// such as an option, the list around it, which may roll by its own doing, without a bar to roll it by.
 const scrollLists = async function* (wanted, element) {
-  const { down, across, wheel: moving } = element ? { down: [heldBy(element)], across: [], wheel: [] } : waysThrough();
+  const around = element && (outward(composedParent(element), (at) => at.scrollHeight > 1.2 * at.clientHeight && getComputedStyle(at).overflowY !== 'visible') ?? scrollerOf(element));
+  const { down, across, wheel: moving } = around ? { down: [around], across: [], wheel: [] } : partlyDrawn();
   for (const list of down) yield* scrollList(byBar(list), wanted, seekLimit);
   const columns = across.filter((list) => !byBar(list, true).drawn());
   for (const list of columns) yield* scrollList(byBar(list, true), wanted, seekLimit);
@@ -253,7 +228,8 @@ const scrollLists = async function* (wanted, element) {
   }
 };
 
-// Gives { found } each time a row of a list (all, or the one around an element) says the text, { late } when the time is up; {} at the end.
+// Gives { found } each time a row of a list (all, or the one around an element) says the text, { late } when the
+// time is up; {} at the end.
 const seek = async ({ text, ms, more, element }) => {
   const asked = squash(text).toLowerCase();
   seekLimit.until = performance.now() + ms;

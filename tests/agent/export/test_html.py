@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 
 from agent.export.markup import inline, prose
-from agent.export.report_html import _title, steps
+from agent.export.report_html import report_body, step_title
 from agent.export.run_record import FinishedRun
 from agent.journal.events import read_events
 
@@ -191,8 +191,9 @@ def test_steps_of_parts_side_by_side_stand_together_and_say_whose_they_are(finis
         return dataclasses.replace(event, place=f"{place}/{call}".rstrip("/")) if place else event
 
     record = FinishedRun.read(finished.path)
-    drawn = steps(dataclasses.replace(record, events=tuple(map(elsewhere, events))))
-    titles = re.findall(r"<h3>([^<]+?) <", drawn)
+    drawn = report_body(dataclasses.replace(record, events=tuple(map(elsewhere, events))))
+    timeline = drawn.partition('<ol class="timeline">')[2]
+    titles = re.findall(r"<h3>([^<]+?) <", timeline)
     assert titles == ["Part 1 · step 1", "Part 2 · step 1", "Step 4"]
 
 
@@ -201,4 +202,4 @@ def test_steps_of_parts_side_by_side_stand_together_and_say_whose_they_are(finis
     [("0/3", "Step 3"), ("2/wrap-up", "Part 2 · wrap-up"), ("judge/1", "Judge"), ("plan", "Plan")],
 )
 def test_a_step_is_named_for_people(place, title):
-    assert _title(place) == title
+    assert step_title(place) == title

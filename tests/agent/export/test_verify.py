@@ -92,7 +92,8 @@ def test_a_quote_that_is_not_in_the_text_is_found_though_the_chain_was_made_anew
     again = Event(**last).sealed()
     body = finished.journal.read_bytes().splitlines(keepends=True)[:-1]
     finished.journal.write_bytes(b"".join(body) + again.to_json().encode() + b"\n")
-    finished.write_report(json.dumps(last["data"]["report"], indent=2, ensure_ascii=False))
+    text = json.dumps(last["data"]["report"], indent=2, ensure_ascii=False)
+    finished.write(finished.report, text.encode())
     (flaw,) = verify(finished).flaws
     assert "source [1]" in flaw.where
     assert "1830" in flaw.what
@@ -184,7 +185,7 @@ def test_pages_that_are_not_those_of_the_run_are_found_in_an_archive_sealed_anew
 @pytest.mark.parametrize("name", ["../evil", "/etc/evil", "run/../../evil", "run/blobs/x", "a\\b"])
 def test_an_archive_with_other_files_is_not_unpacked(packed, name, tmp_path):
     repacked(packed, lambda files: {**files, name: b"x"})
-    with pytest.raises(ArchiveDamaged), run_archive.unpacked(packed):
+    with pytest.raises(ArchiveDamaged), run_archive.unpack(packed):
         pass
     assert not list(tmp_path.rglob("*evil"))
 
@@ -209,13 +210,13 @@ def test_a_directory_of_an_archive_that_points_nowhere_is_damaged(packed):
 def test_an_archive_that_grows_too_large_is_not_unpacked(packed):
     with (
         pytest.raises(ArchiveDamaged, match="larger"),
-        run_archive.unpacked(packed, most_bytes=1_000),
+        run_archive.unpack(packed, most_bytes=1_000),
     ):
         pass
 
 
 def test_what_was_unpacked_is_gone_afterwards(packed):
-    with run_archive.unpacked(packed) as folder:
+    with run_archive.unpack(packed) as folder:
         assert folder.journal.is_file()
     assert not folder.path.exists()
 

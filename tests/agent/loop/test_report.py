@@ -8,7 +8,7 @@ import pytest
 
 from agent.errors import ReplayDiverged
 from agent.journal.runs import Runs
-from agent.loop.report_sections import Written, put_together, read_outline
+from agent.loop.report_sections import Section, put_together, read_outline
 from agent.models.base import ModelReply
 from agent.run.record import RunRecord
 from agent.run.replay import replay
@@ -126,11 +126,11 @@ def test_an_outline_needs_two_sections_and_holds_each_heading_once():
 
 
 def test_a_frame_without_headings_is_the_summary_and_none_means_nothing():
-    text = put_together([Written("A", "## own\nx")], "In short.")
+    text = put_together([Section("A", text="## own\nx")], "In short.")
     assert text == "## Summary\n\nIn short.\n\n## A\n\n### own\nx"
-    framed = put_together([Written("A", "x")], "## What is contested\nNone.")
+    framed = put_together([Section("A", text="x")], "## What is contested\nNone.")
     assert framed == "## A\n\nx"
 
 
 def test_a_report_without_a_single_section_is_not_found():
-    assert put_together([Written("A", "NOT_FOUND no")], "").startswith("NOT_FOUND")
+    assert put_together([Section("A", text="NOT_FOUND no")], "").startswith("NOT_FOUND")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.journal.events import Event
 from agent.memory import Hit, Layers, Memory, Origin, ReservedKey, Turn
-from agent.run.conversation_jobs import STEPS, steps_of
+from agent.run.outcome import MOST_STEPS, Ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -111,6 +111,13 @@ def test_a_run_without_memory_loads_no_database(script: Callable[..., str], tmp_
     assert done.returncode == 0, done.stderr
 
 
+def _playbook(results: Sequence[Event]) -> tuple[str, ...]:
+    ledger = Ledger(QUESTION)
+    for event in results:
+        ledger.note(event)
+    return ledger.playbook
+
+
 def test_steps_tell_what_was_asked_for_once_and_nothing_that_was_typed() -> None:
     results = [
         _result("WEB_SEARCH", '{"query":"tower  clock"}'),
@@ -119,11 +126,11 @@ def test_steps_tell_what_was_asked_for_once_and_nothing_that_was_typed() -> None
         _result("TYPE", '{"ref":"e1","text":"hunter2"}'),
         _result("READ", "{broken"),
     ]
-    assert steps_of(results) == ("WEB_SEARCH tower clock",)
+    assert _playbook(results) == ("WEB_SEARCH tower clock",)
 
 
 def test_a_long_run_tells_no_more_steps_than_a_method_has() -> None:
     urls = [f"https://a.example/{number}" + "x" * 999 for number in range(40)]
-    steps = steps_of([_result("READ", json.dumps({"url": url})) for url in urls])
-    assert len(steps) == STEPS
+    steps = _playbook([_result("READ", json.dumps({"url": url})) for url in urls])
+    assert len(steps) == MOST_STEPS
     assert max(map(len, steps)) <= 205

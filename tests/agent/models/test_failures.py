@@ -10,9 +10,10 @@ import pytest
 
 from agent.errors import ModelError, ModelQuota, ModelUnauthorized, ModelUnavailable, UsageError
 from agent.models.anthropic import AnthropicModel
-from agent.models.failures import ATTEMPTS, seconds_to_wait
+from agent.models.failures import seconds_to_wait
 from agent.models.openai import OpenAIModel
 from agent.models.providers import endpoint
+from agent.models.remote import ATTEMPTS
 from agent.types import Message
 
 ASKED = [Message("user", "When?")]
@@ -35,7 +36,7 @@ async def ask(request, wire, provider):
     async def asking(**where):
         models.append(kind(replace(endpoint(name, wire.url, {}), **where), backoff=0.001))
         if request.param == "streamed":
-            return await models[-1].stream("", ASKED, lambda _: None)
+            return await models[-1].reply("", ASKED, lambda _: None)
         return await models[-1].reply("", ASKED)
 
     yield asking

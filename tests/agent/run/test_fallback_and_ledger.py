@@ -6,8 +6,8 @@ from agent.config import options
 from agent.journal.runs import Runs
 from agent.journal.usage import total, usage
 from agent.memory import Memory
+from agent.run.conversation_jobs import feedback
 from agent.run.preview import preview
-from agent.run.skill_scores import feedback
 
 
 async def test_the_next_model_answers_when_the_first_cannot_be_reached(ask, script, site, events):

@@ -8,8 +8,7 @@ import pytest
 
 from agent.config import options
 from agent.memory import Memory, Turn
-from agent.run.conversation_jobs import ConversationJobs, FinishedTurn
-from agent.run.skill_scores import feedback
+from agent.run.conversation_jobs import ConversationJobs, FinishedTurn, feedback
 from agent.tools.skill_tools import learn
 
 NOW = 1_700_000_000_000

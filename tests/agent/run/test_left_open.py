@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from agent.export import export
 from agent.journal.runs import Runs
-from agent.loop.subtasks import LeftOpen
+from agent.loop.subtasks import SavedPages
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 from agent.run.resume import resume
@@ -123,13 +123,13 @@ async def test_session_storage_is_given_to_its_own_site_and_tab_alone(site):
 async def test_local_storage_is_there_again(site, tmp_path):
     folder = Runs(tmp_path).create(datetime.now(UTC))
     said = []
-    left = LeftOpen(folder, lambda kind, place, **data: said.append((kind, place, data)))
+    left = SavedPages(folder, lambda kind, place, **data: said.append((kind, place, data)))
     async with Browser.launch() as browser:
         tab = await browser.open(f"{site.url}/museum")
         await tab.page.evaluate("localStorage.setItem('basket', 'two lamps')")
         web = Web(None, None, None, None, None, tab=tab)
-        await left.keep(web, "0/1/1")
-        await left.keep(web, "0/2/1")
+        await left.save(web, "0/1/1")
+        await left.save(web, "0/2/1")
     assert said == [("page.open", "0/1/1", {"url": f"{site.url}/museum"})]
     async with Browser.launch(storage_state=folder.browser_state) as browser:
         tab = await browser.open(f"{site.url}/museum")

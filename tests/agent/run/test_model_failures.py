@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from agent.models.failures import ATTEMPTS
+from agent.models.remote import ATTEMPTS
 from agent.run.outcome import exit_code
 from tests.agent.models.wire import AnthropicProvider, OpenAIProvider, running
 

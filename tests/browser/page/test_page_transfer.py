@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser.errors import ActionError
-from browser.page.page_events import NAME_LIMIT, safe_name
+from browser.page.downloads import NAME_LIMIT, safe_name
 from browser.session.session import Browser
 from tests.bench.downloads import filled
 from tests.browser.page.pages import ref

@@ -1,0 +1,163 @@
+// What changes between two looks: how long the page still has to be left alone before it is looked at, what flashed
+// or stood for a moment meanwhile, and what looks otherwise though it says the same. The waiting itself is done
+// outside: timers of a background tab are throttled.
+const QUIET_MS = 40; // no DOM change for this long; of nine measured actions eight were done within 66 ms
+const SHORT_TIMER_MS = 700; // timers that an action starts (debounced searches, delayed dialogs) are waited for when short
+const TIMER_WATCH_MS = 3000;
+const LATE_MS = 250; // a busy machine runs a timer that much later; a background tab later still
+const FOLLOW_MS = 40; // a link or form that was followed begins its navigation in a task of its own
+let mutatedAt = 0;
+let timersDue = 0, timersOpen = 0, watchTimersUntil = 0;
+let navigating = false;
+let opening = 0; // tabs that are on their way since the page was armed
+let observer = null;
+let takenElement = null; // what was acted on last
+
+const arm = () => {
+  mutatedAt = timersDue = opening = 0;
+  watchTimersUntil = performance.now() + TIMER_WATCH_MS;
+  if (observer) return;
+  observer = new MutationObserver((records) => {
+    mutatedAt = performance.now();
+    noteChanges(records);
+  });
+  observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true, attributeOldValue: true });
+};
+
+// The element of a ref, to be acted on; what the page does from here on comes of that.
+const take = (ref) => {
+  arm();
+  const found = resolve(ref);
+  takenElement = found.element ?? null;
+  return takenElement ?? found;
+};
+
+const watchTimers = () => {
+  around(globalThis, 'setTimeout', (native, self, args) => {
+    const now = performance.now();
+    const delay = Number(args[1]) || 0;
+    const handle = Reflect.apply(native, self, args);
+    if (now < watchTimersUntil && delay <= SHORT_TIMER_MS) {
+      timersDue = Math.max(timersDue, now + delay);
+      timersOpen += 1;
+      Reflect.apply(native, self, [() => { timersOpen -= 1; }, delay]); // runs right behind the page's
+    }
+    return handle;
+  });
+};
+
+const watchNewTabs = () => {
+  around(globalThis, 'open', (native, self, args) => {
+    opening += 1;
+    return Reflect.apply(native, self, args);
+  });
+  const followed = (event, from) => {
+    if (!from) return;
+    timersDue = Math.max(timersDue, performance.now() + FOLLOW_MS);
+    if (from.target === '_blank') setTimeout(() => { if (!event.defaultPrevented) opening += 1; }, 0);
+  };
+  globalThis.addEventListener('click', (event) => {
+    followed(event, event.composedPath().find((/** @type {any} */ node) => /^(a|area)$/.test(node.localName) && node.href));
+  }, true);
+  globalThis.addEventListener('submit', (event) => followed(event, event.target), true);
+};
+
+const watchNavigation = () => {
+  globalThis.navigation?.addEventListener('navigate', (event) => {
+    if (event.destination.sameDocument || event.downloadRequest !== null || event.hashChange) return;
+    navigating = true;
+    // Intercepted by the page's own router, or stopped: no new document comes.
+    setTimeout(() => { if (event.defaultPrevented) navigating = false; }, 0);
+  });
+  for (const type of ['navigateerror', 'navigatesuccess']) {
+    globalThis.navigation?.addEventListener(type, () => { navigating = false; });
+  }
+};
+
+// How long CSS transitions that run still take, in milliseconds.
+const transitionsLeft = () => {
+  let left = 0;
+  for (const animation of document.getAnimations()) {
+    if (!(animation instanceof CSSTransition) || animation.playState !== 'running') continue;
+    left = Math.max(left, Number(animation.effect.getComputedTiming().endTime) - (Number(animation.currentTime) || 0));
+  }
+  return left;
+};
+
+// Milliseconds `left` until the page is quiet, 0 when it is; `navigating` when a new document is on its way.
+const restState = () => {
+  const now = performance.now();
+  const late = timersOpen ? Math.min(timersDue + LATE_MS - now, 20) : 0;
+  const timers = timersDue ? Math.max(timersDue + 10 - now, late) : 0;
+  const mutations = mutatedAt ? Math.max(mutatedAt + QUIET_MS - now, Math.min(transitionsLeft(), SHORT_TIMER_MS)) : 0;
+  return { left: Math.max(0, timers, mutations), navigating, opening, ready: document.readyState };
+};
+
+const FLASH_MS = 1000; // what is away for longer has changed
+const FLASHES_KEPT = 60, FLASHES_EACH = 6; // what flashes more often is decoration
+const RECORDS_READ = 300; // more at once are a page that draws itself anew
+const LOOKS_KEPT = 300, RESTYLED_TOLD = 5;
+const HOLDER_HOPS = 3; // a picture's stroke belongs to the button it is drawn on
+const STOOD_MS = 200, STOOD_CHARS = 80, WORDS_KEPT = 40, WORDS_TOLD = 3;
+let flashes = []; // { element, at } in the order in which they left their look
+let looksBefore = new Map(); // element -> { class, style, fill } as they were at the last walk
+let comingWords = new Map(); // node -> { text, target, from, stood }: the second card of a pair, a message that closes itself
+
+const holderOf = (element) => outward(element, (at) => refOf.has(at), HOLDER_HOPS + 1);
+const isAsBefore = (element, name) => (element.getAttribute(name) ?? '') === looksBefore.get(element)[name];
+const lookIsBack = (element) => Object.keys(looksBefore.get(element)).every((name) => isAsBefore(element, name));
+
+const noteChanges = (records) => {
+  if (records.length > RECORDS_READ) return;
+  for (const { type, attributeName, target, oldValue, addedNodes, removedNodes } of records) {
+    if (type === 'childList') noteWords(target, addedNodes, removedNodes);
+    if (type !== 'attributes' || !/^(class|style|fill)$/.test(attributeName) || !holderOf(target)) continue;
+    if (!looksBefore.has(target) && looksBefore.size < LOOKS_KEPT) looksBefore.set(target, {});
+    const before = looksBefore.get(target);
+    if (!before) continue;
+    before[attributeName] ??= oldValue ?? '';
+    if (takenElement && (isWithin(target, takenElement) || isWithin(takenElement, target))) continue; // it answers the press
+    const left = oldValue === null || oldValue === before[attributeName];
+    if (left && !isAsBefore(target, attributeName) && flashes.length < FLASHES_KEPT) flashes.push({ element: target, at: performance.now() });
+  }
+};
+
+const noteWords = (target, added, removed) => {
+  const now = performance.now();
+  for (const node of removed) {
+    const entry = comingWords.get(node);
+    if (entry) entry.stood = now - entry.from;
+  }
+  for (const node of added) {
+    const text = comingWords.size < WORDS_KEPT && node.nodeType <= Node.TEXT_NODE ? squash(node.textContent) : '';
+    if (text && text.length <= STOOD_CHARS) comingWords.set(node, { text, target, from: now });
+  }
+};
+
+// Since the last walk: words that stood for a while and are gone as [ref, text], the refs of what flashed in its
+// order, and what looks otherwise now as [ref, how].
+const changesSince = () => {
+  const went = [...comingWords].filter(([node, { stood }]) => stood >= STOOD_MS && !node.isConnected).map(([, entry]) => entry);
+  const gone = went.filter(({ text, target }) => !(target.isConnected ? target : document.body).textContent.includes(text)).slice(0, WORDS_TOLD);
+  comingWords = new Map(); // what stands now is seen
+  const back = flashes.filter(({ element }) => lookIsBack(element)).map(({ element }) => holderOf(element)).filter(Boolean);
+  const often = new Set(countBy(back, (element) => element).filter(([, times]) => times > FLASHES_EACH).map(([element]) => element));
+  const changed = [...looksBefore.keys()].filter((element) => element.isConnected && !lookIsBack(element));
+  const restyled = [...new Set(changed.map(holderOf))].filter(Boolean).slice(0, RESTYLED_TOLD);
+  const now = performance.now();
+  flashes = flashes.filter(({ element, at }) => now - at < FLASH_MS && !lookIsBack(element)); // lit just now
+  looksBefore = new Map(flashes.map(({ element }) => [element, looksBefore.get(element)]));
+  return {
+    gone: gone.map(({ text, target }) => [refOf.get(holderOf(target)) ?? '', text]),
+    flashed: back.filter((element) => !often.has(element)).map((element) => refOf.get(element)),
+    restyled: restyled.map((element) => [refOf.get(element), lookNow(element)]),
+  };
+};
+
+const lookNow = (element) => {
+  const style = getComputedStyle(element);
+  const ink = style.color === getComputedStyle(document.body).color ? null : parseColour(style.color);
+  const shape = element.querySelector('path,rect,circle,polygon');
+  const paint = shape && parseColour(getComputedStyle(shape).fill);
+  return [describe(element, style), ink && !shape ? `written in ${colourName(ink)}` : '', paint ? `drawn in ${colourName(paint)}` : ''].filter(Boolean).join(' ');
+};

@@ -1,0 +1,101 @@
+// The composed tree, in which shadow roots are open and slots filled: what is around an element, what is
+// inside it, its text, and what lies at a point.
+const composedParent = (element) => element.parentElement ?? element.getRootNode().host ?? null;
+
+// The first of an element and those around it, from the inside out, that passes a test; null where none does.
+const outward = (element, test, most = Infinity) => {
+  for (let at = element, hops = 0; at && hops < most; at = composedParent(at), hops += 1) if (test(at)) return at;
+  return null;
+};
+
+const isWithin = (inner, outer) => {
+  for (let at = inner; at; at = at.assignedSlot ?? composedParent(at)) if (at === outer) return true;
+  return false;
+};
+
+const everyElement = function* (root = document) {
+  for (const element of root.querySelectorAll('*')) {
+    yield element;
+    const shadow = shadowOf(element);
+    if (shadow) yield* everyElement(shadow);
+  }
+};
+
+// Nodes as they are put together where a component has slots for them.
+const childrenOf = (element) => {
+  const shadow = shadowOf(element);
+  if (shadow) return shadow.childNodes;
+  const assigned = element.tagName === 'SLOT' ? element.assignedNodes() : [];
+  return assigned.length ? assigned : element.childNodes;
+};
+
+const WITHOUT_TEXT = /^(SCRIPT|STYLE|NOSCRIPT)$/;
+const textNodes = function* (root) {
+  for (const node of childrenOf(root)) {
+    if (node.nodeType === Node.TEXT_NODE) yield node;
+    else if (node.nodeType === Node.ELEMENT_NODE && !WITHOUT_TEXT.test(node.tagName)) yield* textNodes(node);
+  }
+};
+
+const squash = (text) => (text ?? '').replace(/\s+/g, ' ').trim();
+
+// The beginning of an element's text: reading all of a large container for a name takes seconds.
+const shortText = (element, limit) => {
+  if (shadowOf(element) || element.getRootNode() !== document) {
+    let said = '';
+    for (const node of textNodes(element)) if ((said = squash(`${said} ${node.data.slice(0, limit)}`)).length >= limit) break;
+    return said.slice(0, limit);
+  }
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT); // many times quicker than the other way
+  let text = '';
+  for (let node = walker.nextNode(), steps = 0; node && text.length < limit && steps < 400; node = walker.nextNode(), steps += 1) {
+    if (!WITHOUT_TEXT.test(node.parentElement?.tagName)) text += ' ' + node.textContent.slice(0, limit);
+    text = text.replace(/\s+/g, ' ');
+  }
+  return text.trim().slice(0, limit);
+};
+
+const isRoot = (target) => target === document || target === globalThis || target === document.body || target === document.documentElement;
+
+const matchAll = (scope, selector) => {
+  try {
+    return scope.querySelectorAll(selector);
+  } catch {
+    return []; // a string that is no selector: a handler may compare with anything
+  }
+};
+
+const deepHit = (x, y) => {
+  let hit = document.elementFromPoint(x, y);
+  for (let shadow = hit && shadowOf(hit); shadow; shadow = hit && shadowOf(hit)) {
+    const inner = shadow.elementFromPoint(x, y);
+    if (!inner || inner === hit) break;
+    hit = inner;
+  }
+  return hit;
+};
+
+const STANDS_FROM = 8; // pixels; what is smaller is there for screen readers alone
+const sizeable = (element) => {
+  const { width, height } = element.getBoundingClientRect();
+  return width >= STANDS_FROM && height >= STANDS_FROM;
+};
+const isShownAtAll = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+
+// Whether an element fills at least half of one around it, both ways.
+const fills = (element, outer) => {
+  const [own, around] = [element, outer].map((one) => one?.getBoundingClientRect());
+  return !!around && own.width >= around.width / 2 && own.height >= around.height / 2;
+};
+
+const sizeOf = (box) => `${Math.round(box.width)}×${Math.round(box.height)}`;
+
+// The rows and columns that boxes stand in: where each begins, in whole pixels, in order.
+const gridOf = (boxes) => ['top', 'left'].map((side) => [...new Set(boxes.map((box) => Math.round(box[side])))].sort((a, b) => a - b));
+
+// How often each value comes: [value, count], the most frequent first.
+const countBy = (items, valueOf) => {
+  const counts = new Map();
+  for (const item of items) counts.set(valueOf(item), (counts.get(valueOf(item)) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1]);
+};

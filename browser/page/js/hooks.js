@@ -1,0 +1,129 @@
+// What must be in place before the page's own scripts run: natives kept whole, and hooks that remember who
+// listens for the pointer and open closed shadow roots, so that a snapshot needs no guesses later.
+
+// Some old libraries replace these.
+const { Map, Set, WeakMap, WeakSet, WeakRef, JSON, Math, Object, Promise, Proxy, Reflect, RegExp, URL, performance, getComputedStyle, setTimeout } = globalThis;
+
+// Libraries from before JSON was in browsers give arrays a `toJSON` of another meaning.
+const asJSON = (value) => {
+  const theirs = /** @type {any[]} */ ([Array, Object, String]).map((owner) => [owner.prototype, owner.prototype.toJSON]).filter(([, own]) => own);
+  for (const [prototype] of theirs) delete prototype.toJSON;
+  try {
+    return JSON.stringify(value);
+  } finally {
+    for (const [prototype, own] of theirs) prototype.toJSON = own;
+  }
+};
+
+const POINTER_EVENTS = new Set([
+  'click', 'mousedown', 'mouseup', 'pointerdown', 'pointerup', 'dblclick', 'contextmenu',
+  'touchstart', 'touchend', 'dragstart', 'dragover', 'drop',
+]);
+const HOVER_EVENTS = new Set(['mouseenter', 'mouseover', 'pointerenter', 'pointerover']);
+const WHEEL_EVENTS = new Set(['wheel', 'mousewheel', 'DOMMouseScroll']);
+const HANDLERS = ['onclick', 'onmousedown', 'onpointerdown', 'ondrop'];
+
+const pointerListeners = new WeakMap(); // target -> Map(type -> Set(listener))
+const hoverListeners = new WeakSet();
+const wheelListeners = new WeakSet();
+const everListened = new Set(); // WeakRefs of elements that have, or had, a listener or handler for the pointer
+const internals = new WeakMap(); // custom element -> ElementInternals
+const boundFrom = new WeakMap(); // bound function -> what it was made from, whose source says something
+
+const shadowOf = (element) => element.shadowRoot ?? internals.get(element)?.shadowRoot ?? adopted.get(element) ?? null;
+
+const listenerAdded = (target, type, listener) => {
+  if (HOVER_EVENTS.has(type) && target instanceof Element) hoverListeners.add(target);
+  if (WHEEL_EVENTS.has(type) && target instanceof Element) wheelListeners.add(target);
+  if (!POINTER_EVENTS.has(type) || !listener) return;
+  let types = pointerListeners.get(target);
+  if (!types) {
+    pointerListeners.set(target, (types = new Map()));
+    if (target instanceof Element || target instanceof ShadowRoot) everListened.add(new WeakRef(target));
+  }
+  if (!types.has(type)) types.set(type, new Set());
+  types.get(type).add(listener);
+};
+
+const listenerRemoved = (target, type, listener) => {
+  const types = pointerListeners.get(target);
+  types?.get(type)?.delete(listener);
+  if (types?.get(type)?.size === 0) types.delete(type);
+};
+
+// Replaces a native function. A Proxy keeps its name, length and toString.
+const around = (owner, name, apply) => {
+  const native = owner?.[name];
+  if (typeof native === 'function') owner[name] = new Proxy(native, { apply });
+};
+
+const hookListeners = () => {
+  around(EventTarget.prototype, 'addEventListener', (native, self, args) => {
+    listenerAdded(self ?? globalThis, args[0], args[1]);
+    return Reflect.apply(native, self, args);
+  });
+  around(EventTarget.prototype, 'removeEventListener', (native, self, args) => {
+    listenerRemoved(self ?? globalThis, args[0], args[1]);
+    return Reflect.apply(native, self, args);
+  });
+  around(Function.prototype, 'bind', (native, self, args) => {
+    const bound = Reflect.apply(native, self, args);
+    boundFrom.set(bound, boundFrom.get(self) ?? self);
+    return bound;
+  });
+  // A handler set as a property (`list.onclick = …`) may act for what is inside, as a listener may.
+  for (const name of HANDLERS) {
+    const native = Object.getOwnPropertyDescriptor(HTMLElement.prototype, name);
+    if (!native?.set) continue;
+    Object.defineProperty(HTMLElement.prototype, name, {
+      ...native,
+      set(handler) {
+        if (handler) everListened.add(new WeakRef(this));
+        native.set.call(this, handler);
+      },
+    });
+  }
+};
+
+const hookShadowRoots = () => {
+  around(Element.prototype, 'attachShadow', (native, self, args) => {
+    const [options, ...rest] = args;
+    const opened = options?.mode === 'closed' ? { ...options, mode: 'open' } : options;
+    return Reflect.apply(native, self, [opened, ...rest]);
+  });
+  around(HTMLElement.prototype, 'attachInternals', (native, self, args) => {
+    const found = Reflect.apply(native, self, args);
+    internals.set(self, found);
+    return found;
+  });
+};
+
+// Closed roots that no hook could open: written in the page's markup, or made before we came. Elements that
+// may have one are handed out, and their roots come back over DevTools.
+const HOST_TAGS = /^(?:ARTICLE|ASIDE|BLOCKQUOTE|DIV|FOOTER|H[1-6]|HEADER|MAIN|NAV|P|SECTION|SPAN|.+-.*)$/;
+const SUSPECTS_LIMIT = 60, SUSPECTS_LOOKED_AT = 5000;
+const HEIGHT_OF_TEXT = 8; // pixels; an element without content that is as high shows something
+const adopted = new WeakMap(); // host -> its root
+const askedFor = new WeakSet();
+let suspected = [];
+
+// A custom element, or one that holds nothing and is high all the same.
+const suspect = (element, style) => {
+  if (suspected.length >= SUSPECTS_LIMIT || !HOST_TAGS.test(element.tagName) || askedFor.has(element) || shadowOf(element)) return;
+  if (!element.tagName.includes('-')) {
+    if (element.firstChild || style.display === 'none' || element.computedStyleMap?.().get('height')?.value !== 'auto') return;
+    const inner = element.clientHeight - parseFloat(style.paddingTop) - parseFloat(style.paddingBottom);
+    if ((style.display === 'inline' ? element.getBoundingClientRect().height : inner) < HEIGHT_OF_TEXT) return;
+  }
+  suspected.push(element);
+};
+
+// Those that a walk came across; with `everywhere` those of the whole document, where nothing walks.
+const suspects = (everywhere = false) => {
+  if (everywhere) for (const element of [...document.querySelectorAll('*')].slice(0, SUSPECTS_LOOKED_AT)) suspect(element, getComputedStyle(element));
+  const handed = suspected;
+  suspected = [];
+  handed.forEach((element) => askedFor.add(element));
+  return handed;
+};
+const adopt = (host, root) => { adopted.set(host, root); };

@@ -1,0 +1,17 @@
+// What is called from outside, by name; and the hooks, put in place before the page's own scripts run.
+watchPresses(); // first: it is no listener of the page
+hookListeners();
+hookShadowRoots();
+watchTimers();
+watchNavigation();
+watchNewTabs();
+
+const library = {
+  walk: (options) => asJSON(walk(options)),
+  walkParts: (options) => asJSON(walkParts(options)),
+  known: (element) => refOf.get(element) ?? null,
+  identified: (known) => identified(known)?.outerHTML ?? null,
+  register, identify, take, arm, restState, refsOfText, suspects, adopt,
+  aim, missed, stateOf, fieldIn, drawnFor, optionOf, toTheEnd, paste, drop, effect, focusOf, textEnds, selectText, scroll, seek,
+  context, rendered, stored, consent, challenge, answerChallenge, drawMarks, unmark,
+};

@@ -1,0 +1,135 @@
+// Before the pointer comes: is the element enabled, in view, at rest, and what lies above its middle? And after a
+// press: did the element get it?
+const SHOWN_MARGIN = 1;
+const CLIPS = /auto|scroll|hidden/;
+
+const bringIntoView = (element) => {
+  const rect = element.getBoundingClientRect();
+  const clips = (at) => {
+    const { overflowX, overflowY } = getComputedStyle(at), box = at.getBoundingClientRect();
+    return (CLIPS.test(overflowY) && (rect.top < box.top - SHOWN_MARGIN || rect.bottom > box.bottom + SHOWN_MARGIN))
+      || (CLIPS.test(overflowX) && (rect.left < box.left - SHOWN_MARGIN || rect.right > box.right + SHOWN_MARGIN));
+  };
+  const inView = rect.top >= 0 && rect.left >= 0 && rect.bottom <= innerHeight && rect.right <= innerWidth;
+  const clipped = outward(composedParent(element), (at) => at === document.body || clips(at));
+  if (!inView || (clipped && clipped !== document.body)) element.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' });
+};
+
+// What is drawn around a field and for it alone (its value, its arrow) takes the press for it.
+const WRAPPED_AT = 4, WRAPPED_HIGH = 72; // levels; pixels
+const FIELDS = 'input:not([type=hidden]),select,textarea';
+const INNER_CONTROLS = 'a[href],button,input:not([type=hidden]),select,textarea,[contenteditable=""],[contenteditable=true],'
+  + ['button', 'link', 'checkbox', 'radio', 'switch', 'slider', 'spinbutton', 'textbox', 'searchbox', 'combobox'].map((role) => `[role=${role}]`).join();
+const wrapperOf = (element, others = INNER_CONTROLS) => {
+  if (!isField(element)) return null;
+  let wrapper = null;
+  const most = Math.max(WRAPPED_HIGH, 2 * element.offsetHeight);
+  for (let at = element.parentElement, level = 0; at && level < WRAPPED_AT; at = at.parentElement, level += 1) {
+    if (at.offsetHeight > most || [...at.querySelectorAll(others)].filter(sizeable).length > 1 || /^(LABEL|FORM|BODY|TD|LI|P)$/.test(at.tagName)) break;
+    wrapper = at;
+  }
+  return wrapper;
+};
+
+// A click lands rightly on the element, on what is in it (the words of a component are its host's), on what
+// is drawn for it, or on the label of a hidden control; in an item of a tree not on another item in it.
+const lands = (hit, element) => (isWithin(hit, element) && !(element.role === 'treeitem' && hit.closest?.('[role=treeitem]') !== element))
+  || hit === element.control || (!!element.labels && [...element.labels].some((label) => isWithin(hit, label)))
+  || (hit === element.getRootNode().host && !!element.querySelector('slot'))
+  || (isWithin(hit, wrapperOf(element, FIELDS)) && !hit.closest('a,button,[role=button]'));
+const related = (hit, element) => lands(hit, element) || isWithin(element, hit);
+
+// Controls that stand for further ones inside them, which say the same, are hit at their words; so are items of a tree.
+const spokenFor = new WeakSet();
+const wordsBox = (element) => {
+  const first = element.role === 'treeitem' ? itemWords(element)[0] : [...textNodes(element)].find((node) => node.data.trim());
+  if (!first) return [];
+  const range = document.createRange();
+  range.selectNode(first);
+  return [range.getBoundingClientRect()];
+};
+
+// Points of a box to try: a link broken over two lines has nothing in its middle.
+const pointsOf = (element) => {
+  const words = spokenFor.has(element) || element.role === 'treeitem' ? wordsBox(element) : [];
+  const boxes = [...words, element.getBoundingClientRect(), ...[...element.getClientRects()].slice(0, 4)];
+  return boxes.filter((box) => box.width > 0 && box.height > 0).map(middleOf);
+};
+const middleOf = (box) => ({ x: box.left + box.width / 2, y: box.top + box.height / 2 });
+
+const isMoving = (element) => element.getAnimations && document.getAnimations().some((animation) => {
+  const target = /** @type {KeyframeEffect} */ (animation.effect)?.target;
+  const still = animation.playState !== 'running' || animation.effect?.getTiming().iterations === Infinity;
+  return target && !still && isWithin(element, target);
+});
+
+// The press is watched while it happens: another element may have come between, or the page may have drawn the
+// element anew under it, so that the click goes to what both stood in.
+const PRESS_EVENTS = ['pointerdown', 'click', 'auxclick', 'contextmenu'];
+let aimedAt = null;
+let aimedOn = null; // what lay at the point itself
+let missedBy = '';
+let pressEvents = new Set(); // types of those that came since it was aimed
+
+const tagLine = (element) => {
+  const id = element.id ? '#' + element.id : '';
+  const names = element.classList.length ? '.' + [...element.classList].slice(0, 2).join('.') : '';
+  const text = shortText(element, 40);
+  return `<${element.tagName.toLowerCase()}${id}${names}>${text ? ` "${text}"` : ''}`;
+};
+
+// Whether a press on `target` is one on the element: not on another control in it that was not there when it was
+// aimed, as of a menu that opens under the pointer.
+const gets = (target, element) => {
+  const control = target.closest(`${INNER_CONTROLS},label`);
+  const cameBetween = aimedOn?.isConnected && control && control !== element && isWithin(control, element) && !isWithin(aimedOn, control);
+  return !cameBetween && (lands(target, element) || (!!shadowOf(target) && isWithin(element, target)));
+};
+const watchPresses = () => {
+  for (const type of PRESS_EVENTS) {
+    globalThis.addEventListener(type, (event) => {
+      const target = event.composedPath()[0];
+      if (!aimedAt || !event.isTrusted) return;
+      pressEvents.add(type);
+      if (missedBy || !(target instanceof Element) || gets(target, aimedAt)) return;
+      // What opens at the press (a select's list) rightly takes the click after it.
+      if (type === 'pointerdown' || !aimedAt.isConnected) missedBy = tagLine(target);
+    }, true);
+  }
+};
+// Tells what became of the last press where the element that it was aimed at did not get it, else ''.
+const missed = () => {
+  const anew = aimedAt && !aimedAt.isConnected;
+  aimedAt = null;
+  pressEvents.delete('pointerdown');
+  if (missedBy) return `it moved or was covered: the press went to ${missedBy}`;
+  return pressEvents.size ? '' : `${anew ? 'the page drew it anew under the press, and ' : ''}no click came of it`;
+};
+
+// Gives { x, y } from the element's corner, { direct } for a control that has no place of its own, or { why } with
+// `wait` where waiting may help. `at` counts from the left and the top; a negative one from the right and the bottom.
+const aim = ({ element, at }) => {
+  [aimedAt, aimedOn, missedBy, pressEvents] = [element, null, '', new Set()];
+  if (!element.isConnected) return { why: 'it left the page', left: true };
+  if (element.matches(':disabled') || element.getAttribute('aria-disabled') === 'true') return { why: 'it is disabled', wait: true };
+  const atPoint = (box) => ({ x: at[0] + (at[0] < 0 ? box.right : box.left), y: at[1] + (at[1] < 0 ? box.bottom : box.top) });
+  // What can be hit where it is needs no scrolling: a list may draw its rows anew for it.
+  const before = element.getBoundingClientRect(), { x, y } = at ? atPoint(before) : middleOf(before);
+  const there = before.width > 0 && before.height > 0 ? deepHit(x, y) : null;
+  if (!there || !lands(there, element)) bringIntoView(element);
+  if (isMoving(element)) return { why: 'it keeps moving', wait: true };
+  if (element.tagName === 'AREA') return { direct: true }; // its place is on the picture
+  const points = pointsOf(element);
+  if (!points.length) return element.labels?.length ? { direct: true } : { why: 'it has no size on the page', wait: true };
+  const corner = element.getBoundingClientRect();
+  let above = null;
+  for (const point of at ? [atPoint(corner)] : points) {
+    const hit = deepHit(point.x, point.y);
+    if (hit && lands(hit, element)) {
+      aimedOn = hit;
+      return { x: point.x - corner.left, y: point.y - corner.top, border: [element.clientLeft, element.clientTop] };
+    }
+    above ??= hit;
+  }
+  return above ? { why: `something covers it: ${tagLine(above)}`, wait: true } : { why: 'it is outside of what can be scrolled to' };
+};

@@ -1,0 +1,206 @@
+// What a person sees of this document, as HTML or as text, and what else they have before them. Changes nothing in it.
+const VOID = new Set(['AREA', 'BASE', 'BR', 'COL', 'EMBED', 'HR', 'IMG', 'INPUT', 'LINK', 'META', 'SOURCE', 'TRACK', 'WBR']);
+const UNSEEN_TAGS = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'LINK', 'META', 'HEAD', 'OBJECT', 'EMBED', 'CANVAS', 'AUDIO', 'VIDEO', 'SVG', 'svg']);
+const KEPT_ATTRIBUTES = ['href', 'id', 'class', 'rel', 'role', 'datetime', 'colspan', 'rowspan', 'itemprop', 'aria-label', 'title', 'type',
+  'property', 'content', 'lang', 'alt', 'src', 'data-testid', 'open'];
+const SEEN_NODES = 200_000, SEEN_CHARS = 12_000_000;
+
+const PINNED = new Set(['fixed', 'sticky']);
+// What lies at a point, or around that, and stays in place while one scrolls; not what also holds the element.
+const pinnedOver = (hit, element) => {
+  const found = outward(hit, (at) => at.contains(element) || PINNED.has(getComputedStyle(at).position));
+  return found?.contains(element) ? null : found;
+};
+
+// Layers that together lie over the whole window; empty where something between them can be seen.
+const SHARES = [0.05, 0.35, 0.65, 0.95];
+const layersOver = (covers) => {
+  const found = new Set(SHARES.flatMap((x) => SHARES.map((y) => {
+    const hit = deepHit(innerWidth * x, innerHeight * y);
+    return hit && covers(hit) ? pinnedOver(hit, null) : null;
+  })));
+  return found.has(null) ? [] : [...found];
+};
+
+// A layer may let the pointer through and still be opaque. A style sheet of ours turns that off while we look, which
+// no script of the page can notice. Pictures without a pointer are mostly grain or confetti: only plain colour counts.
+const layersWithoutPointer = () => {
+  const all = document.adoptedStyleSheets, sheet = new CSSStyleSheet();
+  sheet.replaceSync('* { pointer-events: auto !important }');
+  document.adoptedStyleSheets = [...all, sheet];
+  try {
+    return layersOver((hit) => {
+      const style = getComputedStyle(pinnedOver(hit, null) ?? hit);
+      return parseColour(style.backgroundColor)?.[3] > OPAQUE && Number(style.opacity) >= 0.9;
+    });
+  } finally {
+    document.adoptedStyleSheets = all;
+  }
+};
+
+// Tells what is painted over and goes where it goes; or lies under a layer over the whole window, wherever one
+// scrolls. A bar that stays in place while the text moves on under it hides nothing.
+const coverTester = () => {
+  const sheets = layersOver((hit) => paints(hit, null));
+  const over = sheets.length ? sheets : layersWithoutPointer();
+  return (element, rect) => {
+    if (over.length && !over.some((layer) => isWithin(element, layer))) return true;
+    const { x, y } = middleOf(rect);
+    if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return false;
+    const hit = deepHit(x, y);
+    return !!hit && !isWithin(hit, element) && !isWithin(element, hit) && paints(hit, element) && !pinnedOver(hit, element);
+  };
+};
+
+const lookAt = (element, style, outer) => {
+  const look = lookInside(element, style, outer);
+  look.clip = null; // what a box cuts off may be unfolded; what has no size shows nothing
+  if (HIDING_OVERFLOW.has(style.overflowX) || HIDING_OVERFLOW.has(style.overflowY)) {
+    const { width, height } = element.getBoundingClientRect();
+    if (width <= 1 || height <= 1) look.gone = 'invisible';
+  }
+  look.folded ||= element.tagName === 'DETAILS' && !element.open;
+  look.listed ||= element.tagName === 'SELECT'; // its options are drawn by the browser
+  return look;
+};
+
+const isFrame = (element) => element.tagName === 'IFRAME' || element.tagName === 'FRAME';
+const frameBody = (element) => {
+  const { clientWidth: width, clientHeight: height } = element;
+  try { return width > 1 && height > 1 && element.contentDocument?.body; } catch { return null; }
+};
+
+// Calls `open(element)`, `text(words, { style, look })` and `close(element, style)` for what is seen. An explicit
+// stack: hostile pages nest deeper than the call stack goes.
+const walkSeen = (start, most, { open, text, close }) => {
+  const isCovered = coverTester(), range = document.createRange();
+  const isSeen = (node, { element, style, look }) => {
+    if (style.visibility !== 'visible') return false;
+    if (!node.data.trim() || look.listed) return true;
+    if (look.folded) return !inkHidden(style, look);
+    range.selectNode(node);
+    const rect = range.getBoundingClientRect();
+    return !textHidden(style, look, rect) && !(element.ownerDocument === document && isCovered(element, rect));
+  };
+  /** @type {any[]} */
+  const stack = [{ node: start, look: ROOT_LOOK }];
+  for (let nodes = 0, chars = 0; stack.length && nodes < SEEN_NODES && chars < most; nodes += 1) {
+    const job = stack.pop(), { node } = job;
+    if (job.leave) close(node, job.style);
+    else if (node.nodeType === Node.TEXT_NODE) {
+      if (!isSeen(node, job)) continue;
+      chars += node.data.length;
+      text(node.data, job);
+    } else if (node.nodeType === Node.ELEMENT_NODE && !UNSEEN_TAGS.has(node.tagName)) {
+      const style = getComputedStyle(node);
+      if (style.display === 'none' || style.contentVisibility === 'hidden') continue;
+      const look = lookAt(node, style, job.look), body = isFrame(node) && frameBody(node);
+      if (look.gone || look.opacity <= TRANSPARENT || (isFrame(node) && !body)) continue;
+      open(node);
+      if (!VOID.has(node.tagName)) stack.push({ node, style, leave: true });
+      for (const child of [...(body ? [body] : childrenOf(node))].reverse()) {
+        const summary = child.tagName === 'SUMMARY' && node.tagName === 'DETAILS';
+        stack.push({ node: child, element: node, style, look: summary ? { ...look, folded: job.look.folded } : look });
+      }
+    }
+  }
+};
+
+const escapeText = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+const escapeValue = (text) => text.replace(/&/g, '&amp;').replace(/"/g, '&quot;');
+
+const rendered = () => {
+  const root = document.documentElement;
+  const out = [`<!doctype html><html${root.lang ? ` lang="${escapeValue(root.lang)}"` : ''}><head><meta charset="utf-8"><title>${escapeText(document.title)}</title>`];
+  // A dialog that is open is what the person is looking at, not a frame of the content.
+  const isFront = (element) => element.tagName === 'DIALOG' || element.getAttribute('aria-modal') === 'true' || /^(alert)?dialog$/.test(element.getAttribute('role') || '');
+  const tagOf = (element) => (isFrame(element) || isFront(element) ? 'section' : element.tagName.toLowerCase());
+  const attributes = (element) => KEPT_ATTRIBUTES.filter((name) => element.hasAttribute(name)).map((name) => ` ${name}="${escapeValue(element.getAttribute(name))}"`).join('');
+  out.push(`<base href="${escapeValue(document.baseURI)}">`);
+  for (const kept of ['meta[name],meta[property],meta[itemprop],link[rel~=canonical],link[rel~=next]', 'script[type="application/ld+json"]']) {
+    for (const element of document.querySelectorAll(kept)) out.push(element.outerHTML);
+  }
+  out.push('</head>');
+  if (document.body) {
+    walkSeen(document.body, SEEN_CHARS, {
+      open: (element) => {
+        const tag = tagOf(element);
+        if (isFront(element)) out.push('<section role="dialog" data-front="">');
+        else out.push(tag === 'button' || tag === 'body' ? `<${tag}>` : `<${tag}${attributes(element)}>`);
+      },
+      text: (words) => out.push(escapeText(words)),
+      close: (element) => out.push(`</${tagOf(element)}>`),
+    });
+  }
+  return out.join('') + '</html>';
+};
+
+// The same as text: blocks on lines of their own, the cells of a row apart by tabs.
+const seenText = (limit) => {
+  const out = [];
+  const part = (style) => {
+    if (style.display === 'table-cell') out.push('\t');
+    else if (isBlock(style.display)) out.push('\n');
+  };
+  if (document.body) {
+    walkSeen(document.body, limit, {
+      open: (element) => { if (element.tagName === 'BR') out.push('\n'); else part(getComputedStyle(element)); },
+      text: (words, { style, look }) => {
+        if (!look.folded && !look.listed) out.push(style.whiteSpace.startsWith('pre') ? words : words.replace(/\s+/g, ' '));
+      },
+      close: (element, style) => { if (style.display !== 'table-cell') part(style); },
+    });
+  }
+  return out.join('').replace(/[ \t]*\n[ \t]*/g, '\n').replace(/\n{3,}/g, '\n\n').replace(/ {2,}/g, ' ').trim();
+};
+
+const meta = (...names) => {
+  for (const name of names) {
+    const found = /** @type {HTMLMetaElement} */ (document.querySelector(`meta[property="${name}"],meta[name="${name}"],meta[itemprop="${name}"]`));
+    if (found?.content) return found.content.trim();
+  }
+  return null;
+};
+
+const publishedAt = () => {
+  const declared = meta('article:published_time', 'datePublished', 'date', 'pubdate', 'dc.date');
+  if (declared !== null) return declared;
+  const linkedData = [...document.querySelectorAll('script[type="application/ld+json"]')].map((script) => /"datePublished"\s*:\s*"([^"]{4,40})"/.exec(script.textContent));
+  return linkedData.find(Boolean)?.[1] ?? document.querySelector('time[datetime]')?.getAttribute('datetime') ?? null;
+};
+
+const selectedText = () => {
+  const active = /** @type {HTMLInputElement} */ (document.activeElement);
+  const inField = active && typeof active.selectionStart === 'number' && active.type !== 'password' ? active.value.slice(active.selectionStart, active.selectionEnd) : '';
+  return inField || String(getSelection() ?? '');
+};
+
+// Address, title, selection, focus, text, dates; and whether the document is visible and focused.
+const context = ({ limit }) => {
+  const active = document.activeElement;
+  const focused = active && active !== document.body && active !== document.documentElement;
+  return {
+    url: location.href, title: document.title, selection: selectedText().slice(0, limit),
+    visible_text: seenText(limit).slice(0, limit),
+    canonical_url: /** @type {HTMLLinkElement} */ (document.querySelector('link[rel~="canonical"]'))?.href ?? null,
+    focused: focused ? lineOf(active) + (isLabelOnly(active) ? ` (${LABEL_ONLY})` : '') : null,
+    language: document.documentElement.lang || meta('og:locale', 'content-language'),
+    published: publishedAt(),
+    visible: document.visibilityState === 'visible', focus: document.hasFocus(),
+  };
+};
+
+// What the page's site keeps in this browser; `bytes` are those of its databases.
+const STORAGE_MS = 300; // for the browser to tell of them
+const stored = async () => {
+  const items = (name) => { try { return Object.entries(window[name]); } catch { return []; } };
+  const soon = (asked) => Promise.race([asked, later(STORAGE_MS)]);
+  let bytes = 0;
+  try {
+    if ((await soon(indexedDB.databases()))?.length) {
+      const estimate = await soon(navigator.storage?.estimate());
+      bytes = estimate?.usageDetails?.indexedDB || 1;
+    }
+  } catch { /* a page without an origin of its own has none */ }
+  return { local: items('localStorage'), session: items('sessionStorage'), bytes };
+};

@@ -1,0 +1,186 @@
+// What a person can see: colours, clipping, opacity, geometry, and what lies above.
+const TRANSPARENT = 0.08; // text fainter than this cannot be read
+const OPAQUE = 0.95;
+const SAME_COLOUR = 24; // sum of channel distances below which text melts into its background
+const TINY_FONT_PX = 2;
+const FAR_RIGHT = 5000; // pixels; beyond any window: reached by scrolling sideways only, where nobody goes
+const HIDING_OVERFLOW = new Set(['hidden', 'clip']);
+const ROLLING_OVERFLOW = new Set(['auto', 'scroll']);
+
+const colours = new Map(); // CSS text -> [red, green, blue, alpha], null where it is no colour
+const parseColour = (text) => {
+  let found = colours.get(text);
+  if (found === undefined) {
+    const numbers = /^(?:ok)?l(?:ab|ch)\(|^color\(/.test(text) ? paintedColour(text) : /^rgba?\(([^)]+)\)/.exec(text)?.[1].split(/[\s,/]+/).filter(Boolean).map(Number);
+    found = numbers && numbers.length >= 3 ? [numbers[0], numbers[1], numbers[2], numbers[3] ?? 1] : null;
+    colours.set(text, found);
+  }
+  return found;
+};
+
+// Other notations than rgb are read by painting a pixel in them.
+const paintedColour = (text) => {
+  const brush = new OffscreenCanvas(1, 1).getContext('2d');
+  brush.fillStyle = text;
+  brush.fillRect(0, 0, 1, 1);
+  const [red, green, blue, alpha] = brush.getImageData(0, 0, 1, 1).data;
+  return [red, green, blue, alpha / 255];
+};
+
+const sameColour = (a, b) => Math.abs(a[0] - b[0]) + Math.abs(a[1] - b[1]) + Math.abs(a[2] - b[2]) <= SAME_COLOUR;
+
+// The colours of a picture that is nothing but gradients; none where it is any other.
+const gradientColours = (image) => {
+  if (!/^[\w-]*gradient\(/.test(image) || /url\(|image\(/.test(image)) return [];
+  const found = (image.match(/(?:rgba?|ok(?:lab|lch)|lab|lch|color)\([^()]*\)/g) ?? []).map(parseColour);
+  return found.every(Boolean) ? found : [];
+};
+
+// The colour behind text, also of a gradient that has but one; null where it is a picture.
+const groundOf = (style) => {
+  const colours = gradientColours(style.backgroundImage);
+  if (colours.length && colours.every((colour) => colour[3] > 0.9 && sameColour(colour, colours[0]))) return colours[0];
+  return style.backgroundImage === 'none' ? parseColour(style.backgroundColor) : null;
+};
+
+// What `clip-path` leaves of a box: [left, top, right, bottom] in its own pixels; all of it where that cannot be told.
+const lengthOf = (text, whole) => (text.endsWith('%') ? (parseFloat(text) / 100) * whole : parseFloat(text) || 0);
+const leftOfClip = (path, width, height) => {
+  const [, shape, inner = ''] = /^(\w+)\((.*)\)/.exec(path) ?? [];
+  const [size, place = '50% 50%'] = inner.split(/\s+at\s+|,?\s+round\s+/);
+  const sides = size.trim().split(/[\s,]+/);
+  if (shape === 'inset') {
+    const [top, right = top, bottom = top, left = right] = sides;
+    return [lengthOf(left, width), lengthOf(top, height), width - lengthOf(right, width), height - lengthOf(bottom, height)];
+  }
+  if (shape === 'rect') {
+    const [top, right, bottom, left] = sides;
+    return [lengthOf(left, width), lengthOf(top, height), right === 'auto' ? width : lengthOf(right, width), bottom === 'auto' ? height : lengthOf(bottom, height)];
+  }
+  if ((shape === 'circle' || shape === 'ellipse') && !/[a-z]-/.test(inner)) {
+    const [x, y] = place.split(/\s+/), across = lengthOf(sides[0], width), down = lengthOf(sides[1] ?? sides[0], height);
+    return [lengthOf(x, width) - across, lengthOf(y, height) - down, lengthOf(x, width) + across, lengthOf(y, height) + down];
+  }
+  if (shape === 'polygon') {
+    const points = inner.replace(/^(nonzero|evenodd),\s*/, '').split(/,\s*/).map((point) => point.trim().split(/\s+/));
+    const xs = points.map(([x]) => lengthOf(x, width)), ys = points.map(([, y]) => lengthOf(y ?? '0', height));
+    return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+  }
+  return shape === 'path' && inner === '"M 0 0"' ? [0, 0, 0, 0] : [0, 0, width, height];
+};
+
+const clippedAway = (element, style) => {
+  if (style.clipPath !== 'none') {
+    const named = /^url\("#(.+)"\)$/.exec(style.clipPath);
+    const holder = named && element.getRootNode().getElementById?.(named[1]);
+    if (holder) return !holder.childElementCount;
+    const { offsetWidth: width = 0, offsetHeight: height = 0 } = element;
+    const [left, top, right, bottom] = leftOfClip(style.clipPath, width, height);
+    if (width && height && (Math.min(right, width) - Math.max(left, 0) <= 1 || Math.min(bottom, height) - Math.max(top, 0) <= 1)) return true;
+  }
+  const sides = (style.clip.match(/-?[\d.]+/g) ?? []).map(Number);
+  return sides.length === 4 && (sides[2] - sides[0] <= 1 || sides[1] - sides[3] <= 1);
+};
+
+// Its back is turned to us, and not drawn.
+const turnedAway = (style) => style.backfaceVisibility === 'hidden' && style.transform.startsWith('matrix3d') && new DOMMatrixReadOnly(style.transform).m33 < 0;
+
+const farAway = (element, style) => (style.position === 'absolute' || style.position === 'fixed') && parseFloat(style.left) >= FAR_RIGHT
+  && element.getBoundingClientRect().left + scrollX >= FAR_RIGHT;
+
+// What an element hands down to what is inside it: `back` is the colour behind, null for a picture; `clip` cuts
+// boxes off, `roll` is a list that scrolls (both as they are for children, and for those that are positioned);
+// `gone` says why nothing in it can be seen.
+const ROOT_LOOK = { opacity: 1, back: [255, 255, 255, 1], clip: null, fixedClip: null, roll: null, fixedRoll: null, turns: false, moved: false, pinned: false, gone: '' };
+
+const lookInside = (element, style, outer) => {
+  const look = { ...outer };
+  look.opacity = outer.opacity * Number(style.opacity);
+  if (style.filter !== 'none' && /opacity\(0(\.0\d*)?%?\)|blur\((?:[5-9]|\d\d)/.test(style.filter)) look.opacity = 0;
+  const mask = gradientColours(style.maskImage ?? 'none');
+  if (farAway(element, style)) look.gone = 'off-screen';
+  else if (clippedAway(element, style) || turnedAway(style)) look.gone = 'invisible';
+  if (mask.length && mask.every((colour) => colour[3] <= TRANSPARENT)) look.gone = 'invisible';
+  if (element.tagName === 'text') look.ink = style.fill === 'none' || Number(style.fillOpacity) <= TRANSPARENT ? [0, 0, 0, 0] : parseColour(style.fill);
+  const back = groundOf(style);
+  if (!back || (back[3] > 0.02 && back[3] <= 0.9)) look.back = null;
+  else if (back[3] > 0.9) look.back = back;
+  if (style.transform !== 'none') look.moved = true; // what is fixed in it is fixed to it
+  if (style.position === 'fixed') {
+    look.pinned ||= !look.moved;
+    look.clip = look.roll = null;
+  } else if (style.position === 'absolute') [look.clip, look.roll] = [outer.fixedClip, outer.fixedRoll];
+  if (style.backfaceVisibility === 'hidden' && getComputedStyle(composedParent(element) ?? element).transformStyle === 'preserve-3d') look.turns = true;
+  const [hides, rolls] = [HIDING_OVERFLOW, ROLLING_OVERFLOW].map((kinds) => kinds.has(style.overflowX) || kinds.has(style.overflowY));
+  if ((hides || rolls) && element !== document.body && element !== document.documentElement) {
+    const box = element.getBoundingClientRect();
+    if (hides) look.clip = look.clip ? cut(look.clip, box) : box;
+    // What lies in a list that scrolls can be scrolled to, wherever it is now, if the list itself can be seen.
+    if (rolls && !boxHidden(look, box)) {
+      look.clip = null;
+      look.roll = { box, left: box.left - element.scrollLeft, top: box.top - element.scrollTop };
+    }
+  }
+  if (style.position !== 'static') [look.fixedClip, look.fixedRoll] = [look.clip, look.roll];
+  return look;
+};
+
+const cut = (a, b) => ({
+  left: Math.max(a.left, b.left), top: Math.max(a.top, b.top),
+  right: Math.min(a.right, b.right), bottom: Math.min(a.bottom, b.bottom),
+});
+
+// '' when the text can be seen, else why not. Positions below the fold can be seen by scrolling.
+const textHidden = (style, look, rect) => inkHidden(style, look) || boxHidden(look, rect);
+
+// The same by colour, size and what is around it, wherever it stands.
+const inkHidden = (style, look) => {
+  if (look.gone) return look.gone;
+  if (look.opacity <= TRANSPARENT || parseFloat(style.fontSize) <= TINY_FONT_PX) return 'invisible';
+  const fill = look.ink ?? parseColour(style.webkitTextFillColor) ?? parseColour(style.color);
+  const paintedByBackground = style.webkitBackgroundClip === 'text' || style.backgroundClip === 'text';
+  const shaded = style.textShadow !== 'none' || parseFloat(style.webkitTextStrokeWidth) > 0;
+  if (!fill || shaded || paintedByBackground) return '';
+  return fill[3] <= TRANSPARENT || (look.back && sameColour(fill, look.back)) ? 'invisible' : '';
+};
+
+const boxHidden = (look, rect) => {
+  if (look.gone) return look.gone;
+  if (look.opacity <= TRANSPARENT || rect.width < 2 || rect.height < 2) return 'invisible';
+  const root = document.scrollingElement ?? document.documentElement;
+  const from = look.roll ?? { left: -scrollX, top: -scrollY };
+  if (rect.right - from.left <= 1 || rect.bottom - from.top <= 1) return 'off-screen';
+  if (!look.roll && rect.left + scrollX >= Math.max(root.scrollWidth, innerWidth)) return 'off-screen';
+  if (look.pinned && (rect.top >= innerHeight || rect.left >= innerWidth)) return 'off-screen'; // no scrolling leads there
+  if (!look.clip) return '';
+  const seen = cut(rect, look.clip);
+  return seen.right - seen.left > 1 && seen.bottom - seen.top > 1 ? '' : 'invisible';
+};
+
+const isBlock = (display) => display !== 'inline' && display !== 'contents' && !display.startsWith('inline') && !display.startsWith('ruby');
+
+// Whether something between a point that was hit and an element under it is opaque.
+const paints = (hit, element) => {
+  for (let at = hit; at && !(element && at.contains(element)); at = composedParent(at)) {
+    if (/^(IMG|VIDEO|CANVAS|IFRAME)$/.test(at.tagName)) return true;
+    const style = getComputedStyle(at);
+    if (Number(style.opacity) < 0.9) return false;
+    const gradient = gradientColours(style.backgroundImage);
+    if (parseColour(style.backgroundColor)?.[3] > OPAQUE || /url\(/.test(style.backgroundImage) || (gradient.length && gradient.every((colour) => colour[3] > OPAQUE))) return true;
+  }
+  return false;
+};
+
+// Tells whether the middle of an element's box is covered by another: by anything, or by what is opaque alone.
+const HITS_LIMIT = 700; // of a walk; each costs a hit test
+const hitTester = () => {
+  let left = HITS_LIMIT;
+  return (element, rect, opaqueOnly, roll) => {
+    const x = rect.left + rect.width / 2, y = rect.top + rect.height / 2;
+    if (left <= 0 || x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return false;
+    if (roll && (y < roll.box.top || y > roll.box.bottom || x < roll.box.left || x > roll.box.right)) return false; // scrolled away, not covered
+    left -= 1;
+    const hit = deepHit(x, y);
+    return !!hit && !related(hit, element) && (!opaqueOnly || paints(hit, element));
+  };
+};
