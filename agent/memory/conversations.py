@@ -37,9 +37,8 @@ class Conversations:
             if anew:
                 connection.execute(turns.delete().where(turns.c.conversation == number))
             for turn in new:
-                at = turn.at.timestamp() if turn.at else now
-                row = {"conversation": number, "role": turn.role, "at": at}
-                connection.execute(turns.insert(), {**row, "text": well_formed(turn.text)})
+                row = {"conversation": number, "role": turn.role, "text": well_formed(turn.text)}
+                connection.execute(turns.insert(), {**row, "at": now})
 
     def turns(self, session: str, limit: int | None) -> list[Turn]:
         """List the last turns, oldest first; an unknown conversation has none."""
@@ -89,18 +88,15 @@ class Conversations:
         note = {"quotes": quotes or known["quotes"], "public": every}
         self._notes.write(_HEARD + session, note)
 
-    def delete(self, session: str | None = None) -> int:
-        """Delete one conversation, or all, for good; returns how many there were."""
-        which = conversations.c.namespace == self._namespace
-        noted = sa.and_(state.c.namespace == self._namespace, state.c.name.startswith(_HEARD))
-        if session is not None:
-            which = sa.and_(which, conversations.c.name == session)
-            noted = sa.and_(noted, state.c.name == _HEARD + session)
-        doomed = sa.select(conversations.c.id).where(which)
+    def delete(self) -> int:
+        """Delete all conversations for good; returns how many there were."""
+        own = conversations.c.namespace == self._namespace
+        ids = sa.select(conversations.c.id).where(own)
         with self._store.write() as connection:
-            connection.execute(turns.delete().where(turns.c.conversation.in_(doomed)))
-            gone = connection.execute(conversations.delete().where(which)).rowcount
-            connection.execute(state.delete().where(noted))
+            connection.execute(turns.delete().where(turns.c.conversation.in_(ids)))
+            gone = connection.execute(conversations.delete().where(own)).rowcount
+            notes = state.c.namespace == self._namespace, state.c.name.startswith(_HEARD)
+            connection.execute(state.delete().where(*notes))
         if gone:
             self._store.purge()
         return gone

@@ -231,9 +231,13 @@ class Entries:
         limit: int,
         kinds: Collection[str] | None = None,
         *,
+        shared: bool = False,
         associations: bool = True,
     ) -> list[Hit]:
-        """Find memories of this namespace that bear on a text, best first."""
+        """Find memories that bear on a text, best first.
+
+        With `shared` those of the shared namespace are ranked among them, and say so.
+        """
         if self.vectors is not None and text.strip():
             self.vectors.catch_up(self.namespace, time.monotonic() + EMBEDDING_SECONDS)
         given = sa.select(namespaces.c.last).where(namespaces.c.id == self.namespace)
@@ -243,24 +247,12 @@ class Entries:
             links = self.links if associations else None
             found = find(words, text, self.vectors, links)[:limit]
             rows = rows_of(connection, [id_ for _, id_ in found])
-        return [hit_of(rows[id_], score) for score, id_ in found]
-
-    def search_all(
-        self,
-        text: str,
-        limit: int,
-        kinds: Collection[str] | None = None,
-        *,
-        associations: bool = True,
-    ) -> list[Hit]:
-        """Search this namespace and the shared one, ranked together; hits of the latter say so."""
-        found = self.search(text, limit, kinds, associations=associations)
-        other = self.other(SHARED)
-        if other is None:
-            return found
-        theirs = other.search(text, limit, kinds, associations=associations)
-        every = [*found, *(replace(hit, shared=True) for hit in theirs)]
-        return sorted(every, key=lambda hit: -hit.score)[:limit]
+        hits = [hit_of(rows[id_], score) for score, id_ in found]
+        other = self.other(SHARED) if shared else None
+        if other is not None:
+            theirs = other.search(text, limit, kinds, associations=associations)
+            hits += [replace(hit, shared=True) for hit in theirs]
+        return sorted(hits, key=lambda hit: -hit.score)[:limit]
 
     def _named(self, kind: str, key: str | None) -> sa.Select[Any]:
         named = sa.and_(memories.c.key == key, memories.c.kind == kind)

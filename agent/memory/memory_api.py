@@ -152,8 +152,6 @@ class Memory:
         query: str,
         limit: int = 10,
         kinds: Sequence[str] | None = None,
-        *,
-        associations: bool = True,
     ) -> list[Hit]:
         """Find memories by words, names and dates, best first.
 
@@ -162,7 +160,7 @@ class Memory:
         namespace `shared` holds is found from every other one.
         """
         wanted = None if kinds is None else expand(kinds)
-        return self.entries.search_all(query, limit, wanted, associations=associations)
+        return self.entries.search(query, limit, wanted, shared=True)
 
     def near(self, question: str, texts: Sequence[str]) -> dict[str, float]:
         """Give the cosine of a question and each text; nothing where there are no embeddings."""

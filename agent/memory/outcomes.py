@@ -216,7 +216,7 @@ def recall(entries: Entries, question: str, shown: Iterable[str], most: int) -> 
     known = set(shown)
     hits = [
         hit
-        for hit in entries.search_all(question, SEARCHED)
+        for hit in entries.search(question, SEARCHED, shared=True)
         if hit.score >= RELEVANT * kinds.WEIGHTS.get(hit.kind, kinds.OTHER_WEIGHT)
         and (hit.shared or hit.kind not in kinds.NAMED or hit.key not in known)
     ]

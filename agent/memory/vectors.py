@@ -34,7 +34,7 @@ from agent.memory.kinds import NAMED
 from agent.memory.memory_types import EmbeddingFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
 
     from agent.memory.database import Store
 
@@ -130,11 +130,9 @@ class Vectors:
             return None
         return [cosine(asked, _sum([(s, vectors[text]) for s, text in w])) for w in shares]
 
-    def catch_up(
-        self, namespace: int, deadline: float, clock: Callable[[], float] = time.monotonic
-    ) -> int:
-        """Embed what is new in a namespace until `deadline` (of `clock`); returns how many."""
-        notes, name, done = Notes(self._store, namespace), f"embedded {self._embedder.name}", 0
+    def catch_up(self, namespace: int, deadline: float) -> None:
+        """Embed what is new in a namespace, until `deadline` on the monotonic clock."""
+        notes, name = Notes(self._store, namespace), f"embedded {self._embedder.name}"
         first = namespace << NAMESPACE_SHIFT
         while True:
             reached = int(notes.read(name) or first)
@@ -142,7 +140,7 @@ class Vectors:
             texts = {row.id: meaning(row.kind, row.key, row.text) for row in rows}
             vectors = self.of(texts.values()) if rows else None
             if vectors is None:
-                return done
+                return
             with self._store.write() as connection:
                 left = rows_of(connection, texts)  # what was deleted meanwhile gets no vector
                 found = [(id_, vectors[text]) for id_, text in texts.items() if id_ in left]
@@ -150,9 +148,8 @@ class Vectors:
                     self._index.put(connection, found)
                 connection.execute(restated.delete().where(restated.c.memory.in_(list(texts))))
             notes.write(name, max(reached, *texts))
-            done += len(rows)
-            if clock() >= deadline:
-                return done
+            if time.monotonic() >= deadline:
+                return
 
     def _backlog(self, first: int, reached: int) -> Sequence[Any]:
         """List memories that can be found: those that were restated, else those that are new."""
