@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from agent.memory.database import Store
 
-_HEARD = "heard "
-"""Begins the name of a conversation's note; its own name follows."""
+_PROVENANCE = "heard "
+"""Begins the name of the note of a conversation; its own name follows."""
 
 
 class Conversations:
@@ -76,17 +76,20 @@ class Conversations:
             new = {"condensed": text, "watermark": watermark}
             connection.execute(conversations.update().where(which), new)
 
-    def heard(self, session: str) -> tuple[bool, str]:
-        """Tell whether turns may quote others (yes where that is unknown), and its public words."""
-        noted = self._notes.read(_HEARD + session)
+    def provenance(self, session: str) -> tuple[bool, str]:
+        """Tell whether turns may quote others (yes where that is unknown), and its public words.
+
+        Public is what left the conversation, or came from the web.
+        """
+        noted = self._notes.read(_PROVENANCE + session)
         return (bool(noted["quotes"]), str(noted["public"])) if noted else (True, "")
 
-    def hear(self, session: str, public: str, *, quotes: bool) -> None:
-        """Note what `heard` gives, in addition to what is known; turns stay quotations."""
-        known = self._notes.read(_HEARD + session) or {"quotes": False, "public": ""}
+    def add_provenance(self, session: str, public: str, *, quotes: bool) -> None:
+        """Note what `provenance` gives, in addition to what is known; turns stay quotations."""
+        known = self._notes.read(_PROVENANCE + session) or {"quotes": False, "public": ""}
         every = " ".join(dict.fromkeys(f"{known['public']} {public}".split()))
         note = {"quotes": quotes or known["quotes"], "public": every}
-        self._notes.write(_HEARD + session, note)
+        self._notes.write(_PROVENANCE + session, note)
 
     def delete(self) -> int:
         """Delete all conversations for good; returns how many there were."""
@@ -95,7 +98,7 @@ class Conversations:
         with self._store.write() as connection:
             connection.execute(turns.delete().where(turns.c.conversation.in_(ids)))
             gone = connection.execute(conversations.delete().where(own)).rowcount
-            notes = state.c.namespace == self._namespace, state.c.name.startswith(_HEARD)
+            notes = state.c.namespace == self._namespace, state.c.name.startswith(_PROVENANCE)
             connection.execute(state.delete().where(*notes))
         if gone:
             self._store.purge()

@@ -35,7 +35,7 @@ class MiniLm:
 
     def __init__(self) -> None:
         """Load the model; raises `UsageError` where the extra is not installed."""
-        # The package carries the weights and would import more than is needed: only its place counts.
+        # The weights are read from where the package stands, without importing it.
         package = find_spec(PACKAGE)
         try:
             import onnxruntime  # noqa: PLC0415 - an extra

@@ -207,7 +207,7 @@ class Memory:
         hits = [hit_of(row) for row in self.entries.by_ids(busiest)]
         known = {hit.id for hit in hits}
         with self.store.read() as connection:
-            links = self.entries.links.of(connection, sorted(known))
+            links = self.entries.links.touching(connection, sorted(known))
         return Graph(tuple(hits), tuple(link for link in links if {link.one, link.other} <= known))
 
     def append_turn(self, session: str, role: str, text: str) -> None:
@@ -235,7 +235,7 @@ class Memory:
         every = {**saved[kinds.REMEMBERED], **saved[kinds.SUMMARY]}
         few = len(every) <= SHOWN_WITHOUT_FILTER
         shown = every if few else [key for key, _ in relevant(question, every)]
-        quotes, public = talks.heard(session) if session else (False, "")
+        quotes, public = talks.provenance(session) if session else (False, "")
         return Layers(
             condensed=talks.condensed(session)[0] if session else "",
             history=tuple(talks.turns(session, limits.recent_turns)) if session else (),
