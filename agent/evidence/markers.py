@@ -8,7 +8,8 @@ that was read.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from agent.evidence.passages import cells_of, is_rule, line_kind
@@ -31,20 +32,15 @@ class CitedId(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A marker in a text: where it stood once all markers are out, and what it says."""
+    """A marker in a text: where it stood once all markers are out, and what it says.
+
+    `unknown` is what it names that was not read; `numeric` that it is a bare number such as `[1]`.
+    """
 
     offset: int
     references: tuple[CitedId, ...] = ()
     unknown: tuple[str, ...] = ()
     numeric: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Unmarked:
-    """A text without its markers."""
-
-    text: str
-    markers: tuple[Marker, ...] = field(default=())
 
 
 _ITEM = r"S\d+(?:\s?¶\s?\d+(?:\s?[-–—]\s?(?:S\d+)?¶?\d+)?)?"
@@ -77,58 +73,45 @@ class MarkerReader:
         self._footnotes = {m[1]: m[2] for m in _DEFINITION.finditer(answer)}
         return _DEFINITION.sub("", answer)
 
-    def unmark(self, text: str) -> Unmarked:
-        """Take all markers out of a piece of text."""
+    def unmark(self, text: str) -> tuple[str, tuple[Marker, ...]]:
+        """Take all markers out of a piece of text; gives the rest of it, and the markers."""
         plain, markers, at = "", [], 0
         for match in _MARKER.finditer(text):
             if match["code"]:
                 continue
             plain += text[at : match.start()]
             at = match.end()
-            kept, marker = self._read(match)
-            if marker is None:
-                plain += kept
+            if match["link"] and not self._link(match["link"]).references:
+                plain += match[0]  # an address in the text, of a page that was not read
                 continue
-            plain = plain + kept if kept else plain.rstrip(" \t")
-            markers.append(replace(marker, offset=len(plain)))
+            label = match["text"] or ""
+            words = "" if _BARE_LABEL.fullmatch(label) else label
+            plain = plain + words if words else plain.rstrip(" \t")
+            markers.append(replace(self._marker(match), offset=len(plain)))
             if text[at : at + 1].isalnum() and not plain.endswith((" ", "\n")) and plain:
                 plain += " "
-        return Unmarked(plain + text[at:], tuple(markers))
+        return plain + text[at:], tuple(markers)
 
-    def _read(self, match: re.Match[str]) -> tuple[str, Marker | None]:
-        """Read one match: the words that stay in the text, and the marker, if it is one."""
+    def _marker(self, match: re.Match[str]) -> Marker:
         if match["url"] or match["link"]:
-            return self._link(match)
-        if match["numbers"]:
-            return "", self._numbers(match["numbers"])
+            return self._link(match["url"] or match["link"])
         if match["footnote"]:
-            return "", self._footnote(match["footnote"])
-        return "", self._items(match["items"] or match["bare"])
+            return self._footnote(match["footnote"])
+        if match["numbers"]:
+            numbers = [self._footnote(number) for number in re.findall(r"\d+", match["numbers"])]
+            references = tuple(r for marker in numbers for r in marker.references)
+            unknown = tuple(name for marker in numbers for name in marker.unknown)
+            return Marker(0, references, unknown, numeric=True)
+        return self._items(match["items"] or match["bare"])
 
-    def _link(self, match: re.Match[str]) -> tuple[str, Marker | None]:
-        url = match["url"] or match["link"]
-        label = match["text"] or ""
-        kept = "" if _BARE_LABEL.fullmatch(label) else label
+    def _link(self, url: str) -> Marker:
         source = self._evidence.by_url(url) or self._evidence.result_for(url)
-        if source:
-            return kept, Marker(0, (CitedId(source.n),))
-        if match["link"]:
-            return match[0], None
-        return kept, Marker(0, unknown=(url,))
-
-    def _numbers(self, text: str) -> Marker:
-        references: list[CitedId] = []
-        unknown: list[str] = []
-        for number in re.findall(r"\d+", text):
-            marker = self._footnote(number)
-            references.extend(marker.references)
-            unknown.extend(marker.unknown)
-        return Marker(0, tuple(references), tuple(unknown), numeric=True)
+        return Marker(0, (CitedId(source.n),)) if source else Marker(0, unknown=(url,))
 
     def _footnote(self, key: str) -> Marker:
         defined = self._footnotes.get(key)
         if defined is not None:
-            found = self.unmark(defined).markers
+            _, found = self.unmark(defined)
             references = tuple(r for marker in found for r in marker.references)
             named = next((m["link"] for m in _MARKER.finditer(defined) if m["link"]), f"[{key}]")
             return Marker(0, references, () if references else (named,))
@@ -137,31 +120,22 @@ class MarkerReader:
         return Marker(0, unknown=(f"[{key}]",))
 
     def _items(self, text: str) -> Marker:
+        """Read passages and sources by their ids: `S3¶12, ¶14-16; S4`."""
         references: list[CitedId] = []
         unknown: list[str] = []
-        source = 0
-        for match in _PART.finditer(text):
-            if not match[0]:
-                continue
-            source = int(match[1]) if match[1] else source
-            found = self._existing(source, match[2], match[3])
-            references.extend(found)
-            if not found:
-                unknown.append(match[0].strip())
+        n = 0
+        for match in filter(lambda part: part[0], _PART.finditer(text)):
+            n = int(match[1]) if match[1] else n
+            source = self._evidence.source(n)
+            found = [CitedId(n)] if source else []
+            if source and match[2]:
+                first, last = int(match[2]), int(match[3] or match[2])
+                last = min(last, first + LONGEST_RANGE - 1, len(source.passages))
+                found = [CitedId(n, number) for number in range(max(1, first), last + 1)]
+            references += found
+            unknown += [] if found else [match[0].strip()]
         return Marker(0, tuple(references), tuple(unknown))
 
-    def _existing(self, source: int, first: str | None, last: str | None) -> list[CitedId]:
-        known = self._evidence.source(source)
-        if known is None:
-            return []
-        if first is None:
-            return [CitedId(source)]
-        end = min(int(last or first), int(first) + LONGEST_RANGE - 1)
-        wanted = range(int(first), end + 1)
-        return [CitedId(source, n) for n in wanted if 0 < n <= len(known.passages)]
-
-
-UnitKind = Literal["prose", "row", "verbatim"]
 
 _PREFIX = re.compile(r"\s*(?:>\s?)*(?:(?:[-*+•]|\d{1,3}[.)])\s+)?(?:\[[ xX]\]\s+)?")
 
@@ -178,7 +152,7 @@ class AnswerPart:
     their markers are read. `head` are the cells that name the columns of a row.
     """
 
-    kind: UnitKind
+    kind: Literal["prose", "row", "verbatim"]
     prefix: str
     text: str
     suffix: str
@@ -197,68 +171,56 @@ def units(answer: str) -> Iterator[AnswerPart]:
 
 def _units(answer: str) -> Iterator[AnswerPart]:
     fenced = False
-    pending: list[str] = []
+    paragraph = ""
     head: tuple[str, ...] = ()
     lines = answer.splitlines(keepends=True)
-    for number, line in enumerate(lines):
+    for line, below in pairwise([*lines, ""]):
         fence = line.lstrip().startswith(("```", "~~~"))
-        plain = not (fenced or fence) and _is_prose(line)
-        if plain and (not pending or not _is_item(line)):
-            pending.append(line)
+        kind = "code" if fenced or fence else _kind(line)
+        if paragraph and kind != "text":
+            yield _prose(paragraph)
+            paragraph = ""
+        if kind in {"text", "item"}:
+            paragraph += line
             continue
-        if pending:
-            yield _prose("".join(pending))
-            pending = []
-        if plain:
-            pending.append(line)
-        elif fenced or fence:
-            fenced ^= fence
-            yield AnswerPart("verbatim", "", line, "", claims=False)
+        body = line.rstrip("\r\n")
+        ending = line[len(body) :]
+        if kind == "row":
+            is_head = "-" in below and is_rule(below)
+            yield AnswerPart("row", "", body, ending, not is_head, () if is_head else head)
+            head = tuple(cells_of(body)) if is_head else head
+        elif kind == "heading":
+            yield AnswerPart("prose", "", body, ending, claims=False)
         else:
-            headed = number + 1 < len(lines) and "-" in lines[number + 1]
-            unit = _single(line, head, is_head=headed and is_rule(lines[number + 1]))
-            head = _next_head(unit, line, head)
-            yield unit
-    if pending:
-        yield _prose("".join(pending))
-
-
-def _next_head(unit: AnswerPart, line: str, head: tuple[str, ...]) -> tuple[str, ...]:
-    if unit.kind == "row":
-        return head if unit.claims else tuple(cells_of(unit.text))
-    return head if is_rule(line) else ()
-
-
-def _is_prose(line: str) -> bool:
-    ruled = not line.strip(" \t\r\n|:*_+=-")
-    return bool(line.strip()) and _kind(line.rstrip()) in {"text", "list"} and not ruled
+            yield AnswerPart("verbatim", "", line, "", claims=False)
+            fenced ^= fence
+        if kind in {"blank", "heading"}:
+            head = ()
+    if paragraph:
+        yield _prose(paragraph)
 
 
 def _kind(line: str) -> str:
-    """Tell what a line is; a row of a table may have its markers behind its last bar."""
-    row = line.lstrip().startswith("|") and line.count("|") > 1
-    return "table" if row else line_kind(line)
+    """Tell what a line of an answer is: row, rule, heading, blank, item or text.
 
-
-def _is_item(line: str) -> bool:
+    A row may have its markers behind its last bar; what is blank holds nothing but rules.
+    """
+    if is_rule(line):
+        return "rule"
+    if line.lstrip().startswith("|") and line.count("|") > 1:
+        return "row"
+    kind = line_kind(line.rstrip())
+    if kind in {"table", "heading"}:
+        return "row" if kind == "table" else kind
+    if not line.strip(" \t\r\n|:*_+=-"):
+        return "blank"
     prefix = _PREFIX.match(line)
-    return prefix is not None and bool(prefix[0].strip(" \t>"))
-
-
-def _single(line: str, head: tuple[str, ...], *, is_head: bool) -> AnswerPart:
-    body = line.rstrip("\r\n")
-    end = line[len(body) :]
-    kind = _kind(body)
-    if kind == "table" and not is_rule(line):
-        return AnswerPart("row", "", body, end, claims=not is_head, head=() if is_head else head)
-    if kind == "heading":
-        return AnswerPart("prose", "", body, end, claims=False)
-    return AnswerPart("verbatim", "", line, "", claims=False)
+    return "item" if prefix and prefix[0].strip(" \t>") else "text"
 
 
 def _prose(text: str) -> AnswerPart:
     prefix = _PREFIX.match(text)
     start = prefix.end() if prefix else 0
     body = text[start:].rstrip()
-    lead_in = body.endswith(":")
-    return AnswerPart("prose", text[:start], body, text[start + len(body) :], claims=not lead_in)
+    leads_in = body.endswith(":")
+    return AnswerPart("prose", text[:start], body, text[start + len(body) :], claims=not leads_in)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent.types import Passage
 from browser.text.sentences import sentences
@@ -16,14 +15,16 @@ if TYPE_CHECKING:
 
 LONGEST = 900
 """Characters of a passage at most: about 150 words, what a reader takes in as one point."""
-
 SHORTEST_CUT = 450
 """A long paragraph is not cut before this; pieces come out at about 600-900 characters."""
-
 HEADING_SEPARATOR = " › "
+HEADING_WEIGHT = 0.5
+"""A query word in the headings above counts half its rarity: it says the topic, not the fact."""
+NEIGHBOUR_WEIGHT = 0.25
+"""Share of a neighbour's score that a passage gets: an answer's subject is often named just
+before it (`He was born …`), and scoring such windows finds 15 points more on long dialogues."""
 
 _LIST_ITEM = re.compile(r"\s*(?:[-*•‣◦]|\d{1,3}[.)])\s+\S")
-_NAME_AND_VALUE = 2
 
 
 def split_passages(text: str, source: int, pages: Sequence[int] = ()) -> list[Passage]:
@@ -35,23 +36,26 @@ def split_passages(text: str, source: int, pages: Sequence[int] = ()) -> list[Pa
     figure keeps its column's name.
     """
     found: list[Passage] = []
-    path = _HeadingPath()
-    for block in _blocks(text):
-        if block.kind == "heading":
-            heading = path.enter(text[block.start : block.end])
-        else:
-            heading = path.under(block.header)
-        for start, end in _pieces(text, block.start, block.end):
+    above: list[tuple[int, str]] = []  # level and title of the open headings, outermost first
+    for kind, start, end, columns in _blocks(text):
+        line = text[start:end]
+        level = len(line) - len(line.lstrip("#"))
+        while kind == "heading" and above and above[-1][0] >= level:
+            above.pop()
+        heading = HEADING_SEPARATOR.join([*(title for _, title in above), *filter(None, [columns])])
+        if kind == "heading":
+            above.append((level, line.strip("# \t")))
+        for first, last in _pieces(text, start, end):
             found.append(
                 Passage(
                     id=passage_id(source, len(found) + 1),
                     source=source,
-                    text=text[start:end],
-                    start=start,
-                    end=end,
+                    text=text[first:last],
+                    start=first,
+                    end=last,
                     heading=heading,
-                    page=bisect_right(pages, start) or 1 if pages else None,
-                    kind=block.kind,
+                    page=bisect_right(pages, first) or 1 if pages else None,
+                    kind=kind,
                 )
             )
     return found
@@ -60,79 +64,6 @@ def split_passages(text: str, source: int, pages: Sequence[int] = ()) -> list[Pa
 def passage_id(source: int, number: int) -> str:
     """Name passage `number` of a source, both from 1: `S3¶12`."""
     return f"S{source}¶{number}"
-
-
-def cells_of(row: str) -> list[str]:
-    """Give the cells of a table's row, trimmed."""
-    return [cell.strip() for cell in row.strip().strip("|").split("|")]
-
-
-def leads_in(text: str) -> bool:
-    """Tell whether a text ends where what it speaks of follows: code, a list, an answer."""
-    return text.rstrip().endswith((":", "?"))
-
-
-def columns_of(passage: Passage) -> list[tuple[str, str]]:
-    """Pair each cell of a row with its column's name; empty where the columns have no names."""
-    if passage.kind != "table":
-        return []
-    names = cells_of(passage.heading.rpartition(HEADING_SEPARATOR)[2])
-    cells = cells_of(passage.text)
-    return list(zip(names, cells, strict=True)) if len(names) == len(cells) > 1 else []
-
-
-@dataclass(slots=True)
-class _Block:
-    kind: str
-    start: int
-    end: int
-    header: str = ""
-
-
-class _HeadingPath:
-    """The headings above the present place, outermost first."""
-
-    def __init__(self) -> None:
-        self._open: list[tuple[int, str]] = []
-
-    def enter(self, line: str) -> str:
-        """Go under a heading line; give the path above it."""
-        level = len(line) - len(line.lstrip("#"))
-        while self._open and self._open[-1][0] >= level:
-            self._open.pop()
-        above = self.under("")
-        self._open.append((level, line.strip("# \t")))
-        return above
-
-    def under(self, header: str) -> str:
-        """Join the path, with a table's header cells as its last part."""
-        parts = [title for _, title in self._open]
-        return HEADING_SEPARATOR.join([*parts, header] if header else parts)
-
-
-def _blocks(text: str) -> Iterator[_Block]:
-    block: _Block | None = None
-    table: list[_Block] = []
-    at = 0
-    for line in text.split("\n"):
-        content = line.rstrip()
-        start, end = at + len(content) - len(content.lstrip()), at + len(content)
-        at += len(line) + 1
-        kind = line_kind(content) if content else ""
-        if table and kind != "table":
-            yield from _headed(table, text)
-            table = []
-        if block and kind == "text" and _continues(block, content):
-            block.end = end
-            continue
-        if block:
-            yield block
-        block = None
-        if kind == "table":
-            table.append(_Block(kind, start, end))
-        elif kind:
-            block = _Block(kind, start, end)
-    yield from [block] if block else _headed(table, text)
 
 
 def line_kind(line: str) -> str:
@@ -151,39 +82,90 @@ def is_rule(line: str) -> bool:
     return bool(line.strip()) and not line.strip(" \t\r\n|:+-")
 
 
-def _continues(block: _Block, line: str) -> bool:
-    """Tell whether running text goes on with the block above, or with its list item."""
-    indented = line[:1] == "\t" or line[:2] == "  "
-    return block.kind == "text" or (block.kind == "list" and indented)
+def bare_title(title: str) -> str:
+    """A page's title without what tells it from its namesakes: `Nina (film)`, `Nina | Site`."""
+    for separator in (" (", " | ", " – ", " — ", " - ", ": ", " · "):
+        title = title.partition(separator)[0]
+    return title
 
 
-def _headed(table: list[_Block], text: str) -> Iterator[_Block]:
-    """Give the rows of a table, each with the cells of the row that heads the columns, if one does.
+def leads_in(text: str) -> bool:
+    """Tell whether a text ends where what it speaks of follows: code, a list, an answer."""
+    return text.rstrip().endswith((":", "?"))
 
-    The rule below such a row in Markdown is none.
+
+def cells_of(row: str) -> list[str]:
+    """Give the cells of a table's row, trimmed."""
+    return [cell.strip() for cell in row.strip().strip("|").split("|")]
+
+
+def columns_of(passage: Passage) -> list[tuple[str, str]]:
+    """Pair each cell of a row with its column's name; empty where the columns have no names."""
+    if passage.kind != "table":
+        return []
+    names = cells_of(passage.heading.rpartition(HEADING_SEPARATOR)[2])
+    cells = cells_of(passage.text)
+    return list(zip(names, cells, strict=True)) if len(names) == len(cells) > 1 else []
+
+
+class _Block(NamedTuple):
+    """A heading, paragraph, list item or table row; `columns` are the names of a row's columns."""
+
+    kind: str
+    start: int
+    end: int
+    columns: str = ""
+
+
+def _blocks(text: str) -> Iterator[_Block]:
+    block: _Block | None = None
+    table: list[_Block] = []
+    at = 0
+    for line in text.split("\n"):
+        content = line.rstrip()
+        start, end = at + len(content) - len(content.lstrip()), at + len(content)
+        at += len(line) + 1
+        kind = line_kind(content) if content else ""
+        if table and kind != "table":
+            yield from _rows(table, text)
+            table = []
+        indented = content[:1] == "\t" or content[:2] == "  "
+        if (
+            block
+            and kind == "text"
+            and (block.kind == "text" or (block.kind == "list" and indented))
+        ):
+            block = block._replace(end=end)
+            continue
+        if block:
+            yield block
+        block = _Block(kind, start, end) if kind not in {"", "table"} else None
+        if kind == "table":
+            table.append(_Block(kind, start, end))
+    yield from [block] if block else _rows(table, text)
+
+
+def _rows(table: Sequence[_Block], text: str) -> Iterator[_Block]:
+    """Give the rows of a table without the rule, each with the row that names the columns, if any.
+
+    The row above a rule names them. Without a rule the first row does if it has no figure but
+    years, and is not itself a thing and its value: two columns of which the second holds figures
+    as well as words are names and values of one thing.
     """
     lines = [text[row.start : row.end] for row in table]
-    rows = [cells_of(line) for line in lines if not is_rule(line)]
-    ruled = len(lines) > 1 and is_rule(lines[1])
-    header = " | ".join(rows[0]) if rows and (ruled or _names_columns(rows)) else ""
-    first = True
-    for row, line in zip(table, lines, strict=True):
-        if not is_rule(line):
-            row.header = "" if first else header
-            first = False
-            yield row
-
-
-def _names_columns(rows: list[list[str]]) -> bool:
-    """Tell whether the first row is one of names, and not itself a thing and its values.
-
-    A row of names has no figure but years. Two columns of which the second holds figures as well
-    as words are names and values of one thing.
-    """
-    if any(cell[:1].isdigit() and not _is_year(cell) for cell in rows[0]):
-        return False
-    values = [row[1] for row in rows[1:] if len(row) == len(rows[0]) == _NAME_AND_VALUE]
-    return len({any(map(str.isdigit, value)) for value in values}) < _NAME_AND_VALUE
+    rows = [
+        (row, cells_of(line)) for row, line in zip(table, lines, strict=True) if not is_rule(line)
+    ]
+    if not rows:
+        return
+    first, names = rows[0]
+    named = len(lines) > 1 and is_rule(lines[1])
+    if not named and not any(cell[:1].isdigit() and not _is_year(cell) for cell in names):
+        values = [cells[1] for _, cells in rows[1:] if len(cells) == len(names) == 2]
+        named = len({any(map(str.isdigit, value)) for value in values}) < 2
+    yield first
+    for row, _ in rows[1:]:
+        yield row._replace(columns=" | ".join(names) if named else "")
 
 
 def _is_year(cell: str) -> bool:
@@ -191,33 +173,17 @@ def _is_year(cell: str) -> bool:
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Cut a block to length: after a sentence, else at a line's end or a space, else hard."""
     while end - start > LONGEST:
-        cut = _cut(text, start)
+        window = text[start : start + LONGEST]
+        starts = (span.start for span in reversed(sentences(window)[1:]))
+        places = (window.rfind(mark, SHORTEST_CUT) for mark in ("\n", " "))
+        cut = next((place for place in starts if place >= SHORTEST_CUT), 0)
+        cut = start + (cut or next((place for place in places if place > 0), LONGEST))
         yield start, start + len(text[start:cut].rstrip())
         start = cut + len(text[cut:end]) - len(text[cut:end].lstrip())
     if start < end:
         yield start, end
-
-
-def _cut(text: str, start: int) -> int:
-    """Find where a long block is cut: after a sentence, else at a space, else hard."""
-    window = text[start : start + LONGEST]
-    for span in reversed(sentences(window)[1:]):
-        if span.start >= SHORTEST_CUT:
-            return start + span.start
-    for separator in ("\n", " "):
-        space = window.rfind(separator, SHORTEST_CUT)
-        if space > 0:
-            return start + space
-    return start + LONGEST
-
-
-HEADING_WEIGHT = 0.5
-"""A query word in the headings above counts half its rarity: it says the topic, not the fact."""
-
-NEIGHBOUR_WEIGHT = 0.25
-"""Share of a neighbour's score that a passage gets: an answer's subject is often named just
-before it (`He was born …`), and scoring such windows finds 15 points more on long dialogues."""
 
 
 class PassageIndex:
@@ -228,20 +194,26 @@ class PassageIndex:
         self._headings: list[frozenset[str]] = []
         for title, passages in sources:
             topic = frozenset(content_words(title))
-            cache: dict[str, frozenset[str]] = {}
-            for passage in passages:
-                if passage.heading not in cache:
-                    cache[passage.heading] = topic | set(content_words(passage.heading))
-                self._passages.append(passage)
-                self._headings.append(cache[passage.heading])
+            stems = {h: topic | set(content_words(h)) for h in {p.heading for p in passages}}
+            self._passages += passages
+            self._headings += (stems[passage.heading] for passage in passages)
         self._bm25 = BM25(content_words(passage.text) for passage in self._passages)
 
     def search(self, query: str, limit: int, source: int | None = None) -> list[Passage]:
         """Give the `limit` best passages; headings alone and repeated texts are left out."""
-        scores = self._scores(content_words(query))
-        ranked = sorted(range(len(scores)), key=lambda i: (-scores[i], i))
+        wanted = content_words(query)
+        own = self._bm25.scores(wanted)
+        rarity = {token: self._bm25.idf(token) for token in set(wanted)}
+        for i, heading in enumerate(self._headings):
+            if own[i] > 0:
+                own[i] += HEADING_WEIGHT * sum(rarity[t] for t in rarity.keys() & heading)
+        scores = own.copy()
+        for i, passage in enumerate(self._passages):
+            near = [j for j in (i - 1, i + 1) if 0 <= j < len(own)]
+            beside = (own[j] for j in near if self._passages[j].source == passage.source)
+            scores[i] += NEIGHBOUR_WEIGHT * max(beside, default=0.0)
         found: dict[str, Passage] = {}
-        for i in ranked:
+        for i in sorted(range(len(scores)), key=lambda i: (-scores[i], i)):
             if scores[i] <= 0 or len(found) == limit:
                 break
             passage = self._passages[i]
@@ -249,29 +221,12 @@ class PassageIndex:
                 found.setdefault(passage.text, passage)
         return list(found.values())
 
-    def _scores(self, query: list[str]) -> list[float]:
-        own = self._bm25.scores(query)
-        rarity = {token: self._bm25.idf(token) for token in set(query)}
-        for i, heading in enumerate(self._headings):
-            if own[i] > 0:
-                own[i] += HEADING_WEIGHT * sum(rarity[t] for t in rarity.keys() & heading)
-        return [score + NEIGHBOUR_WEIGHT * self._around(own, i) for i, score in enumerate(own)]
-
-    def _around(self, own: list[float], i: int) -> float:
-        source = self._passages[i].source
-        near = (j for j in (i - 1, i + 1) if 0 <= j < len(own))
-        return max((own[j] for j in near if self._passages[j].source == source), default=0.0)
-
 
 def nearest_quote(sentence: str, passages: Sequence[Passage]) -> str:
     """Give the sentence of the passages that shares most with `sentence`; empty if none does."""
-    pieces = [
-        passage.text[start:end]
-        for passage in passages
-        for start, end in (
-            [(0, len(passage.text))] if passage.kind == "table" else sentences(passage.text)
-        )
-    ]
-    index = BM25(content_words(piece) for piece in pieces)
-    best = index.best(content_words(sentence), 1)
-    return pieces[best[0][0]].strip() if best and best[0][1] > 0 else ""
+    pieces: list[str] = []
+    for passage in passages:
+        spans = [(0, len(passage.text))] if passage.kind == "table" else sentences(passage.text)
+        pieces += (passage.text[start:end] for start, end in spans)
+    best = BM25(content_words(piece) for piece in pieces).best(content_words(sentence), 1)
+    return pieces[best[0][0]].strip() if best else ""

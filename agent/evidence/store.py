@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agent.errors import ToolError
@@ -31,8 +30,7 @@ none, and `S501` tells a result from a page at the price of no further token."""
 class Source:
     """One text that was read, under one hash and one time; `n` counts from 1.
 
-    `sha256` is the hex digest of `text` in UTF-8; offsets of passages and quotes point into
-    `text`. `earlier` is the number of the source that held this URL's text before it changed.
+    `sha256` is the hex digest of `text` in UTF-8; offsets of passages and quotes point into `text`.
     """
 
     n: int
@@ -44,7 +42,6 @@ class Source:
     via: Via
     passages: tuple[Passage, ...] = field(repr=False)
     published: str | None = None
-    earlier: int | None = None
 
     @property
     def name(self) -> str:
@@ -52,23 +49,15 @@ class Source:
         return f"S{self.n}"
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Known:
-    """Where sources are looked up: by number and passage in the whole run, by page in a part.
+    """Where sources are looked up: by number and passage in the whole run, by page in a part."""
 
-    `results` are search results by their page, which `latest` has once it was read.
-    """
-
-    by_text: dict[tuple[str, str, bool], Source] = field(default_factory=dict)
-    latest: dict[str, Source] = field(default_factory=dict)
-    results: dict[str, Source] = field(default_factory=dict)
     numbers: dict[int, Source] = field(default_factory=dict)
     passages: dict[str, tuple[Source, int]] = field(default_factory=dict)
-
-    def branched(self) -> _Known:
-        """Give what a part begins with."""
-        pages = (dict(self.by_text), dict(self.latest), dict(self.results))
-        return _Known(*pages, self.numbers, self.passages)
+    texts: dict[tuple[str, str, bool], Source] = field(default_factory=dict)
+    pages: dict[str, Source] = field(default_factory=dict)
+    results: dict[str, Source] = field(default_factory=dict)
 
 
 class Evidence:
@@ -101,43 +90,42 @@ class Evidence:
         if not number:
             return self
         if number not in self._parts:
-            self._parts[number] = Evidence(
-                self.question, first=number * BLOCK + 1, known=self._known.branched()
-            )
+            of = self._known
+            known = _Known(of.numbers, of.passages, {**of.texts}, {**of.pages}, {**of.results})
+            self._parts[number] = Evidence(self.question, first=number * BLOCK + 1, known=known)
         return self._parts[number]
 
     @property
     def is_empty(self) -> bool:
-        """Whether no word of the web was read, by any loop of the run: no search result either."""
+        """No word of the web was read, by any loop of the run: no search result either."""
         return not self._known.numbers
 
     @property
     def sources(self) -> tuple[Source, ...]:
         """All that was read, in order; what the parts read after our own."""
-        return (*self._sources, *(source for part in self._in_order() for source in part.sources))
+        parts = (part.sources for _, part in sorted(self._parts.items()))
+        return (*self._sources, *itertools.chain.from_iterable(parts))
 
     @property
     def snippets(self) -> tuple[Source, ...]:
         """All search results, in the same order."""
-        return (*self._snippets, *(found for part in self._in_order() for found in part.snippets))
-
-    def _in_order(self) -> list[Evidence]:
-        return [self._parts[number] for number in sorted(self._parts)]
+        parts = (part.snippets for _, part in sorted(self._parts.items()))
+        return (*self._snippets, *itertools.chain.from_iterable(parts))
 
     def add(self, page: Page) -> Source:
         """Register a page that was read; raises ToolError where nothing readable came."""
         document = page.document
         if document is None or not document.text.strip():
             raise ToolError(f"Nothing to read on {page.url}.", hint=page.reason or ToolError.hint)
-        text, pages = _cleaned(document.text, document.pages)
+        text, pages = clean(document.text), document.pages
+        if pages:  # cleaned one by one, so that their offsets stay true
+            edges = [0, *pages[1:], len(document.text)]
+            pieces = [clean(document.text[a:b]) for a, b in itertools.pairwise(edges)]
+            pages = (0, *itertools.accumulate(map(len, pieces)))[: len(pages)]
+            text = "".join(pieces)
+        published = document.modified or document.published
         return self._register(
-            url=page.url,
-            title=clean(document.title),
-            text=text,
-            pages=pages,
-            fetched_at=page.fetched_at,
-            via=page.via,
-            published=document.modified or document.published,
+            page.url, document.title, text, page.fetched_at, page.via, published, pages
         )
 
     def add_snippet(self, result: SearchResult, at: datetime) -> Source:
@@ -150,15 +138,7 @@ class Evidence:
         text = result_text(result.title, result.snippet)
         if not text.strip():
             raise ToolError(f"The search result for {result.url} has no text.")
-        return self._register(
-            url=result.url,
-            title=clean(result.title),
-            text=text,
-            pages=(),
-            fetched_at=at,
-            via="snippet",
-            published=result.published,
-        )
+        return self._register(result.url, result.title, text, at, "snippet", result.published)
 
     def source(self, n: int) -> Source | None:
         """Source number `n`, or None."""
@@ -166,7 +146,7 @@ class Evidence:
 
     def by_url(self, url: str) -> Source | None:
         """Find the latest source read from a URL, fragments aside."""
-        return self._known.latest.get(normalize(url))
+        return self._known.pages.get(normalize(url))
 
     def result_for(self, url: str) -> Source | None:
         """Find the latest search result that names a URL."""
@@ -179,19 +159,14 @@ class Evidence:
 
     def passage(self, passage_id: str) -> Passage | None:
         """Look up the passage with this id (`S3¶12`); None where there is none."""
-        found = self._known.passages.get(passage_id)
-        return found[0].passages[found[1]] if found else None
+        source, at = self._known.passages.get(passage_id, (None, 0))
+        return source.passages[at] if source else None
 
-    def neighbours(self, passage_id: str) -> list[Passage]:
+    def neighbours(self, passage_id: str) -> Sequence[Passage]:
         """Give the passages right before and behind this one."""
-        found = self._known.passages.get(passage_id)
-        if found is None:
-            return []
-        source, place = found
-        return [
-            *source.passages[max(0, place - 1) : place],
-            *source.passages[place + 1 : place + 2],
-        ]
+        source, at = self._known.passages.get(passage_id, (None, 0))
+        passages = source.passages if source else ()
+        return (*passages[max(0, at - 1) : at], *passages[at + 1 : at + 2])
 
     def search(self, query: str, limit: int = 8, source: int | None = None) -> list[Passage]:
         """Rank passages against a query, best first; within one source, or over all of them."""
@@ -202,56 +177,38 @@ class Evidence:
 
     def _register(
         self,
-        *,
         url: str,
         title: str,
         text: str,
-        pages: Sequence[int],
         fetched_at: datetime,
         via: Via,
         published: str | None,
+        pages: Sequence[int] = (),
     ) -> Source:
         place, weaker = normalize(url), via == "snippet"
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        known = self._known.by_text.get((place, digest, weaker))
-        if known:
+        if known := self._known.texts.get((place, digest, weaker)):
             return known
-        n = self._free(self._next_result if weaker else self._next)
-        earlier = None if weaker else self._known.latest.get(place)
-        source = Source(
-            n=n,
-            url=url,
-            title=title,
-            text=text,
-            sha256=digest,
-            fetched_at=fetched_at,
-            via=via,
-            passages=tuple(_passages(text, n, pages, via)),
-            published=published,
-            earlier=earlier.n if earlier else None,
-        )
-        self._keep(place, source)
-        return source
-
-    def _free(self, n: int) -> int:
-        """Give the first number from `n` on that no source has."""
+        n = self._next_result if weaker else self._next
         while n in self._known.numbers:
             n += 1
-        return n
-
-    def _keep(self, place: str, source: Source) -> None:
-        weaker = source.via == "snippet"
+        passages = split_passages(text, n, pages)
+        if weaker:
+            passages = [replace(passage, kind="snippet") for passage in passages]
+        source = Source(
+            n, url, clean(title), text, digest, fetched_at, via, tuple(passages), published
+        )
         if weaker:
             self._snippets.append(source)
-            self._next_result = source.n + 1
-            self._known.results[place] = source
+            self._next_result = n + 1
         else:
             self._sources.append(source)
-            self._next = source.n + 1
-            self._known.latest[place] = source
-        self._known.numbers[source.n] = source
-        self._known.by_text[place, source.sha256, weaker] = source
-        self._known.passages.update((p.id, (source, i)) for i, p in enumerate(source.passages))
+            self._next = n + 1
+        (self._known.results if weaker else self._known.pages)[place] = source
+        self._known.texts[place, digest, weaker] = source
+        self._known.numbers[n] = source
+        self._known.passages.update((p.id, (source, at)) for at, p in enumerate(source.passages))
+        return source
 
 
 def result_text(title: str, snippet: str) -> str:
@@ -259,7 +216,7 @@ def result_text(title: str, snippet: str) -> str:
     return "\n\n".join(part for part in (clean(title), clean(snippet)) if part)
 
 
-def placed(passage: Passage, evidence: Evidence) -> str:
+def format_passage(passage: Passage, evidence: Evidence) -> str:
     """Write a passage on a line behind its page's title and its heading, in brackets.
 
     They say what `she` or `it` is, and what the columns of a table are.
@@ -268,20 +225,3 @@ def placed(passage: Passage, evidence: Evidence) -> str:
     parts = [source.title if source else "", *passage.heading.split(HEADING_SEPARATOR)]
     above = HEADING_SEPARATOR.join(filter(None, dict.fromkeys(parts)))
     return " ".join(f"{f'({above}) ' if above else ''}{passage.text}".split())
-
-
-def _passages(text: str, n: int, pages: Sequence[int], via: Via) -> list[Passage]:
-    found = split_passages(text, n, pages)
-    if via != "snippet":
-        return found
-    return [dataclasses.replace(passage, kind="snippet") for passage in found]
-
-
-def _cleaned(text: str, pages: Sequence[int]) -> tuple[str, tuple[int, ...]]:
-    """Clean a text page by page, so that the pages' offsets stay true."""
-    if not pages:
-        return clean(text), ()
-    edges = [0, *pages[1:], len(text)]
-    slices = [clean(text[a:b]) for a, b in itertools.pairwise(edges)]
-    starts = [0, *itertools.accumulate(len(piece) for piece in slices)]
-    return "".join(slices), tuple(starts[: len(pages)])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import ReplayDiverged, ResearchError
 from agent.evidence.facts import facts_of
-from agent.evidence.store import placed
+from agent.evidence.store import format_passage
 from agent.guard.model_client import ModelClient
 from agent.journal.events import JUDGE, VALUES
 from agent.models.base import Task, takes
@@ -107,7 +107,7 @@ class Filling:
     def _listed(self, passages: Iterable[Passage]) -> Iterable[str]:
         room = ROOM
         for passage in passages:
-            line = f"{passage.id} {placed(passage, self.gate.evidence)}"
+            line = f"{passage.id} {format_passage(passage, self.gate.evidence)}"
             if len(line) > room:
                 return
             room -= len(line)

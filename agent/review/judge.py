@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from agent.errors import ModelError
 from agent.evidence.answer import check_answer
-from agent.evidence.store import placed
+from agent.evidence.store import format_passage
 from agent.journal.events import JUDGE
 from agent.models.base import Task
 from agent.prompts import prompt
@@ -216,12 +216,12 @@ def judge_request(
         head.append(f"<answer>\n{inert(answer)}\n</answer>")
     for sources, told in groups.items():
         ordered = sorted(shown[sources].values(), key=lambda p: (p.source, p.start))
-        lines = "\n".join(placed(passage, evidence) for passage in ordered)
+        lines = "\n".join(format_passage(passage, evidence) for passage in ordered)
         head.append("\n".join(told) + f"\n<web>\n{inert(lines)}\n</web>")
     known = {each for passages in shown.values() for each in passages}
     others = [p for p in cited_passages(answer, evidence) if p.id not in known]
     if others:
-        lines = "\n".join(placed(passage, evidence) for passage in others)
+        lines = "\n".join(format_passage(passage, evidence) for passage in others)
         head.append(f"{_OTHERS}\n<web>\n{inert(lines)}\n</web>")
     return "\n\n".join(head)
 

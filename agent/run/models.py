@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from agent.config import host_port, made
+from agent.guard.redact import StreamRedactor
 from agent.keyless.model import ExtractiveModel
 from agent.limits import STANDARD
 from agent.loop.guided import GuidedModel
@@ -170,7 +171,7 @@ class RedactingModel(ModelWrapper):
 
     async def stream(self, system: str, messages: Sequence[Message], on_text: OnText) -> ModelReply:
         """Answer, heard while it speaks where it can be."""
-        pieces = self._redactor.pieces(on_text)
+        pieces = StreamRedactor(self._redactor, on_text)
         reply = await stream_reply(self._model, system, messages, pieces)
         pieces.end()
         return self._clean(reply)

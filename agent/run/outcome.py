@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import NeedsPerson, Offline, WebOutOfReach, error_kind
-from agent.evidence.agreement import weigh
 from agent.evidence.answer import check_answer, report_source
+from agent.evidence.confidence import weigh
 from agent.evidence.store import Evidence
 from agent.guard.budget import Budget
 from agent.guard.provenance import UNTRUSTED

@@ -20,8 +20,8 @@ from browser.plugins import PluginBroken
 from browser.read.crawl import Crawler
 from browser.read.reader import Reader
 from browser.search.chain import Chain
+from browser.search.declared import Declaration
 from browser.search.engines import build_providers, engine_name, keys_from
-from browser.search.provider import declared
 from browser.search.state import SearchCache
 from browser.types import Document, Outcome, Page
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.tools.context import Record
-    from browser.search.search_results import SearchSource
+    from browser.search.provider import SearchSource
     from browser.session.session import Browser
     from browser.solvers import Solver
     from browser.types import PageContext
@@ -124,7 +124,7 @@ def _search_chain(
 
         corpus = Corpus(options.corpus, options.data / "corpus", extract_body)
     try:
-        own = [declared(name, url) for name, url in named.items() if _QUERY in url]
+        own = [Declaration.parse(name, url) for name, url in named.items() if _QUERY in url]
         # Neither what the person declared nor engines drawn in the browser have keys of their own.
         plain = [n for n in options.search if n not in named and not n.endswith("_browser")]
         keys = keys_from(environ, [engine_name(name) for name in plain])

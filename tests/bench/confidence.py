@@ -8,7 +8,7 @@ sentences hold the gold answer; an answer to the unanswerable is wrong; refusals
 
 Printed for each web: how many of the answers of each band of confidence were right, the Brier score
 beside that of a constant, and the expected calibration error. Then the logistic coefficients of
-`agent/evidence/agreement.py` are fitted anew: on each web and tried on the other, in five folds
+`agent/evidence/confidence.py` are fitted anew: on each web and tried on the other, in five folds
 over both, and on all of them, to be put there. `--rows FILE` keeps what was asked, one JSON line an
 answer of the closed webs, and reads it instead of asking where it is there. A model other than the
 keyless one is rated by the judge's words: its table by word is printed, to set `ANSWERED` from.
@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent import research
-from agent.evidence.agreement import FITTING, features, fitting
+from agent.evidence.confidence import FITTING, feature, fitting
 from agent.types import Fit
 from fixtures.server import serve
 from tests.bench import bundled, closedweb
@@ -167,28 +167,29 @@ def refit(webs: dict[str, list[Row]]) -> None:
     print(f"on all: {tuple(round(c, 2) for c in fitted(every))}; in use: {FITTING}")
 
 
-def _tried(said: str, curve: Sequence[float], rows: Sequence[Row]) -> None:
+def _tried(said: str, curve: tuple[float, float], rows: Sequence[Row]) -> None:
     told = [probability(curve, row) for row in rows]
     constant = brier(rows, [share(rows)] * len(rows))
     print(f"{said}: Brier {brier(rows, told):.3f} (a constant: {constant:.3f})")
 
 
-def fitted(rows: Sequence[Row], *, rounds: int = 4000, pace: float = 0.5) -> list[float]:
+def fitted(rows: Sequence[Row], *, rounds: int = 4000, pace: float = 0.5) -> tuple[float, float]:
     """Fit a logistic curve by gradient descent, with a little weight decay."""
-    xs = [(1.0, *features(Fit(**row["parts"]["fit"]))) for row in rows]
-    curve = [0.0] * len(xs[0])
+    xs = [feature(Fit(**row["parts"]["fit"])) for row in rows]
+    constant = weight = 0.0
     for _ in range(rounds):
-        slope = [0.002 * c * (i > 0) for i, c in enumerate(curve)]
-        for x, row in zip(xs, rows, strict=True):
-            miss = fitting(x[1:], curve) - row["right"]
-            slope = [s + miss * v / len(rows) for s, v in zip(slope, x, strict=True)]
-        curve = [c - pace * s for c, s in zip(curve, slope, strict=True)]
-    return curve
+        misses = [
+            fitting(x, (constant, weight)) - row["right"] for x, row in zip(xs, rows, strict=True)
+        ]
+        slope = sum(miss * x for miss, x in zip(misses, xs, strict=True)) / len(rows)
+        constant -= pace * sum(misses) / len(rows)
+        weight -= pace * (slope + 0.002 * weight)
+    return constant, weight
 
 
-def probability(curve: Sequence[float], row: Row) -> float:
+def probability(curve: tuple[float, float], row: Row) -> float:
     """Give what a curve says of an answer."""
-    return fitting(features(Fit(**row["parts"]["fit"])), curve)
+    return fitting(feature(Fit(**row["parts"]["fit"])), curve)
 
 
 def banded(pairs: Iterable[tuple[Row, float]]) -> list[tuple[int, list[tuple[Row, float]]]]:

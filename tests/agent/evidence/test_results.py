@@ -53,14 +53,13 @@ def test_results_end_where_the_numbers_of_the_next_part_begin(read_at: datetime)
         evidence.add_snippet(RESULT, read_at)
 
 
-def test_a_result_is_no_earlier_state_of_its_page(
+def test_a_result_does_not_stand_for_its_page(
     make_page: Callable[..., Page], read_at: datetime
 ) -> None:
     evidence = Evidence()
     evidence.add_snippet(RESULT, read_at)
     page = evidence.add(make_page("Something else.", url=URL))
     evidence.add_snippet(SearchResult(URL, "Tern Point", "Said anew."), read_at)
-    assert page.earlier is None
     assert evidence.by_url(URL) is page
 
 

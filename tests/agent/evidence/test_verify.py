@@ -31,7 +31,7 @@ def check(claim: str, judge=None) -> Verdict:
     [
         ("The tower is 34 metres high and cost £12,400.", "31"),
         ("The tower is 31 metres high and cost £14,200.", "12,400"),
-        ("Grey Holm light was designed by Ada Renwick and first lit on 9 May 1811.", "4"),
+        ("Grey Holm light was designed by Ada Renwick and first lit on 9 May 1811.", "4 May 1811"),
         ("Grey Holm light was designed by Ada Renwick and first lit on 3 June 1818.", "4 May 1811"),
         ("Grey Holm light was designed by Per Lindahl.", "Ada Renwick"),
         ("Grey Holm light was designed by Marta Quill and first lit on 4 May 1811.", "Ada Renwick"),

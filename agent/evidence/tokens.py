@@ -1,0 +1,169 @@
+"""Text as tokens that compare equal across typography and the ways of writing a number.
+
+Nothing is stemmed and no word stands for another: what compares equal was written alike. Number
+words are read in English alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Kind = Literal["word", "number", "ordinal", "decade", "mark"]
+
+
+class Token(NamedTuple):
+    """A word, number or mark of a text; `text[start:end]` is how it is printed there.
+
+    `key` is what comparisons use: folded in case and accents, a number in one form; `value` is
+    what a number, an ordinal or a decade (its first year) amounts to.
+    """
+
+    key: str
+    kind: Kind
+    start: int
+    end: int
+    value: float | None = None
+    capital: bool = False
+
+
+_TOKEN = re.compile(
+    r"""(?P<footnote>\[\d{1,3}\])
+    |(?P<number>\d{1,3}(?:[,\u00a0\u2009\u202f]\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)?)
+     (?P<suffix>(?:st|nd|rd|th|s)\b)?
+    |(?P<word>[^\W\d_][^\W_]*(?:['’][^\W_]+)*)
+    |(?P<sign>[£$€%°])
+    |(?P<mark>[^\w\s]|_)""",
+    re.VERBOSE,
+)
+
+_UNITS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+    fifteen sixteen seventeen eighteen nineteen""".split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_NUMBER_WORDS = {
+    **{name: float(value) for value, name in enumerate(_UNITS)},
+    **{name: 10.0 * tens for tens, name in enumerate(_TENS, 2)},
+}
+_SCALES = {
+    "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12,
+    "millions": 1e6, "billions": 1e9, "mn": 1e6, "bn": 1e9,
+}  # fmt: skip
+_ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth".split()
+_MONEY = frozenset("£$€")
+_HYPHENS = frozenset("-‐‑")
+_SPELT = {"percent": "%", "prozent": "%"}
+NEGATORS = frozenset(
+    """no not never nobody none neither nor nothing nowhere without cannot kein keine nicht nie
+    niemals""".split()
+)
+"""English and German; words that end in `n't` deny too."""
+
+
+def denies(key: str) -> bool:
+    """Tell whether a word is a denial."""
+    return key in NEGATORS or key.endswith("n't")
+
+
+def tokens_of(text: str) -> list[Token]:
+    """Cut a text into tokens; `forty-one` and `8.2 million` are one number each."""
+    found: list[Token] = []
+    for match in _TOKEN.finditer(text):
+        start, end = match.span()
+        if match["word"]:
+            capital = match["word"][0].isupper()
+            found.append(Token(_fold(match["word"]), "word", start, end, None, capital))
+        elif match["number"]:
+            digits = "".join(c for c in match["number"] if c == "." or c.isdecimal())
+            # A minus stands right before its number; between two numbers it is a dash.
+            minus = text[start - 1 : start] in {"-", "−"}
+            negative = minus and not text[max(0, start - 2) : start - 1].strip(" (\n")
+            value = -float(digits) if negative else float(digits)
+            kind: Kind = "number"
+            if match["suffix"]:
+                kind = "decade" if match["suffix"] == "s" else "ordinal"
+            found.append(Token(_number_key(value, kind), kind, start, end, value))
+        elif match["sign"]:
+            found.append(Token(match["sign"], "word", start, end))
+        elif match["mark"]:
+            found.append(Token(match["mark"], "mark", start, end))
+    return _join_numbers(found)
+
+
+def words_of(tokens: Sequence[Token]) -> list[Token]:
+    """Leave the marks out."""
+    return [token for token in tokens if token.kind != "mark"]
+
+
+def keys_of(text: str) -> list[str]:
+    """Give the keys of a text's words and numbers, in order."""
+    return [token.key for token in tokens_of(text) if token.kind != "mark"]
+
+
+@functools.lru_cache(maxsize=65_536)
+def _fold(word: str) -> str:
+    folded = word.casefold().replace("’", "'")
+    if folded.isascii():
+        return _SPELT.get(folded, folded)
+    decomposed = unicodedata.normalize("NFKD", folded)
+    return "".join(c for c in decomposed if not unicodedata.combining(c))
+
+
+def _number_key(value: float, kind: Kind = "number") -> str:
+    """Write a number so that equal values are equal strings: `1829`, `4th`, `1990s`."""
+    suffix = {"ordinal": "th", "decade": "s"}.get(kind, "")
+    return f"{value:.6f}".rstrip("0").rstrip(".") + suffix
+
+
+def _join_numbers(tokens: list[Token]) -> list[Token]:
+    """Read number words, and digits with a scale behind them, as one number."""
+    found: list[Token] = []
+    i = 0
+    while i < len(tokens):
+        token, end = tokens[i], i + 1
+        if token.kind == "number" or token.key in _NUMBER_WORDS:
+            value, end = _amount(tokens, i)
+            money = i > 0 and tokens[i - 1].key in _MONEY
+            if money and end < len(tokens) and tokens[end].key == "m":  # `£4m`
+                value, end = value * 1e6, end + 1
+            token = Token(_number_key(value), "number", token.start, tokens[end - 1].end, value)
+        elif token.key in _ORDINALS[1:]:
+            value = float(_ORDINALS.index(token.key))
+            key = _number_key(value, "ordinal")
+            token = token._replace(key=key, kind="ordinal", value=value)
+        found.append(token)
+        i = end
+    return found
+
+
+def _amount(tokens: Sequence[Token], i: int) -> tuple[float, int]:
+    """Read the number that begins at `i`: its value, and the index after it.
+
+    A scale multiplies what stands before it; `one` goes on with `forty`, and any number word with
+    a scale (`two hundred and six`).
+    """
+    value = tokens[i].value
+    total, part = 0.0, _NUMBER_WORDS[tokens[i].key] if value is None else value
+    end = i + 1
+    while end < len(tokens):
+        before = tokens[end - 1].key
+        joined = tokens[end].key in _HYPHENS
+        also = tokens[end].key == "and" and before in {"hundred", "thousand"}
+        at = end + (joined or also)
+        word = tokens[at].key if at < len(tokens) else ""
+        scale, unit = _SCALES.get(word, 0.0), _NUMBER_WORDS.get(word, -1.0)
+        after_tens = before in _NUMBER_WORDS and part % 100 >= 20 and part % 10 == 0
+        if scale >= 1e3 and not also:
+            total, part = total + part * scale, 0.0
+        elif scale and not also:
+            part *= scale
+        elif unit >= 0 and (before in _SCALES or (after_tens and 0 < unit < 10)):
+            part += unit
+        else:
+            break
+        end = at + 1
+    return round(total + part, 6), end
