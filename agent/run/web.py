@@ -117,13 +117,13 @@ def _search_chain(
     if options.searxng_url:
         urls["searxng"] = options.searxng_url
     corpus: SearchSource | None = None
-    if options.corpus is not None:
-        # Most runs have no folder, and reading files loads what reads pages.
-        from browser.extract import extract_body  # noqa: PLC0415
-        from browser.search.corpus import Corpus  # noqa: PLC0415
-
-        corpus = Corpus(options.corpus, options.data / "corpus", extract_body)
     try:
+        if options.corpus is not None:
+            # Most runs have no folder, and reading files loads what reads pages.
+            from browser.extract import extract_body  # noqa: PLC0415
+            from browser.search.corpus import Corpus  # noqa: PLC0415
+
+            corpus = Corpus(options.corpus, options.data / "corpus", extract_body)
         own = [Declaration.parse(name, url) for name, url in named.items() if _QUERY in url]
         # Neither what the person declared nor engines drawn in the browser have keys of their own.
         plain = [n for n in options.search if n not in named and not n.endswith("_browser")]
