@@ -1,13 +1,18 @@
-"""Writing files so that a full disk or a kill leaves what was there before."""
+"""Writing files so that a full disk or a kill leaves what was there before, and text for XML."""
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from typing import TYPE_CHECKING
 
+from agent.errors import UsageError
+
 if TYPE_CHECKING:
     from pathlib import Path
+
+_NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_whole(path: Path, body: bytes, *, private: bool = False) -> None:
@@ -31,3 +36,19 @@ def write_whole(path: Path, body: bytes, *, private: bool = False) -> None:
     except OSError:
         draft.unlink(missing_ok=True)
         raise
+
+
+def write_file(path: Path, body: bytes, *, private: bool = False) -> None:
+    """Write a file that a person named, and its folders; raises `UsageError`."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, body, private=private)
+    except OSError as error:
+        raise UsageError(
+            f"cannot write {path}: {error.strerror}", hint="Name a file in a folder of yours."
+        ) from error
+
+
+def xml_text(text: str, instead: str = "") -> str:
+    """Replace what XML 1.0 cannot hold, escaped or not."""
+    return _NO_XML.sub(instead, text)

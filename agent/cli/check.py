@@ -14,9 +14,9 @@ from agent.cli.flags import given, run_flags_showing
 from agent.cli.stores import all_runs
 from agent.cli.terminal import complain
 from agent.errors import CHECK_FAILED, ResearchError
-from agent.export import write_file
 from agent.export.junit import TestCase, to_xml
 from agent.export.run_archive import is_archive, open_run
+from agent.files import write_file
 from agent.run.expectations import read_suite
 from agent.run.record import RunRecord
 from agent.run.replay import replay

@@ -28,7 +28,7 @@ from browser.types import Outcome, SearchQuery
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from browser.search.search_results import SearchSource
+    from browser.search.provider import SearchSource
 
 _PROBE = "lighthouse"
 """A word that every engine and encyclopedia knows."""

@@ -34,7 +34,7 @@ from agent.cli.stores import Place, opened, placed
 from agent.cli.terminal import complain_of, counted, note, print_json, print_rows
 from agent.config import options
 from agent.errors import CHECK_FAILED, NotFound, UsageError
-from agent.export import write_file
+from agent.files import write_file
 from agent.memory.kinds import BASES, KNOWN, expand
 from browser.text.words import clean
 

@@ -12,7 +12,7 @@ from agent.cli.stores import Place, opened, placed
 from agent.cli.terminal import print_json, print_rows
 from agent.config import options
 from agent.errors import UsageError
-from agent.export import write_file
+from agent.files import write_file
 from agent.prompts.skill_files import FILE, skill_md
 from agent.run.settings import skills_of
 from browser.text.words import clean

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent.config import plugged
 from agent.errors import UsageError
-from agent.files import write_whole
+from agent.files import write_file
 from browser.plugins import plugins
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def ending(path: Path) -> str:
 
 
 def writer(path: Path) -> Callable[[Path], bytes] | None:
-    """Give what writes a run in the form of this file's ending; None where nothing does."""
+    """What writes a run in the form of this file's ending; None where nothing does."""
     end = ending(path)
     if end not in FORMATS:
         found: Callable[[Path], bytes] | None = plugged("exports", end)
@@ -62,14 +62,3 @@ def export(folder: Path, path: Path) -> None:
             f"{path.name}: no such format", hint=f"There are {' '.join(FORMATS)}; {MORE}."
         )
     write_file(path, write(folder))
-
-
-def write_file(path: Path, body: bytes, *, private: bool = False) -> None:
-    """Write a file that a person named, `private` for its owner alone; raises `UsageError`."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, body, private=private)
-    except OSError as error:
-        raise UsageError(
-            f"cannot write {path}: {error.strerror}", hint="Name a file in a folder of yours."
-        ) from error

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from agent.export.report_view import faults
 from agent.export.run_record import FinishedRun
+from agent.files import xml_text
 from agent.types import VerdictState
 from browser.text.words import clean
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agent.types import Report
-
-_NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +65,7 @@ def to_xml(name: str, cases: Sequence[TestCase]) -> bytes:
 
 
 def _xml_text(text: str) -> str:
-    """Leave out what XML cannot hold, escaped or not."""
-    return _NO_XML.sub("\ufffd", clean(text))
+    return xml_text(clean(text), "\ufffd")
 
 
 def render_junit(folder: Path) -> bytes:

@@ -10,13 +10,12 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from agent.errors import from_extra
 from agent.export import report_view
 from agent.export.run_record import FinishedRun, to_the_minute
+from agent.files import xml_text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _LINK = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/hyperlink"
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""What XML 1.0 cannot hold."""
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
 
 
@@ -101,4 +100,4 @@ def _add_link(paragraph: Any, text: str, url: str) -> None:
 
 
 def _text(text: str) -> str:
-    return _CONTROL.sub(" ", text)
+    return xml_text(text, " ")

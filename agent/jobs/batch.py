@@ -21,9 +21,9 @@ from ruamel.yaml.error import YAMLError
 
 from agent.config import options as checked
 from agent.errors import UsageError
-from agent.export import write_file
 from agent.export.markup import answer_html
 from agent.export.report_html import whole_page
+from agent.files import write_file
 from agent.jobs.job import ENDED, JobSpec, plain
 from agent.types import Report
 

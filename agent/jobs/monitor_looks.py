@@ -144,7 +144,7 @@ async def _read(web: Web, monitor: Monitor) -> tuple[Page, bytes]:
         page = await web.reader.read(monitor.target)
         return page, page.body
     async with opened_tab(web, monitor.target) as tab:
-        html = await tab.identified(monitor.element)
+        html = await tab.html_of(monitor.element)
         return await web.reader.read_tab(tab), html.encode("utf-8", "replace")
 
 
@@ -153,7 +153,6 @@ async def opened_tab(web: Web, url: str) -> AsyncIterator[Tab]:
     """Open a page in a tab of its own, politely; raises `WebOutOfReach` where it does not come."""
     try:
         if web.polite is not None:
-            await web.polite.check(url)
             await web.polite.turn(url, DEADLINE)
         browser = await web.start_browser()
         tab = await browser.open(url, deadline=DEADLINE)

@@ -10,20 +10,15 @@ import base64
 import json
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from agent.errors import UsageError
+from agent.errors import from_extra
 from agent.models.base import Usage
 from agent.models.remote import BACKOFF, Completion, RemoteModel, came_at_once, client_settings
 from agent.protocol.native import as_turns
 
-try:
+with from_extra("anthropic"):
     import anthropic
     from anthropic import AsyncAnthropic
     from anthropic.types import Message as Reply
-except ImportError as error:
-    raise UsageError(
-        f"anthropic/… needs a library that is not installed: {error}",
-        hint="Install it: pip install 'urchin-research[anthropic]'.",
-    ) from error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,6 +79,7 @@ class AnthropicModel(RemoteModel):
             {"role": turn.role, "content": _content(turn, turn.images if self.sees else ())}
             for turn in turns
         ]
+        # The next call begins with this conversation: it finds all of it in the cache.
         messages[-1]["content"][-1]["cache_control"] = CACHED
         form: dict[str, Any] = {
             "model": self.where.model,

@@ -10,20 +10,15 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from agent.errors import UsageError
+from agent.errors import from_extra
 from agent.models.failures import read_failure
 from agent.models.openai import ChatCompletionsModel
 from agent.models.remote import BACKOFF
 
 # It would fetch a table of prices while it is imported, past the guarded way out.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-try:
+with from_extra("litellm"):
     import litellm
-except ImportError as error:
-    raise UsageError(
-        f"litellm/… needs a library that is not installed: {error}",
-        hint="Install it: pip install 'urchin-research[litellm]'.",
-    ) from error
 
 if TYPE_CHECKING:
     from agent.models.failures import Failure

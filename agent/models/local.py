@@ -31,15 +31,7 @@ async def serve_model_file(file: str, context_window: int) -> AsyncIterator[str]
     Raises `UsageError` where there is no such file or the library is missing, `ModelUnavailable`
     where the server does not come up, as with a file that holds no model.
     """
-    path = await asyncio.to_thread(_found, file)
-    if path is None:
-        raise UsageError(f"there is no model file {file}", hint="Name it: local:FILE.gguf.")
-    if find_spec("xllamacpp") is None:
-        raise UsageError(
-            "local:… needs a library that is not installed: xllamacpp",
-            hint="Install it: pip install 'urchin-research[local]'.",
-        )
-    command = [sys.executable, "-m", __name__, str(path), str(_free_port()), str(context_window)]
+    command = await asyncio.to_thread(_command, file, context_window)
     process = await asyncio.create_subprocess_exec(
         *command,
         stdin=asyncio.subprocess.PIPE,
@@ -54,9 +46,20 @@ async def serve_model_file(file: str, context_window: int) -> AsyncIterator[str]
         await process.wait()
 
 
-def _found(file: str) -> Path | None:
+def _command(file: str, context_window: int) -> list[str]:
+    """What serves a file, on a port that is free; raises `UsageError`."""
     path = Path(file).expanduser()
-    return path if path.is_file() else None
+    if not path.is_file():
+        raise UsageError(f"there is no model file {file}", hint="Name it: local:FILE.gguf.")
+    if find_spec("xllamacpp") is None:
+        raise UsageError(
+            "local:… needs a library that is not installed: xllamacpp",
+            hint="Install it: pip install 'urchin-research[local]'.",
+        )
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    return [sys.executable, "-m", __name__, str(path), str(port), str(context_window)]
 
 
 async def _address(process: asyncio.subprocess.Process, file: str) -> str:
@@ -71,13 +74,6 @@ async def _address(process: asyncio.subprocess.Process, file: str) -> str:
     raise ModelUnavailable(
         f"llama.cpp cannot serve {file}", hint="Is it a whole model in GGUF format?"
     )
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 def serve(file: str, port: int, context_window: int) -> None:

@@ -4,8 +4,8 @@ The file is JSON Lines: each line a reply, as a JSON string or as `{"reply": "â€
 `"expect": "regex"` that the last message must match (else the script fails, saying so). A plain
 text file whose replies are separated by lines of `---` works too. `{{1}}` in a reply is the first
 passage id of the last message, `{{ref:NAME}}` the ref of the first element of a snapshot
-that reads NAME (`{{ref:NAME@ROW}}`: in a line that holds ROW), so that a script survives other
-numbering.
+that reads NAME (`{{ref:NAME@ROW}}`: in a line that holds ROW), `{{passage:WORDS}}` the id of the
+passage in whose line these words stand, so that a script survives other numbering.
 
 A line with `"for": "plan"` (or `review`, `judge`, `after`) answers that task; a script without such
 lines is asked for the question only.
@@ -64,7 +64,7 @@ class ScriptedModel:
         return cls(_read(text, str(path)), f"scripted:{path}")
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
-        """Give the next reply; `ModelUnavailable` at the script's end or a broken expectation."""
+        """The next reply; `ModelUnavailable` at the script's end or a broken expectation."""
         self._next = max(self._next, _rounds(messages))
         if self._next >= len(self._replies):
             raise ModelUnavailable(
@@ -83,7 +83,7 @@ class ScriptedModel:
         return ModelReply(text, Usage(sent // 4, 0, len(text) // 4), self.name)
 
     def takes(self, task: Task) -> bool:
-        """Tell whether the next line is for this task; notes it heeds as any model does."""
+        """Whether the next line is for this task; notes it heeds as any model does."""
         following = self._replies[self._next : self._next + 1]
         if task is Task.NUDGE:
             return any(line.task is None for line in following)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 from lxml import etree
+from lxml.builder import ElementMaker  # type: ignore[import-not-found] # no stubs for it
 
 from agent.errors import NotSent
-from agent.files import write_whole
+from agent.files import write_whole, xml_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _ATOM = "http://www.w3.org/2005/Atom"
 _NAMES: Any = {None: _ATOM}  # the stubs know no default namespace
+_E: Any = ElementMaker(namespace=_ATOM, nsmap=_NAMES)
 _MOST = 200
 """Entries: readers come by more often than that many notices are made."""
 _WAIT_S = 10.0
@@ -25,73 +27,46 @@ _WAIT_S = 10.0
 
 def add_entry(path: Path, notice: Notice) -> None:
     """Put a notice at the top; one that is there already stays as it was. Raises `NotSent`."""
+    entry = _E.entry(
+        _E.title(xml_text(notice.subject)),
+        _E.id(f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, notice.id)}"),
+        _E.updated(notice.at.isoformat()),
+        _E.content(xml_text(notice.text or notice.subject)),
+        *([_E.link(href=xml_text(notice.url))] if notice.url else []),
+    )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{path}.lock", timeout=_WAIT_S):
             feed = _read(path)
-            entry = _entry(notice)
-            name = entry.findtext(_tag("id"))
-            old = feed.findall(_tag("entry"))
-            if name not in {one.findtext(_tag("id")) for one in old}:
-                _put(feed, entry, old)
-                body = etree.tostring(
-                    feed, xml_declaration=True, encoding="utf-8", pretty_print=True
-                )
-                write_whole(path, body)
+            entries = feed.findall("entry", _NAMES)
+            ids = {one.findtext("id", None, _NAMES) for one in entries}
+            if entry.findtext("id", None, _NAMES) in ids:
+                return
+            for updated in feed.findall("updated", _NAMES):
+                updated.text = notice.at.isoformat()
+            feed.insert(feed.index(entries[0]) if entries else len(feed), entry)
+            for old in entries[_MOST - 1 :]:
+                feed.remove(old)
+            body = etree.tostring(feed, xml_declaration=True, encoding="utf-8", pretty_print=True)
+            write_whole(path, body)
     except (OSError, Timeout) as error:
         raise NotSent(f"cannot write {path}: {error}", hint="Name a file of yours.") from error
 
 
 def _read(path: Path) -> etree._Element:
+    """Read the feed in a file, or begin one where there is none. Raises `NotSent`."""
     if not path.exists():
-        feed = etree.Element(_tag("feed"), nsmap=_NAMES)
-        for name, text in (
-            ("title", "Urchin"),
-            ("id", f"urn:uuid:{uuid.uuid4()}"),
-            ("updated", ""),
-        ):
-            etree.SubElement(feed, _tag(name)).text = text
-        author = etree.SubElement(feed, _tag("author"))
-        etree.SubElement(author, _tag("name")).text = "Urchin"
+        name = f"urn:uuid:{uuid.uuid4()}"
+        feed: etree._Element = _E.feed(
+            _E.title("Urchin"), _E.id(name), _E.updated(), _E.author(_E.name("Urchin"))
+        )
         return feed
+    # The file may be anybody's: no entity in it reads another one.
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_blank_text=True)
     try:
         feed = etree.fromstring(path.read_bytes(), parser)
     except etree.XMLSyntaxError as error:
         raise NotSent(f"{path} is no feed: {error}", hint="Name another file.") from error
-    if feed.tag != _tag("feed"):
+    if feed.tag != f"{{{_ATOM}}}feed":
         raise NotSent(f"{path} is no Atom feed", hint="Name another file.")
     return feed
-
-
-def _put(feed: etree._Element, entry: etree._Element, old: list[etree._Element]) -> None:
-    updated = feed.find(_tag("updated"))
-    if updated is not None:
-        updated.text = entry.findtext(_tag("updated"))
-    feed.insert(feed.index(old[0]) if old else len(feed), entry)
-    for gone in old[_MOST - 1 :]:
-        feed.remove(gone)
-
-
-def _entry(notice: Notice) -> etree._Element:
-    entry = etree.Element(_tag("entry"), nsmap=_NAMES)
-    name = uuid.uuid5(uuid.NAMESPACE_URL, notice.id)
-    for tag, text in (
-        ("title", notice.subject),
-        ("id", f"urn:uuid:{name}"),
-        ("updated", notice.at.isoformat()),
-        ("content", notice.text or notice.subject),
-    ):
-        etree.SubElement(entry, _tag(tag)).text = _sayable(text)
-    if notice.url:
-        etree.SubElement(entry, _tag("link"), href=_sayable(notice.url))
-    return entry
-
-
-def _sayable(text: str) -> str:
-    """Leave out what XML 1.0 has no way to say."""
-    return "".join(c for c in text if c in "\t\n\r" or (c >= " " and c not in "\ufffe\uffff"))
-
-
-def _tag(name: str) -> str:
-    return f"{{{_ATOM}}}{name}"

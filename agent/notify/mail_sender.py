@@ -43,7 +43,7 @@ class MailServer:
     sender: str
 
     @classmethod
-    def of(cls, url: str | None, environ: Mapping[str, str]) -> MailServer:
+    def from_url(cls, url: str | None, environ: Mapping[str, str]) -> MailServer:
         """Read `smtp[s]://user[:password]@host[:port][?from=ADDRESS]`. Raises `UsageError`."""
         if not url:
             raise UsageError("no mail server is set", hint=f"Set smtp-url. {_FORM}")
@@ -81,18 +81,13 @@ def parse_address(text: str) -> str:
     return checked.addr_spec
 
 
-def build_mail(
-    notice: Notice, sender: str, to: Sequence[str], headers: Mapping[str, str] | None = None
-) -> EmailMessage:
+def build_mail(notice: Notice, sender: str, to: Sequence[str]) -> EmailMessage:
     """Make a message of a notice; its Message-ID is made of the notice's id."""
     mail = EmailMessage()
     mail["From"], mail["To"], mail["Subject"] = sender, ", ".join(to), notice.subject
     mail["Date"] = notice.at
     mail["Message-ID"] = make_msgid(notice.id, sender.rpartition("@")[2])
     mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: no vacation note answers it
-    for name, value in (headers or {}).items():
-        del mail[name]
-        mail[name] = value
     mail.set_content("\n\n".join(filter(None, (notice.text, notice.url))) or notice.subject)
     for attachment in notice.files:
         attach(mail, attachment)
@@ -130,24 +125,25 @@ class _Later(Exception):
 
 
 def _send(mail: EmailMessage, server: MailServer, proxy_url: str) -> None:
-    handed = False
+    handed_over = False
     try:
         connection = tunnel(proxy_url, server.host, server.port, timeout=_TIMEOUT_S)
         with _Connection(connection, server) as smtp:
             smtp.log_in()
-            handed = True
+            handed_over = True
             refused = smtp.send_message(mail)
     except smtplib.SMTPRecipientsRefused as error:
-        codes = [code for code, _ in error.recipients.values()]
-        said = ", ".join(f"{who}: {_said(why)}" for who, (_, why) in error.recipients.items())
-        raise _Later(said) if all(map(_passing, codes)) else NotSent(said) from error
+        raise _refusal(
+            ", ".join(f"{who}: {_words(why)}" for who, (_, why) in error.recipients.items()),
+            [code for code, _ in error.recipients.values()],
+        ) from error
     except smtplib.SMTPResponseException as error:
-        said = f"{error.smtp_code} {_said(error.smtp_error)}"
-        raise _Later(said) if _passing(error.smtp_code) else NotSent(said) from error
+        said = f"{error.smtp_code} {_words(error.smtp_error)}"
+        raise _refusal(said, [error.smtp_code]) from error
     except smtplib.SMTPNotSupportedError as error:
         raise NotSent(f"{server.place}: {error}") from error
     except (smtplib.SMTPException, OSError) as error:
-        if handed:
+        if handed_over:
             said = f"{server.place} went away: whether it took the message is unknown"
             raise NotSent(said) from error
         if isinstance(error.__context__ or error, TimeoutError):
@@ -157,12 +153,13 @@ def _send(mail: EmailMessage, server: MailServer, proxy_url: str) -> None:
         raise NotSent("refused for " + ", ".join(refused) + "; the others have it")
 
 
-def _passing(code: int) -> bool:
-    return 400 <= code < 500
+def _refusal(said: str, codes: Sequence[int]) -> Exception:
+    """A refusal by its SMTP codes: 4xx may pass."""
+    return _Later(said) if all(400 <= code < 500 for code in codes) else NotSent(said)
 
 
-def _said(words: bytes | str) -> str:
-    return words.decode("utf-8", "replace") if isinstance(words, bytes) else words
+def _words(reply: bytes | str) -> str:
+    return reply.decode("utf-8", "replace") if isinstance(reply, bytes) else reply
 
 
 class _Connection(smtplib.SMTP):
@@ -172,29 +169,27 @@ class _Connection(smtplib.SMTP):
         super().__init__(local_hostname="localhost")  # our own name is nobody's business
         self._server = server
         self._host = server.host
-        self.sock = (
-            certificates().wrap_socket(connection, server_hostname=server.host)
-            if (server.secure)
-            else connection
-        )
+        self.sock = connection
+        if server.secure:
+            self.sock = certificates().wrap_socket(connection, server_hostname=server.host)
         code, greeting = self.getreply()
         if code != 220:
             raise smtplib.SMTPConnectError(code, greeting)
 
     def log_in(self) -> None:
         """Make the connection secure and say who we are."""
+        server = self._server
         self.ehlo_or_helo_if_needed()
-        if not self._server.secure and (
-            self.has_extn("starttls") or not is_near(self._server.host)
-        ):
+        # Without TLS nothing goes further than this machine.
+        if not server.secure and (self.has_extn("starttls") or not is_near(server.host)):
             self.starttls(context=certificates())
             self.ehlo()
-        if self._server.user:
-            self.login(self._server.user, self._server.password)
+        if server.user:
+            self.login(server.user, server.password)
 
 
 def is_near(host: str, *kinds: AddressKind) -> bool:
-    """Say whether a host is on this machine, where nobody listens in, or an address of `kinds`."""
+    """Whether a host is on this machine, where nobody listens in, or an address of `kinds`."""
     try:
         return classify(host) in {AddressKind.LOOPBACK, *kinds}
     except ValueError:

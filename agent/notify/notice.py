@@ -6,10 +6,6 @@ import mimetypes
 import uuid
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +15,6 @@ class Attachment:
     name: str
     body: bytes = field(repr=False)
     media_type: str = "application/octet-stream"
-
-    @classmethod
-    def of(cls, path: Path) -> Attachment:
-        """Read a file. Raises OSError."""
-        return cls.named(path.name, path.read_bytes())
 
     @classmethod
     def named(cls, name: str, body: bytes) -> Attachment:

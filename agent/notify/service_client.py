@@ -14,8 +14,6 @@ from browser.net.pace import retry_after
 from browser.net.transport import EgressTransport, typed_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from browser.net.egress import Egress
 
 TRIES = 5
@@ -29,7 +27,7 @@ _UNCLEAR = frozenset({500, 502, 504})
 
 
 class ServiceClient:
-    """Calls one service; `headers` go with every request. Used inside `async with`.
+    """Calls one service. Used inside `async with`.
 
     What may not be done twice is asked again only where nothing was done: no connection, 429, 503.
     """
@@ -38,15 +36,14 @@ class ServiceClient:
         self,
         egress: Egress,
         *,
-        headers: Mapping[str, str] | None = None,
         timeout: float = 30.0,
         backoff: float = BACKOFF_S,
     ) -> None:
         self._http = httpx2.AsyncClient(
             transport=EgressTransport(egress.proxy_url),
-            headers={"User-Agent": "urchin-research", **(headers or {})},
+            headers={"User-Agent": "urchin-research"},
             timeout=timeout,
-            follow_redirects=False,
+            follow_redirects=False,  # the person named one server, and no other gets the text
         )
         self._backoff = backoff
 
@@ -64,39 +61,40 @@ class ServiceClient:
         `repeatable` says that doing it twice does no harm. Raises Refused, ConnectFailed (nothing
         was done) and `NotSent` where nobody knows, or the service asks to be left alone too long.
         """
+        passing = _UNDONE | _UNCLEAR if repeatable else _UNDONE
         for attempt in range(TRIES):
             last = attempt + 1 == TRIES
-            wanted: float | None = None
+            wait: float | None = None
             try:
                 answer = await self._once(method, url, repeatable=repeatable, **request)
             except ConnectFailed:
                 if last:
                     raise
             else:
-                again = _UNDONE | _UNCLEAR if repeatable else _UNDONE
-                if answer.status_code not in again or last:
+                if answer.status_code not in passing or last:
                     return answer
-                wanted = asked_to_wait(answer)
-                if wanted is not None and wanted > LONGEST_WAIT_S:
-                    said = f"{answer.url.host} asks to be left alone for {wanted:.0f} s"
+                wait = _wait_asked(answer)
+                if wait is not None and wait > LONGEST_WAIT_S:
+                    said = f"{answer.url.host} asks to be left alone for {wait:.0f} s"
                     raise NotSent(said, hint="Try again later.")
-            await asyncio.sleep(backoff_delay(attempt, self._backoff) if wanted is None else wanted)
+            await asyncio.sleep(backoff_delay(attempt, self._backoff) if wait is None else wait)
         raise AssertionError("a call is made at least once")
 
     async def _once(
         self, method: str, url: str, *, repeatable: bool, **request: Any
     ) -> httpx2.Response:
-        with typed_errors(_place(url)):
+        parsed = httpx2.URL(url)
+        # Scheme and host alone: the path of some services holds the token.
+        place = f"{parsed.scheme}://{parsed.netloc.decode()}"
+        with typed_errors(place):
             try:
                 return await self._http.request(method, url, **request)
             except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError):
                 raise
             except (httpx2.TransportError, NoAnswer) as error:
                 if repeatable:
-                    raise ConnectFailed(
-                        f"{_place(url)}: {error or type(error).__name__}"
-                    ) from error
-                said = f"{_place(url)} did not answer: whether it took the message is unknown"
+                    raise ConnectFailed(f"{place}: {error or type(error).__name__}") from error
+                said = f"{place} did not answer: whether it took the message is unknown"
                 raise NotSent(said) from error
 
 
@@ -106,7 +104,7 @@ def backoff_delay(attempt: int, backoff: float = BACKOFF_S) -> float:
     return random.uniform(longest / 2, longest)
 
 
-def asked_to_wait(answer: httpx2.Response) -> float | None:
+def _wait_asked(answer: httpx2.Response) -> float | None:
     """Seconds that a service asks for, by the header or, as Telegram and Discord, in the body."""
     said = retry_after(answer.headers)
     if said is not None or "json" not in answer.headers.get("content-type", ""):
@@ -118,9 +116,3 @@ def asked_to_wait(answer: httpx2.Response) -> float | None:
     within = body.get("parameters", body) if isinstance(body, dict) else {}
     seconds = within.get("retry_after") if isinstance(within, dict) else None
     return float(seconds) if isinstance(seconds, int | float) else None
-
-
-def _place(url: str) -> str:
-    """Scheme and host: the path of some services holds the token."""
-    parsed = httpx2.URL(url)
-    return f"{parsed.scheme}://{parsed.netloc.decode()}"

@@ -20,6 +20,8 @@ import shutil
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,9 +44,15 @@ if TYPE_CHECKING:
 Sender = Callable[[str, "Notice"], Awaitable[None]]
 """Takes what stands behind the scheme, and the notice; raises what `notify` then tells."""
 
+SECRET = "WEBHOOK_SECRET"  # noqa: S105 - the variable's name
+_BASE64 = "whsec_"
 _HOOK_S = 15.0
 """Seconds: a receiver takes a notice first and works on it afterwards."""
 _FORMS = "mailto:ADDRESS, https://…, desktop:, feed:FILE, or CHANNEL:WHERE"
+_SHOWN_CHARS = 400
+"""What desktops show before they cut."""
+_SHOW_S = 10.0
+_MAC = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run"
 
 
 async def notify(
@@ -63,116 +71,150 @@ async def notify(
     """
     secrets, further = os.environ if environ is None else environ, ways or {}
 
-    async def told(target: str) -> Delivery:
+    async def deliver(target: str) -> Delivery:
         scheme, _, rest = target.partition(":")
         shown = target.partition("#")[0]
         try:
-            check_target(target, options, secrets, further)
             if scheme in further:
                 await further[scheme](rest, notice)
-            elif scheme == "desktop":
-                await show(notice, secrets)
-            elif scheme == "feed":
-                await asyncio.to_thread(add_entry, _file(rest), notice)
-            elif scheme == "mailto":
-                await _mail(notice, _addresses(rest), options, secrets, backoff)
             else:
-                await _post(notice, *key_of(target, secrets), options, backoff)
+                await _sender(target, options, secrets, backoff)(notice)
         except (ResearchError, BrowserError) as error:
             return Delivery(shown, sent=False, detail=f"{error}. {error.hint}".strip())
         return Delivery(shown, sent=True)
 
-    return tuple(await asyncio.gather(*map(told, targets)))
+    return tuple(await asyncio.gather(*map(deliver, targets)))
 
 
 def check_target(
     target: str, options: Options, environ: Mapping[str, str], ways: Collection[str] = ()
 ) -> None:
     """Raise `UsageError` for a target that no notice could go to as things are set now."""
+    if target.partition(":")[0] not in ways:
+        _sender(target, options, environ, BACKOFF_S)
+
+
+def _sender(
+    target: str, options: Options, environ: Mapping[str, str], backoff: float
+) -> Callable[[Notice], Awaitable[None]]:
+    """Find what sends to a target, everything about it checked. Raises `UsageError`."""
     scheme, _, rest = target.partition(":")
     if scheme == "mailto":
-        MailServer.of(options.smtp_url, environ)
-        _addresses(rest)
-    elif scheme in {"http", "https"}:
-        key_of(target, environ)
-    elif scheme == "feed":
-        _file(rest)
-    elif scheme not in {"desktop", *ways}:
-        raise UsageError(f"{target!r} is nowhere that can be told", hint=f"There are {_FORMS}.")
+        server = MailServer.from_url(options.smtp_url, environ)
+        addresses = [parse_address(one) for one in rest.partition("?")[0].split(",")]
+        return partial(_mail, server, addresses, options, backoff)
+    if scheme in {"http", "https"}:
+        url, key = _url_and_key(target, environ)
+        return partial(_post, url, key, options, backoff)
+    if scheme == "desktop":
+        return partial(_show, environ)
+    if scheme == "feed":
+        path = Path(rest.removeprefix("//")).expanduser()
+        if path.suffix in {".xml", ".atom"}:
+            return lambda notice: asyncio.to_thread(add_entry, path, notice)
+        hint = "Write it as feed:/path/news.xml."
+        raise UsageError(f"{rest!r} is no file of a feed", hint=hint)
+    raise UsageError(f"{target!r} is nowhere that can be told", hint=f"There are {_FORMS}.")
 
 
-async def _mail(
-    notice: Notice,
-    to: Sequence[str],
-    options: Options,
-    environ: Mapping[str, str],
-    backoff: float,
-) -> None:
-    server = MailServer.of(options.smtp_url, environ)
-    async with Egress(only(options, server.place)) as egress:
-        await send_mail(build_mail(notice, server.sender, to), server, egress.proxy_url, backoff)
-
-
-async def _post(notice: Notice, url: str, key: bytes, options: Options, backoff: float) -> None:
-    """Post a notice; a receiver that gets it twice tells by `webhook-id`. Raises `NotSent`."""
-    body = json.dumps(_payload(notice)).encode()
-    headers = sign(notice.id, body, key)
-    async with (
-        Egress(only(options, host_and_port(url))) as egress,
-        ServiceClient(egress, timeout=_HOOK_S, backoff=backoff) as service,
-    ):
-        answer = await service.call("POST", url, repeatable=True, content=body, headers=headers)
-    if not answer.is_success:
-        raise NotSent(f"{answer.url.host} answered {answer.status_code} {answer.reason_phrase}")
-
-
-def only(options: Options, *places: str) -> EgressPolicy:
-    """Let these `host:port` be reached and nothing else: the person named them."""
+def _only(options: Options, place: str) -> EgressPolicy:
+    """Let one `host:port` be reached and nothing else: the person named it."""
     return EgressPolicy(
-        allow_hosts=places,
+        allow_hosts=(place,),
         deny_hosts=options.deny,
-        allow_private=places,
+        allow_private=(place,),
         upstream_proxy=options.proxy,
     )
 
 
 def host_and_port(url: str) -> str:
-    """Give `host:port` of an address, the scheme's own port too. Raises `UsageError`."""
+    """The `host:port` of an address, the scheme's own port too. Raises `UsageError`."""
     parsed = parse(url)
     if parsed is None or not parsed.host:
         raise UsageError(f"{url!r} is no address", hint="Write it as https://example.org.")
-    return (
-        f"[{parsed.host}]:{parsed.port}" if ":" in parsed.host else f"{parsed.host}:{parsed.port}"
-    )
+    host = f"[{parsed.host}]" if ":" in parsed.host else parsed.host
+    return f"{host}:{parsed.port}"
 
 
-def _addresses(text: str) -> list[str]:
-    return [parse_address(one) for one in text.partition("?")[0].split(",")]
+async def _mail(
+    server: MailServer, to: Sequence[str], options: Options, backoff: float, notice: Notice
+) -> None:
+    async with Egress(_only(options, server.place)) as egress:
+        await send_mail(build_mail(notice, server.sender, to), server, egress.proxy_url, backoff)
 
 
-def _file(text: str) -> Path:
-    path = Path(text.removeprefix("//")).expanduser()
-    if path.suffix not in {".xml", ".atom"}:
-        raise UsageError(f"{text!r} is no file of a feed", hint="Write it as feed:/path/news.xml.")
-    return path
+# Webhooks, signed as standardwebhooks.com says, which libraries of most languages check
 
 
-# The desktop of this machine
+def _url_and_key(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
+    """Split off the fragment, which may name the variable of the key; give the key as well.
 
-_LONGEST_SHOWN = 400
-"""Characters: what desktops show before they cut."""
-_SHOW_S = 10.0
-_MAC = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run"
+    Raises `UsageError` where there is none, or the report would go over the net in the clear.
+    """
+    parsed = parse(url)
+    if parsed is None or not parsed.host:
+        raise UsageError(f"{url!r} is no web address", hint="Write it as https://example.org/hook.")
+    # Beside this machine, a network at home may do without TLS.
+    if parsed.scheme != "https" and not is_near(parsed.host, AddressKind.PRIVATE):
+        raise UsageError(f"{parsed.host} would get the text in the clear", hint="Use https.")
+    variable = parsed.fragment.removeprefix("#") or SECRET
+    value = environ.get(variable, "")
+    if not value:
+        said = f"{variable} is not set, with which notices to {parsed.host} are signed"
+        raise UsageError(said, hint=f"`research keys set {variable}` keeps it.")
+    key = value.encode()
+    if value.startswith(_BASE64):
+        try:
+            key = base64.b64decode(value.removeprefix(_BASE64), validate=True)
+        except binascii.Error as error:
+            raise UsageError(f"a key that begins with {_BASE64} goes on in base64") from error
+    return parsed.href.removesuffix(parsed.fragment), key
 
 
-async def show(notice: Notice, environ: Mapping[str, str]) -> None:
-    """Show a notice. Raises `NotSent` where there is no desktop, or it takes none."""
-    text = (
-        notice.text
-        if len(notice.text) <= _LONGEST_SHOWN
-        else f"{notice.text[: _LONGEST_SHOWN - 1]}…"
-    )
-    command = _command(notice.subject, text, environ)
+async def _post(url: str, key: bytes, options: Options, backoff: float, notice: Notice) -> None:
+    """Post a notice; a receiver that gets it twice tells by `webhook-id`. Raises `NotSent`."""
+    files = [
+        {"name": f.name, "media_type": f.media_type, "base64": base64.b64encode(f.body).decode()}
+        for f in notice.files
+    ]
+    data = {"title": notice.subject, "text": notice.text, "url": notice.url, "files": files}
+    event = {"type": "research.notice", "timestamp": notice.at.isoformat(), "data": data}
+    body = json.dumps(event).encode()
+    sending: dict[str, Any] = {"content": body, "headers": sign(notice.id, body, key)}
+    async with (
+        Egress(_only(options, host_and_port(url))) as egress,
+        ServiceClient(egress, timeout=_HOOK_S, backoff=backoff) as service,
+    ):
+        answer = await service.call("POST", url, repeatable=True, **sending)
+    if not answer.is_success:
+        raise NotSent(f"{answer.url.host} answered {answer.status_code} {answer.reason_phrase}")
+
+
+def sign(name: str, body: bytes, key: bytes, *, at: int | None = None) -> dict[str, str]:
+    """Make the headers that sign a body; `at` is the time in seconds since 1970, now by default."""
+    stamp = str(int(time.time()) if at is None else at)
+    mac = hmac.new(key, b".".join((name.encode(), stamp.encode(), body)), hashlib.sha256)
+    return {
+        "Content-Type": "application/json",
+        "webhook-id": name,
+        "webhook-timestamp": stamp,
+        "webhook-signature": f"v1,{base64.b64encode(mac.digest()).decode()}",
+    }
+
+
+async def _show(environ: Mapping[str, str], notice: Notice) -> None:
+    """Show a notice on the desktop. Raises `NotSent` where there is none, or it takes none."""
+    text = notice.text
+    text = text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 1]}…"
+    if sys.platform == "darwin":
+        command = ["osascript", "-e", _MAC, "--", notice.subject, text]
+    else:
+        program = shutil.which("notify-send", path=environ.get("PATH"))
+        if program is None:
+            raise NotSent("there is no desktop here", hint="notify-send shows notices on Linux.")
+        # Servers of notifications read the text as markup.
+        plain = escape(text, quote=False)
+        command = [program, "--app-name=Urchin", "--", notice.subject, plain]
     process = await asyncio.create_subprocess_exec(
         *command,
         stdout=asyncio.subprocess.DEVNULL,
@@ -188,68 +230,3 @@ async def show(notice: Notice, environ: Mapping[str, str]) -> None:
         raise NotSent(f"{command[0]} did not come to an end") from error
     if process.returncode:
         raise NotSent(f"{command[0]}: {said.decode('utf-8', 'replace').strip()[:200]}")
-
-
-def _command(title: str, text: str, environ: Mapping[str, str]) -> list[str]:
-    if sys.platform == "darwin":
-        return ["osascript", "-e", _MAC, "--", title, text]
-    found = shutil.which("notify-send", path=environ.get("PATH"))
-    if found is None:
-        raise NotSent("there is no desktop here", hint="notify-send shows notices on Linux.")
-    # Servers of notifications read the text as markup.
-    plain = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return [found, "--app-name=Urchin", "--", title, plain]
-
-
-# Webhooks, signed as standardwebhooks.com says, which libraries of most languages check
-
-SECRET = "WEBHOOK_SECRET"  # noqa: S105 - the variable's name
-_BASE64 = "whsec_"
-
-
-def key_of(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
-    """Give the address without its fragment, which may name the variable of the key, and the key.
-
-    Raises `UsageError` where there is none, or the report would go over the net in the clear.
-    """
-    parsed = parse(url)
-    if parsed is None or not parsed.host:
-        raise UsageError(f"{url!r} is no web address", hint="Write it as https://example.org/hook.")
-    if parsed.scheme != "https" and not is_near(parsed.host, AddressKind.PRIVATE):
-        raise UsageError(f"{parsed.host} would get the text in the clear", hint="Use https.")
-    variable = parsed.fragment.removeprefix("#") or SECRET
-    value = environ.get(variable, "")
-    if not value:
-        said = f"{variable} is not set, with which notices to {parsed.host} are signed"
-        raise UsageError(said, hint=f"`research keys set {variable}` keeps it.")
-    return parsed.href.removesuffix(parsed.fragment), _key(value)
-
-
-def _key(value: str) -> bytes:
-    if not value.startswith(_BASE64):
-        return value.encode()
-    try:
-        return base64.b64decode(value.removeprefix(_BASE64), validate=True)
-    except binascii.Error as error:
-        raise UsageError(f"a key that begins with {_BASE64} goes on in base64") from error
-
-
-def sign(name: str, body: bytes, key: bytes, *, at: int | None = None) -> dict[str, str]:
-    """Give the headers that sign a body; `at` is the time in seconds since 1970, now by default."""
-    stamp = str(int(time.time()) if at is None else at)
-    mac = hmac.new(key, b".".join((name.encode(), stamp.encode(), body)), hashlib.sha256)
-    return {
-        "Content-Type": "application/json",
-        "webhook-id": name,
-        "webhook-timestamp": stamp,
-        "webhook-signature": f"v1,{base64.b64encode(mac.digest()).decode()}",
-    }
-
-
-def _payload(notice: Notice) -> dict[str, Any]:
-    files = [
-        {"name": f.name, "media_type": f.media_type, "base64": base64.b64encode(f.body).decode()}
-        for f in notice.files
-    ]
-    data = {"title": notice.subject, "text": notice.text, "url": notice.url, "files": files}
-    return {"type": "research.notice", "timestamp": notice.at.isoformat(), "data": data}

@@ -55,11 +55,41 @@ _ROLE_TURN = re.compile(
     r"([^\S\n]*):"
 )
 _OPENER_LOOKALIKES = {"<<": "‹‹", "[": "⟦", "<": "‹", '"': "“"}
+_STRUCTURE = re.compile(rf'["{{}}\[\]]|>>|{_TOOL_OPEN}')
+_QUOTED = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+# In a bare parameter (`5" screen`) a quote counts only when it closes before the next tag.
+_QUOTED_BARE = re.compile(rf'"(?:(?!{_TOOL_OPEN})[^"\n])*+"')
+_FENCE = re.compile(r"```(?:json)?\s*")
+_THOUGHT_TAGS = ("think", "thinking", "reasoning")
+_CALL_TAGS = ("tool_call", "tool_calls", "function_call", "tool_use")
+_PLACEHOLDER = "NAME"
+_CALL_MARKS = (_TOOL_OPEN, *(f"<{tag}>" for tag in _CALL_TAGS), "[TOOL_CALLS]", '"arguments"')
+"""What is left of a call that could not be read."""
+_NAMES, _ARGUMENTS = ("name", "tool", "tool_name"), ("arguments", "parameters", "args", "input")
+MOST_CALLS: Final = 40
+"""Calls of a reply that are read with care; a reply that repeats itself has thousands."""
 
 
 def gives_up(answer: str) -> bool:
-    """Tell whether an answer says that the evidence does not hold it."""
+    """Whether an answer says that the evidence does not hold it."""
     return answer.lstrip(MARKUP).startswith(NOT_FOUND)
+
+
+def inert(text: str) -> str:
+    """Make tags, headers and role turns in web text harmless, still legible, one to one."""
+    # One character for one: places in a saved text stay what they are.
+    broken = _MARKERS.sub(lambda m: _OPENER_LOOKALIKES[m[0]], text)
+    return _ROLE_TURN.sub(r"\1\2：", broken)
+
+
+def format_call(name: str, arguments: str) -> str:
+    """Write a call; arguments that are slightly broken JSON are mended, others stay as they are."""
+    value = loose_json(arguments) if arguments.strip() else None
+    if value in (None, {}):
+        param = "" if value == {} else arguments.strip()
+    else:
+        param = json.dumps(value, ensure_ascii=False)
+    return f"<<TOOL:{name}:{param}>>" if param else f"<<TOOL:{name}>>"
 
 
 def parse(reply: str, tools: Collection[str] = ()) -> Reply:
@@ -68,25 +98,28 @@ def parse(reply: str, tools: Collection[str] = ()) -> Reply:
     The text keeps its tool tags: it is what goes back into the conversation as the assistant's
     turn. An empty parameter is no parameter. `tools` are the names of those that can be called.
     """
+    # All other forms become ours first, so that there is one grammar to be safe in.
     reply = _in_our_form(reply, {name.casefold(): name for name in tools})
     thoughts: list[str] = []
     calls: list[ToolCall] = []
     kept: list[str] = []
     at, unclosed, lost = 0, False, 0
     while (token := _TOKEN.search(reply, at)) is not None:
+        begin = token.end()
         if token[0] == _THINK_OPEN:
             kept.append(reply[at : token.start()])
-            unclosed = reply.find(_THINK_CLOSE, token.end()) < 0
-            thought, at = _thought(reply, token.end())
-            if thought:
-                thoughts.append(thought)
+            close = reply.find(_THINK_CLOSE, begin)
+            unclosed = close < 0
+            thought = trim(reply[begin:] if unclosed else reply[begin:close])
+            thoughts += [thought] if thought else []
+            at = len(reply) if unclosed else close + len(_THINK_CLOSE)
             continue
-        end = token.end() if token[2] == ">>" else _call_end(reply, token.end(), len(calls) + lost)
-        if end is not None:
-            param = "" if token[2] == ">>" else trim(reply[token.end() : end - 2])
-            calls.append(ToolCall(token[1], param))
-        lost += end is None
-        end = token.end() if end is None else end
+        end = begin if token[2] == ">>" else _call_end(reply, begin, len(calls) + lost)
+        if end is None:
+            lost += 1
+            end = begin
+        else:
+            calls.append(ToolCall(token[1], trim(reply[begin : max(begin, end - 2)])))
         kept.append(reply[at:end])
         at = end
     kept.append(reply[at:])
@@ -97,12 +130,30 @@ def parse(reply: str, tools: Collection[str] = ()) -> Reply:
     return Reply(tuple(thoughts), tuple(calls), text, unclosed, broken)
 
 
-_THOUGHT_TAGS = ("think", "thinking", "reasoning")
-_CALL_TAGS = ("tool_call", "tool_calls", "function_call", "tool_use")
-_PLACEHOLDER = "NAME"
-_CALL_MARKS = (_TOOL_OPEN, *(f"<{tag}>" for tag in _CALL_TAGS), "[TOOL_CALLS]", '"arguments"')
-"""What is left of a call that could not be read."""
-_NAMES, _ARGUMENTS = ("name", "tool", "tool_name"), ("arguments", "parameters", "args", "input")
+def _call_end(reply: str, start: int, before: int) -> int | None:
+    """Find where the call whose parameter begins at `start` ends, past its `>>`.
+
+    The first `>>` outside quotes and JSON nesting; where they never close, the first one of all
+    that stands before the next tag; None where there is none. `before` are the calls before it.
+    """
+    structured = reply[start:].lstrip()[:1] in _CLOSERS
+    brackets: list[str] = []
+    at = start
+    while before < MOST_CALLS and (found := _STRUCTURE.search(reply, at)) is not None:
+        at, mark = found.start() + 1, found[0]
+        if mark == '"':
+            quoted = (_QUOTED if structured else _QUOTED_BARE).match(reply, found.start())
+            at = quoted.end() if quoted else at
+        elif not brackets and mark == ">>":
+            return found.end()
+        elif not brackets and mark == _TOOL_OPEN:
+            break
+        elif structured and mark in _CLOSERS:
+            brackets.append(_CLOSERS[mark])
+        elif brackets and mark == brackets[-1]:
+            brackets.pop()
+    end, following = reply.find(">>", start), reply.find(_TOOL_OPEN, start)
+    return None if end < 0 or 0 <= following < end else end + 2
 
 
 def _in_our_form(reply: str, names: Mapping[str, str]) -> str:
@@ -123,6 +174,56 @@ def _in_our_form(reply: str, names: Mapping[str, str]) -> str:
         if outside[:1] in _CLOSERS and (tags := _tags(outside, names)):
             reply = reply.removesuffix(outside) + tags
     return _in_known_names(_of_actions(reply, names), names) if names else reply
+
+
+def _rewritten(reply: str, opens: str, closes: str, names: Mapping[str, str]) -> str:
+    """Rewrite the calls that stand between two marks, or behind one that is never closed."""
+    head, *parts = reply.split(opens)
+    done = [head]
+    for part in parts:
+        inside, mark, after = part.partition(closes)
+        tags, bare = _tags(inside, names), inside.strip()
+        if not tags and bare.startswith(_TOOL_OPEN) and bare.endswith(">>"):
+            tags = inside
+        done.append(f"{tags}{after}" if tags else f"{opens}{inside}{mark}{after}")
+    return "".join(done)
+
+
+def _tags(text: str, names: Mapping[str, str]) -> str:
+    """Write the calls that a JSON text holds as tags; empty where it holds none."""
+    value = loose_json(text)
+    if isinstance(value, dict) and isinstance(value.get("tool_calls"), list):
+        value = value["tool_calls"]
+    rows = value if isinstance(value, list) else [value]
+    calls = [_read_call(row) or _read_flat_call(row, names) for row in rows]
+    return "\n".join(format_call(*call) for call in calls if call) if all(calls) else ""
+
+
+def _read_call(row: Any) -> tuple[str, str] | None:
+    """Read a call in JSON, in any of the forms in use: its name and its arguments as they stand."""
+    if isinstance(row, dict) and isinstance(row.get("function"), dict):
+        row = row["function"]
+    if not isinstance(row, dict):
+        return None
+    name = next((row[key] for key in _NAMES if isinstance(row.get(key), str)), "")
+    given = next((row[key] for key in _ARGUMENTS if key in row), None)
+    if given is None or not name.replace("_", "").isalnum() or not name.isascii():
+        return None
+    return name, given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+
+
+def _read_flat_call(row: Any, names: Mapping[str, str]) -> tuple[str, str] | None:
+    """Read a call whose arguments stand beside its name: `{"tool": "READ", "url": "…"}`.
+
+    As a mere `name` it has to be written as it is: there are things called `read`.
+    """
+    if not isinstance(row, dict):
+        return None
+    key = next((key for key in _NAMES if str(row.get(key)).casefold() in names), None)
+    if key is None or (key == "name" and row[key] not in names.values()):
+        return None
+    fields = {name: value for name, value in row.items() if name not in (key, "type")}
+    return names[row[key].casefold()], json.dumps(fields, ensure_ascii=False)
 
 
 def _of_actions(reply: str, names: Mapping[str, str]) -> str:
@@ -174,131 +275,6 @@ def _of_element(reply: str, name: str) -> str:
         fields = dict(_FIELD.findall(inside))
         param = json.dumps(fields, ensure_ascii=False) if fields else inside
         done, reply = f"{done}{before}{format_call(name, param)}", after
-
-
-def _rewritten(reply: str, opens: str, closes: str, names: Mapping[str, str]) -> str:
-    """Rewrite the calls that stand between two marks, or behind one that is never closed."""
-    parts = reply.split(opens)
-    done = parts[:1]
-    for part in parts[1:]:
-        inside, mark, after = part.partition(closes)
-        tags = _tags(inside, names) or (inside if _is_tag(inside) else "")
-        done.append(f"{tags}{after}" if tags else f"{opens}{inside}{mark}{after}")
-    return "".join(done)
-
-
-def _is_tag(text: str) -> bool:
-    return text.strip().startswith(_TOOL_OPEN) and text.strip().endswith(">>")
-
-
-def _tags(text: str, names: Mapping[str, str]) -> str:
-    """Write the calls that a JSON text holds as tags; empty where it holds none."""
-    value = loose_json(text)
-    if isinstance(value, dict) and isinstance(value.get("tool_calls"), list):
-        value = value["tool_calls"]
-    rows = value if isinstance(value, list) else [value]
-    calls = [read_call(row) or _flat_call(row, names) for row in rows]
-    return "\n".join(format_call(*call) for call in calls if call) if all(calls) else ""
-
-
-def read_call(row: Any) -> tuple[str, str] | None:
-    """Read a call in JSON, in any of the forms in use: its name and its arguments as they stand."""
-    if isinstance(row, dict) and isinstance(row.get("function"), dict):
-        row = row["function"]
-    if not isinstance(row, dict):
-        return None
-    name = next((row[key] for key in _NAMES if isinstance(row.get(key), str)), "")
-    given = next((row[key] for key in _ARGUMENTS if key in row), None)
-    if given is None or not name.replace("_", "").isalnum() or not name.isascii():
-        return None
-    return name, given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
-
-
-def _flat_call(row: Any, names: Mapping[str, str]) -> tuple[str, str] | None:
-    """Read a call whose arguments stand beside its name: `{"tool": "READ", "url": "…"}`.
-
-    As a mere `name` it has to be written as it is: there are things called `read`.
-    """
-    if not isinstance(row, dict):
-        return None
-    key = next((key for key in _NAMES if str(row.get(key)).casefold() in names), None)
-    if key == "name" and row[key] not in names.values():
-        return None
-    if key is None:
-        return None
-    fields = {name: value for name, value in row.items() if name not in (key, "type")}
-    return names[row[key].casefold()], json.dumps(fields, ensure_ascii=False)
-
-
-def format_call(name: str, arguments: str) -> str:
-    """Write a call; arguments that are slightly broken JSON are mended, others stay as they are."""
-    value = loose_json(arguments) if arguments.strip() else None
-    if value in (None, {}):
-        param = "" if value == {} else arguments.strip()
-    else:
-        param = json.dumps(value, ensure_ascii=False)
-    return f"<<TOOL:{name}:{param}>>" if param else f"<<TOOL:{name}>>"
-
-
-def inert(text: str) -> str:
-    """Make tags, headers and role turns in web text harmless, still legible, one to one."""
-    broken = _MARKERS.sub(lambda m: _OPENER_LOOKALIKES[m[0]], text)
-    return _ROLE_TURN.sub(r"\1\2：", broken)
-
-
-def _thought(reply: str, start: int) -> tuple[str, int]:
-    """Read a thought that begins at `start`: its text, and where the reply goes on."""
-    close = reply.find(_THINK_CLOSE, start)
-    if close < 0:
-        return trim(reply[start:]), len(reply)
-    return trim(reply[start:close]), close + len(_THINK_CLOSE)
-
-
-MOST_CALLS: Final = 40
-"""Calls of a reply that are read with care; a reply that repeats itself has thousands."""
-
-
-def _call_end(reply: str, start: int, before: int) -> int | None:
-    """Find where the call whose parameter begins at `start` ends, past its `>>`."""
-    balanced = _balanced_end(reply, start) if before < MOST_CALLS else None
-    if balanced is not None:
-        return balanced
-    plain = reply.find(">>", start)
-    following = reply.find(_TOOL_OPEN, start)
-    if plain < 0 or 0 <= following < plain:
-        return None
-    return plain + 2
-
-
-_STRUCTURE = re.compile(rf'["{{}}\[\]]|>>|{_TOOL_OPEN}')
-_QUOTED = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-# In a bare parameter (`5" screen`) a quote counts only when it closes before the next tag.
-_QUOTED_BARE = re.compile(rf'"(?:(?!{_TOOL_OPEN})[^"\n])*+"')
-
-
-def _balanced_end(reply: str, start: int) -> int | None:
-    """Find the first `>>` outside quotes and JSON nesting; None where they never close."""
-    structured = reply[start:].lstrip()[:1] in _CLOSERS
-    open_brackets: list[str] = []
-    at = start
-    while (found := _STRUCTURE.search(reply, at)) is not None:
-        at, mark = found.start() + 1, found[0]
-        if mark == '"':
-            quoted = (_QUOTED if structured else _QUOTED_BARE).match(reply, found.start())
-            at = quoted.end() if quoted else at
-        elif not open_brackets and mark == ">>":
-            # `>>>`: the last two of a run of brackets close the call.
-            return found.end()
-        elif not open_brackets and mark == _TOOL_OPEN:
-            return None
-        elif structured and mark in _CLOSERS:
-            open_brackets.append(_CLOSERS[mark])
-        elif open_brackets and mark == open_brackets[-1]:
-            open_brackets.pop()
-    return None
-
-
-_FENCE = re.compile(r"```(?:json)?\s*")
 
 
 def loose_json(text: str) -> Any | None:

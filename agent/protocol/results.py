@@ -18,7 +18,7 @@ from agent.protocol.replies import inert
 from agent.types import Observation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from agent.types import Image, Passage, ToolCall
     from browser.types import SearchResult
@@ -52,7 +52,7 @@ class CallResult:
     snapshot: str = field(default="", repr=False)
 
     def observed(self, call: ToolCall) -> Observation:
-        """Give the result as data, for models that read no text."""
+        """The result as data, for models that read no text."""
         return Observation(call, self.data, self.passages, self.results, self.snapshot)
 
 
@@ -65,34 +65,20 @@ class Caller(Protocol):
 
 def format_results(results: list[CallResult]) -> str:
     """Write the results of one step as one user message, in tag order."""
-    return js.trim("".join(_format(result) for result in results))
+    lines = []
+    for result in results:
+        body = capped_json(result.data) if result.capped else to_json(result.data)
+        lines.append(f"[Tool result for {result.name}]: {inert(body)}\n")
+        if result.web:
+            lines.append(f'<web source="{result.label}">\n{inert(result.web)}\n</web>\n')
+        if failed(result.data):
+            lines.append(f"\n[HINT: {result.hint or DEFAULT_HINT}]\n")
+    return js.trim("".join(lines))
 
 
 def failed(data: Any) -> bool:
-    """Tell by the data of a result whether the call failed."""
+    """Whether the call failed, by the data of its result."""
     return isinstance(data, Mapping) and js.truthy(data.get("error"))
-
-
-def to_json(data: Any) -> str:
-    """Serialise as JavaScript would.
-
-    Compact, non-ASCII kept, `1.0` as `1`, keys like array indices first; what is no JSON, holds
-    itself, or goes too deep is null.
-    """
-    try:
-        return "".join(_written(data))
-    except RecursionError:
-        return "null"
-
-
-def _format(result: CallResult) -> str:
-    body = capped_json(result.data) if result.capped else to_json(result.data)
-    lines = [f"[Tool result for {result.name}]: {inert(body)}\n"]
-    if result.web:
-        lines.append(f'<web source="{result.label}">\n{inert(result.web)}\n</web>\n')
-    if failed(result.data):
-        lines.append(f"\n[HINT: {result.hint or DEFAULT_HINT}]\n")
-    return "".join(lines)
 
 
 def capped_json(data: Any) -> str:
@@ -120,40 +106,44 @@ def _cut(data: Any, limit: int) -> Any:
     return data
 
 
-def _written(data: Any) -> Iterator[str]:
-    """Write a value piece by piece."""
+def to_json(data: Any) -> str:
+    """Serialise as JavaScript would.
+
+    Compact, non-ASCII kept, `1.0` as `1`, keys like array indices first; what is no JSON, holds
+    itself, or goes too deep is null.
+    """
+    pieces: list[str] = []
+    try:
+        _write(data, pieces)
+    except RecursionError:
+        return "null"
+    return "".join(pieces)
+
+
+def _write(data: Any, pieces: list[str]) -> None:
+    separator = ""
     if isinstance(data, Mapping):
-        yield from _members(data)
+        pieces.append("{")
+        for key, value in js.ordered({str(key): value for key, value in data.items()}).items():
+            pieces.append(f"{separator}{_quoted(key)}:")
+            _write(value, pieces)
+            separator = ","
+        pieces.append("}")
     elif isinstance(data, list | tuple):
-        yield from _items(data)
-    elif isinstance(data, str):
-        yield _LONE_SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", _quoted(data))
+        pieces.append("[")
+        for value in data:
+            pieces.append(separator)
+            _write(value, pieces)
+            separator = ","
+        pieces.append("]")
     elif isinstance(data, float):
-        yield js.number_to_string(data) if math.isfinite(data) else "null"
+        pieces.append(js.number_to_string(data) if math.isfinite(data) else "null")
     elif data is None or isinstance(data, bool | int):
-        yield json.dumps(data)
+        pieces.append(json.dumps(data))
     else:
-        yield "null" if callable(data) else _quoted(str(data))
-
-
-def _members(data: Mapping[Any, Any]) -> Iterator[str]:
-    named = js.ordered({str(key): value for key, value in data.items()})
-    opening = "{"
-    for key, value in named.items():
-        yield f"{opening}{to_json(key)}:"
-        yield from _written(value)
-        opening = ","
-    yield "}" if named else "{}"
-
-
-def _items(data: list[Any] | tuple[Any, ...]) -> Iterator[str]:
-    opening = "["
-    for value in data:
-        yield opening
-        yield from _written(value)
-        opening = ","
-    yield "]" if data else "[]"
+        pieces.append("null" if callable(data) else _quoted(str(data)))
 
 
 def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+    quoted = json.dumps(text, ensure_ascii=False)
+    return _LONE_SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", quoted)

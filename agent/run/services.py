@@ -100,7 +100,7 @@ class RunServices:
             frozenset(options.share),
             attached=bool(options.attach or options.cdp),
             sites=logins,
-            heard=lambda kind, site: self.record("context.read", origin=kind.value, site=site),
+            on_read=lambda kind, site: self.record("context.read", origin=kind.value, site=site),
         )
         ask = self._on_record(inputs.ask)
         self.context = ToolContext(

@@ -20,8 +20,8 @@ from browser.plugins import PluginBroken
 from browser.read.crawl import Crawler
 from browser.read.reader import Reader
 from browser.search.chain import Chain
+from browser.search.declared import Declaration
 from browser.search.engines import build_providers, engine_name, keys_from
-from browser.search.provider import declared
 from browser.search.state import SearchCache
 from browser.types import Document, Outcome, Page
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agent.config import Options
     from agent.tools.context import Record
     from browser.search.corpus import Corpus
-    from browser.search.search_results import SearchSource
+    from browser.search.provider import SearchSource
     from browser.session.session import Browser
     from browser.solvers import Solver
     from browser.types import PageContext
@@ -145,7 +145,7 @@ class _Browsers:
     async def _start(self) -> Browser:
         from browser.session.session import Browser  # noqa: PLC0415 - Playwright only where it is used
 
-        judge = self._egress.check_place
+        judge = self._egress.guard.check_place
         if self._options.cdp:
             return await self._stack.enter_async_context(Browser.attach(self._options.cdp, judge))
         if self._options.attach:
@@ -162,7 +162,7 @@ class _Browsers:
         """Attach to what `research chrome` started, else to the Chrome that the person uses."""
         from browser.session.session import Browser  # noqa: PLC0415 - Playwright only where it is used
 
-        judge = self._egress.check_place
+        judge = self._egress.guard.check_place
         try:
             return await self._stack.enter_async_context(Browser.attach(DEFAULT_CDP, judge))
         except AttachFailed as error:
@@ -285,7 +285,7 @@ def _providers(
     if options.searxng_url:
         urls["searxng"] = options.searxng_url
     try:
-        own = [declared(name, url) for name, url in named.items() if _QUERY in url]
+        own = [Declaration.parse(name, url) for name, url in named.items() if _QUERY in url]
         # The key of an engine of one's own stands where those of the others do.
         keys = {one.name: environ.get(f"{one.name.upper()}_API_KEY", "") for one in own}
         return build_providers(

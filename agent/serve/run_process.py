@@ -170,7 +170,7 @@ class WorkerRun:
 async def look(tab: Tab, *, refs: bool) -> dict[str, Any]:
     """Take a picture of what is in view, with the refs drawn on it where that is asked for."""
     if refs:
-        picture = (await tab.pictures())[0]
+        picture = (await tab.marked_pictures())[0]
     else:
         tab.check_alive()
         picture = await tab.screenshot()

@@ -6,22 +6,20 @@ What is classified is what is dialled. `tunnel` connects through the egress for 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import socket
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from ipaddress import ip_address
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
-import h11
-
-from browser.errors import ConnectFailed, NameUnknown, Refused
-from browser.net.guard import REFUSED, UNKNOWN
+from browser.errors import ConnectFailed, NameUnknown
+from browser.net.guard import error_of_verdict
 from browser.net.url import parse
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import Sequence
 
     from browser.net.guard import Address
 
@@ -31,6 +29,13 @@ _THREADS = 16
 # Seconds that an answer is kept: one page asks for the same few names dozens of times.
 _KEEP_S = 60.0
 _TIMEOUT_S = 10.0
+# RFC 8305: a quarter of a second before the next address is tried beside the first.
+_STAGGER_S = 0.25
+_CONNECT_TIMEOUT_S = 10.0
+# Bytes read ahead on a stream before its sender is made to wait.
+STREAM_LIMIT = 256 * 1024
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class SystemResolver:
@@ -44,7 +49,8 @@ class SystemResolver:
         """Return the addresses of `host`, in the system's order of preference."""
         now = asyncio.get_running_loop().time()
         asked_at, answer = self._answers.get(host, (0.0, None))
-        if answer is None or now - asked_at > _KEEP_S or _failed(answer):
+        failed = answer and answer.done() and (answer.cancelled() or answer.exception())
+        if answer is None or failed or now - asked_at > _KEEP_S:
             answer = asyncio.create_task(self._ask(host))
             self._answers[host] = (now, answer)
         return await asyncio.shield(answer)
@@ -56,9 +62,12 @@ class SystemResolver:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _ask(self, host: str) -> Sequence[Address]:
-        loop = asyncio.get_running_loop()
-        question = loop.run_in_executor(self._threads, _getaddrinfo, host)
+        def getaddrinfo() -> list[str]:
+            found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+            return [str(address[0]) for *_, address in found]
+
         try:
+            question = asyncio.get_running_loop().run_in_executor(self._threads, getaddrinfo)
             found = await asyncio.wait_for(question, _TIMEOUT_S)
         except TimeoutError as error:
             raise ConnectFailed(f"no name server answered for {host}") from error
@@ -67,80 +76,51 @@ class SystemResolver:
         return tuple(dict.fromkeys(ip_address(text.partition("%")[0]) for text in found))
 
 
-def _getaddrinfo(host: str) -> list[str]:
-    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return [str(address[0]) for *_, address in found]
-
-
-def _failed(answer: asyncio.Task[Sequence[Address]]) -> bool:
-    return answer.done() and (answer.cancelled() or answer.exception() is not None)
-
-
-# RFC 8305: a quarter of a second before the next address is tried beside the first.
-_STAGGER_S = 0.25
-CONNECT_TIMEOUT_S = 10.0
-# Bytes read ahead on a stream before its sender is made to wait.
-STREAM_LIMIT = 256 * 1024
-
-Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-
-
-async def dial(
-    addresses: Sequence[Address], port: int, *, within: float = CONNECT_TIMEOUT_S
-) -> Streams:
+async def dial(addresses: Sequence[Address], port: int) -> Streams:
     """Connect to whichever address answers first. Raises ConnectFailed with the first reason."""
     try:
-        async with asyncio.timeout(within):
-            sock = await _race(_interleaved(addresses), port)
+        async with asyncio.timeout(_CONNECT_TIMEOUT_S):
+            sock = await _race(addresses, port)
     except TimeoutError as error:
         raise ConnectFailed(f"no answer from port {port} of {addresses[0]}") from error
     return await asyncio.open_connection(sock=sock, limit=STREAM_LIMIT)
 
 
 async def _race(addresses: Sequence[Address], port: int) -> socket.socket:
-    attempts: set[asyncio.Task[socket.socket]] = set()
+    """Happy eyeballs: the families alternate, beginning with the one that the resolver prefers."""
+    first = [a for a in addresses if a.version == addresses[0].version]
+    second = [a for a in addresses if a.version != addresses[0].version]
+    waiting = deque(a for a in chain.from_iterable(zip_longest(first, second)) if a is not None)
+    attempts: list[asyncio.Task[socket.socket]] = []
+    running: set[asyncio.Task[socket.socket]] = set()
     errors: list[OSError] = []
-    async with _closing_losers(attempts):
-        for address in addresses:
-            attempts.add(asyncio.create_task(_connect(address, port)))
-            if sock := await _first(attempts, errors, within=_STAGGER_S):
-                return sock
-        if sock := await _first(attempts, errors, within=None):
-            return sock
-    # asyncio words every failure alike; the number tells refused from unreachable
-    reason = os.strerror(errors[0].errno or 0).lower()
-    raise ConnectFailed(f"port {port} of {addresses[0]}: {reason}")
-
-
-async def _first(
-    attempts: set[asyncio.Task[socket.socket]], errors: list[OSError], *, within: float | None
-) -> socket.socket | None:
-    """Wait for the first attempt that succeeds, dropping those that fail."""
-    while attempts:
-        done, _ = await asyncio.wait(attempts, timeout=within, return_when=asyncio.FIRST_COMPLETED)
-        for attempt in done:
-            attempts.discard(attempt)
-            error = attempt.exception()
-            if error is None:
-                return attempt.result()
-            if not isinstance(error, OSError):
-                raise error
-            errors.append(error)
-        if not done:
-            break
-    return None
-
-
-@contextlib.asynccontextmanager
-async def _closing_losers(attempts: set[asyncio.Task[socket.socket]]) -> AsyncIterator[None]:
+    winner = None
     try:
-        yield
+        while winner is None and (waiting or running):
+            if waiting:
+                attempts.append(asyncio.create_task(_connect(waiting.popleft(), port)))
+                running.add(attempts[-1])
+            done, running = await asyncio.wait(
+                running,
+                timeout=_STAGGER_S if waiting else None,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            for attempt in done:
+                try:
+                    winner = winner or attempt.result()
+                except OSError as error:
+                    errors.append(error)
     finally:
         for attempt in attempts:
             attempt.cancel()
         for outcome in await asyncio.gather(*attempts, return_exceptions=True):
-            if isinstance(outcome, socket.socket):
-                outcome.close()
+            if isinstance(outcome, socket.socket) and outcome is not winner:
+                outcome.close()  # it answered too, a moment later
+    if winner is not None:
+        return winner
+    # asyncio words every failure alike; the number tells refused from unreachable
+    reason = os.strerror(errors[0].errno or 0).lower()
+    raise ConnectFailed(f"port {port} of {addresses[0]}: {reason}")
 
 
 async def _connect(address: Address, port: int) -> socket.socket:
@@ -156,11 +136,9 @@ async def _connect(address: Address, port: int) -> socket.socket:
     return sock
 
 
-def _interleaved(addresses: Sequence[Address]) -> list[Address]:
-    """Alternate the families, beginning with the one that the resolver prefers."""
-    first = [a for a in addresses if a.version == addresses[0].version]
-    second = [a for a in addresses if a.version != addresses[0].version]
-    return [a for a in chain.from_iterable(zip_longest(first, second)) if a is not None]
+def authority(host: str, port: int) -> str:
+    """Write `host:port` as a CONNECT request names it, IPv6 in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def tunnel(proxy_url: str, host: str, port: int, *, timeout: float) -> socket.socket:
@@ -170,29 +148,22 @@ def tunnel(proxy_url: str, host: str, port: int, *, timeout: float) -> socket.so
     """
     proxy = parse(proxy_url)
     assert proxy is not None, "the egress has an address"
+    there = authority(host, port)
     connection = socket.create_connection((proxy.host, proxy.port), timeout=timeout)
+    head = b""
     try:
-        status, reason = _ask_for_tunnel(
-            connection, f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        )
-    except (OSError, h11.ProtocolError) as error:
+        connection.sendall(f"CONNECT {there} HTTP/1.1\r\nHost: {there}\r\n\r\n".encode())
+        while not head.endswith(b"\r\n\r\n"):
+            # A server that speaks first, as of mail, may do so at once: no byte of it is taken here
+            byte = connection.recv(1)
+            if not byte:
+                raise ConnectionAbortedError("the egress closed the connection")
+            head += byte
+    except OSError as error:
         connection.close()
-        raise ConnectFailed(f"{host}:{port}: {error}") from error
+        raise ConnectFailed(f"{there}: {error}") from error
+    _, status, reason = head.decode("ascii", "replace").partition("\r\n")[0].split(" ", 2)
     if status == "200":
         return connection
     connection.close()
-    known = {REFUSED: Refused, UNKNOWN: NameUnknown}
-    raise known.get(status, ConnectFailed)(reason)
-
-
-def _ask_for_tunnel(connection: socket.socket, authority: str) -> tuple[str, str]:
-    """Ask for the tunnel; gives the status and its reason, having read no byte beyond them."""
-    wire = h11.Connection(h11.CLIENT)
-    request = h11.Request(method="CONNECT", target=authority, headers=[("Host", authority)])
-    connection.sendall((wire.send(request) or b"") + (wire.send(h11.EndOfMessage()) or b""))
-    while (event := wire.next_event()) is h11.NEED_DATA:
-        # A server that speaks first, as of mail, may do so at once: no byte of it is taken here.
-        wire.receive_data(connection.recv(1))
-    if isinstance(event, h11.Response):
-        return str(event.status_code), event.reason.decode("ascii", "replace")
-    raise h11.RemoteProtocolError("the egress closed the connection")
+    raise error_of_verdict(status, reason)

@@ -1,11 +1,14 @@
 """The one way out of a run: a loopback proxy that resolves, classifies and dials in one place.
 
     browser ──proxy──┐
-    HttpClient ──────┼─> Egress ─ host rules ─ resolve ─ classify each address ─ dial that address
-    model clients ───┘
+    HttpClient ──────┤                ┌────────────── Guard ──────────────┐
+    model clients ───┼─> Egress ─ host rules ─> resolve ─> classify each ─> dial that address
+    services, mail ──┘      │                                address     (or an upstream proxy)
+                            └─ a stranger of this machine is turned away
 
 What was classified is what is dialled, so no second answer of a name server can change the
-target, and no redirect, frame, worker or WebSocket can go round it.
+target, and no redirect, frame, worker or WebSocket can go round it. `guard` decides, `dial`
+resolves and connects, `proxy` speaks HTTP with the clients; `decode` holds bodies to their limit.
 """
 
 from __future__ import annotations
@@ -15,19 +18,16 @@ import os
 import socket
 import struct
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
-from browser.errors import ConnectFailed
 from browser.net.dial import STREAM_LIMIT, SystemResolver
-from browser.net.guard import EgressPolicy, Guard, Refusal
-from browser.net.proxy import Connector, ProxyConnection, Upstream
-from browser.net.url import parse
+from browser.net.guard import EgressPolicy, Guard
+from browser.net.proxy import Connector, ProxyConnection
 
 if TYPE_CHECKING:
     from browser.net.guard import Resolve
 
-__all__ = ["CHROMIUM_FLAGS", "Egress", "EgressPolicy", "Refusal"]
+__all__ = ["CHROMIUM_FLAGS", "Egress", "EgressPolicy"]
 
 CHROMIUM_FLAGS = (
     # loopback goes round a proxy by default; the guard must see it to refuse it
@@ -56,8 +56,7 @@ class Egress:
         self.policy = policy or EgressPolicy()
         self._system = SystemResolver()
         self.guard = Guard(self.policy, resolve or self._system)
-        upstream = self.policy.upstream_proxy
-        self._router = Connector(self.guard, Upstream.parse(upstream) if upstream else None)
+        self._connector = Connector(self.guard, self.policy.upstream_proxy)
         self._server: asyncio.Server | None = None
         self._clients: set[asyncio.Task[None]] = set()
 
@@ -88,34 +87,15 @@ class Egress:
         """The proxy for browsers and HTTP clients."""
         return f"http://127.0.0.1:{self.port}"
 
-    @property
-    def refusals(self) -> tuple[Refusal, ...]:
-        """What was turned away, oldest first (the last thousand)."""
-        return tuple(self.guard.refusals)
-
-    def check_url(self, url: str) -> None:
-        """Raise Refused for what can be told without asking a name server."""
-        self.guard.check_url(url)
-
-    async def check_place(self, url: str) -> None:
-        """Raise Refused also for what the name leads to, for a browser without our proxy.
-
-        A name that only that browser's own proxy can resolve passes.
-        """
-        self.guard.check_url(url)
-        parsed = parse(url)
-        with suppress(ConnectFailed):
-            await self.guard.addresses(parsed.host if parsed else "", parsed.port if parsed else 0)
-
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if is_strangers(writer.get_extra_info("peername")[1], self.port):
+        if _is_strangers(writer.get_extra_info("peername")[1], self.port):
             writer.transport.abort()
             return
         client = asyncio.current_task()
         assert client
         self._clients.add(client)
         try:
-            await ProxyConnection((reader, writer), self._router).serve()
+            await ProxyConnection((reader, writer), self._connector).serve()
         except (OSError, asyncio.CancelledError):
             writer.transport.abort()  # the client has left, or the run is over
         finally:
@@ -137,7 +117,7 @@ _LOOPBACK = socket.inet_aton("127.0.0.1")
 _ROOT = 0
 
 
-def is_strangers(peer_port: int, own_port: int) -> bool:
+def _is_strangers(peer_port: int, own_port: int) -> bool:
     """Say whether the loopback connection from `peer_port` belongs to another user of the machine.
 
     False where the system does not tell: only Linux does. A password would do the same everywhere,
@@ -145,26 +125,19 @@ def is_strangers(peer_port: int, own_port: int) -> bool:
     cache off (measured: a page of 20 pictures opened again costs 22 requests in place of one, and
     210 ms in place of 130).
     """
-    user = _user_of(peer_port, own_port)
-    return user is not None and user not in {os.geteuid(), _ROOT}
-
-
-def _user_of(local_port: int, remote_port: int) -> int | None:
     family = getattr(socket, "AF_NETLINK", None)
     if family is None:
-        return None
+        return False
+    body = _QUESTION.pack(socket.AF_INET, socket.IPPROTO_TCP, 0, 0, _ANY_STATE)
+    body += _SOCKET_ID.pack(peer_port, own_port, _LOOPBACK, _LOOPBACK, 0, _NO_COOKIE)
+    head = _HEADER.pack(_HEADER.size + len(body), _SOCK_DIAG_BY_FAMILY, _REQUEST, 1, 0)
     try:
         with socket.socket(family, socket.SOCK_DGRAM, _NETLINK_SOCK_DIAG) as kernel:
-            kernel.send(_question(local_port, remote_port))
+            kernel.send(head + body)
             answer = kernel.recv(4096)
     except OSError:
-        return None  # a container may forbid the question
+        return False  # a container may forbid the question
     if _HEADER.unpack_from(answer)[1] != _SOCK_DIAG_BY_FAMILY:
-        return None
-    return int.from_bytes(answer[_UID_OFFSET : _UID_OFFSET + 4], sys.byteorder)
-
-
-def _question(local_port: int, remote_port: int) -> bytes:
-    body = _QUESTION.pack(socket.AF_INET, socket.IPPROTO_TCP, 0, 0, _ANY_STATE)
-    body += _SOCKET_ID.pack(local_port, remote_port, _LOOPBACK, _LOOPBACK, 0, _NO_COOKIE)
-    return _HEADER.pack(_HEADER.size + len(body), _SOCK_DIAG_BY_FAMILY, _REQUEST, 1, 0) + body
+        return False
+    user = int.from_bytes(answer[_UID_OFFSET : _UID_OFFSET + 4], sys.byteorder)
+    return user not in {os.geteuid(), _ROOT}

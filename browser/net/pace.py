@@ -42,16 +42,12 @@ _RESTING = frozenset({429, 503})
 class HostPace:
     """The next time at which each host may be asked, in seconds of the event loop's clock.
 
-    `delays` are the seconds between two requests that hosts asked for.
+    `delays` are the seconds between the starts of two requests that hosts asked for.
     """
 
     def __init__(self) -> None:
         self._due: dict[str, float] = {}
         self.delays: dict[str, float] = {}
-
-    def slow_down(self, host: str, delay: float) -> None:
-        """Keep `delay` seconds between the starts of two requests to `host` from now on."""
-        self.delays[host] = delay
 
     async def wait(self, host: str, until: float) -> None:
         """Sleep until `host` may be asked; DeadlineExceeded at once if that is past `until`."""
@@ -90,15 +86,15 @@ class HostPace:
         self._due[name] = max(due, self._due.get(name, 0.0))
 
     async def note(self, host: str, status: int, headers: Mapping[str, str]) -> None:
-        """Let `host` rest where its answer asks for it."""
-        if seconds := rest_asked(status, headers):
+        """Let `host` rest where its answer asks all of us for it."""
+        if status in _RESTING and (seconds := retry_after(headers)):
             await self.rest(host, seconds)
 
 
 _SHARED: ContextVar[HostPace | None] = ContextVar("pace", default=None)
 
 
-def pace_here() -> HostPace:
+def current_pace() -> HostPace:
     """Give the pace that the caller shares with others, or a new one."""
     return _SHARED.get() or HostPace()
 
@@ -113,19 +109,21 @@ def pacing(pace: HostPace) -> Iterator[None]:
         _SHARED.reset(token)
 
 
-def rest_asked(status: int, headers: Mapping[str, str]) -> float:
-    """Give the seconds for which an answer asks all of us to stay away; 0 where it does not."""
-    return (retry_after(headers) or 0.0) if status in _RESTING else 0.0
-
-
 def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
-    """Read `Retry-After` (seconds, or an HTTP date) as seconds from now; None where unsaid."""
-    said = headers.get("retry-after", "").strip()
-    if said.isascii() and said.isdigit():
-        return float(said)
+    """Read `Retry-After` (seconds, or an HTTP date) as seconds from now; None where unsaid.
+
+    GitHub and others say instead when a limit that is used up begins anew.
+    """
+    now = now or datetime.now(UTC)
+    value = headers.get("retry-after", "").strip()
+    reset = headers.get("x-ratelimit-reset", "").strip()
+    if value.isascii() and value.isdigit():
+        return float(value)
+    if not value and headers.get("x-ratelimit-remaining") == "0" and reset.isdecimal():
+        return max(0.0, float(reset) - now.timestamp())
     try:
-        until = parsedate_to_datetime(said)
+        until = parsedate_to_datetime(value)
     except (ValueError, OverflowError):
         return None
     until = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return max(0.0, (until - (now or datetime.now(UTC))).total_seconds())
+    return max(0.0, (until - now).total_seconds())

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 
 from protego import Protego
 
-from browser.errors import BrowserError, ConnectFailed, Refused
-from browser.net.http import MAX_BYTES, ROBOTS_AGENT
-from browser.net.pace import pace_here
+from browser.errors import BrowserError, ConnectFailed, DeadlineExceeded, Refused
+from browser.net.http import MAX_BYTES
+from browser.net.pace import current_pace
 from browser.net.url import WEB_SCHEMES, netloc, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from browser.net.http import HttpClient
+    from browser.net.transport import Response
 
-    from browser.net.http import HttpClient, Response
 
-
+ROBOTS_AGENT = "Urchin"
+"""The product token that robots.txt rules are looked up under (RFC 9309, 2.2.1)."""
 # RFC 9309, 2.5: a parser reads at least 500 KiB.
 _MAX_BYTES = 512 * 1024
 _DEADLINE_S = 8.0
@@ -35,18 +36,14 @@ class Robots:
         self._agent = agent
         self._rules: dict[str, asyncio.Task[Protego]] = {}
 
-    async def allowed(self, url: str) -> bool:
-        """Say whether robots may fetch `url`.
+    async def refusal(self, url: str) -> str:
+        """Say why robots may not fetch `url`; "" where they may.
 
         A file that is missing (4xx) allows, one that cannot be had (5xx, no answer) forbids.
         Raises ConnectFailed where nobody is there to ask.
         """
-        return not await self.refusal(url)
-
-    async def refusal(self, url: str) -> str:
-        """Say why robots may not fetch `url`; "" where they may."""
         rules = await self._of(url)
-        if rules is None or rules.can_fetch(url, self._agent):
+        if rules.can_fetch(url, self._agent):
             return ""
         if rules is _UNREAD:
             return f"the robots.txt did not come that would allow {url}"
@@ -55,8 +52,6 @@ class Robots:
     async def crawl_delay(self, url: str) -> float | None:
         """Return the seconds between two requests that the site asks for, if it does."""
         rules = await self._of(url)
-        if rules is None:
-            return None
         delay = rules.crawl_delay(self._agent)
         rate = rules.request_rate(self._agent)
         paced = rate.seconds / rate.requests if rate and rate.requests else None
@@ -64,13 +59,12 @@ class Robots:
 
     async def sitemaps(self, url: str) -> tuple[str, ...]:
         """Give the sitemaps that the site's file names."""
-        rules = await self._of(url)
-        return tuple(rules.sitemaps) if rules is not None else ()
+        return tuple((await self._of(url)).sitemaps)
 
-    async def _of(self, url: str) -> Protego | None:
+    async def _of(self, url: str) -> Protego:
         parsed = parse(url)
         if parsed is None or parsed.scheme not in WEB_SCHEMES:
-            return None
+            return _ALLOW_ALL  # not theirs to rule on
         task = self._rules.get(parsed.origin)
         if task is None or task.cancelled():
             task = asyncio.create_task(self._fetch(parsed.origin))
@@ -106,17 +100,11 @@ class Polite:
 
     def __init__(self, http: HttpClient, *, obey_robots: bool = True) -> None:
         self._http = http
-        self._pace = pace_here()
+        self._pace = current_pace()
         self._robots = Robots(http) if obey_robots else None
 
     async def get(
-        self,
-        url: str,
-        *,
-        params: Mapping[str, str] | None = None,
-        headers: Mapping[str, str] | None = None,
-        deadline: float | None = None,
-        max_bytes: int = MAX_BYTES,
+        self, url: str, *, deadline: float | None = None, max_bytes: int = MAX_BYTES
     ) -> Response:
         """Fetch `url` in its host's own time.
 
@@ -124,33 +112,21 @@ class Polite:
         DeadlineExceeded without waiting where the host wants more time than `deadline` has.
         """
         started = asyncio.get_running_loop().time()
-        if self._robots:
-            await self._obey(self._robots, url)
-        spent = asyncio.get_running_loop().time() - started
+        await self._obey(url, deadline)
+        if deadline is not None:
+            deadline = max(0.0, deadline - (asyncio.get_running_loop().time() - started))
         return await self._http.get(
-            url,
-            params=params,
-            headers=headers,
-            deadline=None if deadline is None else max(0.0, deadline - spent),
-            max_bytes=max_bytes,
-            pace=self._pace,
-            cached=True,
+            url, deadline=deadline, max_bytes=max_bytes, pace=self._pace, cached=True
         )
 
-    async def check(self, url: str) -> None:
-        """Raise Refused where robots.txt forbids `url`: a browser asks for it by itself.
-
-        Raises ConnectFailed where nobody is there to ask.
-        """
-        if self._robots:
-            await self._obey(self._robots, url)
-
     async def turn(self, url: str, deadline: float) -> None:
-        """Wait for the turn of a page's host: a browser asks by itself. `deadline` in seconds.
+        """Wait for the turn of a page that a browser asks for by itself; `deadline` in seconds.
 
-        Raises DeadlineExceeded without waiting where the host wants more time.
+        Raises Refused where robots.txt forbids it, ConnectFailed where nobody is there to ask, and
+        DeadlineExceeded without waiting where the host wants more time.
         """
         host, until = netloc(url), asyncio.get_running_loop().time() + deadline
+        await self._obey(url, deadline)
         while True:
             await self._pace.wait(host, until)
             if await self._pace.take(host):
@@ -164,11 +140,17 @@ class Polite:
         """Give the sitemaps that the site's robots.txt names; none where it is left aside."""
         return await self._robots.sitemaps(url) if self._robots else ()
 
-    async def _obey(self, robots: Robots, url: str) -> None:
-        if why := await robots.refusal(url):
-            raise Refused(
-                why,
-                hint="Try another source; for a site of your own, leave robots.txt aside.",
-            )
-        if delay := await robots.crawl_delay(url):
-            self._pace.slow_down(netloc(url), delay)
+    async def _obey(self, url: str, deadline: float | None) -> None:
+        if self._robots is None:
+            return
+        try:
+            async with asyncio.timeout(deadline):
+                why = await self._robots.refusal(url)
+                delay = None if why else await self._robots.crawl_delay(url)
+        except TimeoutError as error:
+            raise DeadlineExceeded(f"the robots.txt of {url} took too long") from error
+        if why:
+            hint = "Try another source; for a site of your own, leave robots.txt aside."
+            raise Refused(why, hint=hint)
+        if delay:
+            self._pace.delays[netloc(url)] = delay

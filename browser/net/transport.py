@@ -1,53 +1,88 @@
-"""httpx2 through the egress: connections, TLS, pools, and a page cache by RFC 9111.
+"""httpx2 through the egress: connections, TLS, cookies, one exchange at a time.
 
-Nothing above it knows httpx2's errors. The cache is a transport that wraps `EgressTransport`, one
-file for one namespace on this machine. What a server lets be kept is kept, and asked about again
-once it is stale. Never kept are errors, what cookies or keys took part in, what is `private`, and
-pages without a word on freshness or a validator; walls that come as pages are dropped by `forget`.
+Nothing above knows httpx2's errors; `typed_errors` makes them ours.
 """
 
 from __future__ import annotations
 
-import hashlib
-import logging
+import json
 import os
 import ssl
-import time
-from contextlib import contextmanager
-from datetime import UTC, datetime
-from email.utils import format_datetime, parsedate_to_datetime
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import httpx2
 
-from browser.errors import (
-    BadResponse,
-    BrowserError,
-    ConnectFailed,
-    FetchError,
-    NameUnknown,
-    NoAnswer,
-    Refused,
-)
-from browser.net.guard import REFUSED, UNANSWERED, UNKNOWN, VERDICT
+from browser.errors import BadResponse, ConnectFailed, FetchError
+from browser.net.decode import Body
+from browser.net.guard import VERDICT, error_of_verdict
+from browser.net.page_cache import AGE, KEY, CachingTransport
+from browser.net.url import join
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 
-PLACE: Final = "urchin.cache"
-"""The request extension that names the cache's entry; requests without it go round the cache."""
-AGE: Final = "urchin.age"
-"""The response extension that tells a cached page's age (s); 0 where the server confirmed it."""
-
-# A client keeps as many connections as the limits above it let through at once, for a page's while.
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+# A redirect's body is read to keep the connection; one that is longer than a courtesy is not.
+_REDIRECT_BYTES = 64 * 1024
+# A client keeps as many connections as its slots let through at once, for a page's while.
 # httpcore2 looks at each connection of a pool, and at all of them again for each idle one, at every
 # request: eight pools of eight, a host always in the same, halve the time that 200 pages take us.
 _POOLS = 8
 _LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=30.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What came: `url` is the final one, `body` decoded, `history` the URLs that led there.
+
+    `headers` are case-insensitive; a repeated one is joined with `, `. `age` tells of a cached
+    page how many seconds ago it came, 0 where the server has just confirmed it; else it is None.
+    """
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = field(default=b"", repr=False)
+    history: tuple[str, ...] = ()
+    age: float | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Say whether the status is a success (2xx)."""
+        return 200 <= self.status < 300
+
+    @property
+    def content_type(self) -> str:
+        """The `Content-Type` header with its parameters, or an empty string."""
+        return self.headers.get("content-type", "")
+
+    @property
+    def text(self) -> str:
+        """The body as UTF-8; for pages in other charsets see `browser.extract`."""
+        return self.body.decode("utf-8", "replace")
+
+    def json(self) -> Any:
+        """Parse the body. Raises BadResponse where it is no JSON."""
+        try:
+            return json.loads(self.body)
+        except ValueError as error:
+            raise BadResponse(f"{self.url} did not answer with JSON: {error}") from error
+
+    @property
+    def redirect(self) -> str | None:
+        """Where a browser would go on to, if it would. Raises BadResponse for no address."""
+        location = self.headers.get("location")
+        if self.status not in _REDIRECTS or not location:
+            return None
+        if target := join(self.url, location):
+            return target
+        raise BadResponse(f"{self.url} redirects to what is no address: {location[:200]!r}")
 
 
 class EgressTransport(httpx2.AsyncBaseTransport):
@@ -62,64 +97,92 @@ class EgressTransport(httpx2.AsyncBaseTransport):
         self._pools: dict[tuple[str, int], httpx2.AsyncHTTPTransport] = {}
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send one request. Raises what httpx2 raises; `typed_errors` makes it ours."""
-        response = await self._pool(request.url).handle_async_request(request)
-        if response.headers.get(VERDICT) is None:
-            return response
-        await response.aclose()
-        raise _verdict(response.headers[VERDICT], response.reason_phrase)
-
-    async def aclose(self) -> None:
-        """Close all connections."""
-        for pool in self._pools.values():
-            await pool.aclose()
-
-    def _pool(self, url: httpx2.URL) -> httpx2.AsyncHTTPTransport:
-        place = url.scheme, crc32(url.netloc) % _POOLS
+        """Send one request. Raises what httpx2 raises, and errors that the guard names."""
+        place = request.url.scheme, crc32(request.url.netloc) % _POOLS
         if place not in self._pools:
-            secure = url.scheme == "https"
+            secure = request.url.scheme == "https"
             self._pools[place] = httpx2.AsyncHTTPTransport(
                 verify=certificates() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
                 proxy=self._proxy_url,
                 http2=secure,
                 limits=_LIMITS,
             )
-        return self._pools[place]
+        response = await self._pools[place].handle_async_request(request)
+        if (verdict := response.headers.get(VERDICT)) is None:
+            return response
+        await response.aclose()
+        raise error_of_verdict(verdict, response.reason_phrase)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for pool in self._pools.values():
+            await pool.aclose()
 
 
 class Connections:
-    """Connections and cookies. httpx2's own client is left out: it parses `Location` by itself."""
+    """Connections, cookies, and the page cache in the file `cache` where one is given.
 
-    def __init__(self, transport: httpx2.AsyncBaseTransport) -> None:
-        self._transport = transport
+    httpx2's own client is left out: it parses `Location` by itself.
+    """
+
+    def __init__(self, proxy_url: str, cache: Path | None = None, *, fresh: bool = False) -> None:
+        self._transport: httpx2.AsyncBaseTransport = EgressTransport(proxy_url)
+        self._cache = None
+        if cache is not None:
+            self._cache = self._transport = CachingTransport(self._transport, cache, fresh=fresh)
         self._cookies = httpx2.Cookies()
 
-    async def send(
+    async def exchange(
         self,
         method: str,
         url: str,
         headers: Mapping[str, str],
         content: bytes | None,
-        place: str | None = None,
-    ) -> httpx2.Response:
-        """Return the head of the answer; its owner reads `aiter_raw()` and closes it.
+        *,
+        max_bytes: int,
+        cache_key: str | None = None,
+    ) -> Response:
+        """Send one request and read its answer; of a redirect, only the head.
 
-        `place` names the entry of a cache that may answer.
+        `cache_key` names the entry of the cache that may answer. There are no timeouts here: the
+        caller's deadline spans the whole of a call.
         """
-        # no timeouts here: the caller's deadline spans the whole of a call
-        extensions = {PLACE: place} if place else {}
-        request = httpx2.Request(
-            method, url, headers=dict(headers), content=content, extensions=extensions
-        )
+        request = httpx2.Request(method, url, headers=dict(headers), content=content)
+        if cache_key:
+            request.extensions[KEY] = cache_key
         self._cookies.set_cookie_header(request)
-        response = await self._transport.handle_async_request(request)
-        response.request = request
-        self._cookies.extract_cookies(response)
-        return response
+        with typed_errors(url):
+            answer = await self._transport.handle_async_request(request)
+            answer.request = request
+            self._cookies.extract_cookies(answer)
+            async with aclosing(answer):
+                age = answer.extensions.get(AGE)
+                head = Response(url, answer.status_code, answer.headers, age=age)
+                if head.redirect:
+                    await _discard(answer)
+                    return head
+                body = Body(answer.headers.get("content-encoding", ""), max_bytes)
+                async for data in answer.aiter_raw():
+                    body.feed(data)
+                return Response(url, answer.status_code, answer.headers, body.content(), age=age)
+
+    async def forget(self, cache_key: str) -> None:
+        """Drop what the cache keeps of a page."""
+        if self._cache:
+            await self._cache.forget(cache_key)
 
     async def aclose(self) -> None:
         """Close all connections."""
         await self._transport.aclose()
+
+
+async def _discard(answer: httpx2.Response) -> None:
+    """Read a redirect's body, unseen, so that the connection can be kept."""
+    read = 0
+    async for data in answer.aiter_raw():
+        read += len(data)
+        if read > _REDIRECT_BYTES:
+            return
 
 
 @cache
@@ -132,11 +195,6 @@ def certificates() -> ssl.SSLContext:
     return truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-def _verdict(status: str, reason: str) -> BrowserError:
-    known = {REFUSED: Refused, UNKNOWN: NameUnknown, UNANSWERED: NoAnswer}
-    return known.get(status, ConnectFailed)(reason)
-
-
 @contextmanager
 def typed_errors(url: str) -> Iterator[None]:
     """Turn every error of httpx2 into one of ours that names `url`."""
@@ -144,7 +202,7 @@ def typed_errors(url: str) -> Iterator[None]:
         yield
     except httpx2.ProxyError as error:
         status, _, reason = str(error).partition(" ")  # so httpcore2 words a refused CONNECT
-        raise _verdict(status, reason or status) from error
+        raise error_of_verdict(status, reason or status) from error
     except (httpx2.ConnectError, httpx2.ReadError, httpx2.WriteError) as error:
         raise ConnectFailed(f"{url}: {error or type(error).__name__}") from error
     except httpx2.RemoteProtocolError as error:
@@ -155,130 +213,3 @@ def typed_errors(url: str) -> Iterator[None]:
         raise BadResponse(f"{url}: {error}") from error
     except (httpx2.HTTPError, httpx2.StreamError) as error:
         raise FetchError(f"{url}: {error or type(error).__name__}") from error
-
-
-# What is asked for again after a month is a new page.
-_LIFETIME_S = 30 * 24 * 3600
-_MOST_BYTES = 256 * 1024 * 1024
-_LARGEST_KEPT = 8 * 1024 * 1024
-_MAGIC = b"SQLite format 3\0"
-_AS_SENT = "urchin.headers"
-_PERSONAL = frozenset(("cookie", "authorization"))
-_FRESHNESS = ("max-age", "s-maxage", "no-cache", "must-revalidate", "immutable", "public")
-_FORBIDDING = ("no-store", "private")
-
-
-class CachingTransport(httpx2.AsyncBaseTransport):
-    """Wraps the way out. `fresh` goes round what is kept, and keeps what comes in its place."""
-
-    def __init__(self, way_out: httpx2.AsyncBaseTransport, path: Path, *, fresh: bool) -> None:
-        # it takes 60 ms to load, and a model client that borrows `certificates` keeps no pages
-        from hishel import AsyncSqliteStorage, CacheOptions  # noqa: PLC0415
-        from hishel.httpx2 import AsyncCacheTransport  # noqa: PLC0415
-
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _drop_broken(path)
-        # A cache that cannot be written, or is closed under a call that was cancelled, is no matter
-        # for the terminal: pages are fetched then. An MCP server has a handler of its own for all.
-        logging.getLogger("hishel").addHandler(logging.NullHandler())
-        logging.getLogger("hishel").propagate = False
-        self._way_out = way_out
-        self._fresh = fresh
-        self._kept = AsyncSqliteStorage(
-            database_path=path, default_ttl=_LIFETIME_S, max_size=_MOST_BYTES,
-            max_stream_size=_LARGEST_KEPT,
-        )  # fmt: skip
-        self._cached = AsyncCacheTransport(
-            _Judge(way_out), storage=self._kept, rfc=CacheOptions(shared=False)
-        )
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Answer from what is kept, or send the request on."""
-        place = request.extensions.get(PLACE)
-        if place is None or request.method != "GET" or not _PERSONAL.isdisjoint(request.headers):
-            return await self._way_out.handle_async_request(request)
-        if self._fresh:
-            await self.forget(place)
-        request.extensions = {**request.extensions, "caching": {"key": place}}
-        response = await self._cached.handle_async_request(request)
-        if (sent := response.extensions.get(_AS_SENT)) is not None:
-            response.headers = sent
-        status = response.extensions["caching"]
-        if status["from_cache"]:
-            response.extensions[AGE] = 0.0 if status["revalidated"] else _age(response.headers)
-        return response
-
-    async def forget(self, place: str) -> None:
-        """Drop what is kept of a page: what came was no page."""
-        for entry in await self._kept.get_entries(place):
-            await self._kept.remove_entry(entry.id)
-
-    async def aclose(self) -> None:
-        """Close the file, and all connections."""
-        await self._cached.aclose()
-
-
-class _Judge(httpx2.AsyncBaseTransport):
-    """Writes on each answer whether and how long it may be kept, where its server was unclear."""
-
-    def __init__(self, way_out: httpx2.AsyncBaseTransport) -> None:
-        self._way_out = way_out
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        response = await self._way_out.handle_async_request(request)
-        sent, now = response.headers, time.time()
-        response.extensions[_AS_SENT] = sent
-        response.headers = headers = httpx2.Headers(sent)
-        # The library trusts `Date` alone: where it is missing, or time passed in caches on the way.
-        headers["date"] = _http_date(now - _seconds(sent.get("age")))
-        if not _may_keep(response):
-            headers["cache-control"] = "no-store"
-        elif not _says_how_long(sent):
-            headers["cache-control"] = "no-cache"
-        return response
-
-    async def aclose(self) -> None:
-        await self._way_out.aclose()
-
-
-def _drop_broken(path: Path) -> None:
-    """Begin anew where the file is no database: what it held can be fetched again."""
-    if path.is_file() and path.stat().st_size:
-        with path.open("rb") as file:
-            sound = file.read(len(_MAGIC)) == _MAGIC
-        if not sound:
-            path.unlink()
-
-
-def place_of(url: str, *, named: bool) -> str:
-    """Name a page's entry. Pages of private hosts that were named are kept apart from others."""
-    return hashlib.sha256(f"{'named' if named else 'public'} {url}".encode()).hexdigest()
-
-
-def _may_keep(response: httpx2.Response) -> bool:
-    if response.status_code == 304:
-        return True
-    control = response.headers.get("cache-control", "").lower()
-    if response.status_code != 200 or "set-cookie" in response.headers:
-        return False
-    if any(word in control for word in _FORBIDDING):
-        return False
-    validated = "etag" in response.headers or "last-modified" in response.headers
-    return validated or _says_how_long(response.headers)
-
-
-def _says_how_long(headers: httpx2.Headers) -> bool:
-    control = headers.get("cache-control", "").lower()
-    return "expires" in headers or any(word in control for word in _FRESHNESS)
-
-
-def _seconds(value: str | None) -> float:
-    return float(value) if value and value.isdecimal() else 0.0
-
-
-def _http_date(seconds: float) -> str:
-    return format_datetime(datetime.fromtimestamp(seconds, UTC), usegmt=True)
-
-
-def _age(headers: httpx2.Headers) -> float:
-    return max(0.0, time.time() - parsedate_to_datetime(headers["date"]).timestamp())

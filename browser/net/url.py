@@ -120,7 +120,8 @@ def normalize(url: str) -> str:
     query = parsed.query if len(parsed.query) > 1 else ""
     # `#!` routes are pages of their own in older applications
     fragment = parsed.fragment if parsed.fragment.startswith("#!") else ""
-    return f"{parsed.scheme}://{netloc}{_unify_escapes(parsed.path + query)}{fragment}"
+    path = _ESCAPE.sub(_unify_escape, parsed.path + query)
+    return f"{parsed.scheme}://{netloc}{path}{fragment}"
 
 
 def strip_tracking(url: str) -> str:
@@ -141,7 +142,7 @@ def registrable_domain(host: str) -> str:
     host = host.strip("[]").rstrip(".").lower()
     if "." not in host or ":" in host or host.rpartition(".")[2].isdigit():
         return host
-    return _registrable(host)
+    return _listed(host) or host
 
 
 def same_site(a: str, b: str) -> bool:
@@ -156,10 +157,6 @@ def public_suffix(host: str) -> str:
     return domain.partition(".")[2] if _listed(domain) else ""
 
 
-def _registrable(host: str) -> str:
-    return _listed(host) or host
-
-
 @lru_cache(maxsize=4096)
 def _listed(host: str) -> str:
     # the public suffix list takes 30 ms to load, and most runs on few hosts never need it
@@ -167,10 +164,6 @@ def _listed(host: str) -> str:
 
     found = get_tld(f"http://{host}", fail_silently=True, as_object=True, search_private=True)
     return str(found.fld) if found is not None and not isinstance(found, str) else ""
-
-
-def _unify_escapes(text: str) -> str:
-    return _ESCAPE.sub(_unify_escape, text)
 
 
 def _unify_escape(match: re.Match[str]) -> str:

@@ -61,15 +61,12 @@ class Downloads:
         self.arriving = arriving
         arriving.mkdir(exist_ok=True)
 
-    def start(self, download: Download) -> asyncio.Task[SavedFile]:
-        """Begin saving; the task says how it ended."""
-        return asyncio.ensure_future(self._save(download))
-
     def clear(self) -> None:
         """Remove what arrived and was not kept."""
         shutil.rmtree(self.arriving, ignore_errors=True)
 
-    async def _save(self, download: Download) -> SavedFile:
+    async def save(self, download: Download) -> SavedFile:
+        """Save a download; says how it ended."""
         name = safe_name(download.suggested_filename)
         self._files += 1
         if self._files > FILES_LIMIT:

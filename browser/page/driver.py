@@ -13,12 +13,11 @@ from playwright.async_api import Error as PlaywrightError
 from browser.errors import (
     ActionError,
     BrowserGone,
-    ConnectFailed,
     ElementLeft,
     PageCrashed,
     Refused,
 )
-from browser.net.guard import REFUSED, VERDICT
+from browser.net.guard import VERDICT, error_of_verdict
 from browser.net.url import host, is_web_url
 from browser.page import injected
 from browser.page.snapshot import DEFAULT_BUDGET, changes
@@ -64,7 +63,6 @@ class PageDriver:
         self.page = page
         self.events = events
         self.frames = Frames(page)
-        self.status: int | None = None  # HTTP status of the page as it was opened
         self._judge = judge
         self._judged = set[str]()  # hosts that may be, and those that were asked for by name
         self._view: View | None = None
@@ -106,17 +104,16 @@ class PageDriver:
 
     async def _check_response(self, url: str, response: Response | None) -> None:
         """Raise Refused or ConnectFailed where the guard answered, or a redirect led elsewhere."""
-        self.status = response.status if response else None
         self._judged = {host(url)}
         if response is None:
             return
+        # Without a proxy that judges each hop, one may have led out of bounds and back.
         hop = response.request.redirected_from
         while hop is not None:
             await self._check_address(hop.url)
             hop = hop.redirected_from
         if verdict := response.headers.get(VERDICT):
-            why = f"{url}: {response.status_text}"
-            raise Refused(why) if verdict == REFUSED else ConnectFailed(why)
+            raise error_of_verdict(verdict, f"{url}: {response.status_text}")
 
     async def check_place(self) -> None:
         """Raise Refused where the page led to an address that must not be reached, and leave it."""
@@ -219,6 +216,7 @@ class PageDriver:
                     target = await self.frames.find(ref)
             return await perform(target)
 
+        # The name is that of the element before: a click may change it.
         what = f"{did} [{ref}] {before.refs.get(ref, '')}".rstrip()
         return await self._observe(what, before, perform_on_element, moving=moving)
 
@@ -228,7 +226,7 @@ class PageDriver:
         """Do something to the page as a whole and tell what changed."""
         before = await self._before(None)
         self._acted_in = None
-        async with within(ACT_SECONDS, did):
+        async with within(ACT_SECONDS, did):  # finding an element arms the page by itself
             await injected.call(self.page.main_frame, "arm")
         return await self._observe(did, before, perform, moving=moving)
 

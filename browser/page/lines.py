@@ -211,10 +211,11 @@ class _LineText:
         if not self._open or self._open[-1][1]["r"] != ref:
             return
         at, piece = self._open.pop()
+        # A control that is hidden says so itself; its words need not say it too.
         inside = "".join(self._parts[at + 1 :]).strip()
         mark = f"({piece.get('x')}: "
         if inside.startswith(mark) and inside.endswith(")") and inside.count(mark) == 1:
-            inside = inside[len(mark) : -1]  # said once is enough
+            inside = inside[len(mark) : -1]
         label = plain(piece.get("l", ""))
         name = label or inside
         if label and inside:
@@ -243,6 +244,7 @@ class _LineText:
             shown = "; ".join(option[:OPTION_SHOWN] for option in options[:OPTIONS_SHOWN])
             facts += f", options: {shown}{more}"
         head = ref if role == "link" else f"{ref} {role}"
+        # `[e3 textbox = text]`, `[e3 textbox: Name = text]`: what has no name needs no colon.
         if not name and facts.startswith(" = "):
             return f"[{head}{facts}]"
         body = f"{name}{facts}" if name else facts.lstrip(", ")

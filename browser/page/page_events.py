@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import Error as PlaywrightError
 
@@ -17,7 +17,7 @@ from browser.page.waiting import in_background
 from browser.text.words import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
 
     from playwright.async_api import (
         ConsoleMessage,
@@ -54,7 +54,7 @@ class PageEvents:
     def __init__(
         self,
         page: Page,
-        save: Callable[[Download], asyncio.Task[SavedFile]],
+        save: Callable[[Download], Coroutine[Any, Any, SavedFile]],
         adopt: Callable[[Page], str | None],
     ) -> None:
         self._page = page
@@ -106,11 +106,6 @@ class PageEvents:
             self._hears_choosers = True
             self._page.on("filechooser", self._on_chooser)
 
-    def take_held(self) -> Dialog | None:
-        """Take the dialog that is open, to answer it."""
-        dialog, self.held = self.held, None
-        return dialog
-
     def add(self, line: str) -> None:
         """Report something at the next observation."""
         if len(self._lines) < _LINES_KEPT:
@@ -130,6 +125,7 @@ class PageEvents:
         `acted_in` is the frame that was acted in, where that is not the page's own.
         """
         until = time.monotonic() + CAP_SECONDS
+        # The page is asked from outside: timers of its own are throttled in a background tab.
         while time.monotonic() < until and not (self.closed or self.crashed):
             left = await self._seconds_to_rest()
             if left == 0 and acted_in is not None:
@@ -143,12 +139,14 @@ class PageEvents:
         """Seconds until the next look makes sense; 0 when the page is at rest."""
         try:
             state = await injected.call(self._page.main_frame, "restState")
+            # The page hears of a navigation before the browser does, but not that it is a download.
             leaving = self.navigating or (state["navigating"] and not self.diverted)
         except PlaywrightError:
             leaving = True  # the document went away under the question
         if leaving:
             await self._arrive()
             return _STEP
+        # A stream never ends; what a page waits for is short.
         now = time.monotonic()
         waits = any(now - begun < _STREAMING_SECONDS for begun in self._requests.values())
         if state["ready"] == "loading" or waits or state["opening"] > self.opened:
@@ -193,8 +191,9 @@ class PageEvents:
         self.add(f'dialog: {kind} "{dialog.message[:_MESSAGE]}" was {done}')
 
     def _on_download(self, download: Download) -> None:
+        # A link to a file begins like a navigation, and brings no document.
         self.navigating, self.diverted = False, True
-        self.downloads.append(self._save(download))
+        self.downloads.append(asyncio.ensure_future(self._save(download)))
         self.add(f"download: {download.suggested_filename[:100]} from {download.url[:100]}")
 
     def _on_popup(self, page: Page) -> None:
@@ -202,6 +201,7 @@ class PageEvents:
         self._popups.append((self._adopt(page), page))
 
     def _on_console(self, message: ConsoleMessage) -> None:
+        # Browsers ask for an icon by themselves; that there is none is no error of the page.
         if message.type == "error" and not message.location["url"].endswith("/favicon.ico"):
             self._on_error(f"console error: {message.text}")
 
@@ -229,4 +229,4 @@ class PageEvents:
         if frame == self._page.main_frame:
             self.navigating = False
             self.navigations += 1
-            self._requests.clear()
+            self._requests.clear()  # those of the page before never end for us

@@ -106,13 +106,15 @@ def _most_worth(
         new = len(vocabulary[i] - seen)
         return relevance[i] + (factors[i] * new + bonuses[i]) / (len(rendered[i]) + 8)
 
+    # A line's worth only ever falls, as others show its words: the heap holds what each was worth
+    # when last asked, and only the first is asked again.
     kept: set[int] = set()
     spent = FOLD_COST  # nothing is picked yet: all lines are one fold
     heap = [(-worth(i), i) for i in range(len(lines))]
     heapq.heapify(heap)
     while heap:
         before, i = heapq.heappop(heap)
-        now = worth(i)  # less than before, where its words were shown meanwhile
+        now = worth(i)
         if heap and now < -before - 1e-9 and now < -heap[0][0]:
             heapq.heappush(heap, (-now, i))
             continue
@@ -290,6 +292,7 @@ def _diff(old: Sequence[str], new: Sequence[str]) -> list[str]:
     """Lines are matched by their refs, where they have any, else by what they say."""
     kept, came = ([" ".join(REF.findall(text)) or text for text in lines] for lines in (old, new))
     steps = SequenceMatcher(None, kept, came, autojunk=False).get_opcodes()
+    # Runs of equal length are told line by line; in the others lines came and went.
     apart = [
         step for step in steps if step[0] != "equal" and step[2] - step[1] != step[4] - step[3]
     ]

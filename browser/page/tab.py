@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from playwright.async_api import Error as PlaywrightError
 
-from browser.errors import ActionError, BrowserError, DeadlineExceeded, RefError
+from browser.errors import ActionError, DeadlineExceeded, RefError
 from browser.net.url import host
 from browser.page import content, controls, injected, user_input
 from browser.page.driver import ACT_SECONDS, FLASHED, LOOK_SECONDS, PageDriver
@@ -42,7 +42,6 @@ DOWNLOAD_SECONDS = 50.0
 SEEK_SECONDS = 12.0  # for the scrolling of long lists: some thousand rows each second
 FIRST_BYTE_SECONDS = 5.0  # for a server that makes the file when it is asked
 LOOK_AGAIN_SECONDS = 0.2  # while a text is waited for; a look takes a quarter of that
-CLOSE_SECONDS = 1.5
 ASIDE = 2  # pixels: a list asks on which side of another's middle a thing is let go
 LONGEST_RESULT = 4_000  # characters of what a script gives
 _SUBMITTING_KEYS = frozenset({"Enter", "NumpadEnter", "Return"})
@@ -61,7 +60,7 @@ class Tab(PageDriver):
         adopt: Callable[[Page], str | None],
         judge: Judge | None = None,
     ) -> None:
-        super().__init__(page, PageEvents(page, downloads.start, adopt), judge)
+        super().__init__(page, PageEvents(page, downloads.save, adopt), judge)
         self.id = tab_id
         self._choice = Choice([], set())
 
@@ -150,7 +149,7 @@ class Tab(PageDriver):
             view.refs.update(line.refs)
         return listed(lines)
 
-    def named(self, ref: str) -> str:
+    def describe(self, ref: str) -> str:
         """Give role and name of an element as they were last shown; the ref where it was not."""
         return self._view.refs.get(ref, ref) if self._view else ref
 
@@ -180,7 +179,7 @@ class Tab(PageDriver):
                 return await target.element.screenshot(timeout=ACT_SECONDS * 1000)
             return await self.page.screenshot(timeout=ACT_SECONDS * 1000, full_page=whole)
 
-    async def pictures(self) -> tuple[bytes, ...]:
+    async def marked_pictures(self) -> tuple[bytes, ...]:
         """Show what is in view, refs drawn on it, as JPEG; without too if they hide a thing."""
         async with self.reading("take a picture", ACT_SECONDS), drawing(self.page):
             return await content.marked_pictures(self.page, ACT_SECONDS)
@@ -217,8 +216,8 @@ class Tab(PageDriver):
         found: dict[str, str] = await injected.call(target.frame, "identify", target.element)
         return found
 
-    async def identified(self, known: Mapping[str, str]) -> str:
-        """Give the HTML of an element that `identify` told of; empty where it is gone."""
+    async def html_of(self, known: Mapping[str, str]) -> str:
+        """Give the HTML of an element that `identify` described; empty where it is gone."""
         async with within(LOOK_SECONDS, "read the page"):
             return str(await injected.call(self.page.main_frame, "identified", dict(known)) or "")
 
@@ -245,7 +244,7 @@ class Tab(PageDriver):
             found = await self._find_challenge()
         return found[1] if found else None
 
-    async def answer(self, token: str) -> str:
+    async def answer_challenge(self, token: str) -> str:
         """Put a solver's token into the page's captcha as its widget would.
 
         Says how: `callback`, `submitted`, `filled` (the page's own button is to follow), or ""
@@ -267,22 +266,6 @@ class Tab(PageDriver):
                 if raw := await injected.call(frame, "challenge"):
                     return frame, Challenge(**raw)
         return None
-
-    async def answers(self, seconds: float) -> bool:
-        """Whether the page's own thread is free: not in a script without end, nor crashed."""
-        if self.events.crashed or self.events.closed:
-            return False
-        try:
-            async with within(seconds, "ask the page"):
-                await self.page.evaluate("1")
-        except BrowserError:
-            return False
-        return True
-
-    async def close(self) -> None:
-        """Close the tab; raises DeadlineExceeded when it does not let itself be closed."""
-        async with within(CLOSE_SECONDS, "close the tab"):
-            await self.page.close()
 
     async def click(
         self, ref: str, *, dialog: str | None = None, **how: Unpack[ClickOptions]
@@ -359,16 +342,6 @@ class Tab(PageDriver):
                 await self.page.keyboard.press("Enter")
 
         return await self.act("typed a secret into", perform, ref)
-
-    async def clear(self, ref: str) -> ActionOutcome:
-        """Empty a field."""
-
-        async def perform(target: Target) -> str:
-            before = await user_input.state_of(target)
-            await user_input.fill(target, "", before)
-            return await controls.typed(self, target, before, "", whole=True)
-
-        return await self.act("cleared", perform, ref)
 
     async def check(self, ref: str, *, on: bool = True) -> ActionOutcome:
         """Tick a checkbox, radio or switch, or untick it; one that is so already stays."""
@@ -448,7 +421,7 @@ class Tab(PageDriver):
         outcome = await self.act(did, perform, ref, moving=True)
         if outcome.changes or not all(event.startswith(FLASHED) for event in outcome.events):
             return outcome
-        drawn = path or self.named(ref).startswith("canvas")
+        drawn = path or self.describe(ref).startswith("canvas")
         doubt = "what it drew was not read back" if drawn else "but nothing on the page changed"
         return replace(outcome, did=f"{outcome.did}, {doubt}")
 
@@ -573,9 +546,10 @@ class Tab(PageDriver):
 
     async def answer_dialog(self, *, accept: bool, text: str | None = None) -> ActionOutcome:
         """Answer the dialog that is held open; raises ActionError where none is."""
-        dialog, before = self.events.take_held(), self._view
+        dialog, before = self.events.held, self._view
         if dialog is None:
             raise ActionError("no dialog is open")
+        self.events.held = None
 
         async def perform() -> None:
             await (dialog.accept(text) if accept else dialog.dismiss())
@@ -588,21 +562,11 @@ class Tab(PageDriver):
 
     async def back(self) -> ActionOutcome:
         """Go back in the tab's history."""
-        return await self._navigate("went back", self.page.go_back)
 
-    async def forward(self) -> ActionOutcome:
-        """Go forward in the tab's history."""
-        return await self._navigate("went forward", self.page.go_forward)
-
-    async def reload(self) -> ActionOutcome:
-        """Load the page again."""
-        return await self._navigate("reloaded", self.page.reload)
-
-    async def _navigate(self, did: str, go: Callable[..., Any]) -> ActionOutcome:
         async def perform() -> None:
-            await go(wait_until="domcontentloaded", timeout=ACT_SECONDS * 1000)
+            await self.page.go_back(wait_until="domcontentloaded", timeout=ACT_SECONDS * 1000)
 
-        return await self.act_on_page(did, perform)
+        return await self.act_on_page("went back", perform)
 
     async def wait_for(self, text: str = "", deadline: float = ACT_SECONDS) -> ActionOutcome:
         """Wait until a text, or a `/pattern/`, stands on the page as a snapshot shows it.

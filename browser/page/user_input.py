@@ -85,7 +85,7 @@ async def click(target: Target, **how: Unpack[ClickOptions]) -> str:
     hold, seconds = how.get("hold", ()), how.get("seconds", 0)
     position: Position = {"x": aimed["x"] - left, "y": aimed["y"] - top}
     try:
-        # What closes as the pointer leaves it, such as a menu, may move the element.
+        # First the pointer alone: what closes as it leaves, such as a menu, may move the element.
         await target.element.hover(position=position, force=True, timeout=POINTER_MS)
         await target.element.click(
             button=how.get("button", "left"),
@@ -227,7 +227,7 @@ async def append(target: Target, text: str, kind: str = "") -> None:
     if kind == "editor":
         await _paste(target, text, "ControlOrMeta+End")
         return
-    await target.element.focus()
+    await target.element.focus()  # which puts the caret where it was last
     await injected.call(target.frame, "toTheEnd", target.element)
     await _type(target.page, text)
 

@@ -92,13 +92,14 @@ class Frames:
         """
         self._walk_ms = walk_ms
         main = self._page.main_frame
-        raw = await self._walk(main)
+        raw = await self._walk(main, below=self._large)
+        # Of a page too large for one walk the part above is left out: what is in view must be in.
         if raw.get("cut") and raw["scrolled"] and not raw["below"]:
-            self._large = True
-            raw = await self._walk(main)
+            raw = await self._walk(main, below=True)
         self._large = bool(raw.get("cut") or raw.get("below"))
+        # Closed shadow roots come over DevTools, which takes a second walk; most pages have none.
         if raw.get("suspects") and await injected.adopt_closed_roots(self._page):
-            raw = await self._walk(main)
+            raw = await self._walk(main, below=self._large)
         inner: dict[str, Walked] = {}
         if raw["frames"]:
             await self._walk_inside(main, inner, 1)
@@ -167,17 +168,14 @@ class Frames:
         candidates = tuple(str(line) for line in failure["candidates"])
         raise RefError(str(failure["why"]), candidates=candidates)
 
-    async def _walk(self, frame: Frame) -> Walked:
-        below = self._large and frame == self._page.main_frame
-        return await self._walked(frame, "walk", below=below)
-
     async def _walk_parts(self, frame: Frame, **wanted: object) -> tuple[list[PageLine], bool]:
-        raw = await self._walked(frame, "walkParts", below=False, **wanted)
+        raw = await self._walk(frame, "walkParts", **wanted)
         lines = _lines(raw, {}, self._page.url)
         _name_regions(lines)
         return lines, bool(raw["whole"])
 
-    async def _walked(self, frame: Frame, how: str, **options: object) -> Walked:
+    async def _walk(self, frame: Frame, how: str = "walk", **options: object) -> Walked:
+        """Walk a frame; of a large page, with `below`, from where it is scrolled to on."""
         bounds = {"chars": WALK_CHARS, "ms": self._walk_ms}
         numbers = {"prefix": self._prefix(frame), "start": self._counts.get(frame, 0)}
         # As JSON text: much quicker than handing over large objects.
@@ -194,7 +192,7 @@ class Frames:
 
         async def walk(frame: Frame) -> None:
             owner = await frame.frame_element()
-            self._prefix(frame)
+            self._prefix(frame)  # numbers go by the order of frames, not of their answers
             ref = await injected.call(parent, "known", owner)
             if not ref:
                 return  # its element is not shown

@@ -85,7 +85,7 @@ async def answer_of(asked: Awaitable[T], seconds: float) -> T | None:
 _BACKGROUND: set[asyncio.Task[Any]] = set()
 
 
-def in_background(work: Coroutine[Any, Any, None]) -> None:
+def in_background(work: Coroutine[Any, Any, object]) -> None:
     """Run without being waited for; the loop alone would let go of the task before its end."""
     task = asyncio.ensure_future(work)
     _BACKGROUND.add(task)

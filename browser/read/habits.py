@@ -43,7 +43,14 @@ class Habits:
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
-        self._sites = _load(path)
+        self._sites: dict[str, Habit] = {}
+        if path is None or not path.exists():
+            return
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+            self._sites = {site: Habit(**fields) for site, fields in data.items()}
+        except (ValueError, TypeError, AttributeError):
+            pass  # a cache: a file that cannot be read is learned anew
 
     def all(self) -> dict[str, Habit]:
         """Everything learned, by site."""
@@ -60,16 +67,12 @@ class Habits:
 
     def http_was_enough(self, site: str) -> None:
         """Note that HTTP did, for sites that once needed more."""
-        if site in self._sites:
-            known = self._sites[site]
+        if known := self._sites.get(site):
             self._note(site, replace(known, http=known.http + 1))
 
-    def reset(self, site: str | None = None) -> None:
-        """Forget a site, or all of them."""
-        if site is None:
-            self._sites.clear()
-        else:
-            self._sites.pop(site, None)
+    def reset(self, site: str) -> None:
+        """Forget a site."""
+        self._sites.pop(site, None)
         self._save()
 
     def _note(self, site: str, habit: Habit) -> None:
@@ -87,13 +90,3 @@ class Habits:
         data = {site: asdict(habit) for site, habit in self._sites.items()}
         draft.write_text(json.dumps(data, indent=1), encoding="utf-8")
         draft.replace(self._path)
-
-
-def _load(path: Path | None) -> dict[str, Habit]:
-    if path is None or not path.exists():
-        return {}
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        return {site: Habit(**fields) for site, fields in data.items()}
-    except (ValueError, TypeError, AttributeError):
-        return {}  # a cache: a file that cannot be read is learned anew

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
-from browser.net.pace import pace_here
+from browser.net.pace import current_pace
 from browser.search.query import is_hard, rewrites
-from browser.search.search_results import merge, nearest_range
+from browser.search.results import merge, nearest_range
 from browser.search.state import Rests
 from browser.text.languages import question_language
 from browser.types import Outcome, SearchAttempt, SearchPage, SearchQuery, SearchResult
@@ -21,20 +21,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from browser.net.http import HttpClient
-    from browser.search.search_results import SearchSource
+    from browser.search.provider import SearchSource
     from browser.search.state import SearchCache
 
 
 # An engine answers in 0.3-2 s; one that has not after 8 s costs more than the next one.
 DEADLINE = 8.0
-
 # Whoever asks for the last days wants to see what came since they asked before.
 LIFETIME_OF_NEWS = 600.0
-
 # The share of the deadline that may go into waiting for an engine's next turn.
 _PATIENCE = 0.5
-
-_HONEST = (Outcome.OK, Outcome.EMPTY)
+# Further ways of asking where nothing was found; a third one has never found what two had not.
+_MOST_REWRITES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ class ChainResult:
     @property
     def answered(self) -> bool:
         """Whether any engine answered honestly, be it with nothing found."""
-        return any(attempt.outcome in _HONEST for attempt in self.attempts)
+        return any(attempt.outcome in (Outcome.OK, Outcome.EMPTY) for attempt in self.attempts)
 
     @property
     def provider(self) -> str:
@@ -78,7 +76,7 @@ class Chain:
         self._http = http
         self._cache = cache
         self._deadline = deadline
-        self._pace = pace_here()
+        self._pace = current_pace()
 
     async def search(
         self, query: SearchQuery, *, several: int = 1, fresh: bool = False
@@ -90,7 +88,7 @@ class Chain:
         """
         run = _Run(query, several, fresh=fresh)
         await self._ask_until_enough(self.providers, run)
-        if not run.answered and run.soft:
+        if run.soft and not run.result().answered:
             await self._ask_until_enough(tuple(run.soft), run, even_soft=True)
         return run.result()
 
@@ -113,7 +111,7 @@ class Chain:
     def _may_ask(self, provider: SearchSource, run: _Run, *, even_soft: bool) -> bool:
         why = provider.unavailable()
         rest = None if why else self.rests.of(provider.identity)
-        if rest is not None and not self._kept(provider, run) and not (rest.soft and even_soft):
+        if rest is not None and not self._cached(provider, run) and not (rest.soft and even_soft):
             why = f"rests {_span(self.rests.left(rest))} more after {rest.outcome.value}"
             run.soft += [provider] if rest.soft else []
         if why:
@@ -121,8 +119,9 @@ class Chain:
         return not why
 
     async def _ask(self, provider: SearchSource, run: _Run) -> tuple[SearchPage, float]:
+        """Give an engine's answer, from the cache where it is kept, and the seconds it took."""
         began = time.monotonic()
-        page = self._kept(provider, run)
+        page = self._cached(provider, run)
         if page is None:
             page = await self._ask_now(provider, run.query)
         return page, time.monotonic() - began
@@ -130,31 +129,26 @@ class Chain:
     async def _ask_now(self, provider: SearchSource, query: SearchQuery) -> SearchPage:
         patience = self._deadline * _PATIENCE
         if wait := await self._pace.turn(provider.identity, provider.interval, patience):
-            return SearchPage(
-                Outcome.SKIPPED, detail=f"asked too often; its next turn is in {wait:.0f} s"
-            )
+            why = f"asked too often; its next turn is in {wait:.0f} s"
+            return SearchPage(Outcome.SKIPPED, detail=why)
         try:
             async with asyncio.timeout(self._deadline):
                 page = await provider.search(query, self._http, deadline=self._deadline)
         except TimeoutError:
             page = SearchPage(Outcome.TIMEOUT, detail=f"no answer in {self._deadline:g} s")
-        page = self._remember(provider, query, page)
-        rest = self.rests.of(provider.identity)
-        if rest is not None and not rest.soft:
-            await self._pace.rest(provider.identity, self.rests.left(rest))
-        return page
-
-    def _remember(self, provider: SearchSource, query: SearchQuery, page: SearchPage) -> SearchPage:
-        """Keep what the answer teaches; a full disk costs the memory of it, not the answer."""
         try:
             self.rests.note(provider.identity, page)
             if self._cache is not None:
                 self._cache.put(provider.identity, query, page, lifetime_of(provider, query))
         except sqlite3.OperationalError as error:
-            return replace(page, detail=f"{page.detail} (not remembered: {error})".strip())
+            # A full disk costs the memory of an answer, not the answer.
+            page = replace(page, detail=f"{page.detail} (not remembered: {error})".strip())
+        rest = self.rests.of(provider.identity)
+        if rest is not None and not rest.soft:
+            await self._pace.rest(provider.identity, self.rests.left(rest))
         return page
 
-    def _kept(self, provider: SearchSource, run: _Run) -> SearchPage | None:
+    def _cached(self, provider: SearchSource, run: _Run) -> SearchPage | None:
         if self._cache is None or run.fresh:
             return None
         return self._cache.get(provider.identity, run.query)
@@ -168,25 +162,20 @@ class _Run:
         self.fresh = fresh
         self.soft: list[SearchSource] = []
         self._several = several
-        self._at_home = False
         self._pages: list[SearchPage] = []
         self._trail: dict[str, SearchAttempt] = {}
 
     @property
     def missing(self) -> int:
-        """How many engines must still give results; none where one's own folder did."""
-        return 0 if self._at_home else max(0, self._several - len(self._pages))
-
-    @property
-    def answered(self) -> bool:
-        """Whether anyone answered honestly."""
-        return any(attempt.outcome in _HONEST for attempt in self._trail.values())
+        """How many engines must still give results."""
+        return max(0, self._several - len(self._pages))
 
     def note(self, provider: SearchSource, page: SearchPage, seconds: float) -> None:
         """Add a line to the trail, and the results if there are any."""
         if page.outcome is Outcome.OK:
             self._pages.append(page)
-            self._at_home |= provider.local
+            if provider.local:  # what one's own folder answers is asked of nobody else
+                self._several = 0
         self._trail.pop(provider.name, None)
         self._trail[provider.name] = SearchAttempt(
             query=self.query.text,
@@ -205,7 +194,7 @@ class _Run:
 
 def lifetime_of(provider: SearchSource, query: SearchQuery) -> float:
     """Seconds that an answer may be kept: the engine's own, less where the newest was asked for."""
-    newest = bool(query.since) and nearest_range(query.since or "") in ("day", "week")
+    newest = nearest_range(query.since) in ("day", "week")
     return min(provider.lifetime, LIFETIME_OF_NEWS) if newest else provider.lifetime
 
 
@@ -213,10 +202,6 @@ def _span(seconds: float) -> str:
     if seconds < 90:
         return f"{round(seconds)} s"
     return f"{round(seconds / 60)} min" if seconds < 2 * 3600 else f"{round(seconds / 3600)} h"
-
-
-# Further ways of asking where nothing was found; a third one has never found what two had not.
-MOST_REWRITES = 2
 
 
 async def ask(
@@ -230,12 +215,26 @@ async def ask(
     """
     several = engines if is_hard(query.text) else 1
     attempts: list[SearchAttempt] = []
-    for asked in _forms(query):
-        result = await chain.search(asked, several=several, fresh=fresh)
-        attempts += (_told(attempt, asked, query) for attempt in result.attempts)
+    for form in _forms(query):
+        result = await chain.search(form, several=several, fresh=fresh)
+        for attempt in result.attempts:
+            if form.lang != query.lang:  # nobody had named it: the trail says so
+                detail = f"{attempt.detail}; pages in {form.lang}".removeprefix("; ")
+                attempt = replace(attempt, detail=detail)  # noqa: PLW2901 - the same, with a word more
+            attempts.append(attempt)
         if result.results or not result.answered:
             break
     return ChainResult(result.results, tuple(attempts))
+
+
+def _forms(query: SearchQuery) -> Iterator[SearchQuery]:
+    """The query as it is, then the forms in which it may find more."""
+    language = None if query.lang else question_language(query.text)
+    if language not in (None, "en"):
+        yield replace(query, lang=language)
+    yield query
+    for text in rewrites(query.text)[1 : 1 + _MOST_REWRITES]:
+        yield replace(query, text=text)
 
 
 def joined(answers: Sequence[ChainResult], limit: int) -> ChainResult:
@@ -243,21 +242,3 @@ def joined(answers: Sequence[ChainResult], limit: int) -> ChainResult:
     found = [answer.results for answer in answers if answer.results]
     trail = tuple(attempt for answer in answers for attempt in answer.attempts)
     return ChainResult(merge(found, limit), trail)
-
-
-def _told(attempt: SearchAttempt, asked: SearchQuery, query: SearchQuery) -> SearchAttempt:
-    """Say in the trail which language was asked for, where nobody had named it."""
-    if asked.lang == query.lang:
-        return attempt
-    detail = f"{attempt.detail}; pages in {asked.lang}".removeprefix("; ")
-    return replace(attempt, detail=detail)
-
-
-def _forms(query: SearchQuery) -> Iterator[SearchQuery]:
-    """The query as it is, then the forms in which it may find more."""
-    told = None if query.lang else question_language(query.text)
-    yield replace(query, lang=query.lang or (None if told == "en" else told))
-    if told not in (None, "en"):
-        yield query
-    for text in rewrites(query.text)[1 : 1 + MOST_REWRITES]:
-        yield replace(query, text=text)

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from browser.search.corpus_index import PASSAGE_BITS, Index, Synced, checked_folder, unspaced
-from browser.search.search_results import SearchSource, readable, since_day
+from browser.search.provider import SearchSource
+from browser.search.results import readable, since_day
 from browser.text.sentences import sentences
 from browser.text.words import STOP_WORDS, content_words
 from browser.types import Outcome, SearchPage, SearchResult
@@ -57,7 +58,7 @@ _NAMED = 5
 _FILES_WITH = f"SELECT rowid >> {PASSAGE_BITS} FROM passage WHERE passage MATCH ?"  # noqa: S608
 _SCORED = (
     f"SELECT rowid, -bm25(passage, {_TITLE_WEIGHT}, 1.0, 1.0) AS score"  # noqa: S608
-    " FROM passage WHERE passage MATCH ?"
+    f" FROM passage WHERE passage MATCH ?%s ORDER BY score DESC, rowid LIMIT {_LOOKED_AT}"
 )
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 
@@ -73,7 +74,7 @@ class _Term:
 
 
 @dataclass(frozen=True, slots=True)
-class _Hit:
+class _FileHit:
     path: str
     title: str
     passage: str
@@ -81,7 +82,7 @@ class _Hit:
 
 
 class Corpus(SearchSource):
-    """The documents below `folder` (the kinds of `folder.KINDS`), indexed in SQLite.
+    """The documents below `folder` (the kinds of `corpus_index.KINDS`), indexed in SQLite.
 
     `index_path` is the index's file, or (without a suffix) a folder for the indexes of corpora.
 
@@ -103,7 +104,7 @@ class Corpus(SearchSource):
         self._extract = extract
         self._synced = Synced()
         self._looked = -math.inf
-        self._told = False
+        self._unread_named = False
         self._preparing = asyncio.Lock()
 
     @property
@@ -113,7 +114,13 @@ class Corpus(SearchSource):
 
     def sync(self, *, seconds: float | None = None) -> Synced:
         """Bring the index up to date, for `seconds` at most; a search does so by itself."""
-        return self._index.sync(self._extract, seconds=seconds)
+        self._synced = self._index.sync(self._extract, seconds=seconds)
+        self._looked = time.monotonic()
+        return self._synced
+
+    def _is_fresh(self) -> bool:
+        large = self._synced.files > _LARGE and not self._synced.left
+        return large and time.monotonic() - self._looked <= _LOOK_AGAIN
 
     async def prepare(self) -> AsyncIterator[Synced]:
         """Bring the index up to date before a search, and tell every few seconds how far it is.
@@ -121,12 +128,11 @@ class Corpus(SearchSource):
         Yields nothing where nothing changed. Files that fail are named in `Synced.unread`.
         """
         async with self._preparing:
-            while self._synced.left or not self._is_fresh():
-                self._synced = await asyncio.to_thread(self.sync, seconds=_ROUND)
-                self._looked = time.monotonic()
-                if self._synced.indexed:
-                    yield self._synced
-                if not self._synced.left:
+            while not self._is_fresh():
+                synced = await asyncio.to_thread(self.sync, seconds=_ROUND)
+                if synced.indexed:
+                    yield synced
+                if not synced.left:
                     return
 
     async def search(
@@ -142,21 +148,29 @@ class Corpus(SearchSource):
             return SearchPage(Outcome.ERROR, detail=f"the corpus index failed: {error}")
 
     def _search(self, query: SearchQuery, deadline: float) -> SearchPage:
-        if self._synced.left or not self._is_fresh():
-            self._synced = self.sync(seconds=deadline * _INDEXING)
-            self._looked = time.monotonic()
+        if not self._is_fresh():
+            self.sync(seconds=deadline * _INDEXING)
         first = (query.page - 1) * query.limit
         with self._index.connect() as db:
-            asked = _terms(db, query.text)
-            hits = _find(db, asked, first + query.limit)
-        since = since_day(query.since)
-        kept = [hit for hit in hits if since is None or _day(hit) >= since.isoformat()]
-        results = tuple(_result(hit, rank, asked) for rank, hit in enumerate(kept[first:], 1))
+            terms = _terms(db, query.text)
+            hits = _find(db, terms, first + query.limit)
+        if since := since_day(query.since):
+            hits = [
+                hit
+                for hit in hits
+                if datetime.fromtimestamp(hit.modified / 1e9, UTC).date() >= since
+            ]
+        results = tuple(
+            SearchResult(
+                url=Path(hit.path).as_uri(),
+                title=readable(hit.title),
+                snippet=readable(_snippet(hit.passage, terms)),
+                provider=self.name,
+                rank=rank,
+            )
+            for rank, hit in enumerate(hits[first:], 1)
+        )
         return SearchPage(Outcome.OK if results else Outcome.EMPTY, results, self._detail())
-
-    def _is_fresh(self) -> bool:
-        large = self._synced.files > _LARGE
-        return large and time.monotonic() - self._looked <= _LOOK_AGAIN
 
     def _detail(self) -> str:
         """What a person should know of the folder; files that failed are named once."""
@@ -165,14 +179,13 @@ class Corpus(SearchSource):
             parts.append(f"no .md, .html, .pdf, .docx or other document in {self.folder}")
         if synced.left:
             parts.append(f"{synced.left} of {synced.files} files not indexed yet")
-        if synced.unread and not self._told:
-            self._told = True
+        if synced.unread and not self._unread_named:
+            self._unread_named = True
             named = [f"{Path(path).name} ({note})" for path, note in synced.unread[:_NAMED]]
             more = len(synced.unread) - len(named)
-            parts.append(
-                f"{len(synced.unread)} of {synced.files} files could not be read: "
-                + "; ".join([*named, *([f"and {more} more"] if more else [])])
-            )
+            named += [f"and {more} more"] if more else []
+            count = f"{len(synced.unread)} of {synced.files} files could not be read"
+            parts.append(f"{count}: {'; '.join(named)}")
         return "; ".join(parts)
 
 
@@ -181,78 +194,65 @@ def _terms(db: sqlite3.Connection, text: str) -> list[_Term]:
     # FTS5's table of lengths has a row a passage; counting `passage` itself reads every text.
     (counted,) = db.execute("SELECT count(*) FROM passage_docsize").fetchone()
     passages = max(counted, _FEW)
-    result = []
+    terms = []
     for word in dict.fromkeys(_WORD.findall(text.lower())):
         if word in STOP_WORDS:
             continue
-        match = '"' + (unspaced(word) or word) + '"'
-        (found,) = db.execute(
-            "SELECT count(*) FROM passage WHERE passage MATCH ?", (match,)
-        ).fetchone()
+        match = f'"{unspaced(word) or word}"'
+        having = "SELECT count(*) FROM passage WHERE passage MATCH ?"
+        (found,) = db.execute(having, (match,)).fetchone()
         weight = math.log(1 + (passages - found + 0.5) / (found + 0.5))
-        result.append(_Term(match, weight, found, tuple(content_words(word))))
-    result.sort(key=lambda term: -term.weight)
-    telling = [term for term in result if term.found <= _COMMON * passages]
+        terms.append(_Term(match, weight, found, tuple(content_words(word))))
+    terms.sort(key=lambda term: -term.weight)
+    telling = [term for term in terms if term.found <= _COMMON * passages]
     # What a small folder is about stands everywhere in it: it is asked for where nothing else is.
-    return (telling if any(term.found for term in telling) else result)[:_MOST_TERMS]
+    return (telling if any(term.found for term in telling) else terms)[:_MOST_TERMS]
 
 
-def _find(db: sqlite3.Connection, asked: list[_Term], limit: int) -> list[_Hit]:
+def _find(db: sqlite3.Connection, terms: list[_Term], limit: int) -> list[_FileHit]:
     """Give the best files: those that have all the words first, then those that have the rarest."""
-    matches = [term.match for term in asked if term.found]
+    matches = [term.match for term in terms if term.found]
     if not matches:
         return []
-    ranked = f"{_SCORED}%s ORDER BY score DESC, rowid LIMIT {_LOOKED_AT}"
     any_of, passages = " OR ".join(matches), []
-    if len(matches) == len(asked):
+    if len(matches) == len(terms):
         files = " INTERSECT ".join([_FILES_WITH] * len(matches))
-        everywhere = ranked % f" AND rowid >> {PASSAGE_BITS} IN ({files})"
-        passages = db.execute(everywhere, [any_of, *matches]).fetchall()
-    whole = {row >> PASSAGE_BITS for row, _ in passages}
-    if len(whole) < limit:
-        passages += db.execute(ranked % "", [any_of]).fetchall()
+        having_all = _SCORED % f" AND rowid >> {PASSAGE_BITS} IN ({files})"
+        passages = db.execute(having_all, [any_of, *matches]).fetchall()
+    complete = {row >> PASSAGE_BITS for row, _ in passages}
+    if len(complete) < limit:
+        passages += db.execute(_SCORED % "", [any_of]).fetchall()
     by_file: dict[int, dict[int, float]] = defaultdict(dict)
     for row, score in passages:
         by_file[row >> PASSAGE_BITS][row] = score
-    best = sorted(by_file, key=lambda number: (number not in whole, -_score(by_file[number])))
-    hits = [_hit(db, number, by_file[number]) for number in best[:limit]]
-    return hits if whole or any(_covered(hit, asked) >= _LEAST for hit in hits) else []
+
+    def rank(number: int) -> tuple[bool, float]:
+        best, *others = sorted(by_file[number].values(), reverse=True)
+        return number not in complete, -best - _SECOND * (others[0] if others else 0.0)
+
+    best = sorted(by_file, key=rank)[:limit]
+    hits = [_hit(db, number, by_file[number]) for number in best]
+    return hits if complete or any(_covered(hit, terms) >= _LEAST for hit in hits) else []
 
 
-def _score(scores: dict[int, float]) -> float:
-    best, *others = sorted(scores.values(), reverse=True)
-    return best + _SECOND * (others[0] if others else 0.0)
-
-
-def _hit(db: sqlite3.Connection, number: int, scores: dict[int, float]) -> _Hit:
-    path, title, modified = db.execute(
-        "SELECT path, title, modified FROM file WHERE id = ?", (number,)
-    ).fetchone()
+def _hit(db: sqlite3.Connection, number: int, scores: dict[int, float]) -> _FileHit:
+    about = "SELECT path, title, modified FROM file WHERE id = ?"
+    path, title, modified = db.execute(about, (number,)).fetchone()
     row = max(scores, key=lambda row: scores[row])
     (passage,) = db.execute("SELECT text FROM passage WHERE rowid = ?", (row,)).fetchone()
-    return _Hit(path, title, passage, modified)
+    return _FileHit(path, title, passage, modified)
 
 
-def _covered(hit: _Hit, asked: list[_Term]) -> float:
+def _covered(hit: _FileHit, terms: list[_Term]) -> float:
     """Share of the query's weight whose words stand in a hit's title or passage, 0 to 1."""
     have = set(content_words(f"{hit.title} {hit.passage}"))
-    found = sum(term.weight for term in asked if have.issuperset(term.stems))
-    return found / (sum(term.weight for term in asked) or 1.0)
+    found = sum(term.weight for term in terms if have.issuperset(term.stems))
+    return found / (sum(term.weight for term in terms) or 1.0)
 
 
-def _result(hit: _Hit, rank: int, asked: list[_Term]) -> SearchResult:
-    return SearchResult(
-        url=Path(hit.path).as_uri(),
-        title=readable(hit.title),
-        snippet=readable(_snippet(hit.passage, asked)),
-        provider=Corpus.name,
-        rank=rank,
-    )
-
-
-def _snippet(passage: str, asked: list[_Term]) -> str:
+def _snippet(passage: str, terms: list[_Term]) -> str:
     """Cut the sentences around the one that matches best."""
-    weights = {stem: term.weight for term in asked for stem in term.stems}
+    weights = {stem: term.weight for term in terms for stem in term.stems}
     spans = sentences(passage)
     if not spans:
         return " ".join(passage.split())[:_SNIPPET]
@@ -267,7 +267,3 @@ def _snippet(passage: str, asked: list[_Term]) -> str:
         first -= 1
     cut = " ".join(passage[spans[first].start : spans[last].end].split())
     return cut if len(cut) <= _SNIPPET else f"{cut[: _SNIPPET - 1].rsplit(' ', 1)[0]}…"
-
-
-def _day(hit: _Hit) -> str:
-    return datetime.fromtimestamp(hit.modified / 1e9, UTC).date().isoformat()

@@ -36,15 +36,14 @@ KINDS = frozenset(
 )
 _TEXTS = frozenset((".md", ".markdown", ".txt"))
 # As large as a file may be that is then opened and read.
-LARGEST_FILE = 32 * 1024 * 1024
+_LARGEST_FILE = 32 * 1024 * 1024
 # About a paragraph: long enough for a question's words to meet, short enough to be about one thing.
 _SHORTEST, _LONGEST = 500, 1500
 _HEADING = re.compile(r"^#{1,3}\s+(.+?)\s*#*\s*$", re.MULTILINE)
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 
-
 PASSAGE_BITS = 20
-MOST_PASSAGES = (1 << PASSAGE_BITS) - 1
+_MOST_PASSAGES = (1 << PASSAGE_BITS) - 1
 # A file changed this shortly before it was indexed may change again within one tick of its clock
 # (FAT counts two seconds); its content is then compared as well.
 _RACY_NS = 2_000_000_000
@@ -71,146 +70,8 @@ class Synced:
 
     files: int = 0
     indexed: int = 0
-    dropped: int = 0
     left: int = 0
     unread: tuple[tuple[str, str], ...] = ()
-
-
-class Index:
-    """The index of one folder in one SQLite file, made anew where that file is damaged."""
-
-    def __init__(self, folder: Path, path: Path) -> None:
-        self.folder = folder
-        self.path = path
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._prepare()
-        except (OSError, sqlite3.OperationalError) as error:
-            raise SearchError(
-                f"cannot write the corpus index {path}: {error}",
-                hint="Choose a data folder that can be written with --data-dir DIR.",
-            ) from error
-
-    @contextmanager
-    def connect(self) -> Iterator[sqlite3.Connection]:
-        """Open the file for one piece of work; threads and processes each have their own."""
-        with closing(sqlite3.connect(self.path, timeout=30.0, isolation_level=None)) as db:
-            db.execute("PRAGMA synchronous=NORMAL")
-            yield db
-
-    def sync(self, extract: Extractor | None, *, seconds: float | None = None) -> Synced:
-        """Index new and changed files and drop deleted ones, for `seconds` at most."""
-        entries = list(walk(self.folder))
-        with self.connect() as db:
-            dropped = _drop_missing(db, {entry.path for entry in entries})
-            stale = _stale(db, entries)
-            indexed, until = 0, time.monotonic() + (math.inf if seconds is None else seconds)
-            for entry in stale:
-                if time.monotonic() >= until:
-                    break
-                _index_file(db, entry, extract)
-                indexed += 1
-            unread = db.execute("SELECT path, note FROM file WHERE failed ORDER BY path").fetchall()
-        left = len(stale) - indexed
-        return Synced(len(entries), indexed, dropped, left, tuple(unread))
-
-    def _prepare(self) -> None:
-        try:
-            self._create()
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):
-                raise
-            self.path.unlink()
-            self._create()
-
-    def _create(self) -> None:
-        with self.connect() as db:
-            db.execute("PRAGMA journal_mode=WAL")
-            if db.execute("PRAGMA user_version").fetchone()[0] not in (0, _VERSION):
-                db.executescript("DROP TABLE IF EXISTS file; DROP TABLE IF EXISTS passage;")
-            db.executescript(f"{_SCHEMA} PRAGMA user_version = {_VERSION};")
-
-
-def _drop_missing(db: sqlite3.Connection, present: set[str]) -> int:
-    known = db.execute("SELECT id, path FROM file").fetchall()
-    gone = [number for number, path in known if path not in present]
-    for number in gone:
-        db.execute("BEGIN IMMEDIATE")
-        with db:  # commits, or rolls back
-            _drop(db, number)
-    return len(gone)
-
-
-def _stale(db: sqlite3.Connection, entries: list[CorpusFile]) -> list[CorpusFile]:
-    """Give the files that are new, or whose time or size changed, or may have within one tick."""
-    rows = db.execute("SELECT path, modified, size, indexed FROM file")
-    known = {path: (modified, size, indexed) for path, modified, size, indexed in rows}
-
-    def is_fresh(entry: CorpusFile) -> bool:
-        modified, size, indexed = known.get(entry.path, (-1, -1, -1))
-        same = (modified, size) == (entry.modified, entry.size)
-        return same and entry.modified <= indexed - _RACY_NS
-
-    return [entry for entry in entries if not is_fresh(entry)]
-
-
-def _index_file(db: sqlite3.Connection, entry: CorpusFile, extract: Extractor | None) -> None:
-    now = time.time_ns()
-    body, failure = _read(entry)
-    digest = sha256(body).hexdigest()
-    known = db.execute("SELECT id, sha256 FROM file WHERE path = ?", (entry.path,)).fetchone()
-    if known is not None and known[1] == digest:
-        db.execute(
-            "UPDATE file SET modified = ?, size = ?, indexed = ? WHERE id = ?",
-            (entry.modified, entry.size, now, known[0]),
-        )
-        return
-    text = failure or read_text(Path(entry.path), body, extract)
-    db.execute("BEGIN IMMEDIATE")
-    with db:  # commits, or rolls back
-        again = db.execute("SELECT id FROM file WHERE path = ?", (entry.path,)).fetchone()
-        if again is not None:
-            _drop(db, again[0])
-        number = db.execute(
-            "INSERT INTO file (path, modified, size, sha256, indexed, title, note, failed)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                entry.path,
-                entry.modified,
-                entry.size,
-                digest,
-                now,
-                text.title,
-                text.note,
-                not text.body.strip(),
-            ),
-        ).lastrowid
-        db.executemany(
-            "INSERT INTO passage (rowid, title, text, unspaced) VALUES (?, ?, ?, ?)",
-            _rows(number or 0, text),
-        )
-
-
-def _rows(number: int, text: Text) -> Iterator[tuple[int, str, str, str]]:
-    for position, passage in enumerate(split(text.body)):
-        if position > MOST_PASSAGES:
-            return
-        yield (number << PASSAGE_BITS) + position, text.title, passage, unspaced(passage)
-
-
-def _read(entry: CorpusFile) -> tuple[bytes, Text | None]:
-    if entry.size > LARGEST_FILE:
-        return b"", Text(Path(entry.path).stem, note=f"larger than {LARGEST_FILE >> 20} MB")
-    try:
-        return Path(entry.path).read_bytes(), None
-    except OSError as error:
-        return b"", Text(Path(entry.path).stem, note=f"cannot be read: {error.strerror}")
-
-
-def _drop(db: sqlite3.Connection, number: int) -> None:
-    first = number << PASSAGE_BITS
-    db.execute("DELETE FROM passage WHERE rowid BETWEEN ? AND ?", (first, first + MOST_PASSAGES))
-    db.execute("DELETE FROM file WHERE id = ?", (number,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,12 +84,130 @@ class CorpusFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class FileText:
     """What a file says; `note` tells what could not be read of it."""
 
     title: str
     body: str = ""
     note: str = ""
+
+
+class Index:
+    """The index of one folder in one SQLite file, made anew where that file is damaged.
+
+    Raises `SearchError` where the folder cannot be listed, or the file not be written.
+    """
+
+    def __init__(self, folder: Path, path: Path) -> None:
+        self.folder = folder
+        self._path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            try:
+                self._create()
+            except sqlite3.OperationalError:
+                raise
+            except sqlite3.DatabaseError:
+                path.unlink()
+                self._create()
+        except (OSError, sqlite3.OperationalError) as error:
+            raise SearchError(
+                f"cannot write the corpus index {path}: {error}",
+                hint="Choose a data folder that can be written with --data-dir DIR.",
+            ) from error
+
+    @contextmanager
+    def connect(self) -> Iterator[sqlite3.Connection]:
+        """Open the file for one piece of work; threads and processes each have their own."""
+        with closing(sqlite3.connect(self._path, timeout=30.0, isolation_level=None)) as db:
+            db.execute("PRAGMA synchronous=NORMAL")
+            yield db
+
+    def sync(self, extract: Extractor | None, *, seconds: float | None = None) -> Synced:
+        """Index new and changed files and drop deleted ones, for `seconds` at most."""
+        until = time.monotonic() + (math.inf if seconds is None else seconds)
+        files = list(_walk(self.folder))
+        with self.connect() as db:
+            rows = db.execute("SELECT path, id, modified, size, indexed FROM file")
+            known = {path: row for path, *row in rows}
+            for path in known.keys() - {file.path for file in files}:
+                with _transaction(db):
+                    _drop(db, known[path][0])
+            stale = [file for file in files if not _is_current(file, *known.get(file.path, ()))]
+            indexed = 0
+            for file in stale:
+                if time.monotonic() >= until:
+                    break
+                _index_file(db, file, extract)
+                indexed += 1
+            unread = db.execute("SELECT path, note FROM file WHERE failed ORDER BY path").fetchall()
+        return Synced(len(files), indexed, len(stale) - indexed, tuple(unread))
+
+    def _create(self) -> None:
+        with self.connect() as db:
+            db.execute("PRAGMA journal_mode=WAL")
+            if db.execute("PRAGMA user_version").fetchone()[0] not in (0, _VERSION):
+                db.executescript("DROP TABLE IF EXISTS file; DROP TABLE IF EXISTS passage;")
+            db.executescript(f"{_SCHEMA} PRAGMA user_version = {_VERSION};")
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+    db.execute("BEGIN IMMEDIATE")
+    with db:  # commits, or rolls back
+        yield
+
+
+def _is_current(
+    file: CorpusFile, _id: int = 0, modified: int = -1, size: int = -1, indexed: int = -1
+) -> bool:
+    """Whether a file has the time and size that it had, and cannot have changed in that tick."""
+    same = (file.modified, file.size) == (modified, size)
+    return same and file.modified <= indexed - _RACY_NS
+
+
+def _index_file(db: sqlite3.Connection, file: CorpusFile, extract: Extractor | None) -> None:
+    now, path, body, failure = time.time_ns(), Path(file.path), b"", ""
+    if file.size > _LARGEST_FILE:
+        failure = f"larger than {_LARGEST_FILE >> 20} MB"
+    else:
+        try:
+            body = path.read_bytes()
+        except OSError as error:
+            failure = f"cannot be read: {error.strerror}"
+    digest = sha256(body).hexdigest()
+    known = db.execute("SELECT id, sha256 FROM file WHERE path = ?", (file.path,)).fetchone()
+    if known is not None and known[1] == digest:
+        db.execute(
+            "UPDATE file SET modified = ?, size = ?, indexed = ? WHERE id = ?",
+            (file.modified, file.size, now, known[0]),
+        )
+        return
+    text = FileText(path.stem, note=failure) if failure else _read_text(path, body, extract)
+    failed = not text.body.strip()
+    row = (file.path, file.modified, file.size, digest, now, text.title, text.note, failed)
+    with _transaction(db):
+        # another process may have indexed it meanwhile
+        again = db.execute("SELECT id FROM file WHERE path = ?", (file.path,)).fetchone()
+        if again is not None:
+            _drop(db, again[0])
+        number = db.execute(
+            "INSERT INTO file (path, modified, size, sha256, indexed, title, note, failed)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            row,
+        ).lastrowid
+        first = (number or 0) << PASSAGE_BITS
+        passages = list(_split(text.body))[: _MOST_PASSAGES + 1]
+        db.executemany(
+            "INSERT INTO passage (rowid, title, text, unspaced) VALUES (?, ?, ?, ?)",
+            ((first + n, text.title, part, unspaced(part)) for n, part in enumerate(passages)),
+        )
+
+
+def _drop(db: sqlite3.Connection, number: int) -> None:
+    first = number << PASSAGE_BITS
+    db.execute("DELETE FROM passage WHERE rowid BETWEEN ? AND ?", (first, first + _MOST_PASSAGES))
+    db.execute("DELETE FROM file WHERE id = ?", (number,))
 
 
 def checked_folder(folder: Path) -> Path:
@@ -247,10 +226,9 @@ def checked_folder(folder: Path) -> Path:
     return absolute
 
 
-def walk(folder: Path) -> Iterator[CorpusFile]:
+def _walk(folder: Path) -> Iterator[CorpusFile]:
     """Yield the searchable files below a folder in the order of their names, hidden ones apart.
 
-    Those are files of `KINDS`, and those without an ending of letters that begin as text.
     Symbolic links to folders are not followed; files that vanish or refuse meanwhile are left out.
     """
     folders = [str(folder)]
@@ -260,89 +238,84 @@ def walk(folder: Path) -> Iterator[CorpusFile]:
                 entries = sorted(listing, key=lambda entry: entry.name)
         except OSError:
             continue
-        visible = [entry for entry in entries if not entry.name.startswith(".")]
-        folders += [entry.path for entry in visible if entry.is_dir(follow_symlinks=False)]
-        for entry in visible:
-            # os.path: ten times as fast as Path.
-            ending = os.path.splitext(entry.name)[1].lower()  # noqa: PTH122
-            if ending in KINDS or not ending[1:].isalpha():
-                try:
-                    status, is_file = entry.stat(), entry.is_file()
-                    readable = is_file and (ending in KINDS or _is_text(entry.path))
-                except OSError:
+        for entry in entries:
+            try:
+                if entry.name.startswith("."):
                     continue
-                if readable:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif entry.is_file() and _is_searchable(entry):
+                    status = entry.stat()
                     # A name that is no UTF-8 cannot be kept in SQLite.
                     path = entry.path.encode("utf-8", "replace").decode()
                     yield CorpusFile(path, status.st_mtime_ns, status.st_size)
+            except OSError:
+                continue
 
 
-def _is_text(path: str) -> bool:
-    """Tell whether a file without an ending of its own (`NEWS`, `CC0-1.0`, `ls.1`) begins as text.
-
-    Raises `OSError` for one that refuses.
-    """
-    with Path(path).open("rb") as file:
+def _is_searchable(entry: os.DirEntry[str]) -> bool:
+    """Whether a file is one of `KINDS`, or begins as text and has no ending (`NEWS`, `ls.1`)."""
+    ending = os.path.splitext(entry.name)[1].lower()  # noqa: PTH122 - ten times as fast as Path
+    if ending in KINDS or ending[1:].isalpha():
+        return ending in KINDS
+    with Path(entry.path).open("rb") as file:
         begin = file.read(1024)
     return bool(begin) and b"\0" not in begin
 
 
-def read_text(path: Path, body: bytes, extract: Extractor | None) -> Text:
+def _read_text(path: Path, body: bytes, extract: Extractor | None) -> FileText:
     """Turn a file's bytes into title and text; one that cannot be read gets a note instead."""
     name = path.stem if path.suffix[1:].isalpha() else path.name
     if extract is None:
         if path.suffix.lower() not in _TEXTS:
-            return Text(name, note="no extractor for this kind of file")
+            return FileText(name, note="no extractor for this kind of file")
         text = clean(body.decode("utf-8-sig", "replace"))
         heading = _HEADING.search(text)
-        return Text(heading[1] if heading else name, text)
+        return FileText(heading[1] if heading else name, text)
     try:
         document = extract(body, "", path.as_uri())
     except BrowserError as error:
-        return Text(name, note=str(error))
+        return FileText(name, note=str(error))
     except Exception as error:  # noqa: BLE001 - one file of others' making must not end the rest
-        return Text(name, note=f"could not be read: {error!r}"[:300])
+        return FileText(name, note=f"could not be read: {error!r}"[:300])
     # A JSON file may hold half a character, which neither SQLite nor a terminal takes.
     title, text = (
         clean(part).encode("utf-8", "replace").decode() for part in (document.title, document.text)
     )
     is_text = document.kind == "text"  # whose first line is no title
     note = "; ".join(document.notes) or ("" if text.strip() else "no text in it")
-    return Text(name if is_text else " ".join(title.split()) or name, text, note)
+    return FileText(name if is_text else " ".join(title.split()) or name, text, note)
 
 
-def split(text: str) -> Iterator[str]:
+def _split(text: str) -> Iterator[str]:
     """Cut a text at blank lines into passages of about 500 to 1,500 characters."""
-    gathered = ""
+    passage = ""
     for block in re.split(r"\n\s*\n", text):
         for piece in _pieces(block.strip()):
-            if gathered and len(gathered) + len(piece) > _LONGEST:
-                yield gathered
-                gathered = ""
-            gathered = f"{gathered}\n\n{piece}" if gathered else piece
-            if len(gathered) >= _SHORTEST:
-                yield gathered
-                gathered = ""
-    if gathered:
-        yield gathered
-
-
-def unspaced(text: str) -> str:
-    """Give the characters of scripts written without spaces, each as a word of its own."""
-    return " ".join(_UNSPACED.findall(text))
+            if passage and len(passage) + len(piece) > _LONGEST:
+                yield passage
+                passage = ""
+            passage = f"{passage}\n\n{piece}" if passage else piece
+            if len(passage) >= _SHORTEST:
+                yield passage
+                passage = ""
+    if passage:
+        yield passage
 
 
 def _pieces(block: str) -> Iterator[str]:
     """Cut a block that is too long between sentences; what has none (tables, logs) by length."""
     start = end = 0
+    parts = []
     for span in sentences(block) if len(block) > _LONGEST else ():
         if span.end - start > _LONGEST and end > start:
-            yield from _chunks(block[start:end])
+            parts.append(block[start:end])
             start = span.start
         end = span.end
-    yield from _chunks(block[start:])
+    for part in (*parts, block[start:]):
+        yield from (part[n : n + 2 * _LONGEST] for n in range(0, len(part), 2 * _LONGEST))
 
 
-def _chunks(piece: str) -> Iterator[str]:
-    for n in range(0, len(piece), 2 * _LONGEST):
-        yield piece[n : n + 2 * _LONGEST]
+def unspaced(text: str) -> str:
+    """Give the characters of scripts written without spaces, each as a word of its own."""
+    return " ".join(_UNSPACED.findall(text))

@@ -19,8 +19,8 @@ from browser.search.provider import RenderedProvider, decode
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from browser.search.provider import Declaration, Render, SearchProvider
-    from browser.search.search_results import SearchSource
+    from browser.search.declared import Declaration
+    from browser.search.provider import Render, SearchProvider, SearchSource
     from browser.types import SearchPage
 
 # Engines that search the whole web, or an encyclopaedia of it, in the default order: those with
@@ -45,6 +45,7 @@ ALIASES = {
     "stackoverflow": "stackexchange",
     "wiki": "wikipedia",
 }
+_BROWSER = "_browser"
 
 
 def engine_name(name: str, declared: Sequence[str] = ()) -> str:
@@ -53,11 +54,11 @@ def engine_name(name: str, declared: Sequence[str] = ()) -> str:
         return name
     plain = name.strip().lower().replace("-", "_")
     known = ALIASES.get(plain, plain)
-    if known in ENGINES or known == "corpus" or _plain(known) in IN_BROWSER:
+    if known in (*ENGINES, "corpus", *(f"{engine}{_BROWSER}" for engine in IN_BROWSER)):
         return known
-    brought = next((one for one in (name, known) if plugins("search", one)), None)
-    if brought is not None:
-        return brought
+    for brought in (name, known):
+        if plugins("search", brought):
+            return brought
     near = difflib.get_close_matches(plain, [*ENGINES, *EXTRAS, *ALIASES, *declared], n=2)
     hint = f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(ENGINES)}."
     if known in EXTRAS:
@@ -70,9 +71,8 @@ def load(name: str) -> type[SearchProvider]:
     name = engine_name(name)
     if name in JSON_PROVIDERS:
         return JSON_PROVIDERS[name]
-    brought = name not in ENGINES
     loaded: type[SearchProvider] = (
-        load_plugin("search", name) if brought else _markup().HTML_PROVIDERS[name]
+        _markup().HTML_PROVIDERS[name] if name in ENGINES else load_plugin("search", name)
     )
     return loaded
 
@@ -90,7 +90,7 @@ def keys_from(environment: Mapping[str, str], named: Sequence[str] = ()) -> dict
     plain = (ALIASES.get(name, name) for name in named)
     others = {name: load(name) for name in plain if name not in (*ENGINES, "corpus")}
     found = {
-        name: next((environment[key] for key in engine.key_variables if environment.get(key)), "")
+        name: next(filter(None, map(environment.get, engine.key_variables)), "")
         for name, engine in {**JSON_PROVIDERS, **others}.items()
     }
     return {name: key for name, key in found.items() if key}
@@ -119,7 +119,9 @@ def build_providers(
     given = keys_from(os.environ) if keys is None else keys
     secrets = {engine_name(name, known): key for name, key in given.items()}
     wanted = [engine_name(name, known) for name in names or ()]
-    wanted = wanted or _default(where, secrets, known)
+    if not wanted:
+        wanted = [name for name in GENERAL if secrets.get(name)] + list(own)
+        wanted += [name for name in GENERAL if _is_keyless(load(name), where.get(name))]
     if corpus is not None and "corpus" not in wanted:
         wanted.insert(0, "corpus")
     if "corpus" in wanted and corpus is None:
@@ -127,16 +129,22 @@ def build_providers(
 
     def make(name: str) -> SearchSource:
         url, key = where.get(name), secrets.get(name)
+        if name == "corpus" and corpus is not None:
+            return corpus
         if name in own:
             declared_as = _markup().DeclaredPage if own[name].item else Declared
             source: SearchSource = declared_as(own[name], url=url, key=key)
             return source
-        plain = _plain(name)
-        if plain not in IN_BROWSER:
+        plain = name.removesuffix(_BROWSER)
+        if plain == name or plain not in IN_BROWSER:
             return load(name)(url=url, key=key)
         return RenderedProvider(load(plain)(url=url or where.get(plain), key=key), render)
 
-    return [corpus if name == "corpus" and corpus else make(name) for name in dict.fromkeys(wanted)]
+    return [make(name) for name in dict.fromkeys(wanted)]
+
+
+def _is_keyless(engine: type[SearchProvider], url: str | None) -> bool:
+    return not (engine.key_variables and engine.needs_key) and bool(engine.url or url)
 
 
 def parse_results(engine: str, body: str | bytes, status: int = 200) -> SearchPage:
@@ -147,22 +155,4 @@ def parse_results(engine: str, body: str | bytes, status: int = 200) -> SearchPa
     name = engine_name(engine)
     if name == "corpus":
         raise SearchError("the corpus has no result page", hint="Use Corpus(...).search(query).")
-    return load(_plain(name) or name)().read(decode(body), status)
-
-
-def _default(
-    urls: Mapping[str, str], keys: Mapping[str, str], declared: Sequence[str]
-) -> list[str]:
-    keyed = [name for name in GENERAL if keys.get(name)]
-    keyless = [
-        name
-        for name in GENERAL
-        if not (load(name).key_variables and load(name).needs_key)
-        and (load(name).url or urls.get(name))
-    ]
-    return [*keyed, *declared, *keyless]
-
-
-def _plain(name: str) -> str:
-    """Give the engine of `google_browser`; other names give ''."""
-    return name.removesuffix("_browser") if name.endswith("_browser") else ""
+    return load(name.removesuffix(_BROWSER))().read(decode(body), status)

@@ -1,38 +1,33 @@
 """Engines that answer in markup: result pages by their CSS, arXiv by its Atom feed.
 
-A new one is a class here (name, url, `layouts`, `request`), listed at the end of the file and put
-into the order of `engines.py`. This module is loaded when the first of them is asked: it needs
+A new one is a class here (name, url, `layouts`, `parameters`), listed at the end of the file and
+put into the order of `engines.py`. This module is loaded when the first of them is asked: it needs
 BeautifulSoup and lxml.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
 from lxml import etree
 
 from browser.net.http import PAGE_HEADERS
+from browser.search.declared import DeclaredProvider
 from browser.search.json_engines import JsonProvider
-from browser.search.provider import (
-    DAY,
-    DeclaredProvider,
-    Fields,
-    SearchProvider,
-    SearchRequest,
-    with_site,
-)
+from browser.search.provider import DAY, Fields, SearchProvider, SearchRequest, with_site
 from browser.search.query import keywords
-from browser.search.refusals import error_payload, wall_of
+from browser.search.refusals import judge_error
 from browser.search.result_page import Headings, HtmlProvider, Layout
-from browser.search.search_results import days_since, nearest_range, since_day
+from browser.search.results import days_since, nearest_range, since_day
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from browser.search.provider import Declaration
+    from browser.search.declared import Declaration
     from browser.types import SearchQuery
 
 _EPOCH = date(1970, 1, 1)
@@ -54,7 +49,6 @@ class DuckDuckGo(HtmlProvider):
     ads = ".result--ad, .result:has(.badge--ad), tr.result-sponsored, article[data-testid=ad]"
     nothing = re.compile(r"No results\.|No (?:more )?results found|not many results", re.IGNORECASE)
     shell = re.compile(r"DDG\.deep\.|deep_preload_script|nrje\(|is-not-mobile-device|/s\d{4}\.css")
-    shell_outcome = Outcome.BLOCKED
     layouts = (
         Layout("div.result:has(a.result__a)", "a.result__a", snippet=".result__snippet"),
         Layout(
@@ -74,15 +68,7 @@ class DuckDuckGo(HtmlProvider):
             form |= {"s": str(first), "dc": str(first + 1)}
         if query.since:
             form |= {"df": days_since(query.since, "..")}
-        return SearchRequest(self.endpoint, form=form, headers=self.headers(query.lang))
-
-    def refusal(
-        self, body: str, status: int, url: str, headers: Mapping[str, str]
-    ) -> SearchPage | None:
-        """Know 202, with which it holds off those it takes for robots."""
-        if status == 202:
-            return SearchPage(Outcome.BLOCKED, detail="HTTP 202, a check for robots")
-        return super().refusal(body, status, url, headers)
+        return SearchRequest(self.endpoint, form=form, headers=self.headers(query))
 
 
 class DuckDuckGoLite(DuckDuckGo):
@@ -112,17 +98,21 @@ class Brave(HtmlProvider):
         ),
     )
 
-    def request(self, query: SearchQuery) -> SearchRequest:
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
         """Ask for the page; `tf` is a range of days."""
-        asked = {"q": with_site(query), "source": "web"}
-        if query.page > 1:
-            asked["offset"] = str(query.page - 1)
-        if query.since:
-            asked["tf"] = days_since(query.since, "to")
-        headers = self.headers(query.lang)
-        if query.region:
-            headers["Cookie"] = f"country={query.region.lower()}; useLocation=0"
-        return SearchRequest(self.endpoint, params=asked, headers=headers)
+        return {
+            "q": with_site(query),
+            "source": "web",
+            "offset": query.page - 1 or None,
+            "tf": days_since(query.since, "to"),
+        }
+
+    def headers(self, query: SearchQuery) -> dict[str, str]:
+        """Name the region as the page's settings do."""
+        region = (
+            {"Cookie": f"country={query.region.lower()}; useLocation=0"} if query.region else {}
+        )
+        return super().headers(query) | region
 
 
 class Mojeek(HtmlProvider):
@@ -133,29 +123,21 @@ class Mojeek(HtmlProvider):
     verified = True
     ads = ".ads, .ad, .sponsored"
     nothing = re.compile(r"No pages found(?: matching)?|no results found", re.IGNORECASE)
-    layouts = (
-        Layout(
-            "ul[class*=results] > li",
-            "h2 > a[href], a.title[href]",
-            snippet="p.s",
-        ),
-    )
+    layouts = (Layout("ul[class*=results] > li", "h2 > a[href], a.title[href]", snippet="p.s"),)
 
-    def request(self, query: SearchQuery) -> SearchRequest:
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
         """Ask for the page; Mojeek has parameters for site, date and language."""
-        asked = {"q": query.text}
-        if query.page > 1:  # to name the first page's place is what robots do
-            asked["s"] = str((query.page - 1) * 10 + 1)
-        if query.site:
-            asked["site"] = query.site
-        if query.lang:
-            asked |= {"lb": query.lang, "lbb": "100"}
-        if query.region:
-            asked |= {"arc": query.region.lower()}
         since = since_day(query.since)
-        if since is not None:
-            asked["since"] = f"{since:%Y%m%d}"
-        return SearchRequest(self.endpoint, params=asked, headers=self.headers(query.lang))
+        return {
+            "q": query.text,
+            # to name the first page's place is what robots do
+            "s": (query.page - 1) * 10 + 1 if query.page > 1 else None,
+            "site": query.site,
+            "lb": query.lang,
+            "lbb": "100" if query.lang else None,
+            "arc": (query.region or "").lower(),
+            "since": f"{since:%Y%m%d}" if since else None,
+        }
 
 
 class Startpage(HtmlProvider):
@@ -163,6 +145,7 @@ class Startpage(HtmlProvider):
 
     name = "startpage"
     url = "https://www.startpage.com/sp/search"
+    sends = "form"
     ads = "[class*=sponsored], .ad, #gcsa-top, #gcsa-bottom, [data-testid=adResult], [id^=adBlock]"
     nothing = re.compile(r"no (?:web )?results (?:were )?(?:found|for this search)", re.IGNORECASE)
     layouts = (
@@ -174,26 +157,27 @@ class Startpage(HtmlProvider):
         ),
     )
 
-    def request(self, query: SearchQuery) -> SearchRequest:
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
         """Send the form as the page does."""
-        form = {"query": with_site(query), "cat": "web", "t": "device", "abp": "1"}
         language = _LANGUAGES.get(query.lang or "en", "english")
-        form |= {"language": language, "lui": language, "page": str(query.page)}
-        within = nearest_range(query.since)
-        form |= {"with_date": within[0]} if within else {}
-        headers = self.headers(query.lang)
+        return {
+            "query": with_site(query),
+            "cat": "web",
+            "t": "device",
+            "abp": "1",
+            "language": language,
+            "lui": language,
+            "page": query.page,
+            "with_date": nearest_range(query.since)[:1],
+        }
+
+    def headers(self, query: SearchQuery) -> dict[str, str]:
+        """Name the region as the page's settings do."""
+        headers = super().headers(query)
         if query.region:
             place = f"{query.lang or 'en'}_{query.region.upper()}"
             headers["Cookie"] = f"preferences=search_results_regionEEE{place}"
-        return SearchRequest(self.endpoint, form=form, headers=headers)
-
-    def refusal(
-        self, body: str, status: int, url: str, headers: Mapping[str, str]
-    ) -> SearchPage | None:
-        """Know the page to which it sends those it takes for robots."""
-        if "/sp/captcha" in url:
-            return SearchPage(Outcome.BLOCKED, detail="a check for robots")
-        return super().refusal(body, status, url, headers)
+        return headers
 
 
 class Bing(HtmlProvider):
@@ -207,29 +191,20 @@ class Bing(HtmlProvider):
         r"There are no results for|No results found for|Es gibt keine Ergebnisse"
         r"|Aucun résultat pour|No hay resultados para",
     )
-    layouts = (
-        Layout(
-            "li.b_algo",
-            "h2 a[href], a[href]:has(h2)",
-            "h2",
-            ".b_caption p",
-        ),
-    )
+    layouts = (Layout("li.b_algo", "h2 a[href], a[href]:has(h2)", "h2", ".b_caption p"),)
 
-    def request(self, query: SearchQuery) -> SearchRequest:
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
         """Ask for the page; dates are days since 1970."""
-        asked = {"q": with_site(query), "count": str(query.limit)}
-        if query.lang:
-            asked["setlang"] = query.lang
-        if query.region:
-            asked["cc"] = query.region.lower()
-        if query.page > 1:
-            asked["first"] = str((query.page - 1) * query.limit + 1)
-        since = since_day(query.since)
-        if since is not None:
-            today = datetime.now(UTC).date()
-            asked["filters"] = f'ex1:"ez5_{(since - _EPOCH).days}_{(today - _EPOCH).days}"'
-        return SearchRequest(self.endpoint, params=asked, headers=self.headers(query.lang))
+        since, today = since_day(query.since), datetime.now(UTC).date()
+        days = f"{(since - _EPOCH).days}_{(today - _EPOCH).days}" if since else ""
+        return {
+            "q": with_site(query),
+            "count": query.limit,
+            "setlang": query.lang,
+            "cc": (query.region or "").lower(),
+            "first": (query.page - 1) * query.limit + 1 if query.page > 1 else None,
+            "filters": f'ex1:"ez5_{days}"' if days else None,
+        }
 
 
 class Google(HtmlProvider):
@@ -252,23 +227,21 @@ class Google(HtmlProvider):
     shell = re.compile(
         r"/httpservice/retry/enablejs|enablejs\?sei=|<noscript>.{0,400}enablejs", re.DOTALL
     )
-    shell_outcome = Outcome.BLOCKED
     layouts = (Headings("a[href] h3:not(table *), h3:has(a[href]):not(table *)", fewest=1),)
 
-    def request(self, query: SearchQuery) -> SearchRequest:
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
         """Ask for the page."""
-        asked = {"q": with_site(query), "num": str(query.limit), "pws": "0"}
-        asked["hl"] = query.lang or "en"
-        if query.lang:
-            asked["lr"] = f"lang_{query.lang}"
-        if query.region:
-            asked["gl"] = query.region.lower()
-        if query.page > 1:
-            asked["start"] = str((query.page - 1) * query.limit)
         since = since_day(query.since)
-        if since is not None:
-            asked["tbs"] = f"cdr:1,cd_min:{since:%m/%d/%Y}"
-        return SearchRequest(self.endpoint, params=asked, headers=self.headers(query.lang))
+        return {
+            "q": with_site(query),
+            "num": query.limit,
+            "pws": "0",
+            "hl": query.lang or "en",
+            "lr": f"lang_{query.lang}" if query.lang else None,
+            "gl": (query.region or "").lower(),
+            "start": (query.page - 1) * query.limit or None,
+            "tbs": f"cdr:1,cd_min:{since:%m/%d/%Y}" if since else None,
+        }
 
 
 class Yandex(HtmlProvider):
@@ -288,28 +261,22 @@ class Yandex(HtmlProvider):
         ),
     )
 
-    def request(self, query: SearchQuery) -> SearchRequest:
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
         """Ask for the page; the first one is number 0."""
-        asked = {"text": with_site(query), "lang": query.lang or ""}
-        asked |= {"p": str(query.page - 1)} if query.page > 1 else {}
-        params = {name: value for name, value in asked.items() if value}
-        return SearchRequest(self.endpoint, params=params, headers=self.headers(query.lang))
+        return {"text": with_site(query), "lang": query.lang, "p": query.page - 1 or None}
 
 
 class SearXNG(JsonProvider, HtmlProvider):
     """A metasearch engine of one's own: JSON where the instance allows it, else its page.
 
-    JSON is off by default (403) on many instances. Pages are of the `simple` theme, or `oscar`.
+    JSON is off by default (403) on many instances. Pages are of the `simple` theme.
     """
 
     name = "searxng"
     is_api = True
     fields = Fields(snippet="content", published="publishedDate")
     nothing = re.compile(r"No results were found|we didn't find any results", re.IGNORECASE)
-    layouts = (
-        Layout("article.result", "h3 > a[href], h4 > a[href]", snippet="p.content"),
-        Layout("div.result", ".result_header a[href]", snippet="p.result-content, p"),
-    )
+    layouts = (Layout("article.result", "h3 > a[href], h4 > a[href]", snippet="p.content"),)
 
     def __init__(self, *, url: str | None = None, key: str | None = None) -> None:
         """Put `/search` behind an instance's address, which may itself lie below a path."""
@@ -330,27 +297,25 @@ class SearXNG(JsonProvider, HtmlProvider):
             "time_range": nearest_range(query.since),
         }
 
-    def requests(self, query: SearchQuery) -> Iterator[SearchRequest]:
-        """Ask for JSON, then for the page; its limiter lets browsers through only."""
-        params = dict(self.request(query).params or {})
-        as_json = {**PAGE_HEADERS, "Accept": "application/json"}
-        yield SearchRequest(self.endpoint, params=params | {"format": "json"}, headers=as_json)
-        yield SearchRequest(self.endpoint, params=params, headers=PAGE_HEADERS)
+    def headers(self, query: SearchQuery) -> dict[str, str]:
+        """Its limiter lets browsers through only."""
+        del query
+        return dict(PAGE_HEADERS)
 
-    def refusal(
-        self, body: str, status: int, url: str, headers: Mapping[str, str]
-    ) -> SearchPage | None:
-        """Take a bare 403 to the JSON form for what it is: that form is off."""
-        page = super().refusal(body, status, url, headers)
-        if page is not None and status == 403 and "format=json" in url and not wall_of(body):
-            return SearchPage(Outcome.ERROR, detail="HTTP 403: this instance has JSON switched off")
-        return page
+    def requests(self, query: SearchQuery) -> Iterator[SearchRequest]:
+        """Ask for JSON, then for the page."""
+        page = self.request(query)
+        yield replace(
+            page,
+            params={**(page.params or {}), "format": "json"},
+            headers={**page.headers, "Accept": "application/json"},
+        )
+        yield page
 
     def parse(self, body: str, url: str) -> SearchPage:
         """Read JSON or the page, whichever came."""
-        if body.lstrip().startswith("{"):
-            return JsonProvider.parse(self, body, url)
-        return HtmlProvider.parse(self, body, url)
+        form = JsonProvider if body.lstrip().startswith("{") else HtmlProvider
+        return form.parse(self, body, url)
 
 
 class ArxivSearch(SearchProvider):
@@ -361,26 +326,22 @@ class ArxivSearch(SearchProvider):
     lifetime = DAY
     interval = 3.0
 
-    def request(self, query: SearchQuery) -> SearchRequest:
+    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
         """Ask for papers that have all the words."""
-        asked = " AND ".join(f"all:{word}" for word in keywords(query.text))
+        words = " AND ".join(f"all:{word}" for word in keywords(query.text))
         since = since_day(query.since)
         if since is not None:
-            asked += f" AND submittedDate:[{since:%Y%m%d}0000 TO 999912312359]"
+            words += f" AND submittedDate:[{since:%Y%m%d}0000 TO 999912312359]"
         start = (query.page - 1) * query.limit
-        params = {"search_query": asked, "start": str(start), "max_results": str(query.limit)}
-        return SearchRequest(self.endpoint, params=params)
+        return {"search_query": words, "start": start, "max_results": query.limit}
 
     def parse(self, body: str, url: str) -> SearchPage:
-        """Read the feed; an error comes as an entry titled `Error`.
-
-        The abstract page is taken without its version, which always shows the newest.
-        """
+        """Read the feed; an error comes as an entry titled `Error`."""
         del url
         parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
         feed = etree.fromstring(body.encode(), parser) if "<feed" in body else None
         if feed is None:
-            return error_payload(body)
+            return judge_error(body)
         results = tuple(
             SearchResult(
                 url=entry.findtext(f"{_ATOM}id", "").replace("http://", "https://"),
@@ -391,7 +352,7 @@ class ArxivSearch(SearchProvider):
             for entry in feed.iter(f"{_ATOM}entry")
         )
         if len(results) == 1 and results[0].title == "Error":
-            return error_payload(results[0].snippet)
+            return judge_error(results[0].snippet)
         return SearchPage(Outcome.OK if results else Outcome.EMPTY, results)
 
 

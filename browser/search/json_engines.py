@@ -7,25 +7,20 @@ and put into the order of `engines.py`.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
-from browser.search.provider import (
-    DAY,
-    DeclaredProvider,
-    Fields,
-    SearchProvider,
-    SearchRequest,
-    with_site,
-)
-from browser.search.refusals import error_payload
-from browser.search.search_results import days_since, nearest_range, since_day, without_marks
+from browser.search.declared import DeclaredProvider
+from browser.search.provider import DAY, Fields, SearchProvider, SearchRequest, with_site
+from browser.search.refusals import judge_error
+from browser.search.results import days_since, nearest_range, since_day, without_marks
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from browser.search.provider import Declaration
+    from browser.search.declared import Declaration
     from browser.types import SearchQuery
 
 # An abstract is about 250 words.
@@ -44,49 +39,25 @@ _COUNTRIES = {
 
 
 class JsonProvider(SearchProvider):
-    """An engine whose answer holds a list of rows at the dotted path `rows`.
-
-    `parameters` says a query in the engine's words; they go into the address, or as JSON where
-    `posts`. `key_header` is the header that carries the key, `key_parameter` the parameter.
-    """
+    """An engine whose answer holds a list of rows at the dotted path `rows`, with its `fields`."""
 
     rows: str = "results"
     fields: Fields = Fields()
-    posts: ClassVar[bool] = False
-    key_header: ClassVar[str] = ""
-    key_parameter: ClassVar[str] = ""
     empty_without_rows: ClassVar[tuple[str, ...]] = ()
     """An answer that has all of these fields but no list is this API's "nothing found"."""
-
-    def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Say a query in the engine's parameters; what is empty or None is left out."""
-        return {"q": with_site(query)}
-
-    def request(self, query: SearchQuery) -> SearchRequest:
-        """Ask with the parameters, and the key where there is one."""
-        said = self.parameters(query).items()
-        asked = {name: value for name, value in said if value not in ("", None)}
-        if self.key and self.key_parameter:
-            asked[self.key_parameter] = self.key
-        name, _, scheme = self.key_header.partition(": ")
-        headers = {name: f"{scheme}{self.key}"} if name and self.key else {}
-        if self.posts:
-            return SearchRequest(self.endpoint, json=asked, headers=headers)
-        params = {name: str(value) for name, value in asked.items()}
-        return SearchRequest(self.endpoint, params=params, headers=headers)
 
     def parse(self, body: str, url: str) -> SearchPage:
         """Read the rows; anything that is no such JSON is judged as an error message."""
         try:
             data = json.loads(body)
         except ValueError:
-            return error_payload(body)
+            return judge_error(body)
         rows = dig(data, self.rows) if self.rows else data
         expected = self.empty_without_rows
         if rows is None and expected and isinstance(data, dict) and data.keys() >= set(expected):
             return SearchPage(Outcome.EMPTY)
         if not isinstance(rows, list):
-            return error_payload(body)
+            return judge_error(body)
         results = tuple(self.result(row, url) for row in rows if isinstance(row, dict))
         return SearchPage(Outcome.OK if rows else Outcome.EMPTY, results)
 
@@ -109,7 +80,7 @@ class Serper(JsonProvider):
     verified = True
     key_variables = ("SERPER_API_KEY",)
     key_header = "X-API-KEY"
-    posts = True
+    sends = "json"
     rows = "organic"
     fields = Fields(url="link", published="date")
 
@@ -131,8 +102,7 @@ class Serper(JsonProvider):
         yield request
         parts, own = urlsplit(self.endpoint), urlsplit(self.url)
         if parts.netloc != own.netloc and parts.path == own.path:
-            other = urlunsplit(parts._replace(path="/serper"))
-            yield SearchRequest(other, json=request.json, headers=request.headers)
+            yield replace(request, url=urlunsplit(parts._replace(path="/serper")))
 
 
 class Tavily(JsonProvider):
@@ -143,7 +113,7 @@ class Tavily(JsonProvider):
     verified = True
     key_variables = ("TAVILY_API_KEY",)
     key_header = "Authorization: Bearer "
-    posts = True
+    sends = "json"
     fields = Fields(snippet="content", published="published_date")
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
@@ -211,17 +181,14 @@ class WikipediaSearch(JsonProvider):
         request = super().request(query)
         if not query.lang or self.endpoint != self.url:
             return request
-        return SearchRequest(
-            self.endpoint.replace("//en.", f"//{query.lang}."), params=request.params
-        )
+        return replace(request, url=self.endpoint.replace("//en.", f"//{query.lang}."))
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
         """Build the address of the article from its title; its timestamp is the last edit."""
         title = text_at(row, "title")
-        site = urlsplit(url)
         path = quote(title.replace(" ", "_"), safe="/:,;@!$*()'~")
         return SearchResult(
-            url=f"{site.scheme}://{site.netloc}/wiki/{path}",
+            url=urljoin(url, f"/wiki/{path}"),
             title=title,
             snippet=without_marks(text_at(row, "snippet")),
         )
@@ -275,11 +242,8 @@ class Declared(DeclaredProvider, JsonProvider):
 
 
 JSON_PROVIDERS: dict[str, type[JsonProvider]] = {
-    provider.name: provider
-    for provider in (
-        Serper, Tavily, BraveApi, WikipediaSearch, OpenAlex,
-    )
-}  # fmt: skip
+    provider.name: provider for provider in (Serper, Tavily, BraveApi, WikipediaSearch, OpenAlex)
+}
 
 
 def dig(data: object, path: str) -> object:

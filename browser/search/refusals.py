@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import re
-import time
-from typing import TYPE_CHECKING
 
-from browser.net.pace import retry_after as said_in
 from browser.types import Outcome, SearchPage
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # Words that APIs put into the error they send; looked for in error bodies only, never in results.
 _QUOTA = re.compile(
@@ -24,6 +18,11 @@ _UNAUTHORIZED = re.compile(
     re.IGNORECASE,
 )
 _LIMITED = re.compile(r"rate.?limit|throttl|too many requests", re.IGNORECASE)
+_ERROR_WORDS = (
+    (_LIMITED, Outcome.RATE_LIMITED),
+    (_QUOTA, Outcome.QUOTA),
+    (_UNAUTHORIZED, Outcome.UNAUTHORIZED),
+)
 
 # A page between the asker and the results. Element ids, class names and form targets rather than
 # words: a result may well speak of captchas.
@@ -40,7 +39,6 @@ _CONSENT = re.compile(
     r"""<form[^>]+action=["']?https?://consent\.[^"'>]+|<title[^>]*>\s*Before you continue""",
     re.IGNORECASE,
 )
-
 # What such pages say; for texts of pages on which no result was found.
 WALL_WORDS = re.compile(
     r"unusual traffic from your|automated (?:queries|requests)"
@@ -55,60 +53,18 @@ _QUOTA_STATUSES = (402, 432, 433)
 _LOOKED_AT = 20_000
 
 
-def judge_refusal(
-    status: int, headers: Mapping[str, str], body: str, *, keyed: bool
-) -> SearchPage | None:
-    """Name what a status, its headers and an error body say; None for an answer to be parsed.
+def judge_refusal(status: int, body: str, wait: float | None, *, keyed: bool) -> SearchPage | None:
+    """Name what a status and an error body say; None for an answer to be parsed.
 
-    `keyed` says that the engine knows keys: without, a 403 is a wall, not a wrong key.
+    `wait` are the seconds that the answer asks for. `keyed` says that the engine knows keys:
+    without, a 403 is a wall, not a wrong key.
     """
     if 200 <= status < 300:
         return None
-    wall = wall_of(body)
-    if wall:
-        return SearchPage(Outcome.BLOCKED, detail=wall, retry_after=retry_after(headers))
-    wait = retry_after(headers)
+    if wall := wall_of(body):
+        return SearchPage(Outcome.BLOCKED, detail=wall, retry_after=wait)
     outcome = _outcome_of(status, body[:_LOOKED_AT], wait, keyed=keyed)
     return SearchPage(outcome, detail=f"HTTP {status}", retry_after=wait)
-
-
-def error_payload(text: str) -> SearchPage:
-    """Judge an error, or a page, that an API sent with status 200, from what it says."""
-    wall = wall_of(text)
-    if wall:
-        return SearchPage(Outcome.BLOCKED, detail=wall)
-    detail = " ".join(text.split())[:200]
-    for pattern, outcome in (
-        (_LIMITED, Outcome.RATE_LIMITED),
-        (_QUOTA, Outcome.QUOTA),
-        (_UNAUTHORIZED, Outcome.UNAUTHORIZED),
-    ):
-        if pattern.search(text):
-            return SearchPage(outcome, detail=detail, retry_after=_said_seconds(text))
-    return SearchPage(Outcome.ERROR, detail=f"unexpected answer: {detail}")
-
-
-def _said_seconds(text: str) -> float | None:
-    found = re.search(r"(\d{1,6}) seconds", text)
-    return float(found[1]) if found else None
-
-
-def wall_of(body: str) -> str:
-    """Say what stands between us and the results: a check for robots, consent, or nothing ('')."""
-    if _WALLS.search(body):
-        return "a check for robots"
-    if _CONSENT.search(body[:_LOOKED_AT]):
-        return "a consent page"
-    return ""
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that `Retry-After` (or GitHub's reset time) asks to wait; None if it says nothing."""
-    lower = {name.lower(): value.strip() for name, value in headers.items()}
-    reset = lower.get("x-ratelimit-reset", "")
-    if "retry-after" not in lower and lower.get("x-ratelimit-remaining") == "0" and reset.isdigit():
-        return max(0.0, float(reset) - time.time())
-    return said_in(lower)
 
 
 def _outcome_of(status: int, body: str, wait: float | None, *, keyed: bool) -> Outcome:
@@ -120,9 +76,30 @@ def _outcome_of(status: int, body: str, wait: float | None, *, keyed: bool) -> O
         return Outcome.RATE_LIMITED
     if status >= 500 or status in (404, 405, 410):
         return Outcome.ERROR
-    said = error_payload(body).outcome if body.lstrip().startswith("{") else Outcome.ERROR
+    said = judge_error(body).outcome if body.lstrip().startswith("{") else Outcome.ERROR
     if said is not Outcome.ERROR:
         return said
     if status in (401, 403):
         return Outcome.UNAUTHORIZED if keyed else Outcome.BLOCKED
     return Outcome.BLOCKED if status == 451 else Outcome.ERROR
+
+
+def judge_error(text: str) -> SearchPage:
+    """Judge an error, or a page, that an API sent with status 200, from what it says."""
+    if wall := wall_of(text):
+        return SearchPage(Outcome.BLOCKED, detail=wall)
+    detail = " ".join(text.split())[:200]
+    for pattern, outcome in _ERROR_WORDS:
+        if pattern.search(text):
+            seconds = re.search(r"(\d{1,6}) seconds", text)
+            return SearchPage(
+                outcome, detail=detail, retry_after=float(seconds[1]) if seconds else None
+            )
+    return SearchPage(Outcome.ERROR, detail=f"unexpected answer: {detail}")
+
+
+def wall_of(body: str) -> str:
+    """Say what stands between us and the results: a check for robots, consent, or nothing ('')."""
+    if _WALLS.search(body):
+        return "a check for robots"
+    return "a consent page" if _CONSENT.search(body[:_LOOKED_AT]) else ""

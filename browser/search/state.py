@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from contextlib import closing
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -32,51 +31,59 @@ if TYPE_CHECKING:
 
 # Seconds to wait while another process writes: its writes take milliseconds.
 _PATIENCE = 10.0
-# What the machine's failure may cost is a cached answer or a rest: no waiting for the disk.
-_FAST = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-
-
-def open_store(path: Path | None, schema: str) -> sqlite3.Connection:
-    """Open (or make) a store; in memory without a path. A damaged file is made anew.
-
-    Where folder or file cannot be written the store is in memory, and lasts as long as the run.
-    """
-    try:
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return _opened(path, schema)
-    except (OSError, sqlite3.Error):
-        return _connected(None, schema)
-
-
-def _opened(path: Path | None, schema: str) -> sqlite3.Connection:
-    try:
-        return _connected(path, schema)
-    except sqlite3.DatabaseError as error:
-        if path is None or isinstance(error, sqlite3.OperationalError):
-            raise
-        path.unlink()
-        return _connected(path, schema)
-
-
-def _connected(path: Path | None, schema: str) -> sqlite3.Connection:
-    db = sqlite3.connect(
-        path or ":memory:", timeout=_PATIENCE, isolation_level=None, check_same_thread=False
-    )
-    try:
-        db.executescript(f"{_FAST} {schema}")
-    except sqlite3.Error:
-        db.close()
-        raise
-    return db
-
-
 # 20,000 answers of ten results each are about 100 MB; the oldest go first.
-MOST = 20_000
+_MOST_ANSWERS = 20_000
+_MINUTE = 60.0
+_DAY = 24 * 60 * _MINUTE
+_FIRST_REST = {
+    Outcome.BLOCKED: 15 * _MINUTE,
+    Outcome.RATE_LIMITED: 3 * _MINUTE,
+    Outcome.QUOTA: _DAY,
+    Outcome.UNAUTHORIZED: _DAY,
+    Outcome.TIMEOUT: 3 * _MINUTE,
+    Outcome.ERROR: 3 * _MINUTE,
+    Outcome.UNREACHABLE: 3 * _MINUTE,
+}
+_SOFT = (Outcome.TIMEOUT, Outcome.ERROR, Outcome.UNREACHABLE)
+_GROWING = (Outcome.BLOCKED, Outcome.RATE_LIMITED)
 
 _ANSWERS = """CREATE TABLE IF NOT EXISTS answer (
     key TEXT PRIMARY KEY, until REAL NOT NULL, results TEXT NOT NULL
 )"""
+_RESTS = """CREATE TABLE IF NOT EXISTS rest (
+    provider TEXT PRIMARY KEY, until REAL NOT NULL, outcome TEXT NOT NULL, times INTEGER NOT NULL
+)"""
+
+
+def _open(path: Path | None, schema: str) -> sqlite3.Connection:
+    """Open (or make) a store; a damaged file is made anew.
+
+    Without a path, or where folder or file cannot be written, it lasts as long as the run.
+    """
+    if path is not None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            try:
+                return _connect(path, schema)
+            except sqlite3.OperationalError:
+                raise
+            except sqlite3.DatabaseError:
+                path.unlink()
+                return _connect(path, schema)
+        except (OSError, sqlite3.Error):
+            pass
+    return _connect(":memory:", schema)
+
+
+def _connect(path: Path | str, schema: str) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+    try:
+        # What the machine's failure may cost is a cached answer or a rest: no waiting for the disk.
+        db.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {schema}")
+    except sqlite3.Error:
+        db.close()
+        raise
+    return db
 
 
 class SearchCache:
@@ -84,17 +91,14 @@ class SearchCache:
 
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        self._db = open_store(path, _ANSWERS)
+        self._db = _open(path, _ANSWERS)
 
     def get(self, identity: str, query: SearchQuery) -> SearchPage | None:
         """Give a kept answer that is still within its lifetime."""
-        with closing(
-            self._db.execute(
-                "SELECT results FROM answer WHERE key = ? AND until > ?",
-                (_key(identity, query), self._clock()),
-            )
-        ) as rows:
-            row = rows.fetchone()
+        row = self._db.execute(
+            "SELECT results FROM answer WHERE key = ? AND until > ?",
+            (_key(identity, query), self._clock()),
+        ).fetchone()
         if row is None:
             return None
         results = tuple(SearchResult(**fields) for fields in json.loads(row[0]))
@@ -114,7 +118,7 @@ class SearchCache:
         self._db.execute(
             "DELETE FROM answer WHERE key IN (SELECT key FROM answer ORDER BY until DESC"
             " LIMIT -1 OFFSET ?)",
-            (MOST,),
+            (_MOST_ANSWERS,),
         )
 
     def close(self) -> None:
@@ -124,28 +128,7 @@ class SearchCache:
 
 def _key(identity: str, query: SearchQuery) -> str:
     folded = {**asdict(query), "text": " ".join(query.text.split()).casefold()}
-    said = json.dumps([identity, folded], sort_keys=True)
-    return sha256(said.encode()).hexdigest()
-
-
-MINUTE = 60.0
-LONGEST = 24 * 3600.0
-SHORTEST = 3 * MINUTE
-_FIRST_REST = {
-    Outcome.BLOCKED: 15 * MINUTE,
-    Outcome.RATE_LIMITED: SHORTEST,
-    Outcome.QUOTA: LONGEST,
-    Outcome.UNAUTHORIZED: LONGEST,
-    Outcome.TIMEOUT: SHORTEST,
-    Outcome.ERROR: SHORTEST,
-    Outcome.UNREACHABLE: SHORTEST,
-}
-_SOFT = (Outcome.TIMEOUT, Outcome.ERROR, Outcome.UNREACHABLE)
-_GROWING = (Outcome.BLOCKED, Outcome.RATE_LIMITED)
-
-_RESTS = """CREATE TABLE IF NOT EXISTS rest (
-    provider TEXT PRIMARY KEY, until REAL NOT NULL, outcome TEXT NOT NULL, times INTEGER NOT NULL
-)"""
+    return sha256(json.dumps([identity, folded], sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +150,7 @@ class Rests:
 
     def __init__(self, path: Path | None = None, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        self._db = open_store(path, _RESTS)
+        self._db = _open(path, _RESTS)
 
     def of(self, identity: str) -> Rest | None:
         """Give the rest that an engine is in now, if any."""
@@ -176,19 +159,21 @@ class Rests:
 
     def note(self, identity: str, page: SearchPage) -> None:
         """Learn from an answer: an honest one ends all rests, a failure begins or lengthens one."""
-        first = _FIRST_REST.get(page.outcome)
-        if first is None:
+        seconds = _FIRST_REST.get(page.outcome)
+        if seconds is None:
             self._db.execute("DELETE FROM rest WHERE provider = ?", (identity,))
             return
-        last = self._last(identity)
-        times = 1
+        now, last, times = self._clock(), self._last(identity), 1
         if last is not None and last.outcome is page.outcome:
             # Two that were asked at once and failed are one failure.
-            times = last.times + (last.until <= self._clock())
-        seconds = _seconds(page, first, times)
+            times = last.times + (last.until <= now)
+        if page.retry_after is not None:
+            seconds = max(page.retry_after, 1.0)
+        elif page.outcome in _GROWING:
+            seconds *= 2.0 ** min(times - 1, 10)
         self._db.execute(
             "INSERT OR REPLACE INTO rest VALUES (?, ?, ?, ?)",
-            (identity, self._clock() + seconds, page.outcome.value, times),
+            (identity, now + min(seconds, _DAY), page.outcome.value, times),
         )
 
     def left(self, rest: Rest) -> float:
@@ -200,17 +185,7 @@ class Rests:
         self._db.close()
 
     def _last(self, identity: str) -> Rest | None:
-        with closing(
-            self._db.execute(
-                "SELECT until, outcome, times FROM rest WHERE provider = ?", (identity,)
-            )
-        ) as rows:
-            row = rows.fetchone()
+        row = self._db.execute(
+            "SELECT until, outcome, times FROM rest WHERE provider = ?", (identity,)
+        ).fetchone()
         return Rest(row[0], Outcome(row[1]), row[2]) if row else None
-
-
-def _seconds(page: SearchPage, first: float, times: int) -> float:
-    if page.retry_after is not None:
-        return min(max(page.retry_after, 1.0), LONGEST)
-    doublings = min(times - 1, 10) if page.outcome in _GROWING else 0
-    return float(min(first * 2**doublings, LONGEST))

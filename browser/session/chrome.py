@@ -154,15 +154,18 @@ async def stop_chrome(profile: str | os.PathLike[str]) -> bool:
 
 
 def debugging_address(profile: Path) -> str | None:
-    """The WebSocket at which the Chrome of a profile can be debugged.
+    """The WebSocket at which the Chrome of a profile can be debugged; None where none listens."""
+    port, path = _listens_at(profile)
+    return f"ws://127.0.0.1:{port}{path}" if port else None
 
-    Chrome writes port and path into the profile once it listens at a port that it chose itself.
-    """
+
+def _listens_at(profile: Path) -> tuple[int, str]:
+    """Port and path, which Chrome writes into the profile once it listens; port 0 where not."""
     try:
         port, path = (profile / _PORT_FILE).read_text("utf-8").split()[:2]
+        return int(port), path
     except (OSError, ValueError):
-        return None
-    return f"ws://127.0.0.1:{port}{path}"
+        return 0, ""
 
 
 def _prepared(profile: Path) -> Path:
@@ -239,8 +242,8 @@ def _log_of(folder: Path) -> Path:
 async def _port_of(folder: Path, process: subprocess.Popen[bytes], wanted: int) -> int:
     """Wait for the port; a process that ends before says why in its log."""
     while process.poll() is None:
-        if address := debugging_address(folder):
-            return int(address.split(":")[2].partition("/")[0])
+        if port := _listens_at(folder)[0]:
+            return port
         if wanted and await _listens(wanted):
             return wanted
         await asyncio.sleep(POLL_SECONDS)

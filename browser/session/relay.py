@@ -155,6 +155,7 @@ class Relay:
     async def _forward(self, message: Message, text: str | bytes) -> None:
         method = message.get("method") if "sessionId" not in message else None
         if method == "Target.setAutoAttach":
+            # For the browser as a whole: it would attach to every tab.
             await self._to_playwright({"id": message["id"], "result": {}})
         elif method == "Target.createTarget":
             # In the background: the person's own tab stays in front.
@@ -178,6 +179,8 @@ class Relay:
                 await self._client.close()
 
     async def _sort(self, message: Message, text: str | bytes) -> None:
+        # Answers to our own questions; the answer to a new tab, told once we are attached to it;
+        # events of the person's tabs, for nobody; the rest is Playwright's.
         number, session = message.get("id"), message.get("sessionId")
         if number is not None and number in self._waiting:
             if not (future := self._waiting[number]).done():
@@ -199,6 +202,7 @@ class Relay:
         if method == "Target.targetCreated":
             info = params["targetInfo"]
             if info["type"] == "page" and info.get("openerId") in self.ours:
+                # A command waits for an answer, which this very reader has to bring.
                 in_background(self._take(info["targetId"]))
         elif method == "Target.attachedToTarget":
             if params["targetInfo"]["targetId"] in self.ours:

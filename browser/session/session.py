@@ -16,7 +16,7 @@ from browser.page.content import context_of, with_session
 from browser.page.downloads import BYTES_LIMIT, Downloads
 from browser.page.driver import OPEN_SECONDS
 from browser.page.tab import Tab
-from browser.page.waiting import in_background, within
+from browser.page.waiting import answer_of, in_background, within
 from browser.session.launch import ARRIVING, LaunchOptions, Running, launched, scratch
 from browser.session.relay import Relay, UsersTabs
 from browser.text.words import clean
@@ -37,6 +37,7 @@ TABS_AT_MOST = 5  # with that many, further ones that pages open by themselves a
 TITLE_SECONDS = 1.0
 ALIVE_SECONDS = 1.0  # the answer takes 1 ms; a browser that needs longer is stopped or gone
 NEW_TAB_SECONDS = 5.0
+CLOSE_SECONDS = 1.5
 CONNECT_SECONDS = 10.0
 LEAVE_SECONDS = 2.0
 
@@ -113,11 +114,6 @@ class Browser:
         """The person's own tabs, of an attached browser."""
         return self._running.users if self._running else None
 
-    @property
-    def attached(self) -> bool:
-        """Whether this is the user's own browser."""
-        return self._users is not None
-
     async def open(self, url: str, *, deadline: float = OPEN_SECONDS, session: Items = ()) -> Tab:
         """Open an address in a new tab of ours; `deadline` in seconds.
 
@@ -130,7 +126,7 @@ class Browser:
             await self._renew(running)
         async with within(NEW_TAB_SECONDS, "open a tab"):
             page = await self._context().new_page()
-            if self.attached:  # a context of ours has the script already
+            if self._users:  # a context of ours has the script already
                 await page.add_init_script(injected.SOURCE)
         tab = self._adopt(page)
         try:
@@ -145,26 +141,30 @@ class Browser:
         """Find a tab of ours by its id, such as one that a page opened."""
         return next((tab for tab in self._tabs if tab.id == tab_id), None)
 
-    async def answers(self, tab: Tab) -> bool:
+    async def responds(self, tab: Tab) -> bool:
         """Whether a tab of ours does: not one that crashed, hangs or went with its browser."""
-        running = self._running
-        lives = tab in self._tabs and running is not None and await running.alive(ALIVE_SECONDS)
-        return lives and await tab.answers(ALIVE_SECONDS)
+        running, events = self._running, tab.events
+        if tab not in self._tabs or events.crashed or events.closed:
+            return False
+        if running is None or not await running.alive(ALIVE_SECONDS):
+            return False
+        # A page in a script without end answers nothing.
+        return await answer_of(tab.page.evaluate("1"), ALIVE_SECONDS) == 1
 
     async def close(self, tab: Tab) -> None:
         """Close a tab of ours; one that does not answer is forgotten."""
         if tab in self._tabs:
             self._tabs.remove(tab)
-        with suppress(BrowserError):
-            await tab.close()
+        await answer_of(tab.page.close(), CLOSE_SECONDS)
 
     async def tabs(self) -> list[TabInfo]:
         """List our tabs, then the user's."""
         self._forget_closed()
-        ours = [
-            TabInfo(tab.id, tab.url, await _title_of(tab), active=tab is self._tabs[-1])
-            for tab in self._tabs
-        ]
+        ours = []
+        for tab in self._tabs:
+            title = await answer_of(tab.page.title(), TITLE_SECONDS)
+            title = tab.title if title is None else clean(title)
+            ours.append(TabInfo(tab.id, tab.url, title, active=tab is self._tabs[-1]))
         if self._users is None:
             return ours
         front = (await self._users.visible() or {}).get("target")
@@ -192,12 +192,6 @@ class Browser:
         raw = await self._users.visible()
         return await self._users.html(raw["target"]) if raw and raw["url"] == url else ""
 
-    async def storage_state(self, path: str | os.PathLike[str] | None = None) -> dict[str, Any]:
-        """Give cookies and local storage, also written to `path`: they are secrets."""
-        async with within(OPEN_SECONDS, "save the storage state"):
-            state = await self._context().storage_state(path=str(path) if path else None)
-        return dict(state)
-
     def _context(self) -> Any:
         if self._running is None:
             raise BrowserGone("the browser is gone")
@@ -214,7 +208,7 @@ class Browser:
         self._forget_closed()
         if len(self._tabs) < TABS_AT_MOST:
             return self._adopt(page).id
-        in_background(_close_quietly(page))
+        in_background(answer_of(page.close(), NEW_TAB_SECONDS))
         return None
 
     def _forget_closed(self) -> None:
@@ -229,7 +223,7 @@ class Browser:
                 lost.kill()
             self._tabs.clear()
             self._running = None
-            with suppress(BrowserError):
+            with suppress(BrowserError):  # it is gone: it need not let itself be closed
                 await self._stack.aclose()
             self._running = await self._stack.enter_async_context(self._begin())
 
@@ -254,17 +248,3 @@ async def _attached(url: str) -> AsyncIterator[Running]:
             with suppress(BrowserError):
                 async with within(LEAVE_SECONDS, "leave the browser"):
                     await browser.close()
-
-
-async def _title_of(tab: Tab) -> str:
-    try:
-        async with within(TITLE_SECONDS, "ask for a title"):
-            return clean(await tab.page.title())
-    except BrowserError:
-        return tab.title
-
-
-async def _close_quietly(page: Page) -> None:
-    with suppress(BrowserError):
-        async with within(NEW_TAB_SECONDS, "close a tab"):
-            await page.close()

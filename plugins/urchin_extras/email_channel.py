@@ -144,7 +144,7 @@ class Email(Channel):
     def _server(self) -> MailServer:
         user = urlsplit(self.settings.smtp).username
         environ = {"SMTP_PASSWORD": self.key("smtp")} if user else {}
-        return MailServer.of(self.settings.smtp, environ)
+        return MailServer.from_url(self.settings.smtp, environ)
 
     def _message(self, number: str, body: bytes) -> Inbound | None:
         """Read a mail; None for what no person wrote, and what may not be from whom it says."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from browser.search.json_engines import JsonProvider, dig, text_at
 from browser.search.provider import Fields
 from browser.search.query import keywords
-from browser.search.search_results import nearest_range, since_day, without_marks
+from browser.search.results import nearest_range, since_day, without_marks
 from browser.types import SearchResult
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from agent.protocol.replies import loose_json, repair_object
 from agent.types import Message
 from browser.errors import BrowserError, Refused
 from browser.extract import extract_body
-from browser.net.guard import Address, EgressPolicy, Guard, HostPattern, classify, is_public
+from browser.net.guard import Address, AddressKind, EgressPolicy, Guard, HostPattern, classify
 from browser.net.url import join, normalize, registrable_domain, strip_tracking
 from browser.net.url import parse as parse_url
 from fixtures.pdf import pdf
@@ -147,8 +147,9 @@ def _some_address(chance: random.Random, seeds: list[bytes]) -> bytes:
 def address(body: bytes) -> None:
     """An address is never called public that Python's tables, looking inside it, do not."""
     parsed = IPv4Address(body) if len(body) == 4 else IPv6Address(body)
-    assert is_public(str(parsed)) == is_public(parsed)
-    assert not (is_public(parsed) and _is_inner(parsed)), f"{parsed} is {classify(parsed)}"
+    kind = classify(parsed)
+    assert classify(str(parsed)) is kind
+    assert not (kind is AddressKind.PUBLIC and _is_inner(parsed)), f"{parsed} is {kind}"
 
 
 def journal(body: bytes) -> None:

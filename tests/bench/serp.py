@@ -18,7 +18,7 @@ from pathlib import Path
 from time import perf_counter
 
 from browser.search import parse_results
-from browser.search.search_results import same_page_key, target
+from browser.search.results import same_page_key, target
 from browser.types import Outcome, SearchPage
 
 # The targets: share of gold results by URL and title, and by snippet besides.

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser.net.guard import AddressKind, classify, is_public
+from browser.net.guard import Address, AddressKind, classify
 
 NOT_PUBLIC = {
     AddressKind.UNSPECIFIED: "0.0.0.0 0.1.2.3 0.255.255.255 :: ::ffff:0.0.0.0 64:ff9b::0",
@@ -53,6 +53,12 @@ PUBLIC = (
     "2a00:1450:4001:81b::200e 2001:4860:4860::8888 64:ff9b::8.8.8.8 ::ffff:8.8.8.8 "
     "2a00:1450::5efe:8.8.8.8"
 )
+
+
+def is_public(address: str | Address) -> bool:
+    return classify(address) is AddressKind.PUBLIC
+
+
 SPELLINGS = [(text, kind) for kind, texts in NOT_PUBLIC.items() for text in texts.split()]
 
 

@@ -32,3 +32,10 @@ def test_retry_after(said: str, seconds: float | None) -> None:
 
 def test_no_header_says_nothing() -> None:
     assert retry_after({}) is None
+
+
+def test_a_limit_that_is_used_up_says_when_it_begins_anew() -> None:
+    used_up = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": str(int(NOW.timestamp()) + 42)}
+    assert retry_after(used_up, now=NOW) == 42.0
+    assert retry_after({**used_up, "x-ratelimit-remaining": "7"}, now=NOW) is None
+    assert retry_after({**used_up, "retry-after": "3"}, now=NOW) == 3.0

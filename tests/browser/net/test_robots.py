@@ -39,6 +39,10 @@ def serving(body: str, status: str = "200 OK") -> Callable[[Exchange], object]:
     return handle
 
 
+async def allows(robots: Robots, url: str) -> bool:
+    return not await robots.refusal(url)
+
+
 @pytest.mark.parametrize(
     ("path", "allowed"),
     [
@@ -53,14 +57,14 @@ def serving(body: str, status: str = "200 OK") -> Callable[[Exchange], object]:
 )
 async def test_our_own_group_decides(client_of: ClientOf, path: str, allowed: bool) -> None:
     async with Origin(serving(RULES)) as origin, client_of(origin) as http:
-        assert await Robots(http).allowed(f"{origin.url}{path}") is allowed
+        assert await allows(Robots(http), f"{origin.url}{path}") is allowed
 
 
 async def test_others_follow_the_group_for_all(client_of: ClientOf) -> None:
     async with Origin(serving(RULES)) as origin, client_of(origin) as http:
         robots = Robots(http, agent="Stranger")
-        assert not await robots.allowed(f"{origin.url}/hold/x")
-        assert await robots.allowed(f"{origin.url}/hold/open/x")
+        assert not await allows(robots, f"{origin.url}/hold/x")
+        assert await allows(robots, f"{origin.url}/hold/open/x")
         assert await robots.crawl_delay(f"{origin.url}/") == 2.0
 
 
@@ -72,14 +76,14 @@ async def test_the_longer_of_delay_and_rate_is_kept(client_of: ClientOf) -> None
 @pytest.mark.parametrize("status", ["404 Not Found", "410 Gone", "401 Unauthorized", "403 No"])
 async def test_a_file_that_is_not_there_allows_all(client_of: ClientOf, status: str) -> None:
     async with Origin(serving("Disallow: /", status)) as origin, client_of(origin) as http:
-        assert await Robots(http).allowed(f"{origin.url}/x")
+        assert await allows(Robots(http), f"{origin.url}/x")
         assert await Robots(http).crawl_delay(f"{origin.url}/x") is None
 
 
 @pytest.mark.parametrize("status", ["500 Oops", "503 Busy"])
 async def test_a_file_that_cannot_be_had_forbids_all(client_of: ClientOf, status: str) -> None:
     async with Origin(serving("", status)) as origin, client_of(origin, retries=0) as http:
-        assert not await Robots(http).allowed(f"{origin.url}/x")
+        assert not await allows(Robots(http), f"{origin.url}/x")
 
 
 async def test_a_server_that_cannot_be_reached_is_told_as_that(client_of: ClientOf) -> None:
@@ -87,12 +91,12 @@ async def test_a_server_that_cannot_be_reached_is_told_as_that(client_of: Client
         pass
     async with client_of(origin, retries=0) as http:
         with pytest.raises(ConnectFailed):
-            await Robots(http).allowed(f"{origin.url}/x")
+            await allows(Robots(http), f"{origin.url}/x")
 
 
 async def test_a_page_in_place_of_the_file_allows_all(client_of: ClientOf) -> None:
     async with Origin(greet) as origin, client_of(origin) as http:
-        assert await Robots(http).allowed(f"{origin.url}/x")
+        assert await allows(Robots(http), f"{origin.url}/x")
 
 
 async def test_the_file_is_asked_for_once_an_origin(client_of: ClientOf) -> None:
@@ -103,13 +107,13 @@ async def test_the_file_is_asked_for_once_an_origin(client_of: ClientOf) -> None
     ):
         robots = Robots(http)
         urls = [f"{origin.url}/{n}" for n in range(10) for origin in (one, two)]
-        await asyncio.gather(*(robots.allowed(url) for url in urls))
+        await asyncio.gather(*(robots.refusal(url) for url in urls))
     assert [len(one.requests), len(two.requests)] == [1, 1]
 
 
 async def test_what_is_no_web_url_is_not_theirs_to_rule_on(client_of: ClientOf) -> None:
     async with client_of() as http:
-        assert await Robots(http).allowed("file:///corpus/tide.md")
+        assert await allows(Robots(http), "file:///corpus/tide.md")
 
 
 async def test_a_file_that_did_not_come_is_asked_for_again(client_of: ClientOf) -> None:

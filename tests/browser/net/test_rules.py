@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from browser.errors import Refused
-from browser.net.guard import HostPattern, HostRules
+from browser.net.guard import EgressPolicy, Guard, HostPattern
 
 
 @pytest.mark.parametrize(
@@ -60,23 +60,30 @@ def test_what_is_no_pattern_is_an_error(text: str) -> None:
         HostPattern.parse(text)
 
 
+def guard_of(*allow: str, deny: tuple[str, ...] = ()) -> Guard:
+    async def nowhere(host: str) -> tuple:
+        return ()
+
+    return Guard(EgressPolicy(allow_hosts=allow, deny_hosts=deny), nowhere)
+
+
 def test_deny_wins_over_allow() -> None:
-    rules = HostRules(allow=["*.harbour.test"], deny=["secret.harbour.test"])
-    rules.check("https://quay.harbour.test/")
+    guard = guard_of("*.harbour.test", deny=("secret.harbour.test",))
+    guard.check_url("https://quay.harbour.test/")
     with pytest.raises(Refused, match="deny list"):
-        rules.check("https://secret.harbour.test/")
+        guard.check_url("https://secret.harbour.test/")
 
 
 def test_an_allow_list_refuses_all_others_and_says_how_to_add_them() -> None:
     with pytest.raises(Refused, match="not on the allow list") as refused:
-        HostRules(allow=["harbour.test"]).check("https://quay.test/")
+        guard_of("harbour.test").check_url("https://quay.test/")
     assert "--allow quay.test" in refused.value.hint
 
 
 def test_no_rules_allow_all() -> None:
-    assert HostRules().check("https://harbour.test/") is None
+    assert guard_of().check_url("https://harbour.test/").host == "harbour.test"
 
 
 def test_what_is_no_url_is_refused() -> None:
     with pytest.raises(Refused):
-        HostRules().check("no url")
+        guard_of().check_url("no url")

@@ -39,14 +39,14 @@ async def test_a_captcha_in_a_frame_is_found_there(show, pages):
     found = await tab.challenge()
     assert found
     assert found.site_key == "inside"
-    assert await tab.answer("token") == "filled"
+    assert await tab.answer_challenge("token") == "filled"
 
 
 async def test_the_token_reaches_the_widgets_callback(show):
     tab = await show("""<div class=g-recaptcha data-sitekey=k data-callback=site.done></div>
       <textarea name=g-recaptcha-response hidden></textarea><p id=said></p>
       <script>site = {done: (t) => said.textContent = `${t} and ${document.querySelector('textarea').value}`}</script>""")
-    assert await tab.answer("token-1") == "callback"
+    assert await tab.answer_challenge("token-1") == "callback"
     assert "token-1 and token-1" in (await tab.snapshot()).text
 
 
@@ -54,25 +54,25 @@ async def test_the_callback_of_a_widget_drawn_by_script_is_found(show):
     tab = await show("""<div class=g-recaptcha data-sitekey=k></div><p id=said></p><script>
       ___grecaptcha_cfg = {clients: {0: {Z: {Z: {sitekey: 'k', callback: (t) => said.textContent = `heard ${t}`}}}}};
       </script>""")
-    assert await tab.answer("token-2") == "callback"
+    assert await tab.answer_challenge("token-2") == "callback"
     assert "heard token-2" in (await tab.snapshot()).text
 
 
 async def test_a_form_without_a_button_is_sent(show):
     tab = await show("""<form onsubmit="said.textContent = new FormData(this).get('cf-turnstile-response'); return false">
       <div class=cf-turnstile data-sitekey=k></div></form><p id=said></p>""")
-    assert await tab.answer("token-3") == "submitted"
+    assert await tab.answer_challenge("token-3") == "submitted"
     assert "token-3" in (await tab.snapshot()).text
 
 
 async def test_a_form_with_a_button_waits_for_it(show):
     tab = await show("""<form onsubmit="said.textContent = hcaptcha.getResponse(); return false"><script>hcaptcha = {}</script>
       <div class=h-captcha data-sitekey=k></div><button>Join</button></form><p id=said></p>""")
-    assert await tab.answer("token-4") == "filled"
+    assert await tab.answer_challenge("token-4") == "filled"
     outcome = await tab.click(next(iter((await tab.snapshot()).refs)))
     assert "token-4" in outcome.changes
 
 
 async def test_a_captcha_that_went_away_takes_no_token(show):
     tab = await show("<p>through</p>")
-    assert await tab.answer("token") == ""
+    assert await tab.answer_challenge("token") == ""

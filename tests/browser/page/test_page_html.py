@@ -21,9 +21,9 @@ async def test_the_context_tells_what_a_person_has_before_them(show):
 async def test_a_picture_shows_the_refs_and_leaves_nothing_behind(show):
     tab = await show("<button style='margin:50px;width:200px;height:80px'>Book</button>")
     before, plain = await tab.page.content(), await tab.screenshot()
-    (unmarked,) = await tab.pictures()  # nothing has a ref yet
+    (unmarked,) = await tab.marked_pictures()  # nothing has a ref yet
     await tab.snapshot()
-    (marked,) = await tab.pictures()
+    (marked,) = await tab.marked_pictures()
     assert plain.startswith(b"\x89PNG")
     assert unmarked.startswith(b"\xff\xd8")
     assert marked != unmarked
@@ -38,8 +38,8 @@ DENSE = """<style>body{margin:0;font:13px sans-serif}div{display:grid;grid-templ
 async def test_marks_that_hide_words_come_with_a_picture_without_them(show, days, count):
     buttons = "".join(f"<button>{n}</button>" for n in range(10, 10 + days))
     tab = await show(DENSE % buttons)
-    (bare,) = await tab.pictures()  # nothing has a ref yet
+    (bare,) = await tab.marked_pictures()  # nothing has a ref yet
     await tab.snapshot()
-    marked, *others = await tab.pictures()
+    marked, *others = await tab.marked_pictures()
     assert marked != bare
     assert others == [bare] * (count - 1)

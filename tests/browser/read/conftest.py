@@ -10,6 +10,7 @@ from browser import Browser
 from browser.net.egress import Egress
 from browser.net.guard import EgressPolicy
 from browser.net.http import HttpClient
+from browser.net.polite import Polite
 from tests.browser.read.reading_site import Site, serve
 
 if TYPE_CHECKING:
@@ -23,12 +24,12 @@ async def site() -> AsyncIterator[Site]:
 
 
 @pytest.fixture
-async def http() -> AsyncIterator[HttpClient]:
+async def http() -> AsyncIterator[Polite]:
     async with (
         Egress(EgressPolicy(allow_private=("127.0.0.1",))) as egress,
         HttpClient(egress) as client,
     ):
-        yield client
+        yield Polite(client)
 
 
 @pytest.fixture(scope="session")

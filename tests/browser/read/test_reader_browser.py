@@ -14,7 +14,7 @@ from tests.browser.read.reading_site import Site, serve
 
 if TYPE_CHECKING:
     from browser import Browser
-    from browser.net.http import HttpClient
+    from browser.net.polite import Polite
 
 
 FILL = "<script>document.getElementById('{0}').innerHTML = '<p>Drawn by script: the tide is high.</p>'</script>"
@@ -34,7 +34,7 @@ NEEDS = {
 
 @pytest.mark.parametrize("kind", NEEDS)
 async def test_the_browser_is_taken_for(
-    kind: str, site: Site, http: HttpClient, chromium: Browser
+    kind: str, site: Site, http: Polite, chromium: Browser
 ) -> None:
     async def factory() -> Browser:
         return chromium
@@ -48,7 +48,7 @@ async def test_the_browser_is_taken_for(
     assert page.reason
 
 
-async def test_a_static_page_starts_no_browser(site: Site, http: HttpClient) -> None:
+async def test_a_static_page_starts_no_browser(site: Site, http: Polite) -> None:
     async def factory() -> Browser:
         pytest.fail("a browser was asked for")
 
@@ -57,7 +57,7 @@ async def test_a_static_page_starts_no_browser(site: Site, http: HttpClient) -> 
 
 
 async def test_a_site_that_keeps_needing_the_browser_skips_http(
-    site: Site, http: HttpClient, chromium: Browser
+    site: Site, http: Polite, chromium: Browser
 ) -> None:
     async def factory() -> Browser:
         return chromium
@@ -96,7 +96,7 @@ async def test_frames_of_other_sites_are_read_too(chromium: Browser, site: Site)
 
 
 async def test_a_page_that_never_answers_ends_at_its_deadline(
-    chromium: Browser, site: Site, http: HttpClient
+    chromium: Browser, site: Site, http: Polite
 ) -> None:
     async def factory() -> Browser:
         return chromium
@@ -117,4 +117,4 @@ async def test_an_open_dialog_is_read_and_one_that_asks_for_cookies_is_not(
     assert page.document is not None
     assert "hung up by the pupil" in page.document.text
     assert "We set cookies" not in page.document.text
-    await tab.close()
+    await chromium.close(tab)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence
     from pathlib import Path
 
-    from browser.search.search_results import SearchSource
+    from browser.search.provider import SearchSource
 
 
 @pytest.fixture(scope="session")

@@ -34,15 +34,10 @@ def results(*, first: str = "", last: str = "", beside: str = "", title: str = "
         "<span>Sponsored · sponsor.example</span>",
         "<span><i></i>Sponsored<i>:</i></span>",
         "<span><span>Sp</span><span>onso</span><span>red</span></span>",
-        "<div aria-label='Advertisement'></div>",
     ],
 )
 def test_a_result_with_a_label_of_its_own_was_paid_for(label: str) -> None:
     assert results(first=block(AD, "Buy now", label)) == FOUND
-
-
-def test_a_block_that_is_named_so_for_screen_readers_was_paid_for() -> None:
-    assert results(first=block(AD, "Buy now").replace("class=a", "aria-label=Ad", 1)) == FOUND
 
 
 @pytest.mark.parametrize(

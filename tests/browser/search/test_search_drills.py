@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser.search import SearchCache, build_providers
+from browser.search.declared import Declaration
 from browser.search.engines import load
-from browser.search.provider import Declaration
 from browser.types import Outcome, SearchQuery
 from tests.browser.search.pages import ENGINES, ROWS, empty_page, results_page
 from tests.browser.search.stand_in import Reply, StandIn

@@ -9,8 +9,8 @@ import pytest
 
 from browser.errors import SearchError
 from browser.search import parse_results
+from browser.search.declared import Declaration
 from browser.search.engines import build_providers, engine_name, keys_from, load
-from browser.search.provider import Declaration
 from browser.types import SearchQuery
 from tests.browser.search.pages import ENGINES
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from browser.errors import SearchError
+from browser.search.declared import Declaration
 from browser.search.engines import load
 from browser.search.json_engines import Declared
-from browser.search.provider import declared
 from browser.types import Outcome, SearchQuery
 
 PLAIN = SearchQuery("tides")
@@ -43,11 +43,11 @@ def test_wikipedia_is_asked_in_the_language_of_the_query() -> None:
 
 def test_an_engine_of_ones_own_in_one_line() -> None:
     line = "https://s.example/api?q={query}#rows=hits&url=u&header=X-Key: {key}"
-    mine = Declared(declared("mine", line), key="k")
+    mine = Declared(Declaration.parse("mine", line), key="k")
     request = mine.request(replace(PLAIN, text="high & low"))
     assert request.url == "https://s.example/api?q=high%20%26%20low"
     assert request.headers == {"X-Key": "k"}
     page = mine.read('{"hits": [{"u": "https://e.example/", "title": "E"}]}')
     assert [(hit.url, hit.title) for hit in page.results] == [("https://e.example/", "E")]
     with pytest.raises(SearchError, match="rovs"):
-        declared("mine", "https://s.example/?q={query}#rovs=hits")
+        Declaration.parse("mine", "https://s.example/?q={query}#rovs=hits")

@@ -12,7 +12,7 @@ import pytest
 from browser.net.pace import HostPace
 from browser.search import SearchCache, build_providers
 from browser.search.chain import LIFETIME_OF_NEWS, lifetime_of
-from browser.search.search_results import merge
+from browser.search.results import merge
 from browser.search.state import Rests
 from browser.types import Outcome, SearchPage, SearchResult
 from tests.browser.search.sources import HOUR, QUERY, Clock, failing, hits

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from browser.search.query import keywords, names, quoted, rewrites
-from browser.search.search_results import as_iso, leading_date, nearest_range
+from browser.search.results import as_iso, leading_date, nearest_range
 
 
 @pytest.mark.parametrize(

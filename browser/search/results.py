@@ -6,12 +6,12 @@ import base64
 import binascii
 import html
 import re
-from abc import ABC, abstractmethod
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, ClassVar
-from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from browser.net.url import host, is_web_url, normalize, parse, registrable_domain
 from browser.text.words import clean, words
@@ -19,35 +19,7 @@ from browser.types import SearchResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    from browser.net.http import HttpClient
-    from browser.types import SearchPage, SearchQuery
-
-
-class SearchSource(ABC):
-    """What a chain asks: an engine on the web, or the local corpus.
-
-    `lifetime` is how many seconds its answers may be kept, `interval` the seconds between two
-    requests that its operator asks for; of a `local` one the answer needs no second opinion.
-    """
-
-    name: str
-    lifetime: float = 0.0
-    interval: float = 0.0
-    local: ClassVar[bool] = False
-
-    @property
-    @abstractmethod
-    def identity(self) -> str:
-        """Names it together with its address and key, without revealing the key."""
-
-    def unavailable(self) -> str:
-        """Why it cannot be asked at all; empty if it can."""
-        return ""
-
-    @abstractmethod
-    async def search(self, query: SearchQuery, http: HttpClient, *, deadline: float) -> SearchPage:
-        """Ask it; `deadline` in seconds. Failures become outcomes, none are raised."""
+    from urllib.parse import SplitResult
 
 
 # Marks that APIs leave in their texts; whatever else stands in angle brackets (`Vec<T>`) is text.
@@ -59,13 +31,13 @@ _MARK = re.compile(
 _TWIN_HOST = re.compile(r"^(?:www|mobile|m|amp)\.|(?<=^[a-z]{2}\.)m\.")
 _MAX_UNWRAPS = 3  # a wrapper in a wrapper in a wrapper is already absurd
 
-# Redirectors of engines: host pattern, path pattern, the parameters that hold the target.
+# Redirectors of engines, by host and path, and the parameters that hold the target.
 _WRAPPERS = (
-    (re.compile(r"(?:^|\.)duckduckgo\.com$"), re.compile(r"^/l/?$"), ("uddg",)),
-    (re.compile(r"(?:^|\.)google\.[a-z.]{2,6}$"), re.compile(r"^/(?:url|imgres)$"), ("q", "url")),
-    (re.compile(r"(?:^|\.)bing\.com$"), re.compile(r"^/(?:ck/a|alink/link)$"), ("u", "url")),
-    (re.compile(r"(?:^|\.)yahoo\.com$"), re.compile(r"^/.*RU="), ("RU",)),
+    (re.compile(r"(?:[^/]+\.)?duckduckgo\.com/l/?"), ("uddg",)),
+    (re.compile(r"(?:[^/]+\.)?google\.[a-z.]{2,6}/(?:url|imgres)"), ("q", "url")),
+    (re.compile(r"(?:[^/]+\.)?bing\.com/(?:ck/a|alink/link)"), ("u", "url")),
 )
+_YAHOO = re.compile(r"(?:[^/]+\.)?yahoo\.com/.*?RU=([^/]+)")
 # Google's newer wrapper is encrypted; whoever opens it is led on to the target.
 _SEALED = re.compile(r"^https?://(?:www\.)?google\.[a-z.]{2,6}/goto\?")
 # Where advertisements lead: `/y.js` of DuckDuckGo, `/aclick` of Bing, `/aclk` of Google, …
@@ -79,21 +51,12 @@ def tidy(results: Iterable[SearchResult], provider: str) -> tuple[SearchResult, 
     """Unwrap, clean and number results; those without a web address or a title go."""
     kept: dict[str, SearchResult] = {}
     for result in results:
-        url = target(result.url)
-        title = readable(result.title)
-        if not url or not title:
-            continue
+        url, title = target(result.url), readable(result.title)
         key = same_page_key(url)
-        if key not in kept:
+        if url and title and key not in kept:
             snippet = readable(result.snippet)
-            kept[key] = SearchResult(
-                url=url,
-                title=title,
-                snippet=snippet,
-                provider=provider,
-                rank=len(kept) + 1,
-                published=as_iso(result.published) or leading_date(snippet),
-            )
+            published = as_iso(result.published) or leading_date(snippet)
+            kept[key] = SearchResult(url, title, snippet, provider, len(kept) + 1, published)
     return tuple(kept.values())
 
 
@@ -120,11 +83,31 @@ def target(url: str) -> str:
         if _AD.match(f"{parts.netloc}{parts.path}"):
             return ""
         inner = _unwrap(parts)
-        if inner is None:
+        if not inner:
             break
         url = inner
     # A page of results that names a local file is not believed.
     return url if is_web_url(url) else ""
+
+
+def _unwrap(parts: SplitResult) -> str:
+    place = f"{parts.hostname or ''}{parts.path}"
+    if yahoo := _YAHOO.match(place):
+        return unquote(yahoo[1])
+    names = next((names for pattern, names in _WRAPPERS if pattern.fullmatch(place)), ())
+    values = parse_qs(parts.query) if names else {}
+    return next(filter(None, (_decoded(values.get(name, [""])[0]) for name in names)), "")
+
+
+def _decoded(value: str) -> str:
+    """Undo Bing's `a1` + base64 without padding; plain addresses come back as they are."""
+    if value.startswith("a1"):
+        raw = value[2:] + "=" * (-len(value[2:]) % 4)
+        try:
+            value = base64.urlsafe_b64decode(raw).decode()
+        except (binascii.Error, UnicodeDecodeError):
+            return ""
+    return value if value.startswith(("http://", "https://")) else ""
 
 
 def is_sealed(url: str) -> bool:
@@ -155,42 +138,10 @@ def same_page_key(url: str) -> str:
     return f"{host}{path}{query}" if host else url
 
 
-def _unwrap(parts: SplitResult) -> str | None:
-    host = parts.hostname or ""
-    for hosts, paths, names in _WRAPPERS:
-        if not (hosts.search(host) and paths.search(parts.path)):
-            continue
-        if "yahoo" in host:
-            found = re.search(r"RU=([^/]+)", parts.path)
-            return unquote(found[1]) if found else None
-        values = parse_qs(parts.query)
-        for name in names:
-            inner = _decoded(values.get(name, [""])[0])
-            if inner:
-                return inner
-    return None
-
-
-def _decoded(value: str) -> str:
-    """Undo Bing's `a1` + base64 without padding; plain addresses come back as they are."""
-    if value.startswith(("http://", "https://")):
-        return value
-    if not value.startswith("a1"):
-        return ""
-    raw = value[2:] + "=" * (-len(value[2:]) % 4)
-    try:
-        decoded = base64.urlsafe_b64decode(raw).decode()
-    except (binascii.Error, UnicodeDecodeError):
-        return ""
-    return decoded if decoded.startswith(("http://", "https://")) else ""
-
-
 # The longest age in days that each range still covers, narrowest first.
 _RANGES = ((1, "day"), (7, "week"), (31, "month"), (366, "year"))
-
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _LEADING = re.compile(
-    r"^([A-Z]\w{2,8}\.? \d{1,2}, \d{4}|\d{1,2} [A-Z]\w{2,8}\.? \d{4}|\d{4}-\d\d-\d\d)\s*[—–·-]"
+    r"([A-Z]\w{2,8}\.? \d{1,2}, \d{4}|\d{1,2} [A-Z]\w{2,8}\.? \d{4}|\d{4}-\d\d-\d\d)\s*[—–·-]"
 )
 
 
@@ -217,11 +168,11 @@ def since_day(since: str | None) -> date | None:
         return None
 
 
-def as_iso(said: str | None) -> str | None:
+def as_iso(text: str | None) -> str | None:
     """Give a date as ISO 8601, from that or from `May 2, 2022`; None for `3 days ago`."""
-    if not said or since_day(said) is not None:
-        return said or None
-    return leading_date(f"{said} —")
+    if not text or since_day(text) is not None:
+        return text or None
+    return leading_date(f"{text} —")
 
 
 def leading_date(snippet: str) -> str | None:
@@ -229,21 +180,17 @@ def leading_date(snippet: str) -> str | None:
     found = _LEADING.match(snippet)
     if found is None:
         return None
-    parts = re.findall(r"\w+", found[1])
-    name = next((part[:3].lower() for part in parts if part.isalpha()), "")
-    numbers = sorted((int(part) for part in parts if part.isdigit()), reverse=True)
-    try:
-        year, *rest = numbers
-        month, day = (_MONTHS.index(name) + 1, rest[0]) if name else (int(parts[1]), int(parts[2]))
-        return date(year, month, day).isoformat()
-    except ValueError:
-        return None
+    short = re.sub(r"([A-Z]\w\w)\w*\.?", r"\1", found[1])  # `Sept.` and `September` alike
+    for form in ("%b %d, %Y", "%d %b %Y", "%Y-%m-%d"):
+        with suppress(ValueError):
+            return datetime.strptime(short, form).date().isoformat()  # noqa: DTZ007 - a day has no zone
+    return None
 
 
 # Cormack, Clarke & Büttcher (2009): reciprocal rank fusion, k = 60.
-K = 60
+_K = 60
 # One site's pages beyond these come after the other sites' (engines themselves show two or three).
-MOST_OF_A_SITE = 3
+_MOST_OF_A_SITE = 3
 # Mirrors have the same title and nearly the same words in the snippet: of ten, one or two may
 # differ (a date, another cut). Shorter snippets prove nothing.
 _TELLING_WORDS = 10
@@ -257,45 +204,42 @@ def merge(lists: Sequence[Sequence[SearchResult]], limit: int) -> tuple[SearchRe
     """
     scores: dict[str, float] = {}
     best: dict[str, SearchResult] = {}
-    mirrors = _Mirrors()
+    key_of = _PageKeys()
     for results in lists:
         seen: set[str] = set()
         for rank, result in enumerate(results, 1):
-            key = mirrors.key_of(result)
+            key = key_of(result)
             best[key] = _fold(best[key], result) if key in best else result
             if key not in seen:
-                scores[key] = scores.get(key, 0.0) + 1 / (K + rank)
+                scores[key] = scores.get(key, 0.0) + 1 / (_K + rank)
             seen.add(key)
     ordered = [best[key] for key in sorted(scores, key=lambda key: -scores[key])]
-    chosen = ordered if len(lists) < 2 else _spread(ordered)
-    return tuple(replace(result, rank=n) for n, result in enumerate(chosen[:limit], 1))
+    if len(lists) > 1:
+        ordered = _spread(ordered)
+    return tuple(replace(result, rank=n) for n, result in enumerate(ordered[:limit], 1))
 
 
-class _Mirrors:
-    """Knows pages that were met before under another address, by their title and snippet."""
+class _PageKeys:
+    """Keys of pages; a mirror, told by its title and snippet, has the key of the page it copies."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
         self._titled: dict[tuple[str, ...], list[tuple[frozenset[str], str]]] = {}
 
-    def key_of(self, result: SearchResult) -> str:
-        """Give the key of the first page that this one is a copy of, its own where it is none."""
+    def __call__(self, result: SearchResult) -> str:
         own = same_page_key(result.url)
-        if own in self._known:
-            return self._known[own]
-        said = frozenset(words(result.snippet))
-        twins = self._titled.setdefault(tuple(words(result.title)), [])
-        key = next((k for other, k in twins if _alike(said, other)), own)
-        self._known[own] = key
-        twins.append((said, key))
-        return key
+        if own not in self._known:
+            said = frozenset(words(result.snippet))
+            twins = self._titled.setdefault(tuple(words(result.title)), [])
+            self._known[own] = next((key for other, key in twins if _alike(said, other)), own)
+            twins.append((said, self._known[own]))
+        return self._known[own]
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two snippets say the same, but for where they are cut and a date before them."""
-    if min(len(one), len(other)) < _TELLING_WORDS:
-        return False
-    return len(one & other) >= _SAME_WORDS * len(one | other)
+    telling = min(len(one), len(other)) >= _TELLING_WORDS
+    return telling and len(one & other) >= _SAME_WORDS * len(one | other)
 
 
 def _fold(first: SearchResult, other: SearchResult) -> SearchResult:
@@ -307,12 +251,12 @@ def _fold(first: SearchResult, other: SearchResult) -> SearchResult:
 
 
 def _spread(results: Iterable[SearchResult]) -> list[SearchResult]:
+    """Put one site's pages beyond the first few behind the other sites'."""
     sites: Counter[str] = Counter()
     first: list[SearchResult] = []
     later: list[SearchResult] = []
     for result in results:
-        there = host(result.url)
-        site = registrable_domain(there) or there
+        site = registrable_domain(host(result.url))
         sites[site] += 1
-        (first if sites[site] <= MOST_OF_A_SITE else later).append(result)
+        (first if sites[site] <= _MOST_OF_A_SITE else later).append(result)
     return first + later

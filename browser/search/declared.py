@@ -1,0 +1,100 @@
+"""Engines that a person declares in one line of the settings, by a template of their address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
+
+from browser.errors import SearchError
+from browser.search.provider import Fields, SearchProvider, SearchRequest, with_site
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from browser.types import SearchQuery
+
+_PARTS = ("url", "title", "snippet", "published")
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What the settings say of an engine.
+
+    `url` holds `{query}` and may hold `{page}`, `{offset}`, `{limit}`, `{lang}`, `{region}`,
+    `{since}` and `{key}`; `rows` is the dotted path to the list ('' where the answer is the
+    list), `fields` are dotted paths within a row. An engine that answers with a page has the CSS
+    selector of a result in `item`, and in `fields` selectors within it: `url` of the link, `title`
+    and `snippet` of what holds them. `headers` may hold `{key}` too.
+    """
+
+    name: str
+    url: str
+    rows: str = "results"
+    item: str = ""
+    fields: Fields = field(default_factory=Fields)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if "{query}" not in self.url or urlsplit(self.url).scheme not in ("http", "https"):
+            raise SearchError(
+                f"the URL of search provider {self.name!r} must be http(s) and hold {{query}}",
+                hint="For example https://search.example.org/api?q={query}.",
+            )
+
+    @classmethod
+    def parse(cls, name: str, line: str) -> Declaration:
+        """Read a declaration from one line, as settings hold it.
+
+        Behind `#` may stand where the answer has its parts, as in an address:
+        `https://search.example/api?q={query}#rows=data.hits&url=link&title=name&snippet=text`.
+        Raises `SearchError` for a part that is none.
+        """
+        url, _, rest = line.partition("#")
+        parts = dict(parse_qsl(rest, keep_blank_values=True))
+        if unknown := parts.keys() - {"rows", "item", "header", *_PARTS}:
+            raise SearchError(
+                f"search provider {name!r} has no part called {', '.join(sorted(unknown))}",
+                hint="Behind # may stand rows or item, url, title, snippet, published, header.",
+            )
+        header, colon, value = parts.pop("header", "").partition(":")
+        return cls(
+            name,
+            url,
+            rows=parts.pop("rows", "results"),
+            item=parts.pop("item", ""),
+            fields=Fields(**parts),
+            headers={header.strip(): value.strip()} if colon else {},
+        )
+
+
+class DeclaredProvider(SearchProvider):
+    """A provider whose address is the template of a declaration."""
+
+    def __init__(
+        self, declaration: Declaration, *, url: str | None = None, key: str | None = None
+    ) -> None:
+        super().__init__(url=declaration.url, key=key)
+        self.name = declaration.name
+        self._headers = declaration.headers
+        if url:
+            given, template = urlsplit(url), urlsplit(declaration.url)
+            self.endpoint = urlunsplit(template._replace(scheme=given.scheme, netloc=given.netloc))
+
+    def request(self, query: SearchQuery) -> SearchRequest:
+        """Fill in the template; what is put in is quoted."""
+        values = {
+            "query": with_site(query),
+            "page": str(query.page),
+            "offset": str((query.page - 1) * query.limit),
+            "limit": str(query.limit),
+            "lang": query.lang or "",
+            "region": query.region or "",
+            "since": query.since or "",
+            "key": self.key,
+        }
+        url = self.endpoint
+        for name, value in values.items():
+            url = url.replace(f"{{{name}}}", quote(value, safe=""))
+        headers = {name: text.replace("{key}", self.key) for name, text in self._headers.items()}
+        return SearchRequest(url, headers=headers)
