@@ -247,6 +247,7 @@ class Server:
 
     async def _call(self, name: str, context: ToolContext, arguments: dict[str, Any]) -> Finish:
         """Call a tool that is as it was allowed; the person decides about another."""
+        # A server can change what a tool is behind the same name, after it was allowed.
         live, server = await self._live(), self.server
         differing = changes(self._known, live)
         if differing:

@@ -86,15 +86,18 @@ class Policy:
             mended = {"name": call.name, "param": call.param, "tier": tier, "into": into}
             context.record("call.mended", place, **mended)
         arguments, told = await check_outgoing(context, tool, arguments)
+        # Whose page is open decides whether acting on it needs a yes.
         await reopen_page(context, tool, arguments)
         await check_acts(context, tool, arguments)
         await check_lasting(context, tool, arguments)
         await check_server_tool(context, tool, arguments)
+        # On record before it is done: a run that is cut off in it does not do it a second time.
         if tool.risk is not Risk.READ:
             context.record("tool.intent", place, name=call.name, param=call.param)
         seconds = context.seconds_left(tool.seconds or context.limits.call_seconds)
         try:
             async with asyncio.timeout(seconds) as patience:
+                # A person or a solver at work may extend it from inside the call.
                 CALL_TIMEOUT.set(patience)
                 CALL_PLACE.set(place)
                 made = await tool.run(context, arguments)
@@ -288,6 +291,7 @@ def _outgoing_texts(
 ) -> Iterator[tuple[str, str | None]]:
     """Yield the texts of a call that leave, with the site they go to; None for an address."""
     url = getattr(arguments, "url", "")
+    # A local file is read by the reader, which has a list of those that it may read.
     if url and not url.startswith("file:"):
         yield url, None
     tab = context.web.tab if context.web else None
@@ -372,6 +376,7 @@ def _is_personal_link(context: ToolContext, url: str) -> bool:
     if exact_url(url) in context.provenance.personal_links:
         return True
     parsed = parse(url)
+    # A site that the question names may be opened at its root, not at an address made up for it.
     named = parsed is not None and parsed.host in context.question.casefold()
     return bool(named and parsed and parsed.host and parsed.path == "/" and not parsed.query)
 
