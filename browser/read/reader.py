@@ -28,7 +28,8 @@ from browser.errors import (
 )
 from browser.extract import extract_body, may_be_platform, on_platform
 from browser.extract.html import extract
-from browser.extract.tree import decode, parse_html, raw_text, text_content
+from browser.extract.sniff import decode
+from browser.extract.tree import parse_html, raw_text, text_content
 from browser.net.url import host, join, registrable_domain
 from browser.page.walls import Wall, asks_captcha, find_wall, stands_alone
 from browser.read.habits import Habits

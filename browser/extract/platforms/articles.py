@@ -351,7 +351,7 @@ class Wikipedia(Platform):
         box = read_table(_lxml(infobox), _cell) if infobox is not None else None
         for element in page.all(_APPARATUS, content) + ([infobox] if infobox is not None else []):
             element.clear()
-        blocks = walk(parse_html(str(content)), page.url).blocks
+        blocks = walk(parse_html(str(content)), page.url)
         pairs = (row for row in (box.rows if box else ()) if len(row) == 2 and all(row))
         return Record(
             self.name, "disambiguation" if apart else "article", page.canonical, title=title,
