@@ -139,6 +139,7 @@ async def open_endpoint(
     private = (host_port(endpoint.base_url),) if endpoint.base_url else ()
     allowed = EgressPolicy(allow_private=private, upstream_proxy=options.proxy)
     egress = await stack.enter_async_context(Egress(allowed))
+    # In a thread, since the client's package may still be loading.
     model = await asyncio.to_thread(remote_model, endpoint, egress.proxy_url)
     stack.push_async_callback(model.aclose)
     return model

@@ -134,7 +134,7 @@ class RecordedModel:
                 return not self._by_rules
             case Task.CONDENSE:
                 return any(place.startswith(CONDENSE) for place in self._places)
-            case Task.MISSING:
+            case Task.MISSING:  # asked before each round, of which the depth may allow several
                 self._looked += 1
                 return f"{MISSING}/{self._looked}" in self._places
         return _ASKED_AT.get(task) in self._places
@@ -186,7 +186,11 @@ class RecordedCalls:
 
 
 class RecordedBudget(Budget):
-    """Ends where the recorded run ended, whatever the clock says."""
+    """Ends where the recorded run ended, whatever the clock says.
+
+    Where the run asks whether there is enough left for something, there is: whether it was done
+    then is told by the record, through `RecordedModel.takes`.
+    """
 
     def __init__(self, record: RunRecord, loop: str = MAIN) -> None:
         places = (request.place.partition("/") for request in record.requests)
@@ -206,7 +210,7 @@ class RecordedBudget(Budget):
         return self.steps
 
     def share_of(self, parts: int) -> int:  # noqa: ARG002 - as recorded
-        """Enough for what was begun then."""
+        """Give enough for any part."""
         return MAX_STEPS
 
     def elapsed(self) -> float:
@@ -215,7 +219,7 @@ class RecordedBudget(Budget):
 
     @property
     def steps_left(self) -> int:
-        """Enough for what was asked then."""
+        """Give enough for any question."""
         return MAX_STEPS
 
 

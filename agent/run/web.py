@@ -58,6 +58,7 @@ async def open_web(
     folder = options.data  # for caches and indexes
     async with AsyncExitStack() as stack:
         egress = await stack.enter_async_context(_egress(options))
+        # A namespace may be named like no file can be, and its pages are nobody else's.
         cache = folder / "pages" / f"{sha256(options.namespace.encode()).hexdigest()[:16]}.db"
         client = HttpClient(egress, cache=cache, fresh=options.fresh)
         http = await stack.enter_async_context(client)
@@ -76,7 +77,7 @@ async def open_web(
             reader,
             browser.get,
             Crawler(reader, polite),
-            None if attached else polite,
+            None if attached else polite,  # robots.txt binds a robot, not the person's own browser
             {name: value for name, value in filters.items() if value},
             in_sight=bool(options.headed or attached),
             fresh=options.fresh,
