@@ -125,11 +125,13 @@ class _Inline:
         self._targets: list[str] = []
         self._links = 0
         self._link_chars = 0
+        self._has_text = False
 
     def add(self, text: str | None) -> None:
         """Add a text node, or a break; two in a row part paragraphs."""
         if text:
             self._parts.append(text)
+            self._has_text = True
             if self._links:
                 self._link_chars += len(text.strip())
 
@@ -159,12 +161,15 @@ class _Inline:
 
     def take(self, *, verbatim: bool = False) -> list[_Piece]:
         """Hand over the paragraphs gathered so far. `verbatim` keeps whitespace, as <pre> does."""
+        if not self._has_text:
+            return []
+        self._has_text = False
         spanning = [mark for mark in self._open if mark]  # marked in each of the blocks
         raw = "".join([*self._parts, *(f"\0-{mark}\0" for mark in reversed(spanning))])
         plain = _MARK.sub("", raw) if "\0" in raw else raw
         links, self._link_chars = self._link_chars, 0
         self._parts = [f"\0+{mark}\0" for mark in spanning]
-        if not plain or plain.isspace():
+        if plain.isspace():
             return []
         if verbatim:
             code = clean(plain.replace(_BREAK, "\n")).strip("\n").rstrip()
