@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agent.errors import ResearchError
 from agent.guard.window import IMAGE_TOKENS, tokens
 from agent.journal.messages import message_row
-from agent.models.base import CALL_BUDGET, stream_reply
+from agent.models.base import CALL_BUDGET, ask_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -79,7 +79,7 @@ class ModelClient:
 
         started = time.monotonic()
         try:
-            reply = await stream_reply(self.model, self.system, fitted, hear)
+            reply = await ask_model(self.model, self.system, fitted, hear)
         except ResearchError as error:
             info = {"type": type(error).__name__, "message": str(error), "hint": error.hint}
             self.record("model.failed", place, **info)

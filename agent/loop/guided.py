@@ -14,8 +14,9 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from agent.keyless.model import Researcher
-from agent.keyless.question import AnswerKind, analyse, bare_title, keywords
+from agent.evidence.passages import bare_title
+from agent.keyless.question import AnswerKind, analyse, keywords
+from agent.keyless.researcher import Researcher
 from agent.limits import STANDARD
 from agent.models.base import ModelReply, Structured
 from agent.prompts import SEARCHES, prompt

@@ -12,7 +12,7 @@ from agent.guard.redact import StreamRedactor
 from agent.keyless.model import ExtractiveModel
 from agent.limits import STANDARD
 from agent.loop.guided import GuidedModel
-from agent.models.base import ModelWrapper, stream_reply
+from agent.models.base import ModelWrapper, ask_model
 from agent.models.local import serve_model_file
 from agent.models.providers import (
     EXTRACTIVE,
@@ -175,25 +175,23 @@ class RedactingModel(ModelWrapper):
     What it is asked holds none: they are taken out of messages and results where these begin.
     """
 
+    streams = True
+
     def __init__(self, model: Model, redactor: Redactor) -> None:
         super().__init__(model)
         self._redactor = redactor
 
-    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+    async def reply(
+        self, system: str, messages: Sequence[Message], on_text: OnText | None = None
+    ) -> ModelReply:
         """Answer the last message."""
-        return self._clean(await self._model.reply(system, messages))
-
-    async def stream(self, system: str, messages: Sequence[Message], heard: OnText) -> ModelReply:
-        """Answer, heard while it speaks where it can be."""
-        pieces = StreamRedactor(self._redactor, heard)
-        reply = await stream_reply(self._model, system, messages, pieces)
-        pieces.end()
-        return self._clean(reply)
+        pieces = StreamRedactor(self._redactor, on_text) if on_text else None
+        reply = await ask_model(self._model, system, messages, pieces)
+        if pieces:
+            pieces.end()
+        return replace(reply, text=self._redactor.text(reply.text))
 
     def guide(self) -> None:
         """Search and read by rules from now on, and ask the model only for the answer."""
         if not isinstance(self._model, GuidedModel | ExtractiveModel):
             self._model = GuidedModel(self._model)
-
-    def _clean(self, reply: ModelReply) -> ModelReply:
-        return replace(reply, text=self._redactor.text(reply.text))

@@ -35,7 +35,7 @@ from agent.journal.events import (
 from agent.journal.messages import images_from_rows, message_from_row, passages_by_id
 from agent.limits import EFFORTS
 from agent.loop.loop import NUDGED
-from agent.models.base import ModelReply, ModelWrapper, Usage, guide, stream_reply
+from agent.models.base import ModelReply, ModelWrapper, Usage, ask_model, guide
 from agent.models.providers import EXTRACTIVE
 from agent.protocol.results import CallResult
 from agent.types import ErrorInfo, Fit, Message
@@ -292,7 +292,7 @@ class RunRecord:
             if event.type == "source.added":
                 for name in ("text", "body"):
                     if event.data[name]:
-                        journal.keep(self.folder.blob(event.data[name]))
+                        journal.folder.keep(self.folder.blob(event.data[name]))
             if event.type in ("source.added", "results.added"):
                 journal.write(event.type, event.place, **event.data)
 
@@ -366,6 +366,8 @@ class RunRecord:
 class ResumedModel(ModelWrapper):
     """Gives recorded replies as long as the record has them, then asks the model."""
 
+    streams = True
+
     def __init__(self, record: RunRecord, live: Model) -> None:
         super().__init__(live)
         self._replies = record.replies_by_digest()
@@ -375,26 +377,20 @@ class ResumedModel(ModelWrapper):
             if request.place.startswith(CONDENSE) and request.place in record.failures
         }
 
-    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+    async def reply(
+        self, system: str, messages: Sequence[Message], on_text: OnText | None = None
+    ) -> ModelReply:
         """Answer from the record, or live."""
-        known = self._known(system, messages)
-        return known or await self._model.reply(system, messages)
-
-    async def stream(self, system: str, messages: Sequence[Message], heard: OnText) -> ModelReply:
-        """Answer from the record, or live and heard while it speaks."""
-        known = self._known(system, messages)
-        return known or await stream_reply(self._model, system, messages, heard)
+        digest = request_digest(system, messages)
+        if digest in self._failed:  # what stands behind it on record went on without it
+            raise ModelUnavailable("old steps were not summed up when this was asked")
+        if known := self._replies.get(digest):
+            return known.popleft()
+        return await ask_model(self._model, system, messages, on_text)
 
     def guide(self) -> None:
         """Guide the live model."""
         guide(self._model)
-
-    def _known(self, system: str, messages: Sequence[Message]) -> ModelReply | None:
-        digest = request_digest(system, messages)
-        if digest in self._failed:  # what stands behind it on record went on without it
-            raise ModelUnavailable("old steps were not summed up when this was asked")
-        known = self._replies.get(digest)
-        return known.popleft() if known else None
 
 
 def once_each(record: RunRecord, write: Record) -> Record:

@@ -145,7 +145,7 @@ class _Browsers:
     async def _start(self) -> Browser:
         from browser.session.session import Browser  # noqa: PLC0415 - Playwright only where it is used
 
-        judge = self._egress.check_place
+        judge = self._egress.guard.check_place
         if self._options.cdp:
             return await self._stack.enter_async_context(Browser.attach(self._options.cdp, judge))
         if self._options.attach:
@@ -162,7 +162,7 @@ class _Browsers:
         """Attach to what `research chrome` started, else to the Chrome that the person uses."""
         from browser.session.session import Browser  # noqa: PLC0415 - Playwright only where it is used
 
-        judge = self._egress.check_place
+        judge = self._egress.guard.check_place
         try:
             return await self._stack.enter_async_context(Browser.attach(DEFAULT_CDP, judge))
         except AttachFailed as error:

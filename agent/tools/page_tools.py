@@ -45,7 +45,7 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
     """Open a page in the browser and show it: in the open tab, in a new one if that is lost."""
     web = web_of(context)
     # An attached Chrome has a network of its own, which no proxy of ours guards.
-    web.egress.check_url(url)
+    web.egress.guard.check_url(url)
     seconds = context.seconds_left(context.limits.read_seconds)
     if web.polite is not None:  # in a person's own Chrome it is the person who asks
         await web.polite.turn(url, seconds)

@@ -419,7 +419,7 @@ async def reopen_page(context: ToolContext, tool: Tool, arguments: Any) -> None:
     if tool.name == "OPEN":
         return
     try:
-        web.egress.check_url(left.url)
+        web.egress.guard.check_url(left.url)
         async with web.lock:
             browser = await web.start_browser()
             seconds = context.seconds_left(context.limits.read_seconds)
