@@ -134,7 +134,7 @@ class PendingJobs:
         for event in record.up_to_end():
             ledger.note(event)
         return cls(
-            report=Report.model_validate(end.data["report"]),
+            report=Report.model_validate(record.report),
             notes=JobNotes(**noted),
             session=str(record.started.get("session") or record.folder.id),
             ledger=ledger,

@@ -138,7 +138,7 @@ class RunServices:
     def today(self) -> str:
         """The date of the run (UTC); one that goes on, or on a recorded web, has the record's."""
         past = self.inputs.past
-        return (past.source.began if past else utc_now().isoformat())[:10]
+        return past.source.day if past else utc_now().date().isoformat()
 
     def write(self, kind: str, place: str = "", **data: Any) -> None:
         """Write an event, without secrets."""
