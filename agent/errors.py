@@ -44,7 +44,7 @@ class ResearchError(Exception):
 
 
 def error_kind(name: str) -> type[ResearchError]:
-    """Give the class of an error by the name that a record has of it; the base for any other."""
+    """The class of an error by the name that a record has of it; the base for any other."""
     kinds = [ResearchError]
     for kind in kinds:
         kinds += kind.__subclasses__()

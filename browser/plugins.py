@@ -50,24 +50,19 @@ class Plugin:
             return self.entry.load()
         # A package of somebody else's may fail in any way when it is imported.
         except Exception as error:
-            said = (
-                f"the {self.kind} plug-in {self.name!r} ({self.entry.value}) does not load: {error}"
-            )
-            raise PluginBroken(said) from error
+            what = f"the {self.kind} plug-in {self.name!r} ({self.entry.value})"
+            raise PluginBroken(f"{what} does not load: {error}") from error
 
 
 def plugins(kind: str, name: str | None = None) -> list[Plugin]:
     """List the plug-ins of a kind, of this name if one is given, by name."""
-    found = entry_points(group=f"urchin.{kind}")
-    wanted = (one for one in found if name is None or one.name == name)
-    told = (
-        (one, one.dist.metadata["Name"] if one.dist else "", one.dist.version if one.dist else "")
-        for one in wanted
-    )
-    return sorted(
-        (Plugin(kind, one.name, package, version, one) for one, package, version in told),
-        key=lambda plugin: plugin.name,
-    )
+    found = []
+    for entry in entry_points(group=f"urchin.{kind}"):
+        if name in (None, entry.name):
+            package = entry.dist.metadata["Name"] if entry.dist else ""
+            version = entry.dist.version if entry.dist else ""
+            found.append(Plugin(kind, entry.name, package, version, entry))
+    return sorted(found, key=lambda plugin: plugin.name)
 
 
 def load_plugin(kind: str, name: str) -> Any:

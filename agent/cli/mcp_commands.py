@@ -206,7 +206,7 @@ async def _tested(names: Any, data_dir: Path | None, *, allow: bool) -> bool:
         note(*NO_SERVERS)
 
     async def reached(named: NamedServer) -> bool:
-        server = Server.of(named, settings.data, settings.proxy)
+        server = Server(named, settings.data, settings.proxy)
         try:
             tools, differing = await server.compared(allow=allow)
         except ResearchError as error:

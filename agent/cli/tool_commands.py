@@ -54,10 +54,10 @@ def tools(*, as_json: bool, **flags: Any) -> None:
         for tool, why in found.rows
     ]
     if as_json:
-        print_json({"tools": rows, "diagnostics": found.told})
+        print_json({"tools": rows, "diagnostics": found.diagnostics})
         return
     print_rows(rows, _tool)
-    for told in found.told:
+    for told in found.diagnostics:
         note(told)
 
 

@@ -29,10 +29,11 @@ def render_zip(folder: Path) -> bytes:
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
 
         def add(name: str, body: bytes) -> None:
+            # Time, mode and system are set: the same run gives the same bytes everywhere.
             entry = zipfile.ZipInfo(f"{record.report.run}/{name}", at)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o600 << 16
-            entry.create_system = 3  # the same on every system
+            entry.create_system = 3
             packed.writestr(entry, body)
 
         manifest = []
@@ -40,6 +41,7 @@ def render_zip(folder: Path) -> bytes:
             add(name, body)
             manifest.append(f"{hashlib.sha256(body).hexdigest()}  {name}\n")
         add(MANIFEST, "".join(manifest).encode())
+        # The digest of what stands before it takes the place of the zeros.
         packed.comment = b"sha256:" + b"0" * DIGEST_CHARS
     body = out.getvalue()[:-DIGEST_CHARS]
     return body + digest(body)

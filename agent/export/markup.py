@@ -62,6 +62,7 @@ def answer_html(report: Report) -> Markup:
         uncited = sentence.verdict is VerdictState.UNCITED and not sentence.about_search
         if uncited and sentence.text in markdown:
             markdown = markdown.replace(sentence.text, f"{sentence.text}{_UNCITED}", 1)
+    # Markers are linked in the finished HTML: Markdown would read them as links of its own.
     html = prose(markdown)
     known = {source.n for source in report.sources}
 
@@ -72,6 +73,7 @@ def answer_html(report: Report) -> Markup:
         # What stands between two markers is a sentence if it is longer than a marker's number.
         pieces = (piece for piece in reversed(_MARKER.split(before)) if len(piece.strip()) > 3)
         sentence = unescape(next(pieces, ""))
+        # Of several markers in a row the last one carries the mark of the sentence.
         last = not _MARKER.match(html[match.end() :].lstrip())
         return cite(report, int(match[1]), sentence) + (
             _flag(report, sentence) if last else Markup()

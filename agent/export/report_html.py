@@ -134,6 +134,7 @@ def _with_contents(body: str) -> str:
         return body
     rows = (f'<li><a href="#part-{n}">{title}</a></li>' for n, title in enumerate(titles, 1))
     nav = f'<nav class="contents" aria-label="Contents"><ol>{"".join(rows)}</ol></nav>\n'
+    # Before the answer, so that a keyboard reaches the contents first.
     head, answer, rest = body.partition('<div class="answer">')
     return f"{head}{nav}{answer}{rest}"
 
@@ -143,6 +144,7 @@ def _excerpts(text: str, source: ReportSource) -> Iterator[Markup]:
 
     Each quote is marked where it stands; one that stands nowhere is shown alone.
     """
+    # A quote that stands twice is named by its first number, as markers count.
     marks = {
         quote: f'<mark id="quote-{source.n}-{number}">{escape(quote)}</mark>'
         for number, quote in reversed([*enumerate(source.quotes, 1)])

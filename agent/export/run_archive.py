@@ -93,6 +93,7 @@ def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder
         try:
             with packed.open(entry) as source, (target / entry.filename).open("xb") as out:
                 while chunk := source.read(1 << 16):
+                    # Sizes in the directory of a zip bomb are lies.
                     written += len(chunk)
                     if written > most_bytes:
                         raise ArchiveDamaged(f"unpacked it is larger than {most_bytes >> 20} MB")
@@ -115,6 +116,7 @@ def _checked_run(entries: list[zipfile.ZipInfo]) -> str:
         raise ArchiveDamaged("it holds no journal")
     if len(set(names)) != len(names) or len(names) > MOST_FILES:
         raise ArchiveDamaged("it holds a file twice, or far too many")
+    # bzip2 and LZMA unpack further than deflate does, and we never pack with them.
     if any(entry.flag_bits & 1 or entry.compress_type not in _METHODS for entry in entries):
         raise ArchiveDamaged("it is encrypted, or packed in a way that archives of runs are not")
     return runs.pop()

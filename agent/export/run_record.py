@@ -76,17 +76,17 @@ def to_the_minute(at: str) -> str:
 
 
 def seconds_between(earlier: str, later: str) -> float:
-    """Tell the seconds from one ISO time to another."""
+    """The seconds from one ISO time to another."""
     return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
 
 
 def render_report(folder: Path) -> bytes:
-    """Give the report as JSON, the same values."""
+    """The report as JSON, the same values."""
     return _visible(folder / "report.json")
 
 
 def render_journal(folder: Path) -> bytes:
-    """Give the journal as JSON Lines, the same values."""
+    """The journal as JSON Lines, the same values."""
     return _visible(folder / "journal.jsonl")
 
 

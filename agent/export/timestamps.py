@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def seal(folder: RunFolder, authority: str, *, proxy: str | None = None) -> str:
-    """Have the head of a run stamped by the authority at this URL; gives the head.
+    """Have the head of a run stamped by the authority at this URL; returns the head.
 
     Raises `UsageError` where the record does not hold or the extra is missing, `TimestampFailed`.
     """
@@ -32,7 +32,7 @@ def seal(folder: RunFolder, authority: str, *, proxy: str | None = None) -> str:
 
 
 def anchor(folder: RunFolder, urls: Sequence[str], *, proxy: str | None = None) -> tuple[str, ...]:
-    """Have the head of a run taken down by OpenTimestamps calendars; gives which did not, and why.
+    """Have OpenTimestamps calendars note the head of a run; returns which did not, and why.
 
     A proof that there is of the same head is kept in the new one. Raises as `seal` does.
     """
@@ -46,7 +46,7 @@ def anchor(folder: RunFolder, urls: Sequence[str], *, proxy: str | None = None) 
 def complete(
     folder: RunFolder, urls: Sequence[str] = (), *, proxy: str | None = None
 ) -> tuple[str, ...]:
-    """Take the blocks that calendars promised into the proof of a run; gives what is missing."""
+    """Put the blocks that calendars promised into the proof of a run; returns what is missing."""
     if not folder.proof.is_file():
         hint = f"`research runs seal {folder.id} --calendar public` asks calendars for one."
         raise UsageError(f"{folder.id} has no proof of OpenTimestamps", hint=hint)
@@ -62,7 +62,7 @@ def since_when(
     roots: Path | None = None,
     blocks: Mapping[int, bytes] | None = None,
 ) -> tuple[list[str], list[Flaw]]:
-    """Tell who says since when a head was there, a line each, and what is wrong.
+    """Check the timestamps of a head: who says since when it was there, and what is wrong.
 
     `roots` is a file of certificates that vouch for authorities, `blocks` are headers of Bitcoin
     blocks by height.

@@ -82,6 +82,7 @@ def verify_archive(
         with unpack(path) as folder:
             found = verify(folder, roots, blocks)
             flaws = [*found.flaws, *(Flaw(name, what) for name, what in unlisted(folder))]
+            # The WARC is made of the record: where that does not hold, comparing tells nothing.
             pages = folder.path / "pages.warc.gz"
             if not flaws and not pages.is_file():
                 flaws.append(Flaw(pages.name, "is missing"))

@@ -1,21 +1,21 @@
-"""Asking a model, with every request and reply on record under its place."""
+"""Asking a model: within the budget, with every request and reply on record under its place."""
 
 from __future__ import annotations
 
 import hashlib
 import time
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent.errors import ResearchError
 from agent.guard.window import IMAGE_TOKENS, tokens
 from agent.journal.messages import message_row
-from agent.models.base import CALL_BUDGET, stream_reply
+from agent.models.base import CALL_BUDGET, ask_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from agent.guard.budget import Budget, Reservation
+    from agent.guard.budget import Budget
     from agent.models.base import Model, ModelReply
     from agent.types import Message
 
@@ -46,30 +46,41 @@ class ModelClient:
         leaves is sent along; the `final` call may take what is kept for it. Raises `ModelError`,
         and `LimitReached` where the call cannot be paid for.
         """
+        # The provider counts exactly, but only afterwards: what may be spent is held before.
         prompt = tokens(self.system) + sum(
             tokens(message.content) + IMAGE_TOKENS * len(message.images) for message in fitted
         )
-        call = _Reserving(self.budget, prompt, final=final)
-        call.begin()
-        token = CALL_BUDGET.set(call)
+        reservation = self.budget.reserve(prompt, final=final)
+        token = CALL_BUDGET.set(reservation)
         try:
-            reply = await self._asked(place, fitted, whole)
+            reply = await self._recorded_reply(place, fitted, fitted if whole is None else whole)
         except ResearchError:
-            call.end()
+            reservation.release()
             raise
-        finally:  # a call that is broken off stays counted: it may be billed
+        finally:  # a call that is cancelled stays counted: it may be billed
             CALL_BUDGET.reset(token)
-        call.end()
+        reservation.release()
         self.budget.add(reply.usage)
         return reply
 
-    async def _asked(
-        self, place: str, fitted: Sequence[Message], whole: Sequence[Message] | None
+    async def _recorded_reply(
+        self, place: str, fitted: Sequence[Message], whole: Sequence[Message]
     ) -> ModelReply:
-        self._record_request(place, fitted, fitted if whole is None else whole)
+        self.record(
+            "model.request",
+            place,
+            sha256=request_digest(self.system, fitted),
+            system=self.system if self._sent == 0 else None,
+            messages=[message_row(message) for message in whole[self._sent :]],
+        )
+        self._sent = len(whole)
+
+        def hear(piece: str | None) -> None:  # None: the model begins anew
+            self.record("model.delta", place, text=piece or "", anew=piece is None)
+
         started = time.monotonic()
         try:
-            reply = await self._heard(place, fitted)
+            reply = await ask_model(self.model, self.system, fitted, hear)
         except ResearchError as error:
             info = {"type": type(error).__name__, "message": str(error), "hint": error.hint}
             self.record("model.failed", place, **info)
@@ -87,53 +98,6 @@ class ModelClient:
             **({"fit": reply.fit.model_dump()} if reply.fit else {}),
         )
         return reply
-
-    async def _heard(self, place: str, fitted: Sequence[Message]) -> ModelReply:
-        """Let it be heard while it speaks, where it can be; None says that it begins anew."""
-
-        def hear(piece: str | None) -> None:
-            self.record("model.delta", place, text=piece or "", anew=piece is None)
-
-        return await stream_reply(self.model, self.system, fitted, hear)
-
-    def _record_request(
-        self, place: str, fitted: Sequence[Message], whole: Sequence[Message]
-    ) -> None:
-        new = [message_row(message) for message in whole[self._sent :]]
-        self.record(
-            "model.request",
-            place,
-            sha256=request_digest(self.system, fitted),
-            system=self.system if self._sent == 0 else None,
-            messages=new,
-        )
-        self._sent = len(whole)
-
-
-@dataclass(slots=True)
-class _Reserving:
-    """The `CallBudget` of one call, whose prompt has so many tokens."""
-
-    budget: Budget
-    prompt: int
-    _: KW_ONLY
-    final: bool
-    _held: Reservation | None = field(default=None, init=False)
-
-    def begin(self) -> int | None:
-        if self._held is None:
-            self._held = self.budget.reserve(self.prompt, final=self.final)
-        return self._held.longest
-
-    def failed(self, *, billed: bool) -> None:
-        if not billed:
-            self.end()
-        self._held = None
-
-    def end(self) -> None:
-        if self._held is not None:
-            self._held.release()
-        self._held = None
 
 
 def request_digest(system: str, messages: Sequence[Message]) -> str:

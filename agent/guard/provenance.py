@@ -1,4 +1,4 @@
-"""Where the texts in a model's context come from: whose words it knows, and what it may send.
+"""Where the texts in a model's context come from: whose words it knows, and what it may believe.
 
 One `Provenance` a run is told of every text that enters the context of any of its loops: of the
 opening by the builder of contexts, of observations by the one caller through which all tool calls
@@ -40,6 +40,8 @@ PRIVATE = frozenset(set(Kind) - {Kind.PERSON, Kind.WEB})
 UNTRUSTED = frozenset({Kind.WEB, Kind.PAGE, Kind.FILE, Kind.CORPUS, Kind.TOOL})
 SEARCH = "search"
 """The site that search results are the words of, and to which queries go."""
+SERVER = "mcp:"
+"""What the site of an MCP server begins with; the rest is its name."""
 SHORT = 2
 """Letters of a word that spells others when it is repeated."""
 _SPELLING = """
@@ -57,6 +59,13 @@ um dois três quatro cinco seis sete oito nove dez onze doze vinte cem mil
 ноль один два три четыре пять шесть семь восемь девять десять двадцать сто тысяча
 """
 """The numerals of the languages whose common words are known, and the alphabet of radio."""
+_CHARACTER = re.compile(f"[{UNSPACED}]")
+_APOSTROPHE = re.compile("['’]")
+_SENTENCE = re.compile(r"[.!?]\s|[。！？]|\n\s*\n")
+_LONGEST = 16
+"""Words of a sentence at most: lists and tables have no end of one."""
+_THOUSANDS = re.compile(r"(?<=\d)[.,'’\u202f\xa0](?=\d{3}(?!\d))")
+"""What parts the digits of a long figure: 15,000 is 15000 too."""
 
 
 def site_of(url: str) -> str:
@@ -69,28 +78,10 @@ def site_of(url: str) -> str:
     return domain if domain != named else netloc(url)
 
 
-SERVER = "mcp:"
-"""What the site of an MCP server begins with; the rest is its name."""
-
-
-def literal(url: str) -> str:
-    """Give an address as it is asked for, all of it: a fragment and a user's name carry words."""
+def exact_url(url: str) -> str:
+    """Return an address as it is asked for, all of it: a fragment and a user's name carry words."""
     parsed = parse(url)
     return parsed.href if parsed else url
-
-
-_CHARACTER = re.compile(f"[{UNSPACED}]")
-_APOSTROPHE = re.compile("['’]")
-_SENTENCE = re.compile(r"[.!?]\s|[。！？]|\n\s*\n")
-_LONGEST = 16
-"""Words of a sentence at most: lists and tables have no end of one."""
-_THOUSANDS = re.compile(r"(?<=\d)[.,'’\u202f\xa0](?=\d{3}(?!\d))")
-"""What parts the digits of a long figure: 15,000 is 15000 too."""
-
-
-@cache
-def _spelling(language: str) -> frozenset[str]:
-    return frozenset(stem_in(language, word) for word in words(_SPELLING))
 
 
 def is_character(word: str) -> bool:
@@ -98,24 +89,23 @@ def is_character(word: str) -> bool:
     return _CHARACTER.fullmatch(word) is not None
 
 
-def words_but(text: str, said: str) -> str:
-    """Give a text without the words of a call: an echo of what was asked shows nothing new."""
-    known = set(words(said))
-    return " ".join(piece for piece in text.split() if known.isdisjoint(words(piece)))
-
-
-def _is_its_own(kind: Kind, at: str, site: str) -> bool:
-    """Whether a private text is what this very site showed: a page, or a server's answer."""
-    return at == site and (kind is Kind.PAGE or site.startswith(SERVER))
+@cache
+def _spelling_words(language: str) -> frozenset[str]:
+    return frozenset(stem_in(language, word) for word in words(_SPELLING))
 
 
 @dataclass(slots=True)
 class Provenance:
-    """What one run has read so far.
+    """What one run has read so far, `read`, and its words by whose they are.
 
-    `shared` are kinds that the person lets go where the run likes; `heard` is told of each kind and
-    site once, when it is first read. `sites` are those where the run is logged in: their pages in
-    the browser are the person's, and all of them in an `attached` Chrome are.
+    `own` are the person's words, `public` those that everybody can read, `private` the others, with
+    their kind; `shown` are the words of each site. `pairs` are neighbours of which one spells
+    others, `spelled` the words with capitals. `addresses` and `hosts` stood in a text;
+    `personal_links` are those that the person wrote, or a page of theirs links on its own site.
+
+    `shared` are kinds that the person lets go where the run likes; `on_read` is told of each kind
+    and site once, when it is first read. `sites` are those where the run is logged in: their pages
+    in the browser are the person's, and all of them in an `attached` Chrome are.
     """
 
     question: str = ""
@@ -123,31 +113,31 @@ class Provenance:
     shared: frozenset[str] = frozenset()
     attached: bool = False
     sites: set[str] = field(default_factory=set)
-    heard: Callable[[Kind, str], object] = lambda _kind, _site: None
+    on_read: Callable[[Kind, str], object] = lambda _kind, _site: None
     read: set[tuple[Kind, str]] = field(default_factory=set)
     own: set[str] = field(default_factory=set)
     public: set[str] = field(default_factory=set)
-    secret: dict[str, Kind] = field(default_factory=dict)
-    secret_pairs: set[tuple[str, str]] = field(default_factory=set)
-    sentences: set[frozenset[str]] = field(default_factory=set)
+    private: dict[str, Kind] = field(default_factory=dict)
+    private_signs: set[tuple[str, str]] = field(default_factory=set)
+    private_sentences: set[frozenset[str]] = field(default_factory=set)
     shown: dict[str, set[str]] = field(default_factory=dict)
     spelled: set[str] = field(default_factory=set)
     pairs: set[tuple[str, str]] = field(default_factory=set)
     addresses: set[str] = field(default_factory=set)
-    persons_links: set[str] = field(default_factory=set)
+    personal_links: set[str] = field(default_factory=set)
     hosts: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.language = question_language(self.question) or "en"
         self.add(self.question, Kind.PERSON)
 
-    def parted(self, text: str) -> str:
+    def split_apostrophes(self, text: str) -> str:
         """Part the words that an apostrophe joins, where a language does so (`l'histoire`)."""
         return text if self.language == "en" else _APOSTROPHE.sub(" ", text)
 
     def stems(self, text: str) -> list[str]:
         """Split a text into the words that are compared, by the language of the question."""
-        found = words(self.parted(text))
+        found = words(self.split_apostrophes(text))
         found += [word for word in words(_THOUSANDS.sub("", text)) if word.isdigit()]
         return [stem_in(self.language, word) for word in found]
 
@@ -157,7 +147,7 @@ class Provenance:
         They are free as they stood somewhere: beside the same word.
         """
         short = len(word) <= SHORT and not is_character(word)
-        return short or word in _spelling(self.language)
+        return short or word in _spelling_words(self.language)
 
     @property
     def untrusted(self) -> bool:
@@ -165,9 +155,11 @@ class Provenance:
         return any(kind in UNTRUSTED for kind, _ in self.read)
 
     def private_for(self, site: str) -> bool:
-        """Whether anything was read that is private, and that this site does not know anyway."""
+        """Whether anything was read that is private, and that this site did not show itself."""
         return any(
-            kind in PRIVATE and not self.is_shared(kind) and not _is_its_own(kind, at, site)
+            kind in PRIVATE
+            and not self.is_shared(kind)
+            and not (at == site and (kind is Kind.PAGE or site.startswith(SERVER)))
             for kind, at in self.read
         )
 
@@ -175,7 +167,7 @@ class Provenance:
         """Whether the person lets such texts go; earlier turns are a part of memory."""
         return (Kind.MEMORY if kind is Kind.TURNS else kind).value in self.shared
 
-    def is_persons(self, url: str) -> bool:
+    def is_personal(self, url: str) -> bool:
         """Whether a page in the browser may show what only the person is shown."""
         return self.attached or registrable_domain(host(url)) in self.sites
 
@@ -190,23 +182,32 @@ class Provenance:
         for whose in (kind, *((Kind.WEB,) if quoted else ())):
             if whose is not Kind.PERSON and (whose, site) not in self.read:
                 self.read.add((whose, site))
-                self.heard(whose, site)
+                self.on_read(whose, site)
+        # What the person lets go counts as said by them.
         if kind is Kind.PERSON or self.is_shared(kind):
             self._add_words(text, self.own)
         elif kind in PRIVATE:
+            # A sentence is what may not leave in good part, though each of its words may.
             for sentence in _SENTENCE.split(text):
                 said = self.stems(sentence)
-                self.secret.update(dict.fromkeys(said, kind))
-                self.secret_pairs.update(p for p in pairwise(said) if all(map(is_character, p)))
+                self.private.update(dict.fromkeys(said, kind))
+                self.private_signs.update(p for p in pairwise(said) if all(map(is_character, p)))
                 starts = range(0, len(said), _LONGEST)
-                self.sentences.update(frozenset(said[at : at + _LONGEST]) for at in starts)
+                self.private_sentences.update(frozenset(said[n : n + _LONGEST]) for n in starts)
             if kind is Kind.PAGE or url.startswith(SERVER):
                 self._add_words(text, self.shown.setdefault(site, set()))
         else:
-            self._add_words(text, self.public)
-            self.shown.setdefault(site, set()).update(self.stems(text))
+            self._add_words(text, self.public, self.shown.setdefault(site, set()))
         # An address that is merely written on a person's page is no link of it.
         self.add_addresses(text.split(), kind if kind is Kind.PERSON else Kind.WEB, url)
+
+    def _add_words(self, text: str, *to: set[str]) -> None:
+        found = self.stems(text)
+        for known in to:
+            known.update(found)
+        small = {word for word in found if is_character(word) or self.spells_others(word)}
+        self.pairs.update(pair for pair in pairwise(found) if not small.isdisjoint(pair))
+        self.spelled.update(w for w in text.split() if not w.islower() and not w.isupper())
 
     def add_addresses(self, found: Iterable[str], kind: Kind, base: str = "") -> None:
         """Note addresses that stand literally in a text, or are the links of a page at `base`.
@@ -219,22 +220,13 @@ class Provenance:
                 continue
             whole = piece[max(at, 0) :].rstrip(".,;:!?)]}>'\"»”")
             address = whole if at >= 0 else join(base, whole)
-            self.addresses.add(literal(address))
+            self.addresses.add(exact_url(address))
             self.hosts.add(host(address))
             own = kind is Kind.PAGE and site_of(address) == site_of(base)
             if kind is Kind.PERSON or own:
-                self.persons_links.add(literal(address))
+                self.personal_links.add(exact_url(address))
 
     def public_words(self, text: str) -> str:
-        """Give those words of a text that are public, and in nothing private."""
-        free = self.public.difference(self.secret)
+        """Return those words of a text that are public, and in nothing private."""
+        free = self.public.difference(self.private)
         return " ".join(word for word in words(text) if stem_in(self.language, word) in free)
-
-    def _add_words(self, text: str, to: set[str]) -> None:
-        found = self.stems(text)
-        to.update(found)
-        self.pairs.update(p for p in pairwise(found) if any(map(self._is_small, p)))
-        self.spelled.update(w for w in text.split() if not w.islower() and not w.isupper())
-
-    def _is_small(self, word: str) -> bool:
-        return is_character(word) or self.spells_others(word)

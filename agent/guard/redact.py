@@ -22,15 +22,16 @@ SHORTEST = 8
 _SECRET_NAME = re.compile(
     r"(?i)(?:^|_)(?:api_?)?(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|pat)(?:_|$)"
 )
-_PLAIN_WORD = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+|[\d.]+")
+_HARMLESS = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+|[\d.]+|/.*|.* .*", re.DOTALL)
+"""A word, a number, a path, a sentence: what such variables hold that are no secrets."""
 
 
 def secrets_of(environ: Mapping[str, str]) -> list[str]:
-    """Find the values of variables that are named like secrets; words and paths are none."""
+    """Find the values of variables that are named like secrets."""
     return [
         value
         for name, value in environ.items()
-        if _SECRET_NAME.search(name) and len(value) >= SHORTEST and not _harmless(value)
+        if _SECRET_NAME.search(name) and len(value) >= SHORTEST and not _HARMLESS.fullmatch(value)
     ]
 
 
@@ -38,25 +39,25 @@ class Redactor:
     """Knows secrets, and takes them out of texts."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._spellings = sorted(
-            {form for secret in secrets for form in spellings(secret)}, key=len, reverse=True
-        )
+        self._know(form for secret in secrets for form in spellings(secret))
 
-    def add(self, secret: str) -> None:
-        """Know one more secret, however short."""
-        forms = {*self._spellings, secret, *spellings(secret)}
-        self._spellings = sorted(forms, key=len, reverse=True)
-        for derived in ("_pattern", "_longest", "_beginnings"):
+    def _know(self, forms: Iterable[str]) -> None:
+        self._spellings = sorted(set(forms), key=len, reverse=True)
+        for derived in ("_pattern", "_beginnings"):
             self.__dict__.pop(derived, None)
 
+    def add(self, secret: str) -> None:
+        """Add one more secret, however short."""
+        self._know([*self._spellings, secret, *spellings(secret)])
+
     def text(self, text: str) -> str:
-        """Give a text without secrets."""
+        """Return a text without secrets."""
         # Looking for each is faster by far than looking for any, and there is hardly ever one.
         found = any(form in text for form in self._spellings)
         return self._pattern.sub(MARK, text) if found else text
 
     def value(self, value: Any) -> Any:
-        """Give JSON data without secrets in any of its texts."""
+        """Return JSON data without secrets in any of its texts."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
@@ -65,34 +66,28 @@ class Redactor:
             return [self.value(item) for item in value]
         return value
 
-    def pieces(self, heard: Callable[[str | None], None]) -> Pieces:
-        """Pass pieces of a text on to `heard` without the secrets that they add up to."""
-        return Pieces(self, heard)
-
     def safe_until(self, text: str) -> int:
-        """Say up to where a text may be passed on: a secret may begin after that."""
-        start = max(0, len(text) - self._longest + 1)
-        held = next((at for at in range(start, len(text)) if text[at:] in self._beginnings), None)
+        """Say up to where the beginning of a longer text may be shown: a secret may begin there."""
+        # The pieces end anywhere: the tail is held while it could still grow into a secret.
+        longest = max(map(len, self._spellings), default=1)
+        starts = range(max(0, len(text) - longest + 1), len(text))
+        held = next((at for at in starts if text[at:] in self._beginnings), None)
         if held is None:
             return len(text)
-        cut = (m.start() for m in self._pattern.finditer(text) if m.start() < held < m.end())
-        return next(cut, held)
+        across = (m.start() for m in self._pattern.finditer(text) if m.start() < held < m.end())
+        return next(across, held)
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         return re.compile("|".join(map(re.escape, self._spellings)))
 
     @cached_property
-    def _longest(self) -> int:
-        return max(map(len, self._spellings), default=1)
-
-    @cached_property
     def _beginnings(self) -> frozenset[str]:
         return frozenset(form[:end] for form in self._spellings for end in range(1, len(form)))
 
 
-class Pieces:
-    """A text that comes in pieces; what may be the beginning of a secret is held back."""
+class StreamRedactor:
+    """Passes on a text that comes in pieces; what may be the beginning of a secret is held back."""
 
     def __init__(self, redactor: Redactor, heard: Callable[[str | None], None]) -> None:
         self._redactor = redactor
@@ -104,26 +99,23 @@ class Pieces:
         if piece is None:
             self._held = ""
             self._heard(None)
-            return
-        text = self._held + piece
-        safe = self._redactor.safe_until(text)
-        self._held = text[safe:]
-        self._pass_on(text[:safe])
+        else:
+            self._pass_on(self._held + piece, self._redactor.safe_until(self._held + piece))
 
     def end(self) -> None:
         """Pass on what was held back: it became no secret."""
-        self._pass_on(self._held)
-        self._held = ""
+        self._pass_on(self._held, len(self._held))
 
-    def _pass_on(self, text: str) -> None:
-        if text:
-            self._heard(self._redactor.text(text))
+    def _pass_on(self, text: str, safe: int) -> None:
+        self._held = text[safe:]
+        if safe:
+            self._heard(self._redactor.text(text[:safe]))
 
 
 def spellings(secret: str) -> set[str]:
     """Spell a secret plainly, for URLs and JSON, in hex, and in base64 at its three alignments."""
     raw = secret.encode()
-    plain = {
+    forms = {
         secret,
         quote(secret, safe=""),
         quote(secret, safe="").lower(),
@@ -133,19 +125,10 @@ def spellings(secret: str) -> set[str]:
         raw.hex(),
         raw.hex().upper(),
     }
-    coded = {form for offset in range(3) for form in _base64(raw, offset)}
-    return {form for form in plain | coded if len(form) >= SHORTEST}
-
-
-def _base64(raw: bytes, offset: int) -> tuple[str, str]:
-    """Encode behind so many other bytes; characters that depend on what stands beside are left."""
-    encoded = base64.b64encode(b"\0" * offset + raw).decode().rstrip("=")
-    # Of the last character some bits belong to what follows, unless the bytes end just there.
-    end = len(encoded) if (offset + len(raw)) % 3 == 0 else len(encoded) - 1
-    inner = encoded[(0, 2, 3)[offset] : end]
-    return inner, inner.replace("+", "-").replace("/", "_")
-
-
-def _harmless(value: str) -> bool:
-    """A word, a number, a path, or a sentence: what such variables hold that are no secrets."""
-    return bool(_PLAIN_WORD.fullmatch(value)) or "/" in value[:1] or " " in value
+    for offset in range(3):
+        encoded = base64.b64encode(b"\0" * offset + raw).decode().rstrip("=")
+        # Of the first and last characters some bits belong to what stands beside the secret.
+        end = len(encoded) if (offset + len(raw)) % 3 == 0 else len(encoded) - 1
+        inner = encoded[(0, 2, 3)[offset] : end]
+        forms |= {inner, inner.replace("+", "-").replace("/", "_")}
+    return {form for form in forms if len(form) >= SHORTEST}

@@ -28,7 +28,7 @@ class ValueStore:
         self.file = file
 
     def rows(self) -> dict[str, dict[str, str]]:
-        """Give the rows by name; one with a `value` has it in the file, others in the keyring."""
+        """Return the rows by name; one with a `value` has it in the file, others in the keyring."""
         try:
             rows: dict[str, dict[str, str]] = json.loads(self.file.read_bytes())
         except FileNotFoundError:
@@ -41,6 +41,7 @@ class ValueStore:
     def put(self, name: str, value: str, **row: str) -> bool:
         """Store a value; gives whether it is in the keyring."""
         keyring = _keyring()
+        # A container or a server has no keyring, or one that forgets.
         if keyring is not None:
             keyring.set_password(APP, name, value)
         else:
@@ -49,10 +50,12 @@ class ValueStore:
         return keyring is not None
 
     def value(self, name: str) -> str | None:
-        """Give a value; None where there is none of that name, or no keyring any more."""
+        """Return a value; None where there is none of that name, or no keyring any more."""
         row = self.rows().get(name)
-        if row is None or "value" in row:
-            return None if row is None else str(row["value"])
+        if row is None:
+            return None
+        if "value" in row:
+            return row["value"]
         keyring = _keyring()
         found = keyring.get_password(APP, name) if keyring is not None else None
         return None if found is None else str(found)
@@ -78,7 +81,7 @@ class ValueStore:
 
 
 def _keyring() -> Any | None:
-    """Give the keyring, where the package is installed and has somewhere to keep things."""
+    """Return the keyring, where the package is installed and has somewhere to keep things."""
     try:
         keyring = import_module("keyring")
     except ImportError:
@@ -87,10 +90,10 @@ def _keyring() -> Any | None:
     return keyring if usable else None
 
 
-def named_in(text: str) -> str:
-    """Give the name in `<secret>NAME</secret>`, which stands for a stored secret; else ""."""
-    inner = text.strip().removeprefix("<secret>").removesuffix("</secret>")
-    return inner if text.strip() == f"<secret>{inner}</secret>" else ""
+def secret_name(text: str) -> str:
+    """Return the name in `<secret>NAME</secret>`, which stands for a stored secret; else ""."""
+    name = text.strip().removeprefix("<secret>").removesuffix("</secret>")
+    return name if text.strip() == f"<secret>{name}</secret>" else ""
 
 
 class SecretStore:
@@ -112,9 +115,8 @@ class SecretStore:
         self._stored.put(name, value, origin=origin(where))
 
     def value(self, name: str, where: str) -> str | None:
-        """Give a secret for an address of its own origin; None for another, or an unknown name."""
-        row = self._stored.rows().get(name)
-        known = row is not None and bool(where) and origin(where) == row["origin"]
+        """Return a secret for an address of its own origin; None for others and unknown names."""
+        known = where and origin(where) == self.origins().get(name)
         return self._stored.value(name) if known else None
 
     def remove(self, name: str) -> bool:

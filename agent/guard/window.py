@@ -37,29 +37,34 @@ PICTURE_GONE = "[The picture was taken out: a newer one is below.]"
 _CHARS_PER_TOKEN = 4
 """English text and JSON; other scripts are counted as one token a character."""
 _KEPT = 200
+"""UTF-16 units that are left of a message, as in the reference engine."""
 _MARK = "…[trimmed]"
-_SECTION = re.compile(r"^\[Tool result for (\w+)\]: (.*)$", re.MULTILINE)
 _GUIDE = re.compile(r"<guide>\n.*?\n</guide>", re.DOTALL)
-_SOURCE = re.compile(r'"source":"(S\d+)"')
-_PAGE = re.compile(r"^\[Tool result for (?:OPEN|SNAPSHOT|CLICK|TYPE|SELECT|PRESS|SCROLL|BACK)\]")
+_PAGE_TOOLS = frozenset("OPEN SNAPSHOT CLICK TYPE SELECT PRESS SCROLL BACK".split())
+"""Their results show the open page: of several only the newest is of use."""
+
+
+def tokens(text: str) -> int:
+    """Estimate how many tokens a text is, rather too many than too few."""
+    plain = len(text.encode("ascii", "ignore"))
+    return plain // _CHARS_PER_TOKEN + (len(text) - plain) + 1
 
 
 def fit_opening(messages: Sequence[Message]) -> list[Message]:
     """Trim what a run begins with, oldest first; the last two messages never."""
     fitted = list(messages)
     total = sum(js.length(message.content) for message in fitted)
-    for index in range(len(fitted) - 2):
+    for index, message in enumerate(messages[:-2]):
         if total <= CONTEXT_CHARS:
             break
-        shorter = replace(fitted[index], content=_first(fitted[index].content) + _MARK)
-        total -= js.length(fitted[index].content) - js.length(shorter.content)
-        fitted[index] = shorter
+        fitted[index] = replace(message, content=_beginning(message.content))
+        total -= js.length(message.content) - js.length(fitted[index].content)
     return fitted
 
 
 @dataclass(slots=True)
 class Window:
-    """The window of one conversation; it remembers what was taken out of which message."""
+    """The window of one conversation, in tokens; it remembers what was cut out of which message."""
 
     high: int = int(CONTEXT_WINDOW * _HIGH_WATER)
     low: int = int(CONTEXT_WINDOW * _HIGH_WATER * _LOW_WATER)
@@ -73,7 +78,7 @@ class Window:
         return cls(high, int(high * _LOW_WATER))
 
     def fit(self, messages: Sequence[Message], question: int) -> list[Message]:
-        """Give what is sent: `messages` with what was, or now has to be, taken out.
+        """Return what is sent: `messages` with what was, or now has to be, taken out.
 
         `question` is the index of the question, which is never cut; neither is the newest
         observation.
@@ -84,12 +89,12 @@ class Window:
             fitted[index] = replace(fitted[index], content=shorter)
         return fitted
 
-    def old_steps(self, messages: Sequence[Message], question: int) -> list[int]:
+    def steps_to_cut(self, messages: Sequence[Message], question: int) -> list[int]:
         """Name the observations that the next `fit` will cut, by their index; often none."""
         cut = self._too_much(self._as_sent(messages), question)
         return sorted(n for n in cut if n > question and messages[n].role == "user")
 
-    def put(self, notes: str, steps: Sequence[int], messages: Sequence[Message]) -> None:
+    def put_notes(self, notes: str, steps: Sequence[int], messages: Sequence[Message]) -> None:
         """Cut these observations, and let notes on them stand behind what is left of the last."""
         for index in steps:
             self._take_out(index, _shortened(messages[index]))
@@ -98,12 +103,10 @@ class Window:
         self._take_out(steps[-1], f"{self._cut[steps[-1]]}\n{behind}")
 
     def _too_much(self, fitted: Sequence[Message], question: int) -> dict[int, str]:
-        """Give what has to be shortened now, by its index."""
+        """Return what has to be shortened now, by its index."""
         total = sum(self._sizes) + IMAGE_TOKENS * sum(len(m.images) for m in fitted)
         cut: dict[int, str] = {}
-        if total <= self.high:
-            return cut
-        for index in _order(fitted, question):
+        for index in _cutting_order(fitted, question) if total > self.high else ():
             if total <= self.low:
                 break
             shorter = _shortened(fitted[index])
@@ -118,38 +121,27 @@ class Window:
         self._sizes[index] = tokens(shorter)
 
     def _as_sent(self, messages: Sequence[Message]) -> list[Message]:
-        """Give the messages with what was taken out before."""
+        """Return the messages with what was taken out before; of pictures only the newest stay."""
         newest = max((n for n, message in enumerate(messages) if message.images), default=-1)
-        fitted = [
-            self._as_cut(n, message if n == newest else _without_pictures(message))
-            for n, message in enumerate(messages)
-        ]
+        fitted = list(messages)
+        for n, message in enumerate(messages):
+            if message.images and n != newest:
+                bare = f"{message.content}\n{PICTURE_GONE}"
+                fitted[n] = replace(message, content=self._cut.get(n, bare), images=())
+            elif n in self._cut:
+                fitted[n] = replace(message, content=self._cut[n])
         # Messages are only ever appended, so each is measured once.
         self._sizes += [tokens(m.content) for m in fitted[len(self._sizes) :]]
         return fitted
 
-    def _as_cut(self, index: int, message: Message) -> Message:
-        return replace(message, content=self._cut[index]) if index in self._cut else message
 
-
-def _without_pictures(message: Message) -> Message:
-    """A page as it was is of no use beside the page as it is."""
-    if not message.images:
-        return message
-    return replace(message, content=f"{message.content}\n{PICTURE_GONE}", images=())
-
-
-def tokens(text: str) -> int:
-    """Estimate how many tokens a text is, rather too many than too few."""
-    plain = len(text.encode("ascii", "ignore"))
-    return plain // _CHARS_PER_TOKEN + (len(text) - plain) + 1
-
-
-def _order(messages: Sequence[Message], question: int) -> Iterator[int]:
+def _cutting_order(messages: Sequence[Message], question: int) -> Iterator[int]:
     """What goes first: superseded pages, old steps, history, then newer steps, then notes."""
     last = len(messages) - 1
     observed = [i for i in range(question + 1, last) if messages[i].role == "user"]
-    yield from (i for i in observed if _superseded(messages, i))
+    # A page as it was is of no use once a later message shows it as it is.
+    shown = [i for i, m in enumerate(messages) if m.role == "user" and _is_page(m, first=True)]
+    yield from (i for i in observed if _is_page(messages[i]) and i < max(shown, default=0))
     yield from observed[FIRST_STEPS : -(LAST_STEPS - 1) or None]
     yield from range(question)
     yield from observed[FIRST_STEPS:]
@@ -157,29 +149,22 @@ def _order(messages: Sequence[Message], question: int) -> Iterator[int]:
     yield from (i for i in range(question + 1, last) if messages[i].role == "assistant")
 
 
-def _superseded(messages: Sequence[Message], index: int) -> bool:
-    """Whether a message shows a live page, alone, and a later one shows one again."""
-    sections = [match[0] for match in _SECTION.finditer(messages[index].content)]
-    if not sections or not all(_PAGE.match(section) for section in sections):
-        return False
-    later = messages[index + 1 :]
-    return any(m.role == "user" and _PAGE.match(m.content) for m in later)
+def _is_page(message: Message, *, first: bool = False) -> bool:
+    """Whether a message shows the open page: alone, or as the `first` of its results."""
+    tools = [seen.tool for seen in message.observations][: 1 if first else None]
+    return bool(tools) and _PAGE_TOOLS.issuperset(tools)
 
 
 def _shortened(message: Message) -> str:
     """Keep a message's first words and its guides, and of each result of an observation a line."""
-    guides = _GUIDE.findall(message.content)
-    outline = [_outline(match) for match in _SECTION.finditer(message.content)]
-    return "\n".join([_first(message.content) + _MARK, *outline, *guides])
+    outline = []
+    for seen in message.observations:
+        source = str(seen.get("source") or "")
+        where = f" {source}" if source[:1] == "S" and source[1:].isdecimal() else ""
+        outline.append(f"{seen.tool}{where} {'failed' if seen.failed else 'ok'}")
+    return "\n".join([_beginning(message.content), *outline, *_GUIDE.findall(message.content)])
 
 
-def _outline(section: re.Match[str]) -> str:
-    source = _SOURCE.search(section[2])
-    where = f" {source[1]}" if source else ""
-    outcome = "failed" if section[2].startswith('{"error"') else "ok"
-    return f"{section[1]}{where} {outcome}"
-
-
-def _first(text: str) -> str:
-    """Cut at 200 UTF-16 units, as the reference engine counts; half a pair is dropped."""
-    return js.well_formed(js.cut(text, _KEPT))
+def _beginning(text: str) -> str:
+    """Cut a text; half a surrogate pair is dropped."""
+    return js.well_formed(js.cut(text, _KEPT)) + _MARK

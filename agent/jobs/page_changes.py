@@ -85,7 +85,7 @@ def blocks_of(body: bytes, content_type: str, css: str = "", words: str = "") ->
     Raises `UsageError` for a selector that is none.
     """
     root = parse_html(body, content_type)
-    strip_hidden(root, list(root.iter()))
+    strip_hidden(root)
     parts: list[Any] = [root]
     if css:
         try:

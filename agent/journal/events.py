@@ -108,6 +108,8 @@ class Event:
 
 
 def _canonical(value: Any) -> str:
+    # The hash is over these bytes: nothing of how they are written may ever change. Pages bring
+    # halves of surrogate pairs, which UTF-8 cannot hold.
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
     return text.encode("utf-8", "backslashreplace").decode()
 
@@ -205,13 +207,10 @@ class Journal:
             self._append(event)
             self._seq += 1
             self._prev = event.hash
+        # Only now: what a listener does may depend on the event being on disk.
         for listener in self._listeners:
             listener(event)
         return event
-
-    def keep(self, body: bytes) -> str:
-        """Keep bytes in the run's blobs; returns their SHA-256 (hex)."""
-        return self.folder.keep(body)
 
     def close(self) -> None:
         """Close the file; writing afterwards is an error."""

@@ -64,7 +64,7 @@ def _changes(event: Event, line: bytes, previous: Event | None) -> Iterator[str]
     name = f"{event.type} {event.place}".strip()
     if event.digest() != event.hash:
         yield f"{name} was changed: its hash is not that of its content"
-    elif event.to_json().encode() != line:
+    elif event.to_json().encode() != line:  # other spaces or escapes give the same values
         yield f"{name} is not written as it was"
     expected = (previous.seq + 1, previous.hash) if previous else (0, GENESIS)
     if (event.seq, event.prev) != expected:

@@ -106,6 +106,7 @@ class Runs:
         """Make the folder of a new run; one with a given id may be there, if it never began."""
         folder = RunFolder(self.root / (name or new_id(now)))
         self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # Ids of our own are new; a job that died before its run began comes with the same one.
         for path in (folder.path, folder.path / "blobs"):
             path.mkdir(mode=0o700, exist_ok=name is not None)
         return folder
@@ -137,7 +138,7 @@ class Runs:
 
     def remove_older(self, age: timedelta, now: datetime) -> list[str]:
         """Delete the runs older than `age`; returns their ids."""
-        horizon = (now - age).strftime(_STAMP)
+        horizon = (now - age).strftime(_STAMP)  # ids begin with the time, so they sort by it
         old = [run for run in self if run.id < horizon]
         for run in old:
             self.remove(run)

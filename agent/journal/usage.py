@@ -78,7 +78,7 @@ class Spending:
                 stat = run.journal.stat()
             except FileNotFoundError:  # deleted meanwhile
                 continue
-            if stat.st_mtime < begin:
+            if stat.st_mtime < begin:  # it ended before: none of its lines can count
                 continue
             size, lines = self._known.get(run.id, (-1, []))
             if size != stat.st_size:

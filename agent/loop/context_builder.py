@@ -13,8 +13,8 @@ from agent.errors import UsageError
 from agent.guard.provenance import SEARCH, Kind
 from agent.journal.events import MAIN
 from agent.protocol.replies import inert
-from agent.tools.sources import passages_block, register
-from agent.tools.toolset import observe
+from agent.tools.sources import register, show_passages
+from agent.tools.toolset import note_observation
 from agent.types import Message, Observation, ToolCall
 from browser.text.words import clean
 
@@ -115,7 +115,7 @@ class ContextBuilder:
             observed.append(observation)
         files = frozenset(map(_uri_of, self.context.files))
         for observation in observed:
-            observe(self.context.read, observation, files)
+            note_observation(self.context.provenance, observation, files)
         self.captured = (*captured, *self.captured)
         self._observed = observed
 
@@ -129,7 +129,7 @@ class ContextBuilder:
             why = page.reason if page.document is None else "no text stands in it"
             raise UsageError(f"cannot read the file {path}: {why}", hint="Check --file.")
         source = register(self.context, page)
-        block, shown = passages_block(self.context, source, query=self.context.question)
+        block, shown = show_passages(self.context, source, query=self.context.question)
         name, of = inert(clean(path.name)), len(source.passages)
         head = f"{name} is {source.name}, {len(shown)} of {of} passages:"
         text = f'{head}\n<web source="{source.name}">\n{inert(block)}\n</web>'
@@ -164,7 +164,7 @@ class ContextBuilder:
         from agent import jsvalues  # noqa: PLC0415 - as above
         from agent.memory.memory_types import Untrusted  # noqa: PLC0415 - as above
 
-        read = self.context.read
+        read = self.context.provenance
         layered = (layers.profile, layers.memories, layers.sessions)
         for key, value in (item for layer in layered for item in layer.items()):
             text = jsvalues.to_string(value)

@@ -158,7 +158,7 @@ class Loop:
         if self.guides:
             shown.append(self.guides.after(results))
         if self.guard:
-            shown.append(self._circle_note(self.guard.noticed(calls, results)))
+            shown.append(self._circle_note(self.guard.check_calls(calls, results)))
         if self.planned and self.budget.steps == self.planned + BEYOND_PLAN:
             self.record("note", step, text="the plan is used up")
             shown.append(PLAN_SPENT.format(steps=self.planned))
@@ -171,7 +171,7 @@ class Loop:
         """Say what is wrong with a reply that is no answer; "" where it may stand as one."""
         # A thought that was never closed hides what the model wanted to do.
         if not reply.text and (reply.unclosed or (self.guard and reply.thoughts)):
-            note = self._circle_note(self.guard.thought_only()) if self.guard else ""
+            note = self._circle_note(self.guard.check_thought()) if self.guard else ""
             return note or GO_ON
         if self.guides is None:
             return ""
@@ -231,7 +231,7 @@ class Loop:
 
     async def _condense(self, place: str) -> None:
         """Have the model sum up, once, the steps that no longer fit whole; else they are cut."""
-        steps = self.window.old_steps(self.messages, self._question)
+        steps = self.window.steps_to_cut(self.messages, self._question)
         if not steps or not takes(self.model, Task.CONDENSE):
             return
         said = "\n\n".join(
@@ -249,7 +249,7 @@ class Loop:
             self.record("note", place, text=f"old steps were cut, not summed up: {error}")
             return
         if notes := inert(reply.text).strip():
-            self.window.put(notes, steps, self.messages)
+            self.window.put_notes(notes, steps, self.messages)
 
     async def _ask(self, place: str, *, final: bool = False) -> ModelReply:
         fitted = self.window.fit(self.messages, self._question)

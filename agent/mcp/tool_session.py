@@ -37,7 +37,7 @@ from agent.run.web import open_web
 from agent.tools.action_tools import SCRIPTING_TOOLS
 from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import Policy
-from agent.tools.toolset import ObservedCalls, select, tools_there
+from agent.tools.toolset import ObservedCalls, available_tools, select
 from agent.types import ToolCall
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class ToolSession:
     @property
     def read(self) -> Provenance:
         """What was read for the client so far, and whose words that is."""
-        return self.context.read
+        return self.context.provenance
 
     async def web(self) -> Web:
         """Give the way to the web, opened when it is first asked for."""
@@ -207,15 +207,15 @@ class ToolSession:
         context = replace(self.context, approve=person.approve, evidence=kept)
         given = {name: value for name, value in asked.items() if value is not None}
         self.hear(" ".join(map(str, given.values())))
-        scripting = ((replace(one, on_page=True, acts=True), "") for one in SCRIPTING_TOOLS)
-        tools = select((*tools_there(context), *scripting), self.options).registry()
+        scripting = ((tool, "") for tool in SCRIPTING_TOOLS)
+        tools = select((*available_tools(context), *scripting), self.options).registry()
         policy = Policy(tools, context)
         calls = ObservedCalls(policy, self.read, self.options.file)
         return (await calls.run(ToolCall(tool, json.dumps(given)), ""))()
 
     def saw_page(self, url: str, made: CallToolResult) -> None:
         """Note what a client was shown of the open page beside the calls that a run makes."""
-        kind = Kind.PAGE if self.read.is_persons(url) else Kind.WEB
+        kind = Kind.PAGE if self.read.is_personal(url) else Kind.WEB
         for part in made.content:
             self.read.add(getattr(part, "text", ""), kind, url)
 

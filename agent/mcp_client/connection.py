@@ -21,6 +21,7 @@ from contextlib import (
     contextmanager,
     suppress,
 )
+from functools import partial
 from importlib.metadata import version
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -42,9 +43,10 @@ from pydantic import ValidationError
 
 from agent.config import host_port
 from agent.errors import ToolError
-from agent.mcp_client.definitions import LARGEST, Definition, shown
+from agent.protocol.replies import inert
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.transport import certificates
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -57,9 +59,26 @@ MOST_FAILURES: Final = 3
 REST_SECONDS: Final = 30.0
 """After so many failures in a row a server is left alone for so long, then tried once."""
 MOST_TOOLS: Final = 128
-LAST_SAID: Final = 300
-"""Characters of its error stream that are told when it fails."""
+LARGEST_DEFINITION: Final = 65_536
+"""Characters of a definition as JSON; what is larger describes no tool."""
+LONGEST_SHOWN: Final = 300
+"""Characters of a server's words that are shown in a line of ours."""
+LARGEST_MESSAGE: Final = 8_000_000
+"""Bytes: a picture of a screen has one or two million in base64."""
+TOO_LONG: Final = f"a message of more than {LARGEST_MESSAGE:,} bytes"
+CONNECT_SECONDS: Final = 10.0
+SILENCE_SECONDS: Final = 600.0
+"""A stream of events may be silent for as long as a person takes to answer."""
+GRACE_SECONDS: Final = 1.0
+"""What a server gets to end by itself, and then once more when it is told to."""
+CHUNK: Final = 65_536
 logging.getLogger("mcp").addHandler(logging.NullHandler())  # what fails is told as a ToolError
+
+
+def shown(text: object, longest: int = LONGEST_SHOWN) -> str:
+    """Write a stranger's words as one line, cut, from which no tag or turn can be read."""
+    line = " ".join(inert(clean(str(text))).replace("<", "‹").replace("`", "'").split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 class Connection:
@@ -72,24 +91,36 @@ class Connection:
         self._tasks: list[asyncio.Task[None]] = []
         self._client: Client | None = None
         self._end = asyncio.Event()
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the connection
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the connection
         self._failures = 0
         self._rests_until = 0.0
-        self._listed: list[Definition] | None = None
+        self._listed: list[dict[str, Any]] | None = None
 
-    async def tools(self) -> list[Definition]:
-        """Give what the server defines now; asked again once it said that this has changed."""
+    async def tools(self) -> list[dict[str, Any]]:
+        """Return what the server defines now; asked again once it said that this has changed.
+
+        What is too large to describe a tool is left out.
+        """
         client = await self._connected()
         if self._listed is None:
-            with self._telling("it listed its tools"):
+            found: list[dict[str, Any]] = []
+            cursor: str | None = None
+            with self._failures_told("it listed its tools"):
                 async with asyncio.timeout(START_SECONDS):
-                    self._listed = await _all_tools(client)
+                    for _ in range(MOST_TOOLS):  # pages
+                        page = await client.list_tools(cursor=cursor)
+                        rows = (tool.model_dump(mode="json", by_alias=True) for tool in page.tools)
+                        found += (row for row in rows if len(str(row)) <= LARGEST_DEFINITION)
+                        cursor = page.next_cursor
+                        if cursor is None or len(found) >= MOST_TOOLS:
+                            break
+            self._listed = found[:MOST_TOOLS]
         return self._listed
 
     async def call(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
         """Make a call; what the tool itself says went wrong is a result."""
         client = await self._connected()
-        with self._telling(f"it did {name}, and whether that was done is not known"):
+        with self._failures_told(f"it did {name}, and whether that was done is not known"):
             made = await client.call_tool(name, arguments)
             self._failures = 0
             return made
@@ -99,7 +130,7 @@ class Connection:
         self._end.set()
         if self._tasks:
             await asyncio.wait(self._tasks)
-        self._said.close()
+        self._log.close()
 
     async def _connected(self) -> Client:
         async with self._turn:
@@ -116,7 +147,7 @@ class Connection:
             self._end = asyncio.Event()
             serving = asyncio.create_task(self._serve(ready, self._end))
             self._tasks.append(serving)
-            with self._telling(""):
+            with self._failures_told(""):
                 try:
                     async with asyncio.timeout(START_SECONDS):
                         self._client = await asyncio.shield(ready)
@@ -127,17 +158,14 @@ class Connection:
 
     async def _serve(self, ready: asyncio.Future[Client], end: asyncio.Event) -> None:
         """Hold a connection open: it has to be closed by the task that opened it."""
+        name = "urchin-research"
         try:
             async with AsyncExitStack() as stack:
-                settings = self.server.settings
-                transport = await transport_to(settings, stack, self._said, end.set, self._proxy)
                 client = Client(
-                    transport,
+                    await self._transport(stack, end),
                     cache=None,
-                    client_info=Implementation(
-                        name="urchin-research", version=version("urchin-research")
-                    ),
-                    message_handler=self._heard,
+                    client_info=Implementation(name=name, version=version(name)),
+                    message_handler=self._on_message,
                 )
                 ready.set_result(await stack.enter_async_context(client))
                 await end.wait()
@@ -151,12 +179,28 @@ class Connection:
             if self._end is end:
                 self._client = self._listed = None
 
-    async def _heard(self, message: object) -> None:
+    async def _transport(
+        self, stack: AsyncExitStack, end: asyncio.Event
+    ) -> AbstractAsyncContextManager[Any]:
+        settings = self.server.settings
+        if settings.transport == "stdio":
+            return stdio(settings, self._log, end.set)
+        policy = EgressPolicy(allow_private=(host_port(settings.url),), upstream_proxy=self._proxy)
+        egress = await stack.enter_async_context(Egress(policy))
+        if settings.transport == "sse":
+            made: Any = partial(_http_client, egress.proxy_url, settings)
+            return sse_client(settings.url, httpx_client_factory=made)
+        http = await stack.enter_async_context(_http_client(egress.proxy_url, settings))
+        return streamable_http_client(
+            settings.url, http_client=http, max_sse_event_size=LARGEST_MESSAGE
+        )
+
+    async def _on_message(self, message: object) -> None:
         if isinstance(message, ToolListChangedNotification):
             self._listed = None
 
     @contextmanager
-    def _telling(self, doing: str) -> Iterator[None]:
+    def _failures_told(self, doing: str) -> Iterator[None]:
         """Turn whatever fails while speaking with the server into a `ToolError`, and count it.
 
         `doing` is empty while it is not connected yet.
@@ -167,7 +211,7 @@ class Connection:
         except asyncio.CancelledError:
             self._count()  # it took too long
             raise
-        except (ValidationError, RuntimeError) as error:
+        except (ValidationError, RuntimeError) as error:  # as the SDK tells of a bad answer
             raise ToolError(f"{name} gave what is no answer: {shown(error)}") from error
         except Exception as error:
             if isinstance(error, MCPError) and error.error.code != CONNECTION_CLOSED:
@@ -175,9 +219,13 @@ class Connection:
             self._count()
             self._client = self._listed = None
             self._end.set()
-            why = "no answer in time" if isinstance(error, TimeoutError) else shown(_first(error))
-            said = self._last_said()
-            hint = f"Go on without it.{f' Its last words: {said}' if said else ''}"
+            first: BaseException = error
+            while isinstance(first, BaseExceptionGroup):  # it ended several tasks at once
+                first = first.exceptions[0]
+            why = "no answer in time" if isinstance(error, TimeoutError) else shown(first)
+            self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - LONGEST_SHOWN))
+            last = shown(self._log.read().decode("utf-8", "replace"))
+            hint = f"Go on without it.{f' Its last words: {last}' if last else ''}"
             lost = f"{name} was lost while {doing}" if doing else f"cannot connect to {name}"
             raise ToolError(f"{lost} ({why})", hint=hint) from error
 
@@ -186,72 +234,8 @@ class Connection:
         if self._failures >= MOST_FAILURES:
             self._rests_until = time.monotonic() + REST_SECONDS
 
-    def _last_said(self) -> str:
-        size = self._said.seek(0, 2)
-        self._said.seek(max(0, size - LAST_SAID))
-        return shown(self._said.read().decode("utf-8", "replace"))
 
-
-async def _all_tools(client: Client) -> list[Definition]:
-    """List a server's tools, page by page; what is too large to describe a tool is left out."""
-    found: list[Definition] = []
-    cursor: str | None = None
-    for _ in range(MOST_TOOLS):
-        page = await client.list_tools(cursor=cursor)
-        rows = (tool.model_dump(mode="json", by_alias=True) for tool in page.tools)
-        found += (Definition.of(row) for row in rows if len(str(row)) <= LARGEST)
-        cursor = page.next_cursor
-        if cursor is None or len(found) >= MOST_TOOLS:
-            break
-    return found[:MOST_TOOLS]
-
-
-def _first(error: BaseException) -> BaseException:
-    """Give the first cause among those that ended several tasks at once."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
-
-
-LARGEST_MESSAGE: Final = 8_000_000
-"""Bytes: a picture of a screen has one or two million in base64."""
-TOO_LONG: Final = f"a message of more than {LARGEST_MESSAGE:,} bytes"
-CONNECT_SECONDS: Final = 10.0
-SILENCE_SECONDS: Final = 600.0
-"""A stream of events may be silent for as long as a person takes to answer."""
-GRACE_SECONDS: Final = 1.0
-"""What a server gets to end by itself, and then once more when it is told to."""
-CHUNK: Final = 65_536
-
-Streams = AbstractAsyncContextManager[Any]
-
-
-async def transport_to(
-    settings: ServerSettings,
-    stack: AsyncExitStack,
-    said: IO[bytes],
-    ended: Callable[[], object],
-    proxy: str | None,
-) -> Streams:
-    """Give the transport of a server.
-
-    `said` takes what it writes to its error stream; `ended` is called when it ends by itself.
-    """
-    if settings.transport == "stdio":
-        return stdio(settings, said, ended)
-    policy = EgressPolicy(allow_private=(host_port(settings.url),), upstream_proxy=proxy)
-    egress = await stack.enter_async_context(Egress(policy))
-
-    if settings.transport == "sse":
-        made: Any = lambda **_: _client(egress.proxy_url, settings)  # noqa: E731 - of no more use
-        return sse_client(settings.url, httpx_client_factory=made)
-    http = await stack.enter_async_context(_client(egress.proxy_url, settings))
-    return streamable_http_client(
-        settings.url, http_client=http, max_sse_event_size=LARGEST_MESSAGE
-    )
-
-
-def _client(proxy: str, settings: ServerSettings) -> httpx2.AsyncClient:
+def _http_client(proxy: str, settings: ServerSettings, **_: object) -> httpx2.AsyncClient:
     client = httpx2.AsyncClient(
         proxy=proxy,
         trust_env=False,
@@ -292,11 +276,12 @@ class _CappedStream(httpx2.AsyncByteStream):
 
 @asynccontextmanager
 async def stdio(
-    settings: ServerSettings, said: IO[bytes], ended: Callable[[], object]
+    settings: ServerSettings, log: IO[bytes], ended: Callable[[], object]
 ) -> AsyncIterator[tuple[Any, Any]]:
     """Start a server and speak with it over its standard streams, a line a message.
 
-    It gets the environment that it is given, and of ours what says where and who we are. Raises
+    It gets the environment that it is given, and of ours what says where and who we are. `log`
+    takes what it writes to its error stream; `ended` is called when it ends by itself. Raises
     `OSError` where it cannot be started.
     """
     process = await asyncio.create_subprocess_exec(
@@ -304,64 +289,59 @@ async def stdio(
         *settings.args,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        stderr=said,
+        stderr=log,
         env=get_default_environment() | settings.env,
         cwd=settings.cwd,
         start_new_session=True,
-        limit=LARGEST_MESSAGE,
+        limit=LARGEST_MESSAGE,  # `readline` raises where a line is longer
     )
+    assert process.stdin
+    assert process.stdout
+    source, sink = process.stdout, process.stdin
     heard, to_us = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     to_it, sent = anyio.create_memory_object_stream[SessionMessage](0)
+
+    async def read() -> None:
+        async with heard:
+            try:
+                while line := await source.readline():
+                    with suppress(ValidationError):  # else it is a line of its log
+                        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+                        await heard.send(SessionMessage(message))
+            except ValueError:  # one that is too long is the last one that is read
+                log.write(TOO_LONG.encode())
+        ended()
+
+    async def write() -> None:
+        with suppress(OSError):  # it has ended, which its other stream tells
+            async for message in sent:
+                line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+                sink.write(f"{line}\n".encode())
+                await sink.drain()
+
     try:
         async with anyio.create_task_group() as pipes, heard, to_us, to_it, sent:
-            pipes.start_soon(_read, process, heard, said, ended)
-            pipes.start_soon(_write, process, sent)
+            pipes.start_soon(read)
+            pipes.start_soon(write)
             yield to_us, to_it
             pipes.cancel_scope.cancel()
     finally:
         with anyio.CancelScope(shield=True):
-            await _end(process)
+            await _end(process, source, sink)
 
 
-async def _read(
-    process: asyncio.subprocess.Process,
-    heard: Any,
-    said: IO[bytes],
-    ended: Callable[[], object],
+async def _end(
+    process: asyncio.subprocess.Process, source: asyncio.StreamReader, sink: asyncio.StreamWriter
 ) -> None:
-    assert process.stdout
-    async with heard:
-        try:
-            while line := await process.stdout.readline():
-                with suppress(ValidationError):  # else it is a line of its log
-                    message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-                    await heard.send(SessionMessage(message))
-        except ValueError:  # one that is too long is the last one that is read
-            said.write(TOO_LONG.encode())
-    ended()
-
-
-async def _write(process: asyncio.subprocess.Process, sent: Any) -> None:
-    assert process.stdin
-    with suppress(OSError):  # it has ended, which its other stream tells
-        async for message in sent:
-            line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
-            process.stdin.write(f"{line}\n".encode())
-            await process.stdin.drain()
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
     """End a server with all that it started: its input is closed, then it is told, then killed."""
-    assert process.stdin
-    assert process.stdout
-    process.stdin.close()
+    sink.close()
     for how in (None, signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
             if how is not None:
                 os.killpg(process.pid, how)
         with suppress(TimeoutError):
             async with asyncio.timeout(GRACE_SECONDS):
-                while await process.stdout.read(CHUNK):
+                while await source.read(CHUNK):
                     pass  # what is still on its way; at its end nobody of its group is left
                 await process.wait()
                 return

@@ -20,7 +20,7 @@ from agent.errors import UsageError
 from agent.files import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from agent.config import Options
@@ -59,18 +59,22 @@ class ServerSettings(BaseModel):
         """Fill in variables, and the transport where it goes without saying."""
         if not isinstance(given, dict):
             raise ValueError("a server is an object with a command or a url")
-        given = _filled(given, os.environ)
+        given = _with_variables(given)
         url = next((given[key] for key in ("url", "serverUrl", "httpUrl") if given.get(key)), "")
         if not url and not given.get("command"):
             raise ValueError("a server has a command or a url")
         said = str(given.get("type") or given.get("transport") or "").casefold()
-        if not url:
-            kind = "stdio"
-        elif said == "sse" or (not said and str(url).rstrip("/").endswith("/sse")):
-            kind = "sse"
-        else:
-            kind = "http"
-        return {**given, "type": kind}
+        sse = said == "sse" or (not said and str(url).rstrip("/").endswith("/sse"))
+        return {**given, "type": "stdio" if not url else "sse" if sse else "http"}
+
+
+def _with_variables(value: Any) -> Any:
+    """Put values of the environment in place of their names; an unknown name is an empty text."""
+    if isinstance(value, str):
+        return _VARIABLE.sub(lambda m: os.environ.get(m[1], m[2] or ""), value)
+    if isinstance(value, dict):
+        return {key: _with_variables(of) for key, of in value.items()}
+    return [_with_variables(of) for of in value] if isinstance(value, list) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,29 +97,32 @@ def servers_of(options: Options, *, config: bool) -> list[NamedServer]:
 
     Raises `UsageError` for a file or a server that is not as it should be.
     """
+    files = [
+        *options.mcp_config,
+        *([servers_path()] if config and servers_path().is_file() else []),
+    ]
     found: dict[str, NamedServer] = {}
-    for origin, rows in _places(options, config=config):
-        for name, given in rows.items():
-            if name not in found:
-                slug = _slug(name, {server.slug for server in found.values()})
-                found[name] = NamedServer(name, slug, settings_of(name, given, origin), origin)
+    slugs: set[str] = set()
+    for origin in (None, *files):
+        for name, given in (read_servers(origin) if origin else options.mcp_servers).items():
+            if name in found:
+                continue
+            # In letters, digits and `_`; the second of two that come out alike gets `_2`.
+            plain = re.sub(r"[^A-Za-z0-9]+", "_", name)[:LONGEST_SLUG].strip("_") or "server"
+            slug, n = plain, 1
+            while slug in slugs:
+                slug, n = f"{plain}_{n + 1}", n + 1
+            slugs.add(slug)
+            place = origin or config_path()
+            found[name] = NamedServer(name, slug, settings_of(name, given, place), place)
     return list(found.values())
-
-
-def _places(options: Options, *, config: bool) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    yield config_path(), options.mcp_servers
-    for path in options.mcp_config:
-        yield path, read_servers(path)
-    if config and servers_path().is_file():
-        yield servers_path(), read_servers(servers_path())
 
 
 def read_servers(path: Path) -> dict[str, Any]:
     """Read the servers of a file; raises `UsageError` where it is none."""
     try:
         held = json.loads(path.read_text(encoding="utf-8"))
-        rows = next(held[key] for key in KEYS if key in held)
-        return dict(rows)
+        return dict(next(held[key] for key in KEYS if key in held))
     except (OSError, ValueError, TypeError, StopIteration) as error:
         said = str(error) or 'it has no "mcpServers"'
         hint = 'It holds {"mcpServers": {"name": {"command": "…", "args": ["…"]}}}.'
@@ -139,19 +146,3 @@ def settings_of(name: str, given: Any, origin: Path) -> ServerSettings:
         where = ".".join(map(str, (name, *first["loc"])))
         said = first["msg"].removeprefix("Value error, ")
         raise UsageError(f"{origin}: {where}: {said}") from error
-
-
-def _slug(name: str, taken: set[str]) -> str:
-    """Write a name in letters, digits and `_`; the second of two that come out alike gets `_2`."""
-    plain = re.sub(r"[^A-Za-z0-9]+", "_", name)[:LONGEST_SLUG].strip("_") or "server"
-    several = (f"{plain}_{n}" for n in range(2, len(taken) + 2))
-    return next(slug for slug in (plain, *several) if slug not in taken)
-
-
-def _filled(value: Any, environ: Mapping[str, str]) -> Any:
-    """Put values of the environment in place of their names; an unknown name is an empty text."""
-    if isinstance(value, str):
-        return _VARIABLE.sub(lambda m: environ.get(m[1], m[2] or ""), value)
-    if isinstance(value, dict):
-        return {key: _filled(of, environ) for key, of in value.items()}
-    return [_filled(of, environ) for of in value] if isinstance(value, list) else value

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import combinations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -35,7 +36,7 @@ _IDS: sa.BindParameter[int] = sa.bindparam("ids", expanding=True)
 _TOUCHING = (
     sa.select(links)
     .where(sa.or_(links.c.one.in_(_IDS), links.c.other.in_(_IDS)))
-    .order_by(links.c.strength.desc(), links.c.one)
+    .order_by(links.c.strength.desc(), links.c.one, links.c.other)
 )
 
 
@@ -59,6 +60,105 @@ class MemoryLink:
     proven: bool = False
 
 
+class Links:
+    """The links among the memories of a namespace, whose ids go from `first` to `last`."""
+
+    def __init__(self, store: Store, first: int, last: int) -> None:
+        self._store = store
+        self._own = links.c.one.between(first, last)
+
+    def write(self, new: Iterable[MemoryLink]) -> int:
+        """Write links; one that exists keeps the greater strength. Returns how many are new."""
+        with self._store.write() as connection:
+            return sum(_write(connection, link) for link in new if link.one != link.other)
+
+    def reinforce(self, ids: Iterable[int]) -> None:
+        """Strengthen the links among memories that served a verified answer together."""
+        grown, proven = links.c.strength + REINFORCEMENT, {"proven": True, "touched": time.time()}
+        with self._store.write() as connection:
+            for one, other in combinations(sorted(set(ids)), 2):
+                _write(connection, MemoryLink(one, other, LinkKind.RELATED, FOLLOWED))
+                link = links.update().where(_is_link(one, other))
+                connection.execute(link.where(links.c.strength <= FULL).values(strength=grown))
+                connection.execute(link, proven)
+
+    def of(self, connection: sa.Connection, ids: Sequence[int]) -> list[MemoryLink]:
+        """List the links that touch any of these memories, strongest first."""
+        return [
+            MemoryLink(row.one, row.other, LinkKind(row.kind), row.strength, row.proven)
+            for row in connection.execute(_TOUCHING, {"ids": list(ids)})
+        ]
+
+    def follow(
+        self, connection: sa.Connection, found: Sequence[tuple[float, int]]
+    ) -> dict[int, float]:
+        """Score what proven links lead to from the best hits (score, id), and is not among them."""
+        starts = {id_: score for score, id_ in found[:STARTS]}
+        known = {id_ for _, id_ in found}
+        reached: dict[int, float] = {}
+        for link in self.of(connection, list(starts)) if starts else ():
+            for near, far in ((link.one, link.other), (link.other, link.one)):
+                followed = link.proven and link.strength >= FOLLOWED
+                if followed and near in starts and far not in known:
+                    score = PASSED_ON * link.strength * starts[near]
+                    reached[far] = max(score, reached.get(far, 0.0))
+        return reached
+
+    def busiest(self, connection: sa.Connection, limit: int) -> list[int]:
+        """List the memories that have the most links, the most first."""
+        ends = sa.union_all(
+            sa.select(links.c.one.label("id")).where(self._own),
+            sa.select(links.c.other.label("id")).where(self._own),
+        ).subquery()
+        most = sa.select(ends.c.id).group_by(ends.c.id)
+        ordered = most.order_by(sa.func.count().desc(), ends.c.id.desc()).limit(limit)
+        return list(connection.scalars(ordered))
+
+    def fade(self, now: float) -> int:
+        """Let links decay since they were last touched; returns how many went."""
+        gone = 0
+        with self._store.write() as connection:
+            for row in connection.execute(sa.select(links).where(self._own)).all():
+                left = row.strength * 0.5 ** (max(0.0, now - row.touched) / HALF_LIFE)
+                link = _is_link(row.one, row.other)
+                if left < FAINT:
+                    connection.execute(links.delete().where(link))
+                    gone += 1
+                elif row.strength - left > 0.01:
+                    new = {"strength": left, "touched": now}
+                    connection.execute(links.update().where(link), new)
+        return gone
+
+
+def _write(connection: sa.Connection, link: MemoryLink) -> bool:
+    """Write a link; returns whether it is new."""
+    one, other = sorted((link.one, link.other))
+    new = {"strength": link.strength, "touched": time.time()}
+    which = _is_link(one, other)
+    known = connection.scalar(sa.select(links.c.strength).where(which))
+    if known is None:
+        row = {"one": one, "other": other, "kind": link.kind.value, "proven": link.proven, **new}
+        connection.execute(links.insert(), row)
+    elif link.strength > known:
+        connection.execute(links.update().where(which), new)
+    return known is None
+
+
+def _is_link(one: int, other: int) -> sa.ColumnElement[bool]:
+    return sa.and_(links.c.one == one, links.c.other == other)
+
+
+_LABEL = 60  # characters of a memory in a graph
+_ATTRIBUTES = {
+    "label": ("node", "string"),
+    "kind": ("node", "string"),
+    "at": ("node", "string"),
+    "link": ("edge", "string"),
+    "strength": ("edge", "double"),
+    "proven": ("edge", "boolean"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Graph:
     """The memories that have the most links, and the links among them, the strongest first."""
@@ -73,145 +173,38 @@ class Graph:
             attributes = {"id": name, "for": place, "attr.name": name, "attr.type": type_}
             ET.SubElement(root, "key", attributes)
         graph = ET.SubElement(root, "graph", edgedefault="undirected")
+
+        def add(tag: str, attributes: dict[str, str], **values: str) -> None:
+            element = ET.SubElement(graph, tag, attributes)
+            for name, value in values.items():
+                ET.SubElement(element, "data", key=name).text = value
+
         for hit in self.memories:
             when = hit.at.isoformat() if hit.at else ""
-            values = {"label": _line(hit), "kind": hit.kind, "at": when}
-            _add_data(ET.SubElement(graph, "node", id=f"m{hit.id}"), values)
+            add("node", {"id": f"m{hit.id}"}, label=_label(hit), kind=hit.kind, at=when)
         for link in self.links:
             ends = {"source": f"m{link.one}", "target": f"m{link.other}"}
             proven = "true" if link.proven else "false"
-            values = {"link": link.kind, "strength": f"{link.strength:.2f}", "proven": proven}
-            _add_data(ET.SubElement(graph, "edge", ends), values)
+            add("edge", ends, link=link.kind, strength=f"{link.strength:.2f}", proven=proven)
         ET.indent(root)
         return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
     def mermaid(self) -> str:
         """Write a Mermaid flowchart, as Markdown viewers draw it: proven links are thick."""
-        lines = [f'  m{hit.id}["{_quoted(_line(hit))}"]' for hit in self.memories]
+        lines = ["graph LR"]
+        for hit in self.memories:
+            # What Mermaid and HTML would read as their own is escaped.
+            label = _label(hit).replace("&", "#amp;").replace('"', "#quot;")
+            label = label.replace("<", "#lt;").replace("`", "'")
+            lines.append(f'  m{hit.id}["{label}"]')
         lines += [
             f"  m{link.one} {'===' if link.proven else '---'} m{link.other}" for link in self.links
         ]
-        return "\n".join(["graph LR", *lines]) + "\n"
+        return "\n".join(lines) + "\n"
 
 
-_ATTRIBUTES = {
-    "label": ("node", "string"),
-    "kind": ("node", "string"),
-    "at": ("node", "string"),
-    "link": ("edge", "string"),
-    "strength": ("edge", "double"),
-    "proven": ("edge", "boolean"),
-}
-_LABEL = 60  # characters of a memory
-
-
-def _add_data(element: ET.Element, values: dict[str, str]) -> None:
-    for name, value in values.items():
-        ET.SubElement(element, "data", key=name).text = value
-
-
-def _line(hit: Hit) -> str:
+def _label(hit: Hit) -> str:
     """Show the beginning of a memory, without what XML cannot hold."""
     text = " ".join(clean(f"[{hit.kind}] {hit.text}").split())
     text = "".join(char for char in text if char.isprintable())
     return text if len(text) <= _LABEL else text[: _LABEL - 1] + "…"
-
-
-def _quoted(text: str) -> str:
-    """Take the meaning from what Mermaid and HTML would read as their own."""
-    return text.replace("&", "#amp;").replace('"', "#quot;").replace("<", "#lt;").replace("`", "'")
-
-
-class Links:
-    """The links of a store; ids say which namespace they belong to."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def write(self, new: Iterable[MemoryLink]) -> int:
-        """Write links; one that exists keeps the greater strength. Returns how many are new."""
-        with self._store.write() as connection:
-            return sum(self._write(connection, link) for link in new if link.one != link.other)
-
-    def reinforce(self, ids: Sequence[int]) -> None:
-        """Strengthen the links among memories that served a verified answer together."""
-        ordered = sorted(set(ids))
-        pairs = [(one, other) for at, one in enumerate(ordered) for other in ordered[at + 1 :]]
-        grown = links.c.strength + REINFORCEMENT
-        proven = {"proven": True, "touched": time.time()}
-        with self._store.write() as connection:
-            for one, other in pairs:
-                self._write(connection, MemoryLink(one, other, LinkKind.RELATED, FOLLOWED))
-                stronger = links.update().where(_pair(one, other), links.c.strength <= FULL)
-                connection.execute(stronger.values(strength=grown))
-                connection.execute(links.update().where(_pair(one, other)), proven)
-
-    def of(self, connection: sa.Connection, ids: Sequence[int]) -> list[MemoryLink]:
-        """List the links that touch any of these memories, strongest first."""
-        rows = connection.execute(_TOUCHING, {"ids": list(ids)}).all()
-        return [
-            MemoryLink(row.one, row.other, LinkKind(row.kind), row.strength, row.proven)
-            for row in rows
-        ]
-
-    def busiest(self, connection: sa.Connection, first: int, last: int, limit: int) -> list[int]:
-        """List the memories of a range of ids that have the most links, the most first."""
-        ends = sa.union_all(
-            sa.select(links.c.one.label("id")).where(links.c.one.between(first, last)),
-            sa.select(links.c.other.label("id")).where(links.c.one.between(first, last)),
-        ).subquery()
-        most = sa.select(ends.c.id).group_by(ends.c.id)
-        ordered = most.order_by(sa.func.count().desc(), ends.c.id.desc()).limit(limit)
-        return [row.id for row in connection.execute(ordered)]
-
-    def fade(self, now: float, first: int, last: int) -> int:
-        """Let a namespace's links decay since they were last touched; returns how many went."""
-        own = links.c.one.between(first, last)
-        gone = 0
-        with self._store.write() as connection:
-            for row in connection.execute(sa.select(links).where(own)).all():
-                left = row.strength * 0.5 ** (max(0.0, now - row.touched) / HALF_LIFE)
-                if left < FAINT:
-                    connection.execute(links.delete().where(_pair(row.one, row.other)))
-                    gone += 1
-                elif row.strength - left > 0.01:
-                    new = {"strength": left, "touched": now}
-                    connection.execute(links.update().where(_pair(row.one, row.other)), new)
-        return gone
-
-    def _write(self, connection: sa.Connection, link: MemoryLink) -> bool:
-        one, other = sorted((link.one, link.other))
-        known = connection.execute(sa.select(links).where(_pair(one, other))).first()
-        if known is None:
-            connection.execute(
-                links.insert().values(
-                    one=one,
-                    other=other,
-                    kind=link.kind.value,
-                    strength=link.strength,
-                    proven=link.proven,
-                    touched=time.time(),
-                )
-            )
-            return True
-        if link.strength > known.strength:
-            new = {"strength": link.strength, "touched": time.time()}
-            connection.execute(links.update().where(_pair(one, other)), new)
-        return False
-
-
-def _pair(one: int, other: int) -> sa.ColumnElement[bool]:
-    return sa.and_(links.c.one == one, links.c.other == other)
-
-
-def follow(found: Sequence[tuple[float, int]], links: Sequence[MemoryLink]) -> dict[int, float]:
-    """Score what proven associations lead to from the best hits, and the words did not find."""
-    starts = {id_: score for score, id_ in found[:STARTS]}
-    known = {id_ for _, id_ in found}
-    reached: dict[int, float] = {}
-    for link in links:
-        for near, far in ((link.one, link.other), (link.other, link.one)):
-            if link.proven and link.strength >= FOLLOWED and near in starts and far not in known:
-                score = PASSED_ON * link.strength * starts[near]
-                reached[far] = max(score, reached.get(far, 0.0))
-    return reached

@@ -16,21 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 from agent.memory import kinds
 from agent.memory.associations import LinkKind, MemoryLink
+from agent.memory.entries import RUNS, Entries, MemoryDraft, details
 from agent.memory.memory_types import Consolidated, Origin
-from agent.memory.records import RUNS, MemoryDraft, details
-from agent.memory.term_index import content_key
+from agent.memory.terms import content_key
 from browser.text.words import words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from agent.memory.entries import Entries
-
-    Worded = tuple[Any, frozenset[str]]
+    MemoryTerms = tuple[Any, frozenset[str]]
     """The row of a memory, and its index terms."""
 
 DUE = 6 * 3_600.0  # seconds after the last consolidation until the next one
-SECONDS = 2.0  # it takes no longer than this, unless told
+SECONDS = 2.0  # it takes no longer than this, by default
 BATCH = 500  # memories that are looked at in one go
 NEAR = 5  # of each memory, that may be linked
 SIMILAR = 0.5  # of the smaller one's words
@@ -43,14 +41,15 @@ COMMON_SHARE = 0.3  # a word in more of the memories than this names no subject
 COMMON = 10  # memories that may share a word all the same: few memories may be about one thing
 EVIDENCE = 12  # memories that a model is shown; the newest say most
 LENGTH = 300  # characters of an insight
-_UNDRAWN = kinds.UNSEARCHED | {kinds.INSIGHT, kinds.PAGE}
+_LEFT_OUT = kinds.UNSEARCHED | {kinds.INSIGHT, kinds.PAGE}
 """What no insight is drawn from: what a model is given whole, insights, people's own pages."""
 _STATE = "dream"
+"""The note of when it was done last, and of the last memory that it saw."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unworded:
-    """An insight in the words of a rule, and what the memories say that carry it."""
+    """An insight in the words of a rule, and the texts of the memories that carry it."""
 
     key: str
     text: str
@@ -73,10 +72,11 @@ def consolidate(
     """Consolidate for at most so many seconds; returns what was done."""
     deadline = clock() + seconds
     now, (_, seen) = time.time(), _last(entries)
-    faded = entries.links.fade(now, **entries.bounds)
+    faded = entries.links.fade(now)
     rows = entries.after(seen, BATCH)
-    merged = _merge(entries, rows)
-    rest = [row for row in rows if row.id not in merged]
+    repeated = _repeated(rows)
+    entries.archive(repeated)
+    rest = [row for row in rows if row.id not in repeated]
     links: list[MemoryLink] = []
     reached = seen if rest else max((row.id for row in rows), default=seen)
     for row in rest:
@@ -85,12 +85,12 @@ def consolidate(
         links += _links_of(entries, row)
         reached = row.id
     linked = entries.links.write(links)
-    found = _insights(entries) if clock() < deadline else 0
-    retired = entries.archive(_stale(entries, now))
-    if clock() < deadline:
-        entries.catch_up(deadline)
+    insights = _draw_insights(entries) if clock() < deadline else 0
+    retired = entries.archive(_stale_insights(entries, now))
+    if clock() < deadline and entries.vectors is not None:
+        entries.vectors.catch_up(entries.namespace, deadline)
     entries.notes.write(_STATE, {"at": now, "seen": reached})
-    return Consolidated(linked, len(merged), found, faded, retired)
+    return Consolidated(linked, len(repeated), insights, faded, retired)
 
 
 def _last(entries: Entries) -> tuple[float, int]:
@@ -98,25 +98,23 @@ def _last(entries: Entries) -> tuple[float, int]:
     return (known["at"], known["seen"]) if known else (0.0, 0)
 
 
-def _merge(entries: Entries, rows: Sequence[Any]) -> set[int]:
-    """Archive memories that say again what one of the same kind says: the first one stays."""
+def _repeated(rows: Sequence[Any]) -> set[int]:
+    """Find memories that say again what one of the same kind says: the first one stays."""
     first: dict[tuple[str, str], int] = {}
     again: set[int] = set()
     for row in rows:
         if row.session != row.id or row.key is not None:
             continue  # a turn of a talk is itself, however often it is said
-        name = (row.kind, content_key(row.text))
-        if first.setdefault(name, row.id) != row.id:
+        if first.setdefault((row.kind, content_key(row.text)), row.id) != row.id:
             again.add(row.id)
-    entries.archive(again)
     return again
 
 
-def _links_of(entries: Entries, row: Any) -> Iterable[MemoryLink]:
+def _links_of(entries: Entries, row: Any) -> Iterator[MemoryLink]:
     """Link a memory to what it resembles."""
     own = _terms(row)
-    hits = entries.search(row.text, NEAR + 1, None, associations=False)
-    for other in entries.by_ids([hit.id for hit in hits if hit.id != row.id]):
+    hits = entries.search(row.text, NEAR + 1, associations=False)
+    for other in entries.by_ids(hit.id for hit in hits if hit.id != row.id):
         theirs = _terms(other)
         shared = len(own & theirs) / max(1, min(len(own), len(theirs)))
         if shared < RELATED:
@@ -134,25 +132,22 @@ def _terms(row: Any) -> frozenset[str]:
     return frozenset(row.terms.split()[1:])  # the first says of what kind it is
 
 
-def _insights(entries: Entries) -> int:
+def _draw_insights(entries: Entries) -> int:
     """Draw insights from what is kept, and write each under its subject; returns how many."""
-    rows = [row for row in entries.all(None, 2 * BATCH) if row.kind not in _UNDRAWN][-BATCH:]
-    known = {row.key: row for row in entries.all([kinds.INSIGHT])}
+    rows = [row for row in entries.all(newest=2 * BATCH) if row.kind not in _LEFT_OUT][-BATCH:]
+    known = {row.key: row for row in entries.all(kinds.INSIGHT)}
     drafts = []
     for cluster in _clusters([(row, _terms(row)) for row in rows]):
         draft = _insight_of(cluster, known)
         if draft is not None:
             drafts.append(draft)
-            evidence = [row.id for row, _ in cluster[:NEAR]]
-            entries.links.write(
-                MemoryLink(one, other, LinkKind.RELATED, 0.5)
-                for one, other in combinations(evidence, 2)
-            )
-    entries.put_all(drafts)
+            pairs = combinations([row.id for row, _ in cluster[:NEAR]], 2)
+            entries.links.write(MemoryLink(*pair, LinkKind.RELATED, 0.5) for pair in pairs)
+    entries.put(*drafts)
     return len(drafts)
 
 
-def _clusters(memories: Sequence[Worded]) -> list[list[Worded]]:
+def _clusters(memories: Sequence[MemoryTerms]) -> list[list[MemoryTerms]]:
     """Group memories around the first of each group that is enough like them, two or more.
 
     Words that very many share tell no subject from another.
@@ -160,7 +155,7 @@ def _clusters(memories: Sequence[Worded]) -> list[list[Worded]]:
     counts = Counter(word for _, own in memories for word in own)
     most = max(COMMON, COMMON_SHARE * len(memories))
     common = {word for word, count in counts.items() if count > most}
-    groups: list[list[Worded]] = []
+    groups: list[list[MemoryTerms]] = []
     for row, terms in memories:
         own = terms - common
         for group in groups:
@@ -173,7 +168,7 @@ def _clusters(memories: Sequence[Worded]) -> list[list[Worded]]:
     return [group for group in groups if len(group) > 1]
 
 
-def _insight_of(cluster: Sequence[Worded], known: Mapping[str, Any]) -> MemoryDraft | None:
+def _insight_of(cluster: Sequence[MemoryTerms], known: Mapping[str, Any]) -> MemoryDraft | None:
     """Draw one insight from a cluster by the reference engine's rules, or none.
 
     Drawn again it replaces itself; in a model's words, where it found some for this very evidence.
@@ -192,21 +187,18 @@ def _insight_of(cluster: Sequence[Worded], known: Mapping[str, Any]) -> MemoryDr
         type_, text = "summary", f"Several memories concern {about}."
     else:
         return None
-    key, value = f"{type_}: {about}", {"type": type_, "evidence": [row.id for row in rows]}
-    before = known.get(key)
-    noted = details(before)
-    worded = bool(noted.get("worded")) and noted["evidence"] == value["evidence"]
-    return MemoryDraft(
-        before.text if before is not None and worded else text,
-        kinds.INSIGHT,
-        key,
-        json.dumps({**value, "worded": True} if worded else value),
-        origin=Origin(trusted=all(row.trusted for row in rows)),
-        searched=None if worded or type_ == "correction" else "",
-    )
+    key = f"{type_}: {about}"
+    value: dict[str, Any] = {"type": type_, "evidence": [row.id for row in rows]}
+    noted = details(known.get(key))
+    if noted.get("worded") and noted["evidence"] == value["evidence"]:
+        text, value["worded"] = known[key].text, True
+    searched = None if "worded" in value or type_ == "correction" else ""
+    origin = Origin(trusted=all(row.trusted for row in rows))
+    packed = json.dumps(value)
+    return MemoryDraft(text, kinds.INSIGHT, key, packed, origin=origin, searched=searched)
 
 
-def _subject(cluster: Sequence[Worded]) -> str:
+def _subject(cluster: Sequence[MemoryTerms]) -> str:
     """Name a cluster by the words that most of its memories share, as they are written there."""
     counts = Counter(term for _, terms in cluster for term in terms)
     best = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:SUBJECT_WORDS]
@@ -216,10 +208,10 @@ def _subject(cluster: Sequence[Worded]) -> str:
     )
 
 
-def _stale(entries: Entries, now: float) -> set[int]:
+def _stale_insights(entries: Entries, now: float) -> set[int]:
     """Find insights that nothing renewed for long, or whose evidence is gone; not a person's."""
     evidence = {
-        row: set(details(row)["evidence"]) for row in entries.all([kinds.INSIGHT]) if details(row)
+        row: set(details(row)["evidence"]) for row in entries.all(kinds.INSIGHT) if details(row)
     }
     known = {row.id for row in entries.by_ids(sorted(set().union(*evidence.values())))}
     oldest = now - INSIGHT_DAYS * 86_400
@@ -229,7 +221,7 @@ def _stale(entries: Entries, now: float) -> set[int]:
 def unworded(entries: Entries) -> list[Unworded]:
     """List the insights that no model has worded yet, the newest first."""
     found = []
-    for row in reversed(entries.all([kinds.INSIGHT])):
+    for row in reversed(entries.all(kinds.INSIGHT)):
         value = details(row)
         if value and not value.get("worded"):
             rows = entries.by_ids(value["evidence"][-EVIDENCE:])
@@ -239,9 +231,8 @@ def unworded(entries: Entries) -> list[Unworded]:
 
 def reword(entries: Entries, key: str, text: str) -> None:
     """Put an insight in other words; the former ones go into its history."""
-    row = entries.get([kinds.INSIGHT], key)
-    if row is None or not details(row):
-        return
-    value = json.dumps({**details(row), "worded": True})
-    said = " ".join(text.split())[:LENGTH]
-    entries.put(MemoryDraft(said, kinds.INSIGHT, key, value, origin=Origin(trusted=row.trusted)))
+    row = entries.get(kinds.INSIGHT, key)
+    if row is not None and details(row):
+        value = json.dumps({**details(row), "worded": True})
+        cut, origin = " ".join(text.split())[:LENGTH], Origin(trusted=row.trusted)
+        entries.put(MemoryDraft(cut, kinds.INSIGHT, key, value, origin=origin))

@@ -1,4 +1,4 @@
-"""Conversations: turns in order, and what is condensed of the older ones."""
+"""Conversations: turns in order, and the condensed form of the older ones."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 
     from agent.memory.database import Store
 
-
 _HEARD = "heard "
-"""What the note of a conversation is called, before its name."""
+"""Begins the name of a conversation's note; its own name follows."""
 
 
 class Conversations:
@@ -28,12 +27,13 @@ class Conversations:
     def __init__(self, store: Store, namespace: int) -> None:
         self._store = store
         self._namespace = namespace
+        self._notes = Notes(store, namespace)
 
     def append(self, session: str, new: Sequence[Turn], *, anew: bool = False) -> None:
         """Add turns at the end, opening the conversation if it is new; `anew` drops what it has."""
         now = time.time()
         with self._store.write() as connection:
-            number = self._open(connection, session, now)
+            number = self._open(connection, session)
             if anew:
                 connection.execute(turns.delete().where(turns.c.conversation == number))
             for turn in new:
@@ -58,14 +58,10 @@ class Conversations:
 
     def latest(self) -> str | None:
         """Name the conversation last spoken in."""
-        query = (
-            sa.select(conversations.c.name)
-            .where(conversations.c.namespace == self._namespace)
-            .order_by(conversations.c.updated.desc(), conversations.c.id.desc())
-            .limit(1)
-        )
+        own = sa.select(conversations.c.name).where(conversations.c.namespace == self._namespace)
+        newest = own.order_by(conversations.c.updated.desc(), conversations.c.id.desc())
         with self._store.read() as connection:
-            return connection.scalar(query)
+            return connection.scalar(newest.limit(1))
 
     def condensed(self, session: str) -> tuple[str, int]:
         """Read the condensed history, and how many turns from the start it covers."""
@@ -77,51 +73,50 @@ class Conversations:
     def condense(self, session: str, text: str, watermark: int) -> None:
         """Replace the condensed history; `watermark` counts the turns that it covers."""
         with self._store.write() as connection:
-            number = self._open(connection, session, time.time())
-            connection.execute(
-                conversations.update().where(conversations.c.id == number),
-                {"condensed": text, "watermark": watermark},
-            )
+            which = conversations.c.id == self._open(connection, session)
+            new = {"condensed": text, "watermark": watermark}
+            connection.execute(conversations.update().where(which), new)
 
     def heard(self, session: str) -> tuple[bool, str]:
-        """Tell whether turns may hold words of others, as far as is known, and its public words."""
-        noted = Notes(self._store, self._namespace).read(_HEARD + session)
+        """Tell whether turns may quote others (yes where that is unknown), and its public words."""
+        noted = self._notes.read(_HEARD + session)
         return (bool(noted["quotes"]), str(noted["public"])) if noted else (True, "")
 
     def hear(self, session: str, public: str, *, quotes: bool) -> None:
         """Note what `heard` gives, in addition to what is known; turns stay quotations."""
-        notes = Notes(self._store, self._namespace)
-        known = notes.read(_HEARD + session) or {"quotes": False, "public": ""}
+        known = self._notes.read(_HEARD + session) or {"quotes": False, "public": ""}
         every = " ".join(dict.fromkeys(f"{known['public']} {public}".split()))
-        notes.write(_HEARD + session, {"quotes": quotes or known["quotes"], "public": every})
+        note = {"quotes": quotes or known["quotes"], "public": every}
+        self._notes.write(_HEARD + session, note)
 
     def delete(self, session: str | None = None) -> int:
         """Delete one conversation, or all, for good; returns how many there were."""
         which = conversations.c.namespace == self._namespace
+        noted = sa.and_(state.c.namespace == self._namespace, state.c.name.startswith(_HEARD))
         if session is not None:
             which = sa.and_(which, conversations.c.name == session)
+            noted = sa.and_(noted, state.c.name == _HEARD + session)
+        doomed = sa.select(conversations.c.id).where(which)
         with self._store.write() as connection:
-            ids = list(connection.scalars(sa.select(conversations.c.id).where(which)))
-            connection.execute(turns.delete().where(turns.c.conversation.in_(ids)))
-            connection.execute(conversations.delete().where(conversations.c.id.in_(ids)))
-            name, here = state.c.name, state.c.namespace == self._namespace
-            noted = name.startswith(_HEARD) if session is None else name == _HEARD + session
-            connection.execute(state.delete().where(here, noted))
-        if ids:
+            connection.execute(turns.delete().where(turns.c.conversation.in_(doomed)))
+            gone = connection.execute(conversations.delete().where(which)).rowcount
+            connection.execute(state.delete().where(noted))
+        if gone:
             self._store.purge()
-        return len(ids)
+        return gone
 
     def _named(self, session: str) -> sa.ColumnElement[bool]:
         return sa.and_(
             conversations.c.namespace == self._namespace, conversations.c.name == session
         )
 
-    def _open(self, connection: sa.Connection, session: str, now: float) -> int:
-        found = connection.scalar(sa.select(conversations.c.id).where(self._named(session)))
-        if found is not None:
-            named = conversations.c.id == found
-            connection.execute(conversations.update().where(named), {"updated": now})
-            return int(found)
-        row = {"namespace": self._namespace, "name": session, "started": now, "updated": now}
-        new = conversations.insert().returning(conversations.c.id)
-        return int(connection.execute(new, row).scalar_one())
+    def _open(self, connection: sa.Connection, session: str) -> int:
+        """Find the id of a conversation, new if need be, and note that it was spoken in now."""
+        named, now = self._named(session), time.time()
+        touch = conversations.update().where(named).values(updated=now)
+        found = connection.scalar(touch.returning(conversations.c.id))
+        if found is None:
+            row = {"namespace": self._namespace, "name": session, "started": now, "updated": now}
+            new = conversations.insert().returning(conversations.c.id)
+            found = connection.execute(new, row).scalar_one()
+        return int(found)

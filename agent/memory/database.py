@@ -14,35 +14,18 @@ import os
 import sqlite3
 import tempfile
 import time
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Float,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-    Text,
-    TypeDecorator,
-    UniqueConstraint,
-    event,
-    exc,
-)
+from sqlalchemy import event, exc
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from agent.errors import UsageError
 from agent.jsvalues import well_formed
 from agent.memory.memory_types import MemoryUnavailable
-from agent.memory.term_index import Fts5Index, GinIndex, TermIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -51,13 +34,13 @@ if TYPE_CHECKING:
 
 VERSION = 3
 NAMESPACE_SHIFT = 40
-metadata = MetaData()
+metadata = sa.MetaData()
 
 
-class Words(TypeDecorator[str]):
+class Words(sa.TypeDecorator[str]):
     """Text of any characters; what cannot be stored is dropped: half pairs, in Postgres NUL."""
 
-    impl = Text
+    impl = sa.Text
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
@@ -68,132 +51,145 @@ class Words(TypeDecorator[str]):
         return value.replace("\x00", "") if dialect.name == "postgresql" else value
 
 
-BigId = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts only INTEGER keys by itself
-migrations = Table(
+# SQLite counts only INTEGER keys by itself.
+BigId = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+migrations = sa.Table(
     "migrations",
     metadata,
-    Column("version", Integer, primary_key=True),
-    Column("applied", Float, nullable=False),
+    sa.Column("version", sa.Integer, primary_key=True),
+    sa.Column("applied", sa.Float, nullable=False),
 )
-namespaces = Table(
+namespaces = sa.Table(
     "namespaces",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("name", Words, nullable=False, unique=True),
-    Column("last", BigInteger, nullable=False),  # the highest id ever given, so that none returns
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("name", Words, nullable=False, unique=True),
+    # The highest id ever given, so that none returns.
+    sa.Column("last", sa.BigInteger, nullable=False),
 )
-memories = Table(
+memories = sa.Table(
     "memories",
     metadata,
-    Column("id", BigId, primary_key=True, autoincrement=False),
-    Column("kind", String, nullable=False),
-    Column("key", Words),
-    Column("text", Words, nullable=False),
-    Column("value", Text),  # JSON, where the value is more than its text
-    Column("at", Float, nullable=False),  # when it happened, seconds since the epoch
-    Column("written", Float, nullable=False),
-    Column("source", Words),
-    Column("session", BigInteger, nullable=False),  # id of the first memory of its session
-    Column("terms", Text, nullable=False),  # the words of the text as the index knows them
-    Column("run", String),
-    Column("url", Words),
-    Column("trusted", Boolean, nullable=False),
-    Column("state", String, nullable=False),
-    Column("traits", Integer, nullable=False),  # bits: see `term_index`
+    sa.Column("id", BigId, primary_key=True, autoincrement=False),
+    sa.Column("kind", sa.String, nullable=False),
+    sa.Column("key", Words),
+    sa.Column("text", Words, nullable=False),
+    sa.Column("value", sa.Text),  # JSON, where the value is more than its text
+    sa.Column("at", sa.Float, nullable=False),  # when it happened, seconds since the epoch
+    sa.Column("written", sa.Float, nullable=False),
+    sa.Column("source", Words),
+    sa.Column("session", sa.BigInteger, nullable=False),  # id of the first memory of its session
+    sa.Column("terms", sa.Text, nullable=False),  # the words of the text as the index knows them
+    sa.Column("run", sa.String),
+    sa.Column("url", Words),
+    sa.Column("trusted", sa.Boolean, nullable=False),
+    sa.Column("state", sa.String, nullable=False),
+    sa.Column("traits", sa.Integer, nullable=False),  # bits: see `terms`
 )
-Index("memories_by_kind", memories.c.kind, memories.c.id)
-Index("memories_by_key", memories.c.key, memories.c.kind)
-history = Table(
+sa.Index("memories_by_kind", memories.c.kind, memories.c.id)
+sa.Index("memories_by_key", memories.c.key, memories.c.kind)
+history = sa.Table(
     "history",
     metadata,
-    Column("id", BigId, primary_key=True),
-    Column("memory", BigInteger, nullable=False, index=True),
-    Column("text", Words, nullable=False),
-    Column("value", Text),
-    Column("source", Words),
-    Column("run", String),
-    Column("url", Words),
-    Column("trusted", Boolean, nullable=False),
-    Column("written", Float, nullable=False),
-    Column("replaced", Float, nullable=False),
+    sa.Column("id", BigId, primary_key=True),
+    sa.Column("memory", sa.BigInteger, nullable=False, index=True),
+    sa.Column("text", Words, nullable=False),
+    sa.Column("value", sa.Text),
+    sa.Column("source", Words),
+    sa.Column("run", sa.String),
+    sa.Column("url", Words),
+    sa.Column("trusted", sa.Boolean, nullable=False),
+    sa.Column("written", sa.Float, nullable=False),
+    sa.Column("replaced", sa.Float, nullable=False),
 )
-links = Table(
+links = sa.Table(
     "links",
     metadata,
-    Column("one", BigInteger, primary_key=True, autoincrement=False),  # the smaller id
-    Column("other", BigInteger, primary_key=True, autoincrement=False, index=True),
-    Column("kind", String, nullable=False),
-    Column("strength", Float, nullable=False),
-    Column("proven", Boolean, nullable=False),  # used together in a verified answer
-    Column("touched", Float, nullable=False),
+    sa.Column("one", sa.BigInteger, primary_key=True, autoincrement=False),  # the smaller id
+    sa.Column("other", sa.BigInteger, primary_key=True, autoincrement=False, index=True),
+    sa.Column("kind", sa.String, nullable=False),
+    sa.Column("strength", sa.Float, nullable=False),
+    sa.Column("proven", sa.Boolean, nullable=False),  # used together in a verified answer
+    sa.Column("touched", sa.Float, nullable=False),
 )
-seals = Table(
+seals = sa.Table(
     "seals",
     metadata,
-    Column("namespace", Integer, primary_key=True, autoincrement=False),
-    Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("at", String, nullable=False),  # ISO 8601, as it was hashed
-    Column("category", String, nullable=False),
-    Column("content", Words, nullable=False),
-    Column("previous", String, nullable=False),
-    Column("hash", String, nullable=False),
+    sa.Column("namespace", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("at", sa.String, nullable=False),  # ISO 8601, as it was hashed
+    sa.Column("category", sa.String, nullable=False),
+    sa.Column("content", Words, nullable=False),
+    sa.Column("previous", sa.String, nullable=False),
+    sa.Column("hash", sa.String, nullable=False),
 )
-stamps = Table(
+stamps = sa.Table(
     "stamps",
     metadata,
-    Column("id", BigId, primary_key=True),
-    Column("namespace", Integer, nullable=False, index=True),
-    Column("hash", String, nullable=False),  # of the entry that was the head then
-    Column("token", LargeBinary, nullable=False),  # the authority's reply, see `agent.sealing`
+    sa.Column("id", BigId, primary_key=True),
+    sa.Column("namespace", sa.Integer, nullable=False, index=True),
+    sa.Column("hash", sa.String, nullable=False),  # of the entry that was the head then
+    # The authority's reply, see `agent.sealing`.
+    sa.Column("token", sa.LargeBinary, nullable=False),
 )
-conversations = Table(
+conversations = sa.Table(
     "conversations",
     metadata,
-    Column("id", BigId, primary_key=True),
-    Column("namespace", Integer, nullable=False),
-    Column("name", Words, nullable=False),
-    Column("started", Float, nullable=False),
-    Column("updated", Float, nullable=False),
-    Column("condensed", Words, nullable=False, server_default=""),
-    Column("watermark", BigInteger, nullable=False, server_default="0"),
-    UniqueConstraint("namespace", "name"),
+    sa.Column("id", BigId, primary_key=True),
+    sa.Column("namespace", sa.Integer, nullable=False),
+    sa.Column("name", Words, nullable=False),
+    sa.Column("started", sa.Float, nullable=False),
+    sa.Column("updated", sa.Float, nullable=False),
+    sa.Column("condensed", Words, nullable=False, server_default=""),
+    sa.Column("watermark", sa.BigInteger, nullable=False, server_default="0"),
+    sa.UniqueConstraint("namespace", "name"),
 )
-turns = Table(
+turns = sa.Table(
     "turns",
     metadata,
-    Column("id", BigId, primary_key=True),
-    Column("conversation", BigInteger, nullable=False, index=True),
-    Column("role", Words, nullable=False),
-    Column("text", Words, nullable=False),
-    Column("at", Float, nullable=False),
+    sa.Column("id", BigId, primary_key=True),
+    sa.Column("conversation", sa.BigInteger, nullable=False, index=True),
+    sa.Column("role", Words, nullable=False),
+    sa.Column("text", Words, nullable=False),
+    sa.Column("at", sa.Float, nullable=False),
 )
-embeddings = Table(
+embeddings = sa.Table(
     "embeddings",
     metadata,
-    Column("digest", String, primary_key=True),  # SHA-256 of the text
-    Column("model", String, primary_key=True),
-    Column("vector", LargeBinary, nullable=False),  # 32-bit floats
+    sa.Column("digest", sa.String, primary_key=True),  # SHA-256 of the text
+    sa.Column("model", sa.String, primary_key=True),
+    sa.Column("vector", sa.LargeBinary, nullable=False),  # 32-bit floats
 )
-codes = Table(
+codes = sa.Table(
     "codes",
     metadata,
-    Column("model", String, primary_key=True),
-    Column("memory", BigInteger, primary_key=True, autoincrement=False, index=True),
-    Column("code", LargeBinary, nullable=False),  # one bit a dimension: see `vectors.CodeIndex`
+    sa.Column("model", sa.String, primary_key=True),
+    sa.Column("memory", sa.BigInteger, primary_key=True, autoincrement=False, index=True),
+    # One bit a dimension: see `vectors.CodeIndex`.
+    sa.Column("code", sa.LargeBinary, nullable=False),
 )
-restated = Table(
+restated = sa.Table(
     "restated",
     metadata,
-    Column("memory", BigInteger, primary_key=True, autoincrement=False),  # its vector is of old
+    # Its vector is of its former text.
+    sa.Column("memory", sa.BigInteger, primary_key=True, autoincrement=False),
 )
-state = Table(
+state = sa.Table(
     "state",
     metadata,
-    Column("namespace", Integer, primary_key=True),
-    Column("name", Words, primary_key=True),
-    Column("value", Text, nullable=False),  # JSON
+    sa.Column("namespace", sa.Integer, primary_key=True),
+    sa.Column("name", Words, primary_key=True),
+    sa.Column("value", sa.Text, nullable=False),  # JSON
 )
 
+# The words of memories as they are searched, see `word_search`. FTS5 keeps no content: the terms
+# stand in their own column. Postgres keeps its index in step with the table.
+_WORD_INDEX = {
+    "sqlite": "CREATE VIRTUAL TABLE IF NOT EXISTS memory_index USING fts5("
+    "terms, content='', columnsize=0, detail=none, tokenize='ascii')",
+    "postgresql": "CREATE INDEX IF NOT EXISTS memory_index ON memories "
+    "USING gin (string_to_array(terms, ' ')) WITH (fastupdate = off)",
+}
 FILE_NAME = "memory.db"
 BUSY_SECONDS = 60.0  # eight writers take turns in milliseconds; a minute is a stopped machine
 _PRAGMAS = (
@@ -208,10 +204,13 @@ _SETTINGS = (
     "SET plan_cache_mode = force_custom_plan",
     "SET jit = off",  # compiling a search takes longer than the search
 )
-_BEGIN_SQLITE = ("BEGIN IMMEDIATE",)
-# One writer at a time, as in SQLite: 0x757263 spells "urc".
-_BEGIN_POSTGRES = ("BEGIN", "SELECT pg_advisory_xact_lock(7696995)")
+# One writer at a time, in Postgres as in SQLite: 0x757263 spells "urc".
+_BEGIN = {
+    "sqlite": ("BEGIN IMMEDIATE",),
+    "postgresql": ("BEGIN", "SELECT pg_advisory_xact_lock(7696995)"),
+}
 _NAMED = sa.select(namespaces.c.id).where(namespaces.c.name == sa.bindparam("name"))
+_BY_IDS = sa.select(memories).where(memories.c.id.in_(sa.bindparam("ids", expanding=True)))
 
 
 class Store:
@@ -222,7 +221,7 @@ class Store:
         self.sqlite = engine.dialect.name == "sqlite"
         place = engine.url.database if self.sqlite else engine.url.render_as_string()
         self._failed = f"cannot use the memory at {place}"
-        self.index: TermIndex = Fts5Index() if self.sqlite else GinIndex()
+        # A database in memory has one connection, which threads take in turns.
         self._turn: AbstractContextManager[Any] = (
             RLock() if isinstance(engine.pool, StaticPool) else nullcontext()
         )
@@ -232,27 +231,29 @@ class Store:
         """Open, and create or migrate where needed; raises `MemoryUnavailable`."""
         named = os.fspath(place)
         if "://" in named:  # without its password
-            with _told("cannot open the memory at its URL", exc.ArgumentError):
+            with _unavailable("cannot open the memory at its URL", exc.ArgumentError):
                 named = sa.make_url(named).render_as_string(hide_password=True)
-        with _told(f"cannot open the memory at {named}", exc.ArgumentError, OSError, sqlite3.Error):
+        failed = f"cannot open the memory at {named}"
+        with _unavailable(failed, exc.ArgumentError, OSError, sqlite3.Error):
             store = cls(_engine(os.fspath(place)))
-            with ExitStack() as undo:
-                undo.callback(store.close)
+            try:
                 store._migrate()
-                undo.pop_all()
+            except BaseException:
+                store.close()
+                raise
         return store
 
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """Lend a connection whose statements each see what is committed at that moment."""
-        with _told(self._failed), self._turn, self._engine.connect() as connection:
+        with _unavailable(self._failed), self._turn, self._engine.connect() as connection:
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
         """Lend a connection for one transaction: all of it happens, or nothing."""
-        with _told(self._failed), self._turn, self._engine.connect() as connection:
-            for statement in _BEGIN_SQLITE if self.sqlite else _BEGIN_POSTGRES:
+        with self.read() as connection:
+            for statement in _BEGIN[connection.dialect.name]:
                 connection.exec_driver_sql(statement)
             done = False
             try:
@@ -285,24 +286,28 @@ class Store:
         return found
 
     def purge(self) -> None:
-        """Drop every trace of what was deleted, from the index and from the log."""
-        with self.write() as connection:
-            self.index.purge(connection)
+        """Drop every trace of what was deleted from SQLite's index and log.
+
+        Postgres does so at its own vacuum.
+        """
         if self.sqlite:
+            with self.write() as connection:  # merging the index drops the words of what is gone
+                merge = "INSERT INTO memory_index(memory_index) VALUES ('optimize')"
+                connection.exec_driver_sql(merge)
             with self.read() as connection:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").all()
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self._engine.dispose()
 
     def _migrate(self) -> None:
         with self.read() as connection:
             tables = set(sa.inspect(connection).get_table_names())
-            made = "migrations" in tables
-            if made and self._version(connection) == VERSION:
+            ours = "migrations" in tables
+            if ours and self._version(connection) == VERSION:
                 return
-            if not made and tables & set(metadata.tables):
+            if not ours and tables & set(metadata.tables):
                 raise MemoryUnavailable(
                     "the database holds tables of another program",
                     hint="Name another data folder or URL; nothing was changed.",
@@ -310,7 +315,7 @@ class Store:
         with self.write() as connection:
             # What versions added so far are tables, which are created where they are missing.
             metadata.create_all(connection)
-            self.index.create(connection)
+            connection.exec_driver_sql(_WORD_INDEX[connection.dialect.name])
             if self._version(connection) < VERSION:
                 row = {"version": VERSION, "applied": time.time()}
                 connection.execute(migrations.insert(), row)
@@ -350,9 +355,6 @@ class Notes:
         return state.c.namespace == self._namespace, state.c.name == name
 
 
-_BY_IDS = sa.select(memories).where(memories.c.id.in_(sa.bindparam("ids", expanding=True)))
-
-
 def rows_of(connection: sa.Connection, ids: Iterable[int]) -> dict[int, Any]:
     """Read memories by id, in whatever state; those that are gone are left out."""
     return {row.id: row for row in connection.execute(_BY_IDS, {"ids": list(ids)})}
@@ -362,71 +364,67 @@ _DAMAGED = (
     "The file is damaged, or no memory: move it away and a new one is made; "
     "`sqlite3 FILE .recover` saves what can be."
 )
+_READ_ONLY = "The file or its folder cannot be written: name another one with --data-dir."
 _HINTS = {
     "malformed": _DAMAGED,
     "not a database": _DAMAGED,
     "is full": "Free some disk space; what was remembered before is intact.",
-    "readonly": "The file or its folder cannot be written: name another one with --data-dir.",
-    "unable to open": "The file or its folder cannot be written: name another one with --data-dir.",
+    "readonly": _READ_ONLY,
+    "unable to open": _READ_ONLY,
     "no such column": "The database is of another program: name another one with --data-dir.",
     "connection": "Is the server running, and RESEARCH_MEMORY_URL right?",
 }
 """What to do, by words of SQLite's and libpq's messages."""
+# Other errors of a database (a syntax error, a broken rule) are faults of our own statements.
 _NOT_OURS = (exc.DatabaseError, exc.OperationalError, exc.InternalError)
 
 
 @contextmanager
-def _told(what: str, *also: type[Exception]) -> Iterator[None]:
-    """Raise `MemoryUnavailable` for what the database, or what is named besides, cannot do.
-
-    What only a fault in our own statements brings (a syntax error, a broken rule) stays as it is.
-    """
-    told: tuple[type[Exception], ...] = (exc.DatabaseError, *also)
+def _unavailable(what: str, *also: type[Exception]) -> Iterator[None]:
+    """Raise `MemoryUnavailable` for what the database cannot do, and for the errors named."""
+    caught: tuple[type[Exception], ...] = (exc.DatabaseError, *also)
     try:
         yield
-    except told as error:
+    except caught as error:
         if isinstance(error, exc.DatabaseError) and type(error) not in _NOT_OURS:
             raise
-        said = " ".join(str(getattr(error, "orig", None) or error).split())
-        hint = next((hint for words, hint in _HINTS.items() if words in said), None)
-        raise MemoryUnavailable(f"{what}: {said}", hint=hint) from error
+        message = " ".join(str(getattr(error, "orig", None) or error).split())
+        hint = next((hint for words, hint in _HINTS.items() if words in message), None)
+        raise MemoryUnavailable(f"{what}: {message}", hint=hint) from error
 
 
 def _engine(place: str) -> sa.Engine:
-    if "://" not in place:
+    """Make the engine of a file, a folder, `:memory:` (which all threads share) or a URL."""
+    if "://" in place:
+        url = sa.make_url(place)
+    else:
         folder = place != ":memory:" and (place.endswith(os.sep) or Path(place).is_dir())
-        return _sqlite(str(Path(place) / FILE_NAME) if folder else place)
-    url = sa.make_url(place)
-    if url.get_backend_name() == "sqlite":
-        return _sqlite(url.database or ":memory:")
-    if url.get_backend_name() not in {"postgresql", "postgres"}:
-        raise MemoryUnavailable(f"no such kind of memory: {url.get_backend_name()}")
-    url = url.set(drivername="postgresql+psycopg")
-    try:
-        return _configured(sa.create_engine(url, isolation_level="AUTOCOMMIT"), _SETTINGS)
-    except ImportError as error:
-        hint = "pip install 'urchin-research[postgres]'"
-        raise MemoryUnavailable("the driver of Postgres is not installed", hint=hint) from error
+        url = sa.URL.create("sqlite", database=str(Path(place, FILE_NAME)) if folder else place)
+    kind = url.get_backend_name()
+    if kind == "sqlite":
+        database = url.database or ":memory:"
+        in_memory = database == ":memory:"
+        if not in_memory:
+            _create_file(Path(database))
+        engine = sa.create_engine(
+            sa.URL.create("sqlite", database=database),
+            isolation_level="AUTOCOMMIT",
+            connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
+            poolclass=StaticPool if in_memory else QueuePool,
+        )
+    elif kind in {"postgresql", "postgres"}:
+        url = url.set(drivername="postgresql+psycopg")
+        try:
+            engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+        except ImportError as error:
+            hint = "pip install 'urchin-research[postgres]'"
+            raise MemoryUnavailable("the driver of Postgres is not installed", hint=hint) from error
+    else:
+        raise MemoryUnavailable(f"no such kind of memory: {kind}")
 
-
-def _sqlite(database: str) -> sa.Engine:
-    """Open a file, or `:memory:`, which all threads then share."""
-    in_memory = database in {"", ":memory:"}
-    if not in_memory:
-        _create_file(Path(database))
-    made = sa.create_engine(
-        sa.URL.create("sqlite", database=database),
-        isolation_level="AUTOCOMMIT",
-        connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
-        poolclass=StaticPool if in_memory else QueuePool,
-    )
-    return _configured(made, _PRAGMAS)
-
-
-def _configured(engine: sa.Engine, settings: tuple[str, ...]) -> sa.Engine:
     @event.listens_for(engine, "connect")
     def configure(connection: Any, _record: Any) -> None:
-        for setting in settings:
+        for setting in _PRAGMAS if kind == "sqlite" else _SETTINGS:
             connection.execute(setting)
 
     return engine

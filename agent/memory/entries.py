@@ -1,4 +1,4 @@
-"""Memories of one namespace: added, searched, replaced with their history kept, forgotten for good.
+"""The memories of one namespace: added, searched, replaced with their history kept, deleted.
 
 The namespace `shared` is read from every other one: what is kept there is found everywhere, and
 changed or deleted by nobody but who opens it.
@@ -6,13 +6,17 @@ changed or deleted by nobody but who opens it.
 
 from __future__ import annotations
 
+import json
+import re
 import time
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
-from agent.memory.associations import STARTS, Links, follow
+from agent import jsvalues
+from agent.memory.associations import Links
 from agent.memory.database import (
     NAMESPACE_SHIFT,
     Notes,
@@ -25,29 +29,26 @@ from agent.memory.database import (
     restated,
     rows_of,
 )
-from agent.memory.records import MemoryDraft, Place, columns, hit_of, meaning, place
-from agent.memory.term_index import Range
-from agent.memory.vectors import ByMeaning, digest
-from agent.memory.word_search import WordSearch, weighed
+from agent.memory.kinds import ALONE, NAMED, UNSEARCHED
+from agent.memory.memory_types import Hit, Origin
+from agent.memory.search import WordSearch, find, index_memories, unindex_memories
+from agent.memory.terms import has_speaker, index_terms, kind_term, memory_terms, traits
+from agent.memory.vectors import digest, meaning
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from agent.memory.database import Store
-    from agent.memory.memory_types import Hit
     from agent.memory.vectors import Vectors
 
 SHARED = "shared"
 """The name of the namespace that all others read."""
-
-_INSERT = memories.insert()
-_BEFORE = (
-    sa.select(*memories.c["id", "session", "at", "source"])
-    .where(memories.c.id.between(sa.bindparam("first"), sa.bindparam("last")))
-    .order_by(memories.c.id.desc())
-    .limit(1)
-)
-_TAKE = (
+RUNS = "runs"
+"""The note that says when the last two runs ended."""
+SESSION_GAP = 3_600.0  # seconds of silence after which a conversation is another one
+EMBEDDING_SECONDS = 3.0  # that a search spends on what is new; consolidation does the rest
+_TURN_ID = re.compile(r"(.*\d)\D+\d+", re.DOTALL)
+_TAKE_IDS = (
     namespaces.update()
     .where(namespaces.c.id == sa.bindparam("namespace"))
     .values(last=namespaces.c.last + sa.bindparam("count"))
@@ -55,89 +56,118 @@ _TAKE = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryDraft:
+    """A memory to be written; `value` is JSON where the value is more than its text.
+
+    `searched` is what it is found by where that is not all of its text. Times are seconds since the
+    epoch; `at` is when it happened, now by default.
+    """
+
+    text: str
+    kind: str
+    key: str | None = None
+    value: str | None = None
+    at: float | None = None
+    source: str | None = None
+    origin: Origin = field(default_factory=Origin)
+    searched: str | None = None
+
+
+class Previous(NamedTuple):
+    """The memory that was written last; `session` is the id of the first memory of its session."""
+
+    id: int
+    session: int
+    at: float
+    source: str | None
+
+
+def pack(value: Any) -> tuple[str, str | None]:
+    """Split a value into the text that is searched, and its JSON where it is no plain string."""
+    if isinstance(value, str) and jsvalues.well_formed(value) == value and "\x00" not in value:
+        return value, None  # what a database may not hold as text, its JSON spells
+    if isinstance(value, str | dict | list):
+        return jsvalues.well_formed(json.dumps(value, ensure_ascii=False)), json.dumps(value)
+    return jsvalues.to_string(value), json.dumps(value)
+
+
+def unpack(row: Any) -> Any:
+    """Read the value of a row back, exactly as it was given."""
+    return row.text if row.value is None else json.loads(row.value)
+
+
+def details(row: Any) -> dict[str, Any]:
+    """Read what a run or consolidation noted with a memory; empty for somebody else's."""
+    value = {} if row is None or row.value is None else json.loads(row.value)
+    return value if isinstance(value, dict) else {}
+
+
+def hit_of(row: Any, score: float = 0.0) -> Hit:
+    """Show a row as the hit of a search."""
+    at, origin = datetime.fromtimestamp(row.at, UTC), Origin(row.run, row.url, row.trusted)
+    return Hit(row.id, row.key, row.text, row.kind, round(score, 4), at, row.source, origin)
+
+
 class Entries:
-    """The memories of one namespace."""
+    """The memories of one namespace, whose ids go from `first` to `last`."""
 
     def __init__(self, store: Store, namespace: int, vectors: Vectors | None = None) -> None:
         self._store = store
-        self._namespace = namespace
-        self.links = Links(store)
+        self.namespace = namespace
+        self._first = namespace << NAMESPACE_SHIFT
+        self._last = self._first + (1 << NAMESPACE_SHIFT) - 1
+        self._own = memories.c.id.between(self._first, self._last)
+        self._active = sa.select(memories).where(self._own, memories.c.state == "active")
+        self.links = Links(store, self._first, self._last)
         self.notes = Notes(store, namespace)
         self.vectors = vectors
-        first, after = namespace << NAMESPACE_SHIFT, (namespace + 1) << NAMESPACE_SHIFT
-        self.bounds = {"first": first, "last": after - 1}
-        self._own = memories.c.id.between(first, after - 1)
-        bounds = (first, after - 1)
-        self._by_meaning = ByMeaning(store, self.notes, bounds, vectors) if vectors else None
 
     def add(self, drafts: Sequence[MemoryDraft]) -> list[int]:
         """Write memories in one transaction; returns their ids."""
         with self._store.write() as connection:
-            return self.insert(connection, drafts)
+            return self._insert(connection, drafts)
 
-    def put(self, draft: MemoryDraft) -> int:
-        """Write under a key; an earlier value goes into the history."""
-        return self.put_all([draft])[0]
+    def put(self, *drafts: MemoryDraft) -> list[int]:
+        """Write memories, each under its key, in one transaction; returns their ids.
 
-    def put_all(self, drafts: Sequence[MemoryDraft]) -> list[int]:
-        """Write several, each under its key, in one transaction."""
+        An earlier value of a key goes into the history.
+        """
+        ids = []
         with self._store.write() as connection:
-            return [self._put(connection, draft) for draft in drafts]
+            for draft in drafts:
+                row = connection.execute(self._named(draft.kind, draft.key)).first()
+                if row is None:
+                    ids += self._insert(connection, [draft])
+                else:
+                    self._replace(connection, row, draft)
+                    ids.append(row.id)
+        return ids
 
-    def _put(self, connection: sa.Connection, draft: MemoryDraft) -> int:
-        row = connection.execute(self._named([draft.kind], draft.key)).first()
-        if row is None:
-            return self.insert(connection, [draft])[0]
-        self._replace(connection, row, draft)
-        return int(row.id)
-
-    def get(self, kinds: Sequence[str], key: str) -> Any | None:
-        """Find the row that bears a key, or None."""
+    def get(self, kind: str, key: str) -> Any | None:
+        """Find the row of a kind that bears a key, or None."""
         with self._store.read() as connection:
-            return connection.execute(self._named(kinds, key)).first()
+            return connection.execute(self._named(kind, key)).first()
 
-    def all(self, kinds: Sequence[str] | None, newest: int | None = None) -> list[Any]:
-        """List memories of some kinds, or the newest of them, in the order of their writing."""
-        query = self._of(kinds).where(memories.c.state == "active").order_by(memories.c.id.desc())
+    def all(self, *kinds: str, newest: int | None = None) -> list[Any]:
+        """List memories of these kinds (of all without any), or the newest, in order of writing."""
+        query = self._active.where(memories.c.kind.in_(kinds)) if kinds else self._active
+        newest_first = query.order_by(memories.c.id.desc()).limit(newest)
         with self._store.read() as connection:
-            return list(reversed(connection.execute(query.limit(newest)).all()))
+            return list(reversed(connection.execute(newest_first).all()))
 
     def after(self, memory: int, limit: int) -> list[Any]:
         """List memories that were written after one, those that can be found."""
-        query = sa.select(memories).where(self._own, memories.c.id > memory)
-        query = query.where(memories.c.state == "active", memories.c.terms != "")
+        query = self._active.where(memories.c.id > memory, memories.c.terms != "")
         with self._store.read() as connection:
             return list(connection.execute(query.order_by(memories.c.id).limit(limit)))
 
-    def other(self, name: str) -> Entries | None:
-        """Give those of another namespace; None where it is this one, or nobody opened it yet."""
-        number = self._store.known_namespace(name)
-        if number is None or number == self._namespace:
-            return None
-        return Entries(self._store, number, self.vectors)
-
-    def by_ids(self, ids: Sequence[int]) -> list[Any]:
-        """Read memories in use, in the order of the ids; those that are gone are left out.
-
-        So are those of other namespaces.
-        """
-        first, last = self.bounds["first"], self.bounds["last"]
+    def by_ids(self, ids: Iterable[int]) -> list[Any]:
+        """Read memories of this namespace that are in use, in the order of the ids."""
+        own = [id_ for id_ in ids if self._first <= id_ <= self._last]
         with self._store.read() as connection:
-            rows = rows_of(connection, [id_ for id_ in ids if first <= id_ <= last])
-        return [rows[id_] for id_ in ids if id_ in rows and rows[id_].state == "active"]
-
-    def archive(self, ids: Collection[int]) -> int:
-        """Take memories out of use: no search finds them, nothing of them is lost."""
-        with self._store.write() as connection:
-            rows = [row for row in rows_of(connection, ids).values() if row.state == "active"]
-            self._unindex(connection, rows)
-            which = memories.c.id.in_([row.id for row in rows])
-            connection.execute(memories.update().where(which), {"state": "archived"})
-        return len(rows)
-
-    def catch_up(self, deadline: float) -> int:
-        """Embed what is new until the time is up; returns how many, 0 where there is no model."""
-        return self._by_meaning.catch_up(deadline) if self._by_meaning else 0
+            rows = rows_of(connection, own)
+        return [rows[id_] for id_ in own if id_ in rows and rows[id_].state == "active"]
 
     def earlier(self, memory: int) -> list[Any]:
         """List the former values of a memory, oldest first."""
@@ -145,52 +175,75 @@ class Entries:
         with self._store.read() as connection:
             return list(connection.execute(query))
 
-    def delete(self, kinds: Sequence[str] | None, key: str | None = None) -> int:
-        """Delete for good, with their history; returns how many there were."""
-        query = self._of(kinds)
-        return self._delete(query if key is None else query.where(memories.c.key == key))
+    def other(self, name: str) -> Entries | None:
+        """Open another namespace; None where it is this one, or nobody opened it yet."""
+        number = self._store.known_namespace(name)
+        if number is None or number == self.namespace:
+            return None
+        return Entries(self._store, number, self.vectors)
 
-    def delete_ids(self, ids: Sequence[int]) -> int:
-        """Delete these for good, with their history; returns how many there were."""
-        return self._delete(self._of(None).where(memories.c.id.in_(ids)))
+    def archive(self, ids: Collection[int]) -> int:
+        """Take memories out of use: no search finds them, nothing of them is lost."""
+        with self._store.write() as connection:
+            rows = [row for row in rows_of(connection, ids).values() if row.state == "active"]
+            unindex_memories(connection, [(row.id, row.terms) for row in rows])
+            which = memories.c.id.in_([row.id for row in rows])
+            connection.execute(memories.update().where(which), {"state": "archived"})
+        return len(rows)
 
-    def _of(self, kinds: Sequence[str] | None) -> sa.Select[Any]:
+    def delete(
+        self, kind: str | None = None, key: str | None = None, ids: Collection[int] | None = None
+    ) -> int:
+        """Delete memories for good; returns how many there were.
+
+        Those of a kind, of a key, of these ids; all of the namespace where nothing is named. With
+        them go their history, their links, and what they became for the sake of their meaning.
+        """
         query = sa.select(memories).where(self._own)
-        return query if kinds is None else query.where(memories.c.kind.in_(kinds))
+        query = query if kind is None else query.where(memories.c.kind == kind)
+        query = query if key is None else query.where(memories.c.key == key)
+        query = query if ids is None else query.where(memories.c.id.in_(ids))
+        doomed = query.with_only_columns(memories.c.id)
+        with self._store.write() as connection:
+            rows = {row.id: row for row in connection.execute(query)}
+            active = [row for row in rows.values() if row.state == "active"]
+            unindex_memories(connection, [(row.id, row.terms) for row in active])
+            former = sa.select(history.c.memory, history.c.text).where(history.c.memory.in_(doomed))
+            texts = [(row.id, row.text) for row in rows.values()]
+            texts += [(row.memory, row.text) for row in connection.execute(former)]
+            names = {digest(meaning(rows[id_].kind, rows[id_].key, text)) for id_, text in texts}
+            if names:
+                embedded = embeddings.delete().where(embeddings.c.digest == sa.bindparam("name"))
+                connection.execute(embedded, [{"name": name} for name in names])
+            # The vectors of pgvector go with the memories.
+            for column in (
+                codes.c.memory, restated.c.memory, history.c.memory, links.c.one, links.c.other,
+                memories.c.id,
+            ):  # fmt: skip
+                connection.execute(column.table.delete().where(column.in_(doomed)))
+        if rows:
+            self._store.purge()
+        return len(rows)
 
     def search(
         self,
         text: str,
         limit: int,
-        kinds: Collection[str] | None,
+        kinds: Collection[str] | None = None,
         *,
         associations: bool = True,
     ) -> list[Hit]:
         """Find memories of this namespace that bear on a text, best first."""
-        asked = self._by_meaning.asked(text) if self._by_meaning else None
-        query = sa.select(namespaces.c.last).where(namespaces.c.id == self._namespace)
+        if self.vectors is not None and text.strip():
+            self.vectors.catch_up(self.namespace, time.monotonic() + EMBEDDING_SECONDS)
+        given = sa.select(namespaces.c.last).where(namespaces.c.id == self.namespace)
         with self._store.read() as connection:
-            where = Range(self.bounds["first"] + 1, connection.execute(query).scalar_one())
-            words = WordSearch(connection, self._store.index, where, kinds)
-            if self._by_meaning is None or asked is None:
-                scored = words.find(text)
-                found = [(score, row.id) for score, row in scored]
-            else:
-                near = self._by_meaning.near(connection, asked, where)
-                scored = words.find(text, near)
-                found = [(score, row.id) for score, row in scored]
-                found = self._by_meaning.reorder(connection, asked, found, near)
-            known = {row.id: row for _, row in scored}
-            if associations and found:
-                starts = [id_ for _, id_ in found[:STARTS]]
-                reached = follow(found, self.links.of(connection, starts))
-                rows = self._store.index.rows(connection, sorted(reached)) if reached else []
-                known |= {row.id: row for row in rows if kinds is None or row.kind in kinds}
-                found += [(score, id_) for id_, score in reached.items() if id_ in known]
-            best = [(weighed(score, known[id_]), id_) for score, id_ in found]
-            best = sorted(best, key=lambda pair: (-pair[0], pair[1]))[:limit]
-            texts = rows_of(connection, [id_ for _, id_ in best])
-        return [hit_of(texts[id_], score) for score, id_ in best]
+            last = connection.execute(given).scalar_one()
+            words = WordSearch(connection, self._first + 1, last, kinds)
+            links = self.links if associations else None
+            found = find(words, text, self.vectors, links)[:limit]
+            rows = rows_of(connection, [id_ for _, id_ in found])
+        return [hit_of(rows[id_], score) for score, id_ in found]
 
     def search_all(
         self,
@@ -209,68 +262,85 @@ class Entries:
         every = [*found, *(replace(hit, shared=True) for hit in theirs)]
         return sorted(every, key=lambda hit: -hit.score)[:limit]
 
-    def insert(self, connection: sa.Connection, drafts: Sequence[MemoryDraft]) -> list[int]:
-        """Write memories inside a transaction that is already open."""
-        if not drafts:
-            return []
-        previous = connection.execute(_BEFORE, self.bounds).first()
-        before = Place(*previous) if previous else None
-        wanted = {"namespace": self._namespace, "count": len(drafts)}
-        last = int(connection.execute(_TAKE, wanted).scalar_one())
-        now, rows = time.time(), []
-        for number, draft in enumerate(drafts, last - len(drafts) + 1):
-            before = place(number, draft, now, before)
-            rows.append({**columns(draft, now), "id": number, "session": before.session})
-        connection.execute(_INSERT, rows)
-        self._index(connection, rows)
-        return [row["id"] for row in rows]
-
-    def _named(self, kinds: Sequence[str], key: str | None) -> sa.Select[Any]:
-        named = sa.and_(memories.c.key == key, memories.c.kind.in_(kinds))
+    def _named(self, kind: str, key: str | None) -> sa.Select[Any]:
+        named = sa.and_(memories.c.key == key, memories.c.kind == kind)
         return sa.select(memories).where(named, self._own).order_by(memories.c.id)
 
+    def _insert(self, connection: sa.Connection, drafts: Sequence[MemoryDraft]) -> list[int]:
+        if not drafts:
+            return []
+        latest = sa.select(*memories.c["id", "session", "at", "source"]).where(self._own)
+        newest = connection.execute(latest.order_by(memories.c.id.desc()).limit(1)).first()
+        previous = Previous(*newest) if newest else None
+        wanted = {"namespace": self.namespace, "count": len(drafts)}
+        last = int(connection.execute(_TAKE_IDS, wanted).scalar_one())
+        rows = []
+        for number, draft in enumerate(drafts, last - len(drafts) + 1):
+            row = _columns(draft)
+            session = _session_of(number, draft, row["at"], previous)
+            previous = Previous(number, session, row["at"], draft.source)
+            rows.append({**row, "id": number, "session": session})
+        connection.execute(memories.insert(), rows)
+        index_memories(connection, [(row["id"], row["terms"]) for row in rows])
+        return [row["id"] for row in rows]
+
     def _replace(self, connection: sa.Connection, row: Any, draft: MemoryDraft) -> None:
-        now = time.time()
+        new = _columns(draft)
         if (row.text, row.value) != (draft.text, draft.value):
-            former = {c.name: getattr(row, c.name) for c in history.c if hasattr(row, c.name)}
-            former.pop("id")
-            connection.execute(history.insert(), {**former, "memory": row.id, "replaced": now})
+            kept = ("text", "value", "source", "run", "url", "trusted", "written")
+            former = {name: getattr(row, name) for name in kept}
+            former |= {"memory": row.id, "replaced": new["written"]}
+            connection.execute(history.insert(), former)
             connection.execute(restated.delete().where(restated.c.memory == row.id))
             connection.execute(restated.insert(), {"memory": row.id})
-        new = columns(draft, now)
         connection.execute(memories.update().where(memories.c.id == row.id), new)
-        self._unindex(connection, [row])
-        self._index(connection, [{"id": row.id, **new}])
+        if row.state == "active":
+            unindex_memories(connection, [(row.id, row.terms)])
+        index_memories(connection, [(row.id, new["terms"])])
 
-    def _delete(self, query: sa.Select[Any]) -> int:
-        """Delete memories, with all that they were and became for the sake of their meaning.
 
-        The vectors of pgvector go with the memories.
-        """
-        with self._store.write() as connection:
-            rows = list(connection.execute(query))
-            ids, by_id = [row.id for row in rows], {row.id: row for row in rows}
-            self._unindex(connection, rows)
-            former = sa.select(history.c.memory, history.c.text).where(history.c.memory.in_(ids))
-            texts = [(row.id, row.text) for row in rows]
-            texts += [(row.memory, row.text) for row in connection.execute(former)]
-            names = {digest(meaning(by_id[i].kind, by_id[i].key, text)) for i, text in texts}
-            connection.execute(embeddings.delete().where(embeddings.c.digest.in_(names)))
-            for column in (
-                codes.c.memory, restated.c.memory, history.c.memory, links.c.one, links.c.other,
-                memories.c.id,
-            ):  # fmt: skip
-                connection.execute(column.table.delete().where(column.in_(ids)))
-        if rows:
-            self._store.purge()
-        return len(rows)
+def _columns(draft: MemoryDraft) -> dict[str, Any]:
+    """Lay a draft out as columns, all but id and session."""
+    now, terms = time.time(), ""
+    if draft.kind not in UNSEARCHED:
+        named = index_terms(draft.key) if draft.key and draft.kind in NAMED else []
+        found = memory_terms(draft.text if draft.searched is None else draft.searched)
+        terms = " ".join([kind_term(draft.kind), *found, *named])
+    return {
+        "kind": draft.kind,
+        "key": draft.key,
+        "text": draft.text,
+        "value": draft.value,
+        "at": now if draft.at is None else draft.at,
+        "written": now,
+        "source": draft.source,
+        "run": draft.origin.run,
+        "url": draft.origin.url,
+        "trusted": draft.origin.trusted,
+        "state": "active",
+        "terms": terms,
+        "traits": traits(draft.text),
+    }
 
-    def _index(self, connection: sa.Connection, rows: Sequence[dict[str, Any]]) -> None:
-        found = [(row["id"], row["terms"]) for row in rows if row["terms"]]
-        if found:
-            self._store.index.add(connection, found)
 
-    def _unindex(self, connection: sa.Connection, rows: Sequence[Any]) -> None:
-        found = [(row.id, row.terms) for row in rows if row.terms and row.state == "active"]
-        if found:
-            self._store.index.remove(connection, found)
+def _session_of(number: int, draft: MemoryDraft, at: float, previous: Previous | None) -> int:
+    """Find the session that a memory belongs to: that of the one before it, or one of its own.
+
+    Only a turn of a talk goes on with a session, which says when, where or who; a note stands for
+    itself. Silence ends a session, and so does another source; but where each turn has a source of
+    its own (`D1:1`, `D1:2`, or one that stood alone), the source names the turn, not the session.
+    """
+    dated = draft.at is not None or draft.source is not None
+    talks = draft.kind not in ALONE and draft.origin.run is None
+    if previous is None or not talks or not (dated or has_speaker(draft.text)):
+        return number
+    if abs(at - previous.at) > SESSION_GAP:
+        return number
+    alone = previous.session == previous.id or None in (previous.source, draft.source)
+    goes_on = alone or _stem(previous.source) == _stem(draft.source)
+    return previous.session if goes_on else number
+
+
+def _stem(source: str | None) -> str | None:
+    match = _TURN_ID.fullmatch(source or "")
+    return match[1] if match else source

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import ExitStack
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
-from agent.jsvalues import well_formed
+from agent.jsvalues import to_string, well_formed
 from agent.limits import LimitSettings
-from agent.memory import consolidation, outcomes
+from agent.memory import consolidation, kinds, outcomes
 from agent.memory.associations import Graph
 from agent.memory.conversations import Conversations
 from agent.memory.database import Store, memories, seals, stamps, state
 from agent.memory.embedders import embedder_of
-from agent.memory.entries import SHARED, Entries
-from agent.memory.kinds import NOTE, REMEMBERED, expand
-from agent.memory.memory_types import Origin, Turn
-from agent.memory.records import MemoryDraft, check_key, hit_of, pack, seconds, unpack
+from agent.memory.entries import SHARED, Entries, MemoryDraft, hit_of, pack, unpack
+from agent.memory.kinds import expand
+from agent.memory.layers import SHOWN_WITHOUT_FILTER, relevant
+from agent.memory.memory_types import Layers, Origin, ReservedKey, Turn, Untrusted
 from agent.memory.storage import Upkeep, export_storage, load_storage
 from agent.memory.vectors import Vectors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
 
     from agent.memory.consolidation import Unworded
-    from agent.memory.memory_types import Consolidated, Hit, Layers
+    from agent.memory.memory_types import Consolidated, Hit
     from agent.memory.vectors import Embedder
     from agent.types import Report
 
@@ -69,19 +68,18 @@ class Memory:
 
         What is not there is created, readable by its owner alone. With `embeddings` (a model, or
         the name of one: `local`, `openai/…`, …) searching goes by meaning as well as by words.
-        Raises `MemoryUnavailable`, and `UsageError` for a model that nobody has and a namespace
-        without a name.
+        Raises `MemoryUnavailable`, and `UsageError` for an unknown model and a namespace without a
+        name.
         """
-        with ExitStack() as undo:
-            store = Store.open(place)
-            undo.callback(store.close)
+        store = Store.open(place)
+        try:
             number = store.namespace(namespace)
             if isinstance(embeddings, str):
                 embeddings = embedder_of(embeddings, None, os.environ)
-            vectors = Vectors(store, embeddings) if embeddings else None
-            memory = cls(store, number, vectors, limits)
-            undo.pop_all()
-        return memory
+            return cls(store, number, Vectors(store, embeddings) if embeddings else None, limits)
+        except BaseException:
+            store.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -90,13 +88,13 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Let go of the database. Everything written is already on disk."""
+        """Close the database. Everything written is already on disk."""
         self.store.close()
 
     def add(
         self,
         text: str,
-        kind: str = NOTE,
+        kind: str = kinds.NOTE,
         key: str | None = None,
         at: datetime | str | float | None = None,
         source: str | None = None,
@@ -108,40 +106,46 @@ class Memory:
         `at` says when it happened (a naive time is UTC), `source` where: memories with the same
         source, or close in time, form a session. Kind `memory` is what `remember` writes.
         """
-        if kind == REMEMBERED:
+        if kind == kinds.REMEMBERED:
             return self.remember(key or "", text, origin=origin)
-        when, origin = seconds(at), origin or Origin()
-        draft = MemoryDraft(well_formed(text), kind, key, at=when, source=source, origin=origin)
+        if isinstance(at, str):
+            at = datetime.fromisoformat(at)
+        if isinstance(at, datetime):
+            at = (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+        origin = origin or Origin()
+        draft = MemoryDraft(well_formed(text), kind, key, at=at, source=source, origin=origin)
         return self.entries.add([draft])[0]
 
     def remember(self, key: str, value: Any, *, origin: Origin | None = None) -> int:
-        """Save a value under a key; an earlier one goes into the history.
+        """Save a value under a key; an earlier one goes into the history. Returns its id.
 
         Raises `ReservedKey` for keys that belong to the engine.
         """
-        check_key(key)
+        if not key:
+            raise ReservedKey("a memory needs a key")
+        if key.startswith(("_", "session_")):
+            raise ReservedKey(f"the key {key!r} belongs to the engine")
         text, packed = pack(value)
-        return self.entries.put(
-            MemoryDraft(text, REMEMBERED, key, packed, origin=origin or Origin())
-        )
+        origin = origin or Origin()
+        return self.entries.put(MemoryDraft(text, kinds.REMEMBERED, key, packed, origin=origin))[0]
 
     def recall(self, key: str) -> Any | None:
         """Read what was remembered under a key, or None."""
-        row = self.entries.get([REMEMBERED], key)
+        row = self.entries.get(kinds.REMEMBERED, key)
         return None if row is None else unpack(row)
 
     def remembered(self) -> dict[str, Any]:
         """All that was remembered, by key, in the order in which it was first written."""
-        return {row.key: unpack(row) for row in self.entries.all([REMEMBERED])}
+        return {row.key: unpack(row) for row in self.entries.all(kinds.REMEMBERED)}
 
     def former_values(self, key: str) -> list[Any]:
         """What a key meant before, oldest first."""
-        row = self.entries.get([REMEMBERED], key)
+        row = self.entries.get(kinds.REMEMBERED, key)
         return [] if row is None else [unpack(old) for old in self.entries.earlier(row.id)]
 
     def forget(self, key: str) -> bool:
         """Delete what was remembered under a key, and its history, for good."""
-        return self.entries.delete([REMEMBERED], key) > 0
+        return self.entries.delete(kinds.REMEMBERED, key) > 0
 
     def search(
         self,
@@ -167,20 +171,20 @@ class Memory:
 
     def newest(self, kinds: Sequence[str] | None = None, limit: int | None = 100) -> list[Hit]:
         """List the newest memories, oldest of them first."""
-        return [hit_of(row, 0.0) for row in self.entries.all(kinds, limit)]
+        return [hit_of(row) for row in self.entries.all(*kinds or (), newest=limit)]
 
     def get(self, memory: int) -> Hit | None:
         """Read a memory of this namespace, or of the shared one, by its id."""
-        rows = self.entries.by_ids([memory])
-        if rows:
-            return hit_of(rows[0], 0.0)
+        for row in self.entries.by_ids([memory]):
+            return hit_of(row)
         shared = self.entries.other(SHARED)
-        rows = shared.by_ids([memory]) if shared is not None else []
-        return replace(hit_of(rows[0], 0.0), shared=True) if rows else None
+        for row in shared.by_ids([memory]) if shared is not None else ():
+            return replace(hit_of(row), shared=True)
+        return None
 
     def delete(self, ids: Sequence[int]) -> int:
         """Delete memories, their history and their links for good; returns how many there were."""
-        return self.entries.delete_ids(ids)
+        return self.entries.delete(ids=ids)
 
     def trust(self, memory: int) -> None:
         """Take a memory of this namespace for the person's own word, whoever wrote it."""
@@ -194,20 +198,19 @@ class Memory:
         with self.store.write() as connection:
             for table in (state, seals, stamps):
                 connection.execute(table.delete().where(table.c.namespace == self.namespace))
-        gone = self.entries.delete(None) + self.conversations.delete()
+        gone = self.entries.delete() + self.conversations.delete()
         self.store.purge()
         return gone
 
     def graph(self) -> Graph:
         """Gather the memories that have the most links, and the links among them."""
         with self.store.read() as connection:
-            ids = self.entries.links.busiest(connection, **self.entries.bounds, limit=DRAWN)
-        memories = [hit_of(row, 0.0) for row in self.entries.by_ids(ids)]
-        known = {hit.id for hit in memories}
+            busiest = self.entries.links.busiest(connection, DRAWN)
+        hits = [hit_of(row) for row in self.entries.by_ids(busiest)]
+        known = {hit.id for hit in hits}
         with self.store.read() as connection:
             links = self.entries.links.of(connection, sorted(known))
-        among = tuple(link for link in links if {link.one, link.other} <= known)
-        return Graph(tuple(memories), among)
+        return Graph(tuple(hits), tuple(link for link in links if {link.one, link.other} <= known))
 
     def append_turn(self, session: str, role: str, text: str) -> None:
         """Add a message to a conversation, which is opened if it is new."""
@@ -222,8 +225,31 @@ class Memory:
         return self.conversations.latest()
 
     def layers(self, question: str, session: str | None = None) -> Layers:
-        """Gather what a run is given; without a session, history begins anew."""
-        return outcomes.gather(self.entries, self.conversations, question, session, self.limits)
+        """Read every layer that a run is given; without a session, history begins anew.
+
+        `recalled` holds what bears on the question and is in no other layer.
+        """
+        entries, talks, limits = self.entries, self.conversations, self.limits
+        saved: dict[str, dict[str, Any]] = {kinds.REMEMBERED: {}, kinds.SUMMARY: {}}
+        for row in entries.all(*saved):
+            value = unpack(row)
+            saved[row.kind][row.key] = value if row.trusted else Untrusted(to_string(value))
+        every = {**saved[kinds.REMEMBERED], **saved[kinds.SUMMARY]}
+        few = len(every) <= SHOWN_WITHOUT_FILTER
+        shown = every if few else [key for key, _ in relevant(question, every)]
+        quotes, public = talks.heard(session) if session else (False, "")
+        return Layers(
+            condensed=talks.condensed(session)[0] if session else "",
+            history=tuple(talks.turns(session, limits.recent_turns)) if session else (),
+            profile={row.key: unpack(row) for row in entries.all(kinds.PROFILE)},
+            memories=saved[kinds.REMEMBERED],
+            sessions=saved[kinds.SUMMARY],
+            skills=tuple(unpack(row) for row in entries.all(kinds.SKILL)),
+            recalled=outcomes.recall(entries, question, shown, limits.recalled),
+            quotes=quotes,
+            public=public,
+            limits=limits,
+        )
 
     def upkeep(self, session: str) -> Upkeep:
         """Give what the jobs after an answer change, for one conversation."""
@@ -240,12 +266,12 @@ class Memory:
         return outcomes.record_run(self.entries, report, steps, used)
 
     def uses(self, memory: int) -> tuple[int, int]:
-        """Give to how many runs a memory was given, and how many of their answers cite its page."""
+        """Count the runs that a memory was given to, and their answers that cite its page."""
         return outcomes.uses(self.entries, memory)
 
     def reinforce(self, ids: Sequence[int]) -> None:
         """Strengthen the links among memories that served one verified answer."""
-        self.entries.links.reinforce([row.id for row in self.entries.by_ids(ids)])
+        self.entries.links.reinforce(row.id for row in self.entries.by_ids(ids))
 
     def consolidation_due(self) -> bool:
         """Tell at a run's end whether it is time: six hours after the last one and run."""
@@ -264,7 +290,7 @@ class Memory:
         consolidation.reword(self.entries, key, text)
 
     def export(self, session: str | None = None) -> dict[str, Any]:
-        """Give everything in the reference engine's storage form.
+        """Export everything in the reference engine's storage form.
 
         The conversation is the named one, or the one last spoken in.
         """
@@ -272,7 +298,7 @@ class Memory:
         return export_storage(self.entries, self.conversations, session)
 
     def load(self, storage: Mapping[str, Any], session: str = IMPORTED) -> list[tuple[str, str]]:
-        """Take over a storage in the reference engine's form; raises `BadImport`.
+        """Import a storage in the reference engine's form; raises `BadImport`.
 
         What has the same key is replaced, its former value kept in the history; the chat history
         becomes the conversation `session`. A skill that is named as another, and says something

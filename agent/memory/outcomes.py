@@ -1,4 +1,4 @@
-"""What a run leaves in memory, and what of it the next run is given.
+"""What a run leaves in memory, and which memories the next run is given.
 
 Only what a run verified is kept as a fact or an outcome; a run that failed or found no answer
 leaves an error, one whose answer nobody verified leaves nothing.
@@ -15,26 +15,22 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from agent import jsvalues
 from agent.memory import kinds
-from agent.memory.layers import SHOWN_WITHOUT_FILTER, relevant
-from agent.memory.memory_types import Layers, Origin, Untrusted
-from agent.memory.records import RUNS, MemoryDraft, details, unpack
-from agent.memory.term_index import content_key, index_terms, unmarked
+from agent.memory.entries import RUNS, Entries, MemoryDraft, details
+from agent.memory.memory_types import Origin
+from agent.memory.terms import content_key, index_terms, without_citations
 from agent.types import VerdictState
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from agent.limits import LimitSettings
-    from agent.memory.conversations import Conversations
-    from agent.memory.entries import Entries
     from agent.memory.memory_types import Hit
     from agent.types import Report, ReportSource, Sentence
 
+USES, USES_KEPT = "uses", 1_000
+"""The note that counts how memories were used, and how many it holds, those given last."""
 ANSWER = 400  # characters of the answer that an outcome keeps
-USES, USES_KEPT = "uses", 1_000  # memories whose use is counted, those given last
-MESSAGE = 200  # characters of what went wrong
+MESSAGE = 200  # characters of an error's message
 PAGES = 5  # that a fact names; more do not make it truer
 GOOD_FOR = 5  # questions that a source remembers
 MIN_PLAYBOOK = 2  # steps; one search is no method
@@ -57,29 +53,43 @@ def record_run(
     whose page the answer cites.
     """
     cited = {source.n: source for source in report.sources}
+    verified = [
+        sentence
+        for sentence in report.sentences
+        if sentence.verdict is VerdictState.SUPPORTED
+        and not sentence.weak
+        and not cited.keys().isdisjoint(sentence.citations)
+    ]
     facts: dict[str, MemoryDraft] = {}
-    verified = [s for s in report.sentences if _is_verified(s) and set(s.citations) & cited.keys()]
     for sentence in verified:
-        sources = [cited[n] for n in sentence.citations if n in cited]
-        text = unmarked(sentence.text)
+        text = without_citations(sentence.text)
         if not text.startswith("|"):  # a table's row tells nothing without its header
+            sources = [cited[n] for n in sentence.citations if n in cited]
             fact = _fact(entries, report, text, sources)
             facts.setdefault(str(fact.key), fact)
     _retire(entries, report, list(facts.values()))
-    drafts = list(facts.values())
+    drafts, question = list(facts.values()), question_key(report.question)
     if report.status in _UNANSWERED:
-        drafts.append(_error(report))
+        # Words of an answer that nothing carries are not kept.
+        why = report.error.message[:MESSAGE] if report.error else "no answer was found"
+        text = f"{report.question} → {report.status}: {why}"
+        drafts.append(_draft(report, kinds.ERROR, question, text, searched=report.question))
     elif verified:
+        drafts.append(_outcome(report, verified, list(facts)))
         carrying = {n for sentence in verified for n in sentence.citations}
         read = [s for s in report.sources if s.n in carrying and s.via != "snippet"]
-        drafts += [_outcome(report, verified, facts), *(_source(entries, report, s) for s in read)]
-        worked = _worked(report, steps) if report.status == "answered" else []
-        if len(worked) >= MIN_PLAYBOOK:
-            drafts.append(_playbook(report, worked))
-        entries.delete([kinds.ERROR], question_key(report.question))
-    ids = entries.put_all(drafts)
-    urls = {source.url for source in report.sources}
-    served = [row.id for row in entries.by_ids(used) if row.url in urls]
+        drafts += [_source(entries, report, source) for source in read]
+        # Of the pages that were opened, those that the answer cites led to it.
+        urls = [source.url for source in report.sources]
+        worked = [s for s in steps if "://" not in s or any(url in s for url in urls)]
+        if report.status == "answered" and len(worked) >= MIN_PLAYBOOK:
+            lines = "\n".join(f"{number}) {step}" for number, step in enumerate(worked, 1))
+            text = f"Playbook for: {report.question}\nSteps:\n{lines}"
+            drafts.append(_draft(report, kinds.PLAYBOOK, question, text, searched=report.question))
+        entries.delete(kinds.ERROR, question)
+    ids = entries.put(*drafts)
+    pages = {source.url for source in report.sources}
+    served = [row.id for row in entries.by_ids(used) if row.url in pages]
     if facts:
         entries.links.reinforce([*ids[: len(facts)], *served])
     _count_uses(entries, used, served)
@@ -88,44 +98,73 @@ def record_run(
     return ids
 
 
-def _count_uses(entries: Entries, given: Sequence[int], cited: Sequence[int]) -> None:
-    """Count of each memory to how many runs it was given, and how many answers cite its page."""
-    if not given:
-        return
-    kept: dict[str, list[int]] = entries.notes.read(USES) or {}
-    for memory in given:
-        shown, served = kept.pop(str(memory), [0, 0])
-        kept[str(memory)] = [shown + 1, served + (memory in cited)]
-    entries.notes.write(USES, dict(list(kept.items())[-USES_KEPT:]))
-
-
-def uses(entries: Entries, memory: int) -> tuple[int, int]:
-    """Give to how many runs a memory was given, and how many of their answers cite its page."""
-    shown, served = (entries.notes.read(USES) or {}).get(str(memory), (0, 0))
-    return shown, served
-
-
 def question_key(question: str) -> str:
-    """Name a question by its words in any order: however it is turned, it asks the same."""
+    """Hash a question by its words in any order: however it is turned, it asks the same."""
     return hashlib.sha256(" ".join(sorted(set(index_terms(question)))).encode()).hexdigest()[:24]
 
 
-def _is_verified(sentence: Sentence) -> bool:
-    return sentence.verdict is VerdictState.SUPPORTED and not sentence.weak
+def _fact(
+    entries: Entries, report: Report, text: str, sources: Sequence[ReportSource]
+) -> MemoryDraft:
+    """Draft a fact; earlier pages that said the same stay with it.
+
+    The page's title stands before a sentence that does not say what it speaks of.
+    """
+    key, first = content_key(text), sources[0]
+    fields = {"url", "title", "sha256", "fetched_at", "quotes"}
+    pages = [source.model_dump(include=fields) for source in sources]
+    urls = {source.url for source in sources}
+    before = details(entries.get(kinds.FACT, key)).get("sources", [])
+    pages += [source for source in before if source["url"] not in urls]
+    if first.title and not set(index_terms(first.title)) & set(index_terms(text)):
+        text = f"{first.title}: {text}"
+    return _draft(report, kinds.FACT, key, text, {"sources": pages[:PAGES]}, url=first.url)
+
+
+def _outcome(report: Report, verified: Sequence[Sentence], facts: Sequence[str]) -> MemoryDraft:
+    answer = " ".join(without_citations(sentence.text) for sentence in verified)[:ANSWER]
+    text = f"{report.question} → {report.status}: {answer}"
+    key, searched = question_key(report.question), f"{report.question} {answer}"
+    return _draft(report, kinds.OUTCOME, key, text, {"facts": facts}, searched=searched)
+
+
+def _source(entries: Entries, report: Report, source: ReportSource) -> MemoryDraft:
+    before = details(entries.get(kinds.SOURCE, source.url)).get("good_for", [])
+    good_for = [*(q for q in before if q != report.question), report.question][-GOOD_FOR:]
+    name = source.title or source.url
+    text = f"{name} — good for: {'; '.join(good_for)}"
+    value = {"good_for": good_for, "sha256": source.sha256, "fetched_at": source.fetched_at}
+    searched = " ".join([name, *good_for])
+    return _draft(report, kinds.SOURCE, source.url, text, value, url=source.url, searched=searched)
+
+
+def _draft(
+    report: Report,
+    kind: str,
+    key: str,
+    text: str,
+    value: Any = None,
+    *,
+    url: str | None = None,
+    searched: str | None = None,
+) -> MemoryDraft:
+    """Draft what a run leaves; it is not found by the words of our own forms: see `searched`."""
+    packed = None if value is None else json.dumps(value)
+    origin = Origin(report.run, url, trusted=False)
+    return MemoryDraft(text, kind, key, packed, source=url, origin=origin, searched=searched)
 
 
 def _retire(entries: Entries, report: Report, new: Sequence[MemoryDraft]) -> None:
     """Take out of use what this run contradicts: facts, and the outcomes that rest on them."""
-    denied = {
-        content_key(sentence.text): unmarked(sentence.text)
-        for sentence in report.sentences
-        if sentence.verdict is VerdictState.CONTRADICTED
-    }
-    old = {row.id: row for key in denied if (row := entries.get([kinds.FACT], key)) is not None}
+    old: dict[int, Any] = {}
+    for sentence in report.sentences:
+        if sentence.verdict is VerdictState.CONTRADICTED:
+            row = entries.get(kinds.FACT, content_key(sentence.text))
+            old |= {} if row is None else {row.id: row}
     for draft in new:
         rows = _alike(entries, draft.text, kinds.FACT)
-        same_run = {row.id for row in rows if row.run == report.run}
-        old |= {r.id: r for r in rows if r.id not in same_run and _replaces(draft.text, r.text)}
+        others = [row for row in rows if row.run != report.run]
+        old |= {row.id: row for row in others if _replaces(draft.text, row.text)}
     keys = {row.key for row in old.values()}
     for row in list(old.values()):
         outcomes = _alike(entries, row.text, kinds.OUTCOME)
@@ -136,7 +175,7 @@ def _retire(entries: Entries, report: Report, new: Sequence[MemoryDraft]) -> Non
 
 def _alike(entries: Entries, text: str, kind: str) -> list[Any]:
     hits = entries.search(text, ALIKE, [kind], associations=False)
-    return entries.by_ids([hit.id for hit in hits])
+    return entries.by_ids(hit.id for hit in hits)
 
 
 def _replaces(new: str, old: str) -> bool:
@@ -155,126 +194,33 @@ def _parted(text: str) -> tuple[frozenset[str], list[str]]:
     return frozenset(index_terms(rest)), numbers
 
 
-def _outcome(
-    report: Report, verified: Sequence[Sentence], facts: dict[str, MemoryDraft]
-) -> MemoryDraft:
-    answer = " ".join(unmarked(sentence.text) for sentence in verified)[:ANSWER]
-    text = f"{report.question} → {report.status}: {answer}"
-    found_by, key = f"{report.question} {answer}", question_key(report.question)
-    value = {"facts": list(facts)}
-    return _draft(report, kinds.OUTCOME, key, text, value=value, found_by=found_by)
+def _count_uses(entries: Entries, given: Sequence[int], cited: Sequence[int]) -> None:
+    """Count of each memory to how many runs it was given, and how many answers cite its page."""
+    if not given:
+        return
+    kept: dict[str, list[int]] = entries.notes.read(USES) or {}
+    for memory in given:
+        shown, served = kept.pop(str(memory), [0, 0])
+        kept[str(memory)] = [shown + 1, served + (memory in cited)]
+    entries.notes.write(USES, dict(list(kept.items())[-USES_KEPT:]))
 
 
-def _error(report: Report) -> MemoryDraft:
-    """Note how a run failed; words of an answer that nothing carries are not kept."""
-    why = report.error.message[:MESSAGE] if report.error else "no answer was found"
-    text = f"{report.question} → {report.status}: {why}"
-    key = question_key(report.question)
-    return _draft(report, kinds.ERROR, key, text, found_by=report.question)
+def uses(entries: Entries, memory: int) -> tuple[int, int]:
+    """Count the runs that a memory was given to, and their answers that cite its page."""
+    shown, served = (entries.notes.read(USES) or {}).get(str(memory), (0, 0))
+    return shown, served
 
 
-def _fact(
-    entries: Entries, report: Report, text: str, sources: Sequence[ReportSource]
-) -> MemoryDraft:
-    """Draft a fact; earlier pages that said the same stay with it.
-
-    The page's title stands before a sentence that does not say what it speaks of.
-    """
-    key, first = content_key(text), sources[0]
-    fields = {"url", "title", "sha256", "fetched_at", "quotes"}
-    new = [source.model_dump(include=fields) for source in sources]
-    before = details(entries.get([kinds.FACT], key)).get("sources", [])
-    urls = {source.url for source in sources}
-    pages = [*new, *(source for source in before if source["url"] not in urls)][:PAGES]
-    named = set(index_terms(first.title)) & set(index_terms(text))
-    said = text if named or not first.title else f"{first.title}: {text}"
-    return _draft(report, kinds.FACT, key, said, url=first.url, value={"sources": pages})
-
-
-def _source(entries: Entries, report: Report, source: ReportSource) -> MemoryDraft:
-    before = details(entries.get([kinds.SOURCE], source.url)).get("good_for", [])
-    good_for = [*(q for q in before if q != report.question), report.question][-GOOD_FOR:]
-    name = source.title or source.url
-    value = {"good_for": good_for, "sha256": source.sha256, "fetched_at": source.fetched_at}
-    return _draft(
-        report,
-        kinds.SOURCE,
-        source.url,
-        f"{name} — good for: {'; '.join(good_for)}",
-        url=source.url,
-        value=value,
-        found_by=" ".join([name, *good_for]),
-    )
-
-
-def _worked(report: Report, steps: Sequence[str]) -> list[str]:
-    """Keep the steps that led to the answer: of the pages opened, those that it cites."""
-    cited = [source.url for source in report.sources]
-    return [step for step in steps if "://" not in step or any(url in step for url in cited)]
-
-
-def _playbook(report: Report, steps: Sequence[str]) -> MemoryDraft:
-    lines = "\n".join(f"{number}) {step}" for number, step in enumerate(steps, 1))
-    text = f"Playbook for: {report.question}\nSteps:\n{lines}"
-    key = question_key(report.question)
-    return _draft(report, kinds.PLAYBOOK, key, text, found_by=report.question)
-
-
-def _draft(
-    report: Report,
-    kind: str,
-    key: str,
-    text: str,
-    *,
-    url: str | None = None,
-    value: Any = None,
-    found_by: str | None = None,
-) -> MemoryDraft:
-    """Draft what a run leaves; the words of our own forms are nothing to find it by."""
-    packed = None if value is None else json.dumps(value)
-    origin = Origin(report.run, url, trusted=False)
-    return MemoryDraft(text, kind, key, packed, source=url, origin=origin, searched=found_by)
-
-
-def gather(
-    entries: Entries,
-    conversations: Conversations,
-    question: str,
-    session: str | None,
-    limits: LimitSettings,
-) -> Layers:
-    """Read every layer; `recalled` holds what bears on the question and is in no other layer."""
-    values: dict[str, dict[str, Any]] = {
-        kind: {row.key: _value(row) for row in entries.all([kind])}
-        for kind in (kinds.REMEMBERED, kinds.SUMMARY)
-    }
-    shown = {**values[kinds.REMEMBERED], **values[kinds.SUMMARY]}
-    if len(shown) > SHOWN_WITHOUT_FILTER:
-        shown = {entry.key: entry.value for entry in relevant(question, shown)}
-    recalled = [
+def recall(entries: Entries, question: str, shown: Iterable[str], most: int) -> tuple[Hit, ...]:
+    """Find what bears on a question, best first; `shown` are keys that a run is given anyway."""
+    known = set(shown)
+    hits = [
         hit
         for hit in entries.search_all(question, SEARCHED)
         if hit.score >= RELEVANT * kinds.WEIGHTS.get(hit.kind, kinds.OTHER_WEIGHT)
-        and (hit.shared or hit.kind not in kinds.NAMED or hit.key not in shown)
+        and (hit.shared or hit.kind not in kinds.NAMED or hit.key not in known)
     ]
-    quotes, public = conversations.heard(session) if session else (False, "")
-    return Layers(
-        condensed=conversations.condensed(session)[0] if session else "",
-        history=tuple(conversations.turns(session, limits.recent_turns)) if session else (),
-        profile={row.key: unpack(row) for row in entries.all([kinds.PROFILE])},
-        memories=values[kinds.REMEMBERED],
-        sessions=values[kinds.SUMMARY],
-        skills=tuple(unpack(row) for row in entries.all([kinds.SKILL])),
-        recalled=tuple(distinct(recalled)[: limits.recalled]),
-        quotes=quotes,
-        public=public,
-        limits=limits,
-    )
-
-
-def _value(row: Any) -> Any:
-    value = unpack(row)
-    return value if row.trusted else Untrusted(jsvalues.to_string(value))
+    return tuple(distinct(hits)[:most])
 
 
 def distinct(hits: Sequence[Hit]) -> list[Hit]:
@@ -283,19 +229,20 @@ def distinct(hits: Sequence[Hit]) -> list[Hit]:
     Facts stay, since they name their page; an outcome stays where it says more than they do.
     """
     kept: list[Hit] = []
-    said: list[frozenset[str]] = []
+    seen: list[frozenset[str]] = []
     counts: Counter[str] = Counter()
     order = {kinds.OUTCOME: 1, kinds.SOURCE: 2, kinds.PLAYBOOK: 3}
     for hit in sorted(hits, key=lambda hit: order.get(hit.kind, 0)):
-        answer = hit.text.partition(" → ")[2].partition(": ")[2] if order.get(hit.kind) == 1 else ""
+        outcome = hit.kind == kinds.OUTCOME
+        answer = hit.text.partition(" → ")[2].partition(": ")[2] if outcome else ""
         words = frozenset(index_terms(answer or hit.text))
-        others = [*said, frozenset().union(*said)] if hit.kind == kinds.OUTCOME else said
+        others = [*seen, frozenset().union(*seen)] if outcome else seen
         repeated = any(words and len(words & other) >= REPEATED * len(words) for other in others)
         if hit.kind == kinds.SOURCE:  # of a fact that is kept, the page is named with it
             repeated = any(o.kind == kinds.FACT and o.origin.url == hit.origin.url for o in kept)
         if not repeated and counts[hit.kind] < MOST.get(hit.kind, len(hits)):
             kept.append(hit)
-            said.append(words)
+            seen.append(words)
             counts[hit.kind] += 1
     ids = {hit.id for hit in kept}
     return [hit for hit in hits if hit.id in ids]

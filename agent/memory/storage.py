@@ -19,21 +19,21 @@ from typing import TYPE_CHECKING, Any
 from agent import jsvalues
 from agent.limits import LimitSettings
 from agent.memory import kinds
+from agent.memory.entries import Entries, MemoryDraft, pack, unpack
 from agent.memory.memory_types import BadImport, Origin, Turn
-from agent.memory.records import MemoryDraft, pack, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from agent.memory.conversations import Conversations
-    from agent.memory.entries import Entries
 
 COUNTER = "_convCount"
 Skill = dict[str, Any]
+_SAVED = (kinds.REMEMBERED, kinds.SUMMARY, kinds.INTERNAL)
 
 
 class Upkeep:
-    """The memory of one namespace as its housekeeping sees it; `session` is the conversation."""
+    """The memory of one namespace as the background jobs see it; `session` is the conversation."""
 
     def __init__(
         self,
@@ -48,65 +48,62 @@ class Upkeep:
         self._session = session
 
     def conversations_counted(self) -> int:
-        """Tell how many questions were answered; a counter that is no number begins anew."""
-        row = self._entries.get([kinds.INTERNAL], COUNTER)
+        """Count the questions that were answered; a counter that is no number begins anew."""
+        row = self._entries.get(kinds.INTERNAL, COUNTER)
         counted = jsvalues.to_string(unpack(row)) if row is not None else "0"
         return int(counted) if counted.isascii() and counted.isdigit() else 0
 
     def count_conversation(self) -> int:
         """Count one more answered question."""
         count = self.conversations_counted() + 1
-        self._entries.put(_draft(kinds.INTERNAL, COUNTER, str(count)))
+        self._put(kinds.INTERNAL, {COUNTER: str(count)})
         return count
 
     def profile(self) -> dict[str, Any]:
-        """What is known of the person."""
+        """Facts about the person, by key."""
         return _values(self._entries, kinds.PROFILE)
 
     def extend_profile(self, facts: Mapping[str, Any]) -> None:
-        """Add facts of the person; what has the same key is replaced."""
-        self._entries.put_all([_draft(kinds.PROFILE, key, value) for key, value in facts.items()])
+        """Add facts about the person; what has the same key is replaced."""
+        self._put(kinds.PROFILE, facts)
 
     def add_summary(self, at_ms: int, text: str, *, trusted: bool) -> None:
         """Keep the summary of a session; the newest stay."""
-        origin = Origin(trusted=trusted)
-        said = jsvalues.cut(text, self.limits.summary_units)
-        self._entries.put(_draft(kinds.SUMMARY, f"session_{at_ms}", said, origin))
-        keys = sorted((r.key for r in self._entries.all([kinds.SUMMARY])), key=jsvalues.sort_key)
-        for key in keys[: -self.limits.session_summaries]:
-            self._entries.delete([kinds.SUMMARY], key)
+        summary = jsvalues.cut(text, self.limits.summary_units)
+        self._put(kinds.SUMMARY, {f"session_{at_ms}": summary}, trusted=trusted)
+        keys = sorted((r.key for r in self._entries.all(kinds.SUMMARY)), key=jsvalues.sort_key)
+        self._drop(kinds.SUMMARY, keys[: -self.limits.session_summaries])
 
     def condensed(self) -> tuple[str, int]:
-        """What is condensed of the conversation, and how many of its turns that covers."""
+        """Read the condensed conversation, and how many of its turns it covers."""
         return self._conversations.condensed(self._session)
 
     def condense(self, text: str, watermark: int) -> None:
-        """Replace what is condensed, which now covers so many turns."""
-        self._conversations.condense(
-            self._session, jsvalues.cut(text, self.limits.condensed_units), watermark
-        )
+        """Replace the condensed conversation, which now covers so many turns."""
+        cut = jsvalues.cut(text, self.limits.condensed_units)
+        self._conversations.condense(self._session, cut, watermark)
 
     def hear(self, public: str, *, quotes: bool) -> None:
         """Note words of the conversation that left it, and whether its turns may quote others."""
         self._conversations.hear(self._session, public, quotes=quotes)
 
     def turns(self) -> list[Turn]:
-        """The whole conversation."""
+        """List the whole conversation."""
         return self._conversations.turns(self._session, None)
 
     def skills(self) -> list[Skill]:
-        """The skills, in the order in which they were learned."""
-        return [unpack(row) for row in self._entries.all([kinds.SKILL])]
+        """List the skills, in the order in which they were learned."""
+        return [unpack(row) for row in self._entries.all(kinds.SKILL)]
 
     def put_skills(self, changed: Sequence[Skill]) -> None:
         """Write skills, each in place of the one of its name; the oldest of too many goes."""
-        self._entries.put_all([_draft(kinds.SKILL, str(skill["name"]), skill) for skill in changed])
-        for row in self._entries.all([kinds.SKILL])[: -self.limits.skills]:
-            self._entries.delete([kinds.SKILL], row.key)
+        self._entries.put(*(_draft(kinds.SKILL, str(skill["name"]), skill) for skill in changed))
+        rows = self._entries.all(kinds.SKILL)
+        self._drop(kinds.SKILL, [row.key for row in rows[: -self.limits.skills]])
 
     def drop_skill(self, name: str) -> bool:
         """Delete a skill for good."""
-        return self._entries.delete([kinds.SKILL], name) > 0
+        return self._entries.delete(kinds.SKILL, name) > 0
 
     def projects(self) -> dict[str, Any]:
         """The plans, by project."""
@@ -114,31 +111,37 @@ class Upkeep:
 
     def put_project(self, name: str, plan: Mapping[str, Any]) -> None:
         """Write a plan; the first of too many projects goes."""
-        self._entries.put(_draft(kinds.PROJECT, name, dict(plan)))
+        self._put(kinds.PROJECT, {name: dict(plan)})
         names = list(jsvalues.ordered(self.projects()))
-        for key in names[: -self.limits.projects]:
-            self._entries.delete([kinds.PROJECT], key)
+        self._drop(kinds.PROJECT, names[: -self.limits.projects])
 
     def saved(self) -> dict[str, Any]:
         """All that is saved under keys: memories, summaries, counters, in that form's order."""
-        return jsvalues.ordered(_values(self._entries, *_MEMORY_KINDS))
+        return jsvalues.ordered(_values(self._entries, *_SAVED))
 
     def trusts(self, key: str) -> bool:
         """Tell whether a person's own word is saved under a key."""
-        row = self._entries.get([kinds.REMEMBERED], key)
+        row = self._entries.get(kinds.REMEMBERED, key)
         return row is not None and bool(row.trusted)
 
     def trim(self) -> None:
         """Drop what is beyond the bounds of profile and memories, oldest first."""
         bounds = (kinds.PROFILE, self.limits.profile_keys), (kinds.REMEMBERED, self.limits.memories)
         for kind, most in bounds:
-            keys = list(jsvalues.ordered({row.key: row for row in self._entries.all([kind])}))
-            for key in keys[:-most]:
-                self._entries.delete([kind], key)
+            keys = list(jsvalues.ordered({row.key: row for row in self._entries.all(kind)}))
+            self._drop(kind, keys[:-most])
+
+    def _put(self, kind: str, values: Mapping[str, Any], *, trusted: bool = True) -> None:
+        drafts = (_draft(kind, key, value, trusted=trusted) for key, value in values.items())
+        self._entries.put(*drafts)
+
+    def _drop(self, kind: str, keys: Sequence[str]) -> None:
+        for key in keys:
+            self._entries.delete(kind, key)
 
 
 def used(skills: Sequence[Skill], shown: Sequence[str], now_ms: int) -> list[Skill]:
-    """Give the skills that a run is given, with that counted."""
+    """Give the skills that a run is given, with that use counted."""
     return [
         {**skill, "usageCount": (skill.get("usageCount") or 0) + 1, "lastUsedAt": now_ms}
         for skill in skills
@@ -161,21 +164,20 @@ _SHAPES: dict[str, type] = {
     _CHAT: list,
     _CONDENSED: str,
 }
-_MEMORY_KINDS = (kinds.REMEMBERED, kinds.SUMMARY, kinds.INTERNAL)
 _JSON_NAMES: dict[type, str] = {dict: "JSON object", list: "JSON list", str: "string"}
 
 
 def load_storage(
     entries: Entries, conversations: Conversations, storage: Mapping[str, Any], session: str
 ) -> list[tuple[str, str]]:
-    """Take over a storage; raises `BadImport` before anything is written.
+    """Import a storage; raises `BadImport` before anything is written.
 
     A skill that is named as another one, and says something else, is kept beside it under a name
-    of its own. Returns those new names.
+    of its own. Returns (name, new name) of those.
     """
     _check(storage)
-    skills, renamed = _distinct_skills(entries, storage.get(_SKILLS, []))
-    entries.put_all(list(_drafts({**storage, _SKILLS: skills} if skills else storage)))
+    skills, renamed = _name_apart(entries, storage.get(_SKILLS, []))
+    entries.put(*_drafts({**storage, _SKILLS: skills} if skills else storage))
     if _CHAT in storage:
         turns = [Turn(turn["role"], turn["text"]) for turn in storage[_CHAT]]
         conversations.append(session, turns, anew=True)
@@ -184,14 +186,46 @@ def load_storage(
     return renamed
 
 
-def _distinct_skills(
+def export_storage(
+    entries: Entries, conversations: Conversations, session: str | None
+) -> dict[str, Any]:
+    """Export a storage; keys that hold nothing are left out, unless an import had them."""
+    kept = _values(entries, kinds.STATE)
+    parts = {
+        _MEMORY: _values(entries, *_SAVED),
+        _PROFILE: _values(entries, kinds.PROFILE),
+        _SKILLS: [unpack(row) for row in entries.all(kinds.SKILL)],
+        _PROJECTS: _values(entries, kinds.PROJECT),
+    }
+    if session is not None:
+        turns = conversations.turns(session, CHAT_TURNS)
+        parts[_CHAT] = [{"role": turn.role, "text": turn.text} for turn in turns]
+        parts[_CONDENSED] = conversations.condensed(session)[0]
+    return {**kept, **{name: part for name, part in parts.items() if part or name in kept}}
+
+
+def _check(storage: Mapping[str, Any]) -> None:
+    if not isinstance(storage, dict):
+        raise BadImport("the import is not a JSON object")
+    for name, shape in _SHAPES.items():
+        if name in storage and not isinstance(storage[name], shape):
+            raise BadImport(f"{name} is not a {_JSON_NAMES[shape]}")
+    if not all(isinstance(skill, dict) for skill in storage.get(_SKILLS, [])):
+        raise BadImport(f"{_SKILLS} holds something that is not an object")
+    for turn in storage.get(_CHAT, []):
+        fields = turn if isinstance(turn, dict) else {}
+        if not all(isinstance(fields.get(name), str) for name in ("role", "text")):
+            raise BadImport(f"{_CHAT} holds something that is not a role and a text")
+
+
+def _name_apart(
     entries: Entries, given: Sequence[Skill]
 ) -> tuple[list[Skill], list[tuple[str, str]]]:
-    """Give the skills under names of their own; and (name, new name) of those that had to change.
+    """Name skills apart; returns them, and (name, new name) of those that had to change.
 
     One that says what the known one of its name says takes its place.
     """
-    known = {row.key: unpack(row).get("instruction") for row in entries.all([kinds.SKILL])}
+    known = {row.key: unpack(row).get("instruction") for row in entries.all(kinds.SKILL)}
     skills: list[Skill] = []
     renamed: list[tuple[str, str]] = []
     for skill in given:
@@ -207,32 +241,13 @@ def _distinct_skills(
     return skills, renamed
 
 
-def export_storage(
-    entries: Entries, conversations: Conversations, session: str | None
-) -> dict[str, Any]:
-    """Give a storage; keys that hold nothing are left out, unless an import had them."""
-    kept = _values(entries, kinds.STATE)
-    parts = {
-        _MEMORY: _values(entries, *_MEMORY_KINDS),
-        _PROFILE: _values(entries, kinds.PROFILE),
-        _SKILLS: [unpack(row) for row in entries.all([kinds.SKILL])],
-        _PROJECTS: _values(entries, kinds.PROJECT),
-    }
-    if session is not None:
-        turns = conversations.turns(session, CHAT_TURNS)
-        parts[_CHAT] = [{"role": turn.role, "text": turn.text} for turn in turns]
-        parts[_CONDENSED] = conversations.condensed(session)[0]
-    return {**kept, **{name: part for name, part in parts.items() if part or name in kept}}
-
-
 def _drafts(storage: Mapping[str, Any]) -> Iterator[MemoryDraft]:
     for key, value in storage.get(_MEMORY, {}).items():
         internal = kinds.INTERNAL if key.startswith("_") else kinds.REMEMBERED
         yield _draft(kinds.SUMMARY if key.startswith("session_") else internal, key, value)
-    for key, value in storage.get(_PROFILE, {}).items():
-        yield _draft(kinds.PROFILE, key, value)
-    for key, value in storage.get(_PROJECTS, {}).items():
-        yield _draft(kinds.PROJECT, key, value)
+    for part, kind in ((_PROFILE, kinds.PROFILE), (_PROJECTS, kinds.PROJECT)):
+        for key, value in storage.get(part, {}).items():
+            yield _draft(kind, key, value)
     for number, skill in enumerate(storage.get(_SKILLS, [])):
         name = skill.get("name")
         yield _draft(kinds.SKILL, name if isinstance(name, str) else f"#{number}", skill)
@@ -243,26 +258,11 @@ def _drafts(storage: Mapping[str, Any]) -> Iterator[MemoryDraft]:
             yield _draft(kinds.STATE, name, _SHAPES[name]())
 
 
-def _draft(kind: str, key: str, value: Any, origin: Origin | None = None) -> MemoryDraft:
+def _draft(kind: str, key: str, value: Any, *, trusted: bool = True) -> MemoryDraft:
     text, packed = pack(value)
-    return MemoryDraft(text, kind, key, packed, origin=origin or Origin())
+    return MemoryDraft(text, kind, key, packed, origin=Origin(trusted=trusted))
 
 
 def _values(entries: Entries, *which: str) -> dict[str, Any]:
     """Read what is kept under keys, in the order in which it was first written."""
-    return {row.key: unpack(row) for row in entries.all(which)}
-
-
-def _check(storage: Mapping[str, Any]) -> None:
-    if not isinstance(storage, dict):
-        raise BadImport("the import is not a JSON object")
-    for name, shape in _SHAPES.items():
-        if name in storage and not isinstance(storage[name], shape):
-            raise BadImport(f"{name} is not a {_JSON_NAMES[shape]}")
-    if not all(isinstance(skill, dict) for skill in storage.get(_SKILLS, [])):
-        raise BadImport(f"{_SKILLS} holds something that is not an object")
-    for turn in storage.get(_CHAT, []):
-        fields = turn if isinstance(turn, dict) else {}
-        if isinstance(fields.get("role"), str) and isinstance(fields.get("text"), str):
-            continue
-        raise BadImport(f"{_CHAT} holds something that is not a role and a text")
+    return {row.key: unpack(row) for row in entries.all(*which)}

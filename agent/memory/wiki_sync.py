@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from agent.jsvalues import well_formed
 from agent.memory import kinds
-from agent.memory.records import MemoryDraft, pack, unpack
+from agent.memory.entries import MemoryDraft, pack, unpack
 from agent.wiki import GENERATED, Wiki, plain
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def sync_wiki(
         *_remember_edited(entries, wiki, published),
     ]
     changed = [path for path, text in _pages(entries) if wiki.write_file(path, text)]
-    digests = {row.key: _digest(_text(row)) for row in entries.all([kinds.REMEMBERED])}
+    digests = {row.key: _digest(_text(row)) for row in entries.all(kinds.REMEMBERED)}
     entries.notes.write(_PUBLISHED, digests)
     log = f"took up {len(edited)} edits: {', '.join(edited)}" if edited else None
     return [*changed, *wiki.sync(log=log)]
@@ -56,32 +56,32 @@ def _forget_deleted(entries: Entries, wiki: Wiki, published: dict[str, str]) -> 
     text, gone = wiki.read_file(MEMORIES), []
     if text is not None and text.strip():  # a file that is not there, or cut short, says nothing
         left = {key for key, _ in _sections(text)}
-        for row in entries.all([kinds.REMEMBERED]):
+        for row in entries.all(kinds.REMEMBERED):
             if row.key not in left and published.get(row.key) == _digest(_text(row)):
                 gone += [(kinds.REMEMBERED, row.key)] if _fits_heading(row.key) else []
     paths = set(wiki.pages())
     if paths:
-        pages = entries.all([kinds.PAGE])
+        pages = entries.all(kinds.PAGE)
         gone += [(kinds.PAGE, row.key) for row in pages if row.key and row.key not in paths]
     for kind, key in gone:
-        entries.delete([kind], key)
+        entries.delete(kind, key)
     return [key for _, key in gone]
 
 
 def _remember_edited(entries: Entries, wiki: Wiki, published: dict[str, str]) -> list[str]:
     """Remember the sections that people changed or added, and their own pages."""
-    known = {row.key for row in entries.all([kinds.REMEMBERED])}
+    known = {row.key for row in entries.all(kinds.REMEMBERED)}
     drafts = []
     for key, text in _sections(wiki.read_file(MEMORIES) or ""):
         edited = published[key] != _digest(text) if key in published else key not in known
         if edited and not key.startswith(("_", "session_")):
             drafts.append(MemoryDraft(text, kinds.REMEMBERED, key, source="wiki"))
-    pages = {row.key: row.text for row in entries.all([kinds.PAGE])}
+    pages = {row.key: row.text for row in entries.all(kinds.PAGE)}
     for path in wiki.pages():
         text = wiki.read_file(path) or ""
         if path != MEMORIES and GENERATED not in text and pages.get(path) != text:
             drafts.append(MemoryDraft(text, kinds.PAGE, path, source="wiki"))
-    entries.put_all(drafts)
+    entries.put(*drafts)
     return [str(draft.key) for draft in drafts]
 
 
@@ -95,17 +95,17 @@ def _sections(text: str) -> Iterator[tuple[str, str]]:
 def _pages(entries: Entries) -> Iterator[tuple[str, str]]:
     """Write what is known: (path, text) of each page."""
     sections = ""
-    for row in entries.all([kinds.REMEMBERED]):
+    for row in entries.all(kinds.REMEMBERED):
         if _fits_heading(row.key):
             text = f"\n{_text(row)}".replace("\n#", "\n\\#")[1:]
             sections += f"\n## {row.key}\n{text}\n"
     yield MEMORIES, f"# Memories\n{sections}"
     for kind, title in ((kinds.INSIGHT, "Insights"), (kinds.PLAYBOOK, "Playbooks")):
-        found = entries.all([kind])
+        found = entries.all(kind)
         if found:
             yield f"{title.lower()}.md", _page(title, found)
     by_host: dict[str, list[Any]] = defaultdict(list)
-    for row in entries.all([kinds.FACT]):
+    for row in entries.all(kinds.FACT):
         by_host[urlsplit(row.url or "").hostname or "unknown"].append(row)
     for host, facts in sorted(by_host.items()):
         yield f"facts/{_UNSAFE.sub('_', host)}.md", _page(f"Facts from {host}", facts)

@@ -79,6 +79,7 @@ class AnthropicModel(RemoteModel):
             {"role": turn.role, "content": _content(turn, turn.images if self.sees else ())}
             for turn in turns
         ]
+        # The next call begins with this conversation: it finds all of it in the cache.
         messages[-1]["content"][-1]["cache_control"] = CACHED
         form: dict[str, Any] = {
             "model": self.where.model,

@@ -1,8 +1,8 @@
 """The seam behind which every model stands: messages in, a reply out.
 
 Only `Model` is needed. What else a model can do it shows by having it: `takes` (only some tasks),
-`sees` (pictures), `native` and `offer` (tools as functions), `stream`, `reply_as` (a JSON Schema)
-and `guide` (leaving the search to rules). The functions below ask for these in one way.
+`sees` (pictures), `native` and `offer` (tools as functions), `streams` (`reply` takes a listener),
+`reply_as` (a JSON Schema) and `guide` (leaving the search to rules).
 """
 
 from __future__ import annotations
@@ -105,9 +105,13 @@ class Native(Model, Protocol):
 
 @runtime_checkable
 class Streaming(Model, Protocol):
-    """A model that can be heard while it speaks."""
+    """A model that can be heard while it speaks, or stands before one."""
 
-    async def stream(self, system: str, messages: Sequence[Message], on_text: OnText) -> ModelReply:
+    streams: bool
+
+    async def reply(
+        self, system: str, messages: Sequence[Message], on_text: OnText | None = None
+    ) -> ModelReply:
         """Answer the last message, and pass on what is said as it comes."""
         ...
 
@@ -147,12 +151,12 @@ def guide(model: Model) -> bool:
     return start is not None
 
 
-async def stream_reply(
-    model: Model, system: str, messages: Sequence[Message], on_text: OnText
+async def ask_model(
+    model: Model, system: str, messages: Sequence[Message], on_text: OnText | None = None
 ) -> ModelReply:
-    """Ask a model, streaming where it can."""
-    if isinstance(model, Streaming):
-        return await model.stream(system, messages, on_text)
+    """Ask a model; `on_text` gets the reply piece by piece where the model can stream."""
+    if isinstance(model, Streaming) and model.streams:
+        return await model.reply(system, messages, on_text)
     return await model.reply(system, messages)
 
 

@@ -53,6 +53,20 @@ class ChatCompletionsModel(RemoteModel):
         """Send a call, by the client's own arguments but for the model."""
 
     async def _call(self, request: ModelRequest, stream: TextStream | None) -> Completion:
+        # Each time without, or by another name, what the endpoint says it does not know.
+        for last in (False, False, False, True):
+            form = self._form(request)
+            try:
+                if stream is None or not self._streams:
+                    return read_completion(await self._create(form))
+                form |= {"stream": True, "stream_options": {"include_usage": True}}
+                return await self._read_stream(await self._create(form), stream)
+            except openai.APIStatusError as error:
+                if last or not self._adapt(form, error):
+                    raise
+        raise AssertionError("the last one returns or raises")
+
+    def _form(self, request: ModelRequest) -> Row:
         form: Row = {"messages": _messages(request, sees=self.sees)}
         if request.tools:
             form["tools"] = list(request.tools)
@@ -61,39 +75,24 @@ class ChatCompletionsModel(RemoteModel):
             form["response_format"] = {"type": "json_schema", "json_schema": named}
         if request.max_tokens is not None:
             form[self._limit] = request.max_tokens
-        if stream is not None and self._streams:
-            try:
-                return await self._streamed(form, stream)
-            except openai.APIStatusError as error:
-                if not _is_unknown(error) or "stream" not in read_failure(error).message.lower():
-                    raise
-                self._streams = False
-        return read_completion(await self._supported(form))
+        return form
 
-    async def _supported(self, form: Row) -> Any:
-        """Send a call; without, or by another name, what the endpoint says it does not know."""
-        try:
-            return await self._create(form)
-        except openai.APIStatusError as error:
-            said = read_failure(error).message
-            if not _is_unknown(error):
-                raise
-            if "response_format" in form and any(word in said.lower() for word in _SCHEMA_WORDS):
-                self._takes_schemas = False
-                form = {key: value for key, value in form.items() if key != "response_format"}
-            elif self._limit in form and self._limit in said:
-                limit = form[self._limit]
-                form = {key: value for key, value in form.items() if key != self._limit}
-                self._limit = _LIMITS[1 - _LIMITS.index(self._limit)]
-                form[self._limit] = limit
-            else:
-                raise
-        return await self._create(form)
+    def _adapt(self, form: Row, error: openai.APIStatusError) -> bool:
+        """Learn what the endpoint does not know; False where it refused for another reason."""
+        said = read_failure(error).message
+        if error.status_code not in _UNSUPPORTED:
+            return False
+        if "response_format" in form and any(word in said.lower() for word in _SCHEMA_WORDS):
+            self._takes_schemas = False
+        elif self._limit in form and self._limit in said:
+            self._limit = _LIMITS[1 - _LIMITS.index(self._limit)]
+        elif "stream" in form and "stream" in said.lower():
+            self._streams = False
+        else:
+            return False
+        return True
 
-    async def _streamed(self, form: Row, stream: TextStream) -> Completion:
-        chunks = await self._supported(
-            {**form, "stream": True, "stream_options": {"include_usage": True}}
-        )
+    async def _read_stream(self, chunks: Any, stream: TextStream) -> Completion:
         if came_at_once(chunks):
             self._streams = False
             # Built as the client builds it: unchecked, since endpoints leave fields out.
@@ -129,10 +128,6 @@ class OpenAIModel(ChatCompletionsModel):
                 raise UsageError(f"{self.where.base_url} lists no model", hint="Name it: --model.")
             self._model = listed.data[0].id
         return await self._client.chat.completions.create(model=self._model, **form)
-
-
-def _is_unknown(error: openai.APIStatusError) -> bool:
-    return error.status_code in _UNSUPPORTED
 
 
 def read_completion(completion: Any) -> Completion:
@@ -230,7 +225,7 @@ def _turn_rows(turn: NativeTurn, images: Sequence[Image]) -> list[Row]:
         return [{"role": "assistant", "content": turn.text or None, "tool_calls": calls}]
     if not turn.results:
         return [_message(turn.role, turn.text, images)]
-    # Each result is a message of its own, and pictures can only follow them.
+    # Each result is a message of its own; they hold no pictures, which therefore follow them.
     rows: list[Row] = [
         {"role": "tool", "tool_call_id": call, "content": text} for call, text in turn.results
     ]

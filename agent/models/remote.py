@@ -87,6 +87,7 @@ class RemoteModel(ABC):
 
     library: ClassVar[Any]
     """The client library, for its exceptions."""
+    streams = True
 
     def __init__(self, where: Endpoint, *, backoff: float = BACKOFF) -> None:
         self.name = where.name
@@ -96,13 +97,15 @@ class RemoteModel(ABC):
         self._backoff = backoff
         self._tools: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {}
 
-    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
-        """Answer; raises `ModelError` or `UsageError`."""
-        return await self._answer(self._request(system, messages))
-
-    async def stream(self, system: str, messages: Sequence[Message], on_text: OnText) -> ModelReply:
-        """Answer, and pass on what is said as it comes."""
-        return await self._answer(self._request(system, messages), TextStream(on_text))
+    async def reply(
+        self, system: str, messages: Sequence[Message], on_text: OnText | None = None
+    ) -> ModelReply:
+        """Answer, streaming where `on_text` is given; raises `ModelError` or `UsageError`."""
+        tools, on_page = self._tools.get(system, ([], []))
+        if any(observed.snapshot for message in messages for observed in message.observations):
+            tools = tools + on_page
+        stream = TextStream(on_text) if on_text else None
+        return await self._answer(ModelRequest(system, messages, tools), stream)
 
     async def reply_as(
         self, system: str, messages: Sequence[Message], schema: dict[str, Any], longest: int
@@ -115,12 +118,6 @@ class RemoteModel(ABC):
     ) -> None:
         """Let the model call these functions natively where it gets this system prompt."""
         self._tools[system] = ([*tools], [*on_page])
-
-    def _request(self, system: str, messages: Sequence[Message]) -> ModelRequest:
-        tools, on_page = self._tools.get(system, ([], []))
-        if any(observed.snapshot for message in messages for observed in message.observations):
-            tools = tools + on_page
-        return ModelRequest(system, messages, tools)
 
     @abstractmethod
     async def aclose(self) -> None:
@@ -148,7 +145,7 @@ class RemoteModel(ABC):
                 return await self._try(request, stream)
             except Transient as failed:
                 wait = failed.retry_after
-                if wait is None:
+                if wait is None:  # by chance, so that many clients do not come back at once
                     wait = random.uniform(0, self._backoff * 2 ** (tries - 1))
                 if tries >= ATTEMPTS or wait > LONGEST_WAIT:
                     raise failed.error from failed
@@ -165,6 +162,7 @@ class RemoteModel(ABC):
         try:
             return self._read(await self._complete(replace(request, max_tokens=longest), stream))
         except (Transient, ResearchError) as error:
+            # What was set aside for the try stays counted unless it surely cost nothing.
             free = not error.billed if isinstance(error, Transient) else isinstance(error, _FREE)
             if budget is not None:
                 budget.failed(billed=not free)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from agent.errors import ModelError, ModelUnavailable, ResearchError, UsageError
-from agent.models.base import Native, TextStream, sees, stream_reply, takes, uses_native_tools
+from agent.models.base import Native, TextStream, ask_model, sees, takes, uses_native_tools
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -27,6 +27,8 @@ class Router:
     `note` is told of each model that was passed over.
     """
 
+    streams = True
+
     def __init__(
         self,
         models: Sequence[Model],
@@ -39,27 +41,19 @@ class Router:
         self._clock = clock
         self._rests_until = [0.0] * len(models)
 
-    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+    async def reply(
+        self, system: str, messages: Sequence[Message], on_text: OnText | None = None
+    ) -> ModelReply:
         """Answer by the first model that does; raises the last error where none can."""
-        return await self._first(lambda model: model.reply(system, messages))
-
-    async def stream(self, system: str, messages: Sequence[Message], on_text: OnText) -> ModelReply:
-        """Answer, and pass on what is said; the next model begins anew where one broke off."""
-        stream = TextStream(on_text)
-
-        def ask(model: Model) -> Awaitable[ModelReply]:
-            stream.restart()
-            return stream_reply(model, system, messages, stream)
-
-        return await self._first(ask)
-
-    async def _first(self, ask: Callable[[Model], Awaitable[ModelReply]]) -> ModelReply:
+        stream = TextStream(on_text) if on_text else None
         failure: ResearchError = ModelUnavailable("every model rests after an outage")
         for n, model in enumerate(self._models):
             if self._rests(n):
                 continue
+            if stream:  # it begins anew where one broke off
+                stream.restart()
             try:
-                return await ask(model)
+                return await ask_model(model, system, messages, stream)
             except (ModelError, UsageError) as error:
                 # An outage may pass; a refused key or an empty account will not.
                 passing = isinstance(error, ModelUnavailable)
@@ -108,6 +102,7 @@ class Router:
 class LazyModel:
     """Stands for the model at an endpoint, which `open` opens when it is first asked."""
 
+    streams: ClassVar = True
     where: Endpoint
     open: Callable[[], Awaitable[Model]]
     name: str = field(init=False)
@@ -134,13 +129,11 @@ class LazyModel:
         """Keep what it is to be offered until it is open."""
         self._offered.append((system, tools, on_page))
 
-    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+    async def reply(
+        self, system: str, messages: Sequence[Message], on_text: OnText | None = None
+    ) -> ModelReply:
         """Answer; raises `UsageError` too where the library that it takes is not installed."""
-        return await (await self._opened()).reply(system, messages)
-
-    async def stream(self, system: str, messages: Sequence[Message], on_text: OnText) -> ModelReply:
-        """Answer, streaming where it can."""
-        return await stream_reply(await self._opened(), system, messages, on_text)
+        return await ask_model(await self._opened(), system, messages, on_text)
 
     async def aclose(self) -> None:
         """Close it, if it was ever opened."""

@@ -81,18 +81,13 @@ def parse_address(text: str) -> str:
     return checked.addr_spec
 
 
-def build_mail(
-    notice: Notice, sender: str, to: Sequence[str], headers: Mapping[str, str] | None = None
-) -> EmailMessage:
+def build_mail(notice: Notice, sender: str, to: Sequence[str]) -> EmailMessage:
     """Make a message of a notice; its Message-ID is made of the notice's id."""
     mail = EmailMessage()
     mail["From"], mail["To"], mail["Subject"] = sender, ", ".join(to), notice.subject
     mail["Date"] = notice.at
     mail["Message-ID"] = make_msgid(notice.id, sender.rpartition("@")[2])
     mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: no vacation note answers it
-    for name, value in (headers or {}).items():
-        del mail[name]
-        mail[name] = value
     mail.set_content("\n\n".join(filter(None, (notice.text, notice.url))) or notice.subject)
     for attachment in notice.files:
         attach(mail, attachment)

@@ -14,8 +14,6 @@ from browser.net.pace import retry_after
 from browser.net.transport import EgressTransport, typed_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from browser.net.egress import Egress
 
 TRIES = 5
@@ -29,7 +27,7 @@ _UNCLEAR = frozenset({500, 502, 504})
 
 
 class ServiceClient:
-    """Calls one service; `headers` go with every request. Used inside `async with`.
+    """Calls one service. Used inside `async with`.
 
     What may not be done twice is asked again only where nothing was done: no connection, 429, 503.
     """
@@ -38,15 +36,14 @@ class ServiceClient:
         self,
         egress: Egress,
         *,
-        headers: Mapping[str, str] | None = None,
         timeout: float = 30.0,
         backoff: float = BACKOFF_S,
     ) -> None:
         self._http = httpx2.AsyncClient(
             transport=EgressTransport(egress.proxy_url),
-            headers={"User-Agent": "urchin-research", **(headers or {})},
+            headers={"User-Agent": "urchin-research"},
             timeout=timeout,
-            follow_redirects=False,
+            follow_redirects=False,  # the person named one server, and no other gets the text
         )
         self._backoff = backoff
 

@@ -128,7 +128,7 @@ def _only(options: Options, place: str) -> EgressPolicy:
 
 
 def host_and_port(url: str) -> str:
-    """Give `host:port` of an address, the scheme's own port too. Raises `UsageError`."""
+    """The `host:port` of an address, the scheme's own port too. Raises `UsageError`."""
     parsed = parse(url)
     if parsed is None or not parsed.host:
         raise UsageError(f"{url!r} is no address", hint="Write it as https://example.org.")
@@ -154,6 +154,7 @@ def _url_and_key(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
     parsed = parse(url)
     if parsed is None or not parsed.host:
         raise UsageError(f"{url!r} is no web address", hint="Write it as https://example.org/hook.")
+    # Beside this machine, a network at home may do without TLS.
     if parsed.scheme != "https" and not is_near(parsed.host, AddressKind.PRIVATE):
         raise UsageError(f"{parsed.host} would get the text in the clear", hint="Use https.")
     variable = parsed.fragment.removeprefix("#") or SECRET

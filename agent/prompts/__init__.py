@@ -116,7 +116,7 @@ class Guides:
         self._due = {name: text for name, text in texts.items() if text not in system}
 
     def after(self, results: Sequence[CallResult]) -> str:
-        """Give what explains these results and was not given yet; empty where there is nothing."""
+        """Return what explains these results and was not given yet; empty where nothing does."""
         good = [result for result in results if not failed(result.data)]
         names = [name for name in self._due if any(map(_ABOUT[name], good))]
         return "\n\n".join(f"<guide>\n{self._due.pop(name)}\n</guide>" for name in names)
@@ -132,5 +132,5 @@ _ABOUT: dict[str, Callable[[CallResult], bool]] = {
 
 
 def _names_passages(web: str) -> bool:
-    """Tell whether a line begins with the id of a passage: `S3¶12`."""
+    """Return whether a line begins with the id of a passage: `S3¶12`."""
     return any(line[:1] == "S" and "¶" in line.partition(" ")[0] for line in web.splitlines())

@@ -49,10 +49,11 @@ class Skill:
     def read(self, file: str = "") -> str:
         """Read a file of the skill, without front matter; raises `ToolError`."""
         path = (self.folder / (file or FILE)).resolve()
+        # A link, or `..`, would lead out of the skill to any file of the person's.
         if not path.is_relative_to(self.folder.resolve()) or not path.is_file():
             raise ToolError(f"the skill {self.name!r} has no file {file!r}")
-        text = _text(path)
-        return text if file else _parts(text)[1].strip()
+        text = _read(path)
+        return text if file else _split(text)[1].strip()
 
 
 def find_skills(folders: Iterable[tuple[Path, Owner]]) -> list[Skill]:
@@ -66,38 +67,11 @@ def find_skills(folders: Iterable[tuple[Path, Owner]]) -> list[Skill]:
     return list(found.values())
 
 
-def chosen(skills: Sequence[Skill], question: str) -> list[Skill]:
-    """Choose the skills to tell of: the nearest by the question's words first.
-
-    A project's skill is told of only where it shares a word with the question.
-    """
-    wanted = {stem(word) for word in content_words(question)}
-    near = {
-        skill.name: len(
-            wanted & {stem(w) for w in content_words(f"{skill.name} {skill.description}")}
-        )
-        for skill in skills
-    }
-    fit = [s for s in skills if not s.broken and (near[s.name] or s.owner == "person")]
-    return sorted(fit, key=lambda skill: -near[skill.name])[:MOST_SHOWN]
-
-
-def skill_md(name: str, instruction: str) -> str:
-    """Write a learned skill in the form of a SKILL.md."""
-    first = " ".join(instruction.split())[:LONGEST_DESCRIPTION]
-    return f"---\nname: {_quoted(name)}\ndescription: {_quoted(first)}\n---\n\n{instruction}\n"
-
-
-def _quoted(text: str) -> str:
-    flat = " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{flat}"'
-
-
 def _skill(path: Path, owner: Owner) -> Skill:
     try:
         if not path.resolve().is_relative_to(path.parents[1].resolve()):
             raise ToolError("it is a link to somewhere else")
-        fields = _parts(_text(path))[0]
+        fields = _split(_read(path))[0]
     except (ToolError, UsageError) as error:
         return Skill(path.parent.name, "", path.parent, owner, str(error))
     name, told = (" ".join(str(fields.get(key) or "").split()) for key in ("name", "description"))
@@ -107,7 +81,7 @@ def _skill(path: Path, owner: Owner) -> Skill:
     return Skill(name or path.parent.name, told, path.parent, owner, broken)
 
 
-def _text(path: Path) -> str:
+def _read(path: Path) -> str:
     try:
         if path.stat().st_size > LARGEST:
             raise ToolError(f"{path.name} is larger than {LARGEST // 1024} KB")
@@ -116,8 +90,8 @@ def _text(path: Path) -> str:
         raise ToolError(f"{path.name} cannot be read as text: {error}") from error
 
 
-def _parts(text: str) -> tuple[Mapping[str, Any], str]:
-    """Part the front matter from the text; raises `UsageError` where it is broken."""
+def _split(text: str) -> tuple[Mapping[str, Any], str]:
+    """Split the front matter from the text; raises `UsageError` where it is broken."""
     head, fence, body = text.removeprefix("---\n").partition("\n---")
     if not text.startswith("---\n") or not fence:
         return {}, text
@@ -126,3 +100,28 @@ def _parts(text: str) -> tuple[Mapping[str, Any], str]:
     except YAMLError as error:
         raise UsageError(f"its front matter is no YAML: {error}") from error
     return fields if isinstance(fields, dict) else {}, body.partition("\n")[2]
+
+
+def choose_skills(skills: Sequence[Skill], question: str) -> list[Skill]:
+    """Choose the skills to tell of: the nearest by the question's words first.
+
+    A project's skill is told of only where it shares a word with the question.
+    """
+    wanted = {stem(word) for word in content_words(question)}
+    near = [
+        (len(wanted & {stem(w) for w in content_words(f"{s.name} {s.description}")}), s)
+        for s in skills
+        if not s.broken
+    ]
+    fit = [(shared, skill) for shared, skill in near if shared or skill.owner == "person"]
+    return [skill for _, skill in sorted(fit, key=lambda row: -row[0])][:MOST_SHOWN]
+
+
+def skill_md(name: str, instruction: str) -> str:
+    """Write a learned skill in the form of a SKILL.md."""
+
+    def quoted(text: str) -> str:
+        return '"' + " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+    first = " ".join(instruction.split())[:LONGEST_DESCRIPTION]
+    return f"---\nname: {quoted(name)}\ndescription: {quoted(first)}\n---\n\n{instruction}\n"

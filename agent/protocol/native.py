@@ -24,7 +24,9 @@ _BARE = "input"
 
 @dataclass(frozen=True, slots=True)
 class NativeCall:
-    """A call in native form; its id is made of its place in the conversation, nine characters."""
+    """A call in native form; its id is made of its place in the conversation."""
+
+    # Nine letters and digits: Mistral's API takes no other length.
 
     id: str
     name: str

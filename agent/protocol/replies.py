@@ -77,6 +77,7 @@ def gives_up(answer: str) -> bool:
 
 def inert(text: str) -> str:
     """Make tags, headers and role turns in web text harmless, still legible, one to one."""
+    # One character for one: places in a saved text stay what they are.
     broken = _MARKERS.sub(lambda m: _OPENER_LOOKALIKES[m[0]], text)
     return _ROLE_TURN.sub(r"\1\2：", broken)
 
@@ -97,6 +98,7 @@ def parse(reply: str, tools: Collection[str] = ()) -> Reply:
     The text keeps its tool tags: it is what goes back into the conversation as the assistant's
     turn. An empty parameter is no parameter. `tools` are the names of those that can be called.
     """
+    # All other forms become ours first, so that there is one grammar to be safe in.
     reply = _in_our_form(reply, {name.casefold(): name for name in tools})
     thoughts: list[str] = []
     calls: list[ToolCall] = []

@@ -52,7 +52,7 @@ class CallResult:
     snapshot: str = field(default="", repr=False)
 
     def observed(self, call: ToolCall) -> Observation:
-        """Give the result as data, for models that read no text."""
+        """The result as data, for models that read no text."""
         return Observation(call, self.data, self.passages, self.results, self.snapshot)
 
 

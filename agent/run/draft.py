@@ -22,7 +22,8 @@ from browser.errors import BrowserError, ExtractError
 from browser.extract import extract_body
 from browser.extract.blocks import render_markdown, walk
 from browser.extract.hidden import strip_hidden
-from browser.extract.tree import parse_html, sniff
+from browser.extract.sniff import sniff
+from browser.extract.tree import parse_html
 from browser.net.url import normalize
 from browser.text.words import content_words, words
 from browser.types import Outcome
@@ -127,14 +128,13 @@ def _markdown(path: Path) -> str:
 def _whole_page(body: bytes, place: str) -> str:
     """Read all of an author's own page: what stands around an article is part of a draft."""
     root = parse_html(body)
-    elements = list(root.iter())  # held: an element that nobody holds is made anew when it is met
-    strip_hidden(root, elements)
+    strip_hidden(root)
     for link in root.iter("a"):
         if (link.get("href") or "").startswith("#"):  # a footnote's number, or the way back from it
             del link.attrib["href"]
             said = (link.text or "").strip()
             link.text = f"[{said}]" if said.isdigit() else link.text
-    return render_markdown(walk(root, place).blocks)
+    return render_markdown(walk(root, place))
 
 
 def _text(path: Path) -> str:

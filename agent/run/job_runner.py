@@ -134,7 +134,7 @@ class PendingJobs:
         for event in record.up_to_end():
             ledger.note(event)
         return cls(
-            report=Report.model_validate(end.data["report"]),
+            report=Report.model_validate(record.report),
             notes=JobNotes(**noted),
             session=str(record.started.get("session") or record.folder.id),
             ledger=ledger,
@@ -315,7 +315,7 @@ class JobRunner:
             return None
 
         async def ask(name: str, system: str, request: str) -> str:
-            client = ModelClient(model, system, Budget(whole=self.budget), record)
+            client = ModelClient(model, system, Budget(parent=self.budget), record)
             return (await client.ask(job_place(name), [Message("user", request)])).text
 
         return ask
@@ -393,8 +393,8 @@ async def keep_turns(
         same = (n for n in range(len(said), 0, -1) if kept[-n:] == said[:n])
         said = said[next(same, 0) :]
     sent = " ".join(line.query for line in report.searches) if report else ""
-    public = f"{sent} {context.read.public_words(said[-1][1])}" if said else sent
-    hear = partial(memory.upkeep(session).hear, quotes=context.read.untrusted)
+    public = f"{sent} {context.provenance.public_words(said[-1][1])}" if said else sent
+    hear = partial(memory.upkeep(session).hear, quotes=context.provenance.untrusted)
     await context.in_memory_thread(hear, public)
     for role, text in said:
         await context.in_memory_thread(memory.append_turn, session, role, text)

@@ -224,6 +224,8 @@ class Run:
         services = self._services
         if report.error is not None:  # some providers repeat the key that they refuse
             report.error.message = services.redactor.text(report.error.message)
+        # What the jobs behind it use is no longer the answer's.
+        report.usage = report.usage.model_copy()
         after = asdict(jobs.notes) if jobs else None
         dumped = report.model_dump(mode="json")
         self._ended_ms = at_ms(services.journal.write("run.finished", report=dumped, after=after))

@@ -100,7 +100,7 @@ class RunServices:
             frozenset(options.share),
             attached=bool(options.attach or options.cdp),
             sites=logins,
-            heard=lambda kind, site: self.record("context.read", origin=kind.value, site=site),
+            on_read=lambda kind, site: self.record("context.read", origin=kind.value, site=site),
         )
         ask = self._on_record(inputs.ask)
         self.context = ToolContext(
@@ -138,7 +138,7 @@ class RunServices:
     def today(self) -> str:
         """The date of the run (UTC); one that goes on, or on a recorded web, has the record's."""
         past = self.inputs.past
-        return (past.source.began if past else utc_now().isoformat())[:10]
+        return past.source.day if past else utc_now().date().isoformat()
 
     def write(self, kind: str, place: str = "", **data: Any) -> None:
         """Write an event, without secrets."""

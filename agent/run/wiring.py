@@ -19,7 +19,13 @@ from agent.run.models import RedactingModel
 from agent.tools.registry import from_functions, tool_specs
 from agent.tools.rephrasing import Rephraser
 from agent.tools.skill_tools import skills_block
-from agent.tools.toolset import ObservedCalls, guides_for, plugged_tools, select, tools_there
+from agent.tools.toolset import (
+    ObservedCalls,
+    available_tools,
+    guides_for,
+    plugin_tools,
+    select,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -53,7 +59,7 @@ async def select_tools(
     servers that are not set as they should be.
     """
     there = [(tool, "") for tool in from_functions(functions or {})]
-    there += [*tools_there(context), *((tool, "") for tool in plugged_tools(options.tool))]
+    there += [*available_tools(context), *((tool, "") for tool in plugin_tools(options.tool))]
     told: list[str] = []
     if options.allow_tasks and tasks is not None:
         there += [(tool, "") for tool in tasks(options)]
@@ -68,7 +74,7 @@ async def select_tools(
         opened = open_servers(servers, options.data, options.proxy, connect=connect)
         found = await stack.enter_async_context(opened)
         there += [(tool, "") for tool in found.tools]
-        told = found.told
+        told = found.diagnostics
     return select(there, options, told)
 
 
@@ -78,7 +84,7 @@ def new_orchestrator(
     """Give the model its tools and instructions, and the work that it is to do."""
     context, options, past = services.context, services.options, services.inputs.past
     context.vision = options.vision and sees(model)
-    registry, noted = tools.registry(), tools.as_noted(options)
+    registry, noted = tools.registry(), tools.for_record(options)
     services.write("tools.offered", **noted)
     system = _instruct(model, registry, services)
     saved = SavedPages(services.folder, services.write, options.storage_state)
@@ -87,8 +93,9 @@ def new_orchestrator(
     model = RedactingModel(model, services.redactor)
     if past is not None:  # what is on record is not asked or done again
         model, calls = past.model(model), past.calls(calls, services.journal)
-    calls = ObservedCalls(calls, context.read, context.files)
-    context.rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
+    calls = ObservedCalls(calls, context.provenance, context.files)
+    rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
+    context.rephrase = rephraser.ask
 
     async def build_context(question: str, place: str) -> list[Message]:
         recorded = past.opening(place) if past else None
@@ -98,7 +105,7 @@ def new_orchestrator(
         kind = Kind.TOOL if past and past.read_private else Kind.WEB
         for message in recorded:
             if message.content != services.question:
-                context.read.add(message.content, kind)
+                context.provenance.add(message.content, kind)
         return recorded
 
     return Orchestrator(
@@ -119,7 +126,7 @@ def new_orchestrator(
 def _instruct(model: Model, registry: Registry, services: RunServices) -> str:
     """Give the system prompt; a model that calls functions is offered the tools as such."""
     context, options = services.context, services.options
-    context.read.add(services.today[:4], Kind.PERSON)  # everybody knows which year it is
+    context.provenance.add(services.today[:4], Kind.PERSON)  # everybody knows which year it is
     # Guides for the page and the files before the person are needed at once.
     page = context.web is not None and context.web.page is not None
     guides = [*([BROWSING] if page else []), *([CITING] if page or options.file else [])]

@@ -10,21 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 
 from agent.errors import ToolError
-from agent.guard.secret_store import named_in
+from agent.guard.secret_store import secret_name
 from agent.tools.context import web_of
-from agent.tools.page_tools import look, open_tab, pictures_of, taken_down, with_pictures
-from agent.tools.registry import Needed, Risk, ToolResult, tool
-from agent.tools.sources import listed, register
+from agent.tools.page_tools import look, open_tab, pictures_of, take_wall_down, with_pictures
+from agent.tools.registry import NonEmpty, Risk, ToolResult, tool
+from agent.tools.sources import list_passages, register
 from browser.net.url import host, registrable_domain
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-    from agent.evidence.store import Source
     from agent.tools.context import ToolContext
     from agent.tools.registry import Finish
-    from agent.types import Passage
     from browser.page.tab import Tab
     from browser.types import ActionOutcome, Page
 
@@ -52,8 +50,13 @@ Held = Annotated[float, Field(ge=0, le=MOST_SECONDS)]
 """Seconds."""
 Points = Annotated[list[tuple[float, float]], Field(default_factory=list, max_length=MOST_POINTS)]
 
+looking = partial(tool, capped=False, on_page=True, acts=True)
+acting = partial(looking, risk=Risk.EXTERNAL)
 
-async def done(context: ToolContext, act: Callable[[Tab], Awaitable[ActionOutcome]]) -> Finish:
+
+async def act_on_page(
+    context: ToolContext, act: Callable[[Tab], Awaitable[ActionOutcome]]
+) -> Finish:
     """Do something on the open page, say what changed, and register the text that is new."""
     tab = open_tab(context)
     web = web_of(context)
@@ -62,20 +65,10 @@ async def done(context: ToolContext, act: Callable[[Tab], Awaitable[ActionOutcom
         outcome = await act(tab)
         if tab.events.closed:
             return lambda: ToolResult({"did": outcome.did, "events": list(outcome.events)})
-        if outcome.url != before and await taken_down(context, tab):
+        if outcome.url != before and await take_wall_down(context, tab):
             outcome = replace(outcome, changes=(await look(context, tab)).text)
         page, pictures = await web.read_tab(), await pictures_of(context, tab)
     return lambda: with_pictures(_acted(context, page, outcome), pictures)
-
-
-def _given(context: ToolContext, paths: str) -> list[Path]:
-    given = {str(path): path for path in context.files}
-    given |= {path.name: path for path in context.files}
-    for path in paths.splitlines():
-        if path not in given:
-            names = ", ".join(path.name for path in context.files) or "none"
-            raise ToolError(f"{path} was not given to this run", hint=f"Files given: {names}.")
-    return [given[path] for path in paths.splitlines()]
 
 
 def _acted(context: ToolContext, page: Page, outcome: ActionOutcome) -> ToolResult:
@@ -84,47 +77,38 @@ def _acted(context: ToolContext, page: Page, outcome: ActionOutcome) -> ToolResu
         data["events"] = list(outcome.events)
     if page.document is None or not page.document.text.strip():
         return ToolResult(data, outcome.changes, "page", snapshot=outcome.changes)
-    source, new = _new_passages(context, page)
+    # The page was read before, as it then was; of a new page everything would be new.
+    known = context.evidence.by_url(page.url)
+    before = {passage.text for passage in known.passages} if known else set()
+    source = register(context, page)
     data["source"] = source.name
-    worth = [passage for passage in new if not _figures_alone(passage.text)]
-    fresh, shown = listed(worth, NEW_TEXT_CHARS)
-    changes = _once(outcome.changes, shown).strip()
+    new = [passage for passage in source.passages if before and passage.text not in before]
+    # A table's row without a word, such as a calendar's weeks, stands in the changes.
+    worth = [p for p in new if not p.text.startswith("|") or _WORD.search(p.text)]
+    fresh, shown = list_passages(worth, NEW_TEXT_CHARS)
+    below = {" ".join(p.text.split()): p.id for p in shown if len(p.text) >= SAID_TWICE}
+
+    def once(line: str) -> str:
+        sign, text = line[:1], line[1:].strip(" …")
+        return f"{sign} ({below[text]}, below)" if sign in ("+", "~") and text in below else line
+
+    changes = "\n".join(map(once, outcome.changes.split("\n"))).strip()
     body = changes if not fresh else f"{changes}\n\nNew text:\n{fresh}"
     return ToolResult(data, body.strip(), source.name, passages=shown, snapshot=changes)
 
 
-def _new_passages(context: ToolContext, page: Page) -> tuple[Source, list[Passage]]:
-    """Make a page as it stands now a source: with it the passages that an action brought."""
-    known = context.evidence.by_url(page.url)
-    before = {passage.text for passage in known.passages} if known else set()
-    source = register(context, page)
-    new = [passage for passage in source.passages if passage.text not in before]
-    return source, new if before else []
-
-
-def _figures_alone(text: str) -> bool:
-    """Whether this is a row of a table without a word: a calendar's weeks stand in the changes."""
-    return text.startswith("|") and not _WORD.search(text)
-
-
-def _once(changes: str, new: Sequence[Passage]) -> str:
-    """Leave a long text out of the changes that is listed below them as a passage."""
-    ids = {" ".join(p.text.split()): p.id for p in new if len(p.text) >= SAID_TWICE}
-
-    def line(said: str) -> str:
-        sign, text = said[:1], said[1:].strip(" …")
-        return f"{sign} ({ids[text]}, below)" if sign in ("+", "~") and text in ids else said
-
-    return "\n".join(map(line, changes.split("\n")))
+def _given_files(context: ToolContext, paths: str) -> list[Path]:
+    given = {name: path for path in context.files for name in (str(path), path.name)}
+    for path in paths.splitlines():
+        if path not in given:
+            names = ", ".join(path.name for path in context.files) or "none"
+            raise ToolError(f"{path} was not given to this run", hint=f"Files given: {names}.")
+    return [given[path] for path in paths.splitlines()]
 
 
 def _offset(x: float | None, y: float | None) -> tuple[float, float] | None:
     """The point of the element, where one was named."""
     return None if x is None or y is None else (x, y)
-
-
-acting = partial(tool, risk=Risk.EXTERNAL, capped=False)
-seeing = partial(tool, capped=False)
 
 
 @acting("CLICK", "clicks; seconds 2 is a long press.")
@@ -147,7 +131,7 @@ async def click(
     """
     how: dict[str, Any] = {"button": button, "count": count, "seconds": seconds, "dialog": dialog}
     how |= {"at": _offset(x, y), "hold": hold.split("+") if hold else ()}
-    return await done(context, lambda tab: tab.click(ref, **how))
+    return await act_on_page(context, lambda tab: tab.click(ref, **how))
 
 
 @acting(
@@ -169,19 +153,20 @@ async def type_text(
     `append` keeps what is in the field, and `instead` all of it but the part it names. `submit`
     presses Enter afterwards.
     """
-    name, store = named_in(text), context.secrets
+    name, store = secret_name(text), context.secrets
     if not name or store is None:
         how: dict[str, Any] = {"submit": submit, "append": append, "instead": instead}
-        return await done(context, lambda tab: tab.type(ref, text, **how))
+        return await act_on_page(context, lambda tab: tab.type(ref, text, **how))
 
     def value_for(url: str) -> str | None:
         value = store.value(name, url)
         if value is not None:
+            # The page may show it back; and what the run sees from now on is seen logged in.
             context.redactor.add(value)
-            context.read.sites.add(registrable_domain(host(url)))
+            context.provenance.sites.add(registrable_domain(host(url)))
         return value
 
-    return await done(context, lambda tab: tab.type_secret(ref, value_for, submit=submit))
+    return await act_on_page(context, lambda tab: tab.type_secret(ref, value_for, submit=submit))
 
 
 @acting(
@@ -190,21 +175,21 @@ async def type_text(
 )
 async def select(context: ToolContext, *, ref: str, value: str) -> Finish:
     """`value` is the option's text or value."""
-    return await done(context, lambda tab: tab.select(ref, value))
+    return await act_on_page(context, lambda tab: tab.select(ref, value))
 
 
 @acting("PRESS", "presses keys, one after the other: `ArrowDown ArrowDown Enter`, `Control+a`.")
 async def press(context: ToolContext, *, keys: str, ref: str | None = None) -> Finish:
     """Keys such as `Enter`, `Control+a`: blanks stand between them."""
-    return await done(context, lambda tab: tab.press(keys, ref))
+    return await act_on_page(context, lambda tab: tab.press(keys, ref))
 
 
-@seeing("HOVER", "hovers.")
+@looking("HOVER", "hovers.")
 async def hover(
     context: ToolContext, *, ref: str, x: float | None = None, y: float | None = None
 ) -> Finish:
     """`x` and `y` are pixels from the element's corner."""
-    return await done(context, lambda tab: tab.hover(ref, _offset(x, y)))
+    return await act_on_page(context, lambda tab: tab.hover(ref, _offset(x, y)))
 
 
 @acting(
@@ -231,30 +216,30 @@ async def drag(
     waits for a long press. `path` are points from the element's corner, drawn one after the other.
     """
     how: dict[str, Any] = {"at": _offset(x, y), "path": path, "seconds": seconds}
-    return await done(context, lambda tab: tab.drag(ref, to, (dx, dy), **how))
+    return await act_on_page(context, lambda tab: tab.drag(ref, to, (dx, dy), **how))
 
 
-@seeing("HIGHLIGHT", "selects text with the mouse.")
-async def highlight(context: ToolContext, *, text: Needed, ref: str | None = None) -> Finish:
+@looking("HIGHLIGHT", "selects text with the mouse.")
+async def highlight(context: ToolContext, *, text: NonEmpty, ref: str | None = None) -> Finish:
     """A text as it stands on the page; `ref` says in which element."""
-    return await done(context, lambda tab: tab.highlight(text, ref))
+    return await act_on_page(context, lambda tab: tab.highlight(text, ref))
 
 
-@seeing("SCROLL", "scrolls by screens, or to top, bottom or a text.")
+@looking("SCROLL", "scrolls by screens, or to top, bottom or a text.")
 async def scroll(
     context: ToolContext, *, pages: float = 1.0, to: str | None = None, ref: str | None = None
 ) -> Finish:
     """By screens (negative is up), or to a place; `ref` scrolls that element."""
-    return await done(context, lambda tab: tab.scroll(pages, ref, to=to))
+    return await act_on_page(context, lambda tab: tab.scroll(pages, ref, to=to))
 
 
-@seeing("BACK", "goes back.")
+@looking("BACK", "goes back.")
 async def back(context: ToolContext) -> Finish:
     """Go back."""
-    return await done(context, lambda tab: tab.back())
+    return await act_on_page(context, lambda tab: tab.back())
 
 
-@seeing(
+@looking(
     "WAIT",
     "waits for a text, or a /pattern/, as a snapshot shows it; without text, the seconds.",
 )
@@ -265,20 +250,20 @@ async def wait(
     seconds: Annotated[float, Field(gt=0, le=LONGEST_WAIT)] = 10,
 ) -> Finish:
     """Wait until the text stands on the page; without one, all of the seconds."""
-    return await done(context, lambda tab: tab.wait_for(text, seconds))
+    return await act_on_page(context, lambda tab: tab.wait_for(text, seconds))
 
 
 @acting("UPLOAD", "hands over a file.")
 async def upload(context: ToolContext, *, ref: str, path: str) -> Finish:
     """Hand files over, a line each: only such as the person gave to the run (--file)."""
-    files = _given(context, path)
-    return await done(context, lambda tab: tab.upload(ref, files))
+    files = _given_files(context, path)
+    return await act_on_page(context, lambda tab: tab.upload(ref, files))
 
 
 @acting("CHECK", "ticks a box.", listed=False)  # for who fills forms by values; a model clicks
 async def check(context: ToolContext, *, ref: str, on: bool = True) -> Finish:
     """Tick a box, or not."""
-    return await done(context, lambda tab: tab.check(ref, on=on))
+    return await act_on_page(context, lambda tab: tab.check(ref, on=on))
 
 
 @acting("EVALUATE", "runs a function in the page.")
@@ -289,7 +274,7 @@ async def evaluate(
     ref: str | None = None,
 ) -> Finish:
     """A JavaScript function, `() => …`, or `element => …` of a ref."""
-    return await done(context, lambda tab: tab.evaluate(function, ref))
+    return await act_on_page(context, lambda tab: tab.evaluate(function, ref))
 
 
 @acting("DROP", "drops files or data.")
@@ -301,17 +286,17 @@ async def drop(
     data: Annotated[dict[str, str], Field(default_factory=dict)],
 ) -> Finish:
     """Drop files that the person gave to the run, a line each, or data by MIME type."""
-    files = _given(context, path)
-    return await done(context, lambda tab: tab.drop(ref, files, data))
+    files = _given_files(context, path)
+    return await act_on_page(context, lambda tab: tab.drop(ref, files, data))
 
 
 @acting("DIALOG", "answers the dialog that is open.")
 async def dialog(context: ToolContext, *, accept: bool, text: AsWritten | None = None) -> Finish:
     """Whether to accept a dialog, and the text for one that asks for one."""
-    return await done(context, lambda tab: tab.answer_dialog(accept=accept, text=text))
+    return await act_on_page(context, lambda tab: tab.answer_dialog(accept=accept, text=text))
 
 
-@tool("DOWNLOAD", "clicks a link and keeps its file.", Risk.EXTERNAL)
+@acting("DOWNLOAD", "clicks a link and keeps its file.", capped=True)
 async def download(context: ToolContext, *, ref: str) -> ToolResult:
     """Click what gives a file, and say where it was put."""
     tab, web = open_tab(context), web_of(context)

@@ -11,6 +11,7 @@ import json
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
@@ -19,7 +20,7 @@ from pydantic_monty import AsyncMonty, CollectString, MontyError
 from agent.errors import ToolError
 from agent.evidence.passages import cells_of, is_rule
 from agent.tools.registry import ToolResult, tool
-from agent.tools.sources import passages_block, register
+from agent.tools.sources import register, show_passages
 from browser.text.words import clean
 from browser.types import Document, Outcome, Page
 
@@ -48,7 +49,7 @@ _HINT = (
 
 
 @dataclass(slots=True)
-class _Desk:
+class _Inputs:
     """Hands the code what was read, and notes what it took: passage and words, each once."""
 
     evidence: Evidence
@@ -56,7 +57,7 @@ class _Desk:
     _cells: dict[str, str] = field(default_factory=dict)
 
     def figure(self, passage: str, words: str) -> float:
-        """Give the figure in some words of a passage; raises `ValueError` where they are not."""
+        """Return the figure in some words of a passage; raises `ValueError` where they are not."""
         found = self._passage(passage)
         if not words.strip() or " ".join(words.split()) not in " ".join(found.text.split()):
             raise ValueError(f"“{words}” does not stand in {passage}")
@@ -65,7 +66,7 @@ class _Desk:
         return value
 
     def table(self, passage: str) -> list[list[str]]:
-        """Give the table of which a passage is a row, the names of its columns first."""
+        """Return the table of which a passage is a row, the names of its columns first."""
         found = self._passage(passage)
         source = self.evidence.source(found.source)
         text = source.text if source else ""
@@ -108,8 +109,8 @@ async def compute(
     context: ToolContext, *, code: Annotated[str, Field(min_length=1, max_length=LONGEST_CODE)]
 ) -> Finish:
     """Run the code; what it gives is a source of its own if it rests on what was read."""
-    desk, printed = _Desk(context.evidence), CollectString()
-    given = {"figure": desk.figure, "table": desk.table, "number": desk.number}
+    inputs, printed = _Inputs(context.evidence), CollectString()
+    given = {"figure": inputs.figure, "table": inputs.table, "number": inputs.number}
     try:
         async with (
             AsyncMonty(max_processes=1, request_timeout=2 * SECONDS) as pool,
@@ -121,44 +122,33 @@ async def compute(
     shown = _shown(value) if value is not None else printed.output.strip()
     if not shown:
         raise ToolError("the code gave nothing", hint=_HINT)
-    return lambda: _finished(context, code, shown[:LONGEST_RESULT], desk)
+    return lambda: _finished(context, code, shown[:LONGEST_RESULT], inputs)
 
 
-def _finished(context: ToolContext, code: str, shown: str, desk: _Desk) -> ToolResult:
-    if not desk.taken:
+def _finished(context: ToolContext, code: str, shown: str, inputs: _Inputs) -> ToolResult:
+    if not inputs.taken:
         note = "it uses no figure that was read, so it is no source and cannot be cited"
         return ToolResult({"note": note}, shown, "computed")
+    origins = []
+    for name, words in inputs.taken:
+        passage = inputs.evidence.passage(name)
+        read = inputs.evidence.source(passage.source) if passage else None
+        origins.append(f"- “{words}” in {name}, {read.title} <{read.url}>" if read else name)
+    indented = indent(code.strip(), " " * 4, lambda _: True)
+    parts = f"Computed: {shown}", "from\n" + "\n".join(origins), "by", indented
     url = f"urn:computed:{len(context.evidence.sources) + 1}"
-    text = clean("\n\n".join([f"Computed: {shown}", _origins(desk), *_code(code)]))
-    title = f"Computed from {', '.join(dict.fromkeys(name for name, _ in desk.taken))}"
-    page = Page(
-        requested_url=url,
+    document = Document(
         url=url,
-        via="computed",
-        outcome=Outcome.OK,
-        fetched_at=datetime.now(UTC),
-        content_type="text/plain",
-        document=Document(url=url, title=title, text=text, kind="text"),
+        title=f"Computed from {', '.join(dict.fromkeys(name for name, _ in inputs.taken))}",
+        text=clean("\n\n".join(parts)),
+        kind="text",
     )
+    at = datetime.now(UTC)
+    page = Page(url, url, "computed", Outcome.OK, at, content_type="text/plain", document=document)
     source = register(context, page)
-    block, passages = passages_block(context, source)
-    return ToolResult(
-        {"source": source.name, "title": title}, block, source.name, passages=passages
-    )
-
-
-def _origins(desk: _Desk) -> str:
-    """Say where each figure stands: its passage, and the page with its address."""
-    lines = []
-    for name, words in desk.taken:
-        passage = desk.evidence.passage(name)
-        source = desk.evidence.source(passage.source) if passage else None
-        lines.append(f"- “{words}” in {name}, {source.title} <{source.url}>" if source else name)
-    return "from\n" + "\n".join(lines)
-
-
-def _code(code: str) -> tuple[str, str]:
-    return "by", "\n".join(f"    {line}" for line in code.strip().splitlines())
+    block, passages = show_passages(context, source)
+    data = {"source": source.name, "title": source.title}
+    return ToolResult(data, block, source.name, passages=passages)
 
 
 def _shown(value: Any) -> str:
@@ -184,6 +174,7 @@ def number(text: str) -> float:
     sign, digits, scale = found[0].groups()
     digits = "".join(digits.rstrip(" .,'’").replace("'", "").replace("’", "").split())
     dot, comma = digits.rfind("."), digits.rfind(",")
+    # Of two kinds of separators the last one is the decimal point; a comma alone may group.
     decimal = max(dot, comma) if min(dot, comma) >= 0 else dot if dot >= 0 else comma
     grouped = dot < 0 and re.fullmatch(r"\d{1,3}(?:,\d{3})+", digits)
     if decimal < 0 or grouped or digits.count(digits[decimal]) > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -19,7 +19,6 @@ from browser.search.corpus import Corpus
 from browser.types import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from agent.config import Options
@@ -28,12 +27,12 @@ if TYPE_CHECKING:
     from agent.guard.secret_store import SecretStore
     from agent.memory.memory_api import Memory
     from agent.prompts.skill_files import Skill
-    from agent.tools.rephrasing import Rephraser
     from agent.wiki import Wiki
     from browser.net.egress import Egress
     from browser.net.http import HttpClient
     from browser.net.polite import Polite
     from browser.page.content import Items
+    from browser.page.tab import Tab
     from browser.read.crawl import Crawler
     from browser.read.reader import Reader
     from browser.search.chain import Chain
@@ -42,29 +41,29 @@ if TYPE_CHECKING:
     from browser.types import Page, PageContext
 
 T = TypeVar("T")
-PATIENCE: ContextVar[asyncio.Timeout] = ContextVar("patience")
+CALL_TIMEOUT: ContextVar[asyncio.Timeout] = ContextVar("patience")
 """The time that the call under way has."""
-PLACE: ContextVar[str] = ContextVar("place", default="")
+CALL_PLACE: ContextVar[str] = ContextVar("place", default="")
 """Where the call under way stands in the run; what it asks of a model is recorded by it."""
 Approve = Callable[[str], Awaitable[bool | str]]
 """What is to be done, to the person's word: no, yes, or `site` for all of it on this site."""
 Ask = Callable[[str], Awaitable[str]]
 """Question to answer, empty where none came."""
+Rephrase = Callable[[str, str, str], Awaitable[Sequence[tuple[str, str | None]]]]
+"""Question, query and place to other queries, with their language where it is another one."""
+Record = Callable[..., object]
 NO_BROWSER = "no_browser"
 """Outcome of a call that needed a browser where none could be started."""
 PATIENCE_SECONDS = 600.0
 """Who has not answered, or taken a wall down, after ten minutes is not coming."""
 PERSON_SAYS = "the_person_says"
 """Field of a tool's result in which a hint of the person reaches the model."""
-Record = Callable[..., object]
+SOLVABLE = frozenset({Outcome.CAPTCHA, Outcome.BOT_CHECK})
+"""Walls that a solver of captchas may take down."""
 
 
 def unrecorded(_kind: str, _place: str = "", **_data: object) -> None:
     """Keep no record: outside of a run, or where all is on record already."""
-
-
-SOLVABLE = frozenset({Outcome.CAPTCHA, Outcome.BOT_CHECK})
-"""Walls that a solver of captchas may take down."""
 
 
 class Limits(LimitSettings):
@@ -84,7 +83,7 @@ class Limits(LimitSettings):
 
     @classmethod
     def of(cls, options: Options) -> Limits:
-        """Give the bounds of a run with these settings."""
+        """Return the bounds of a run with these settings."""
         effort = options.effort
         return cls(
             **dict(options.limits),
@@ -126,7 +125,7 @@ class Web:
     solves_left: int = 10
     context: PageContext | None = None
     page: Page | None = None
-    tab: Any = None
+    tab: Tab | None = None
     left_open: LeftPage | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -141,10 +140,15 @@ class Web:
         return self.in_sight or self.solver is not None
 
     async def read_tab(self) -> Page:
-        """Read the page that is open, as it stands now: our own tab, else the person's."""
-        if self.tab is None and self.page is not None:
-            return self.page
-        return await self.reader.read_tab(self.tab)
+        """Read the page that is open, as it stands now: our own tab, else the person's.
+
+        Raises `ToolError` where none is open.
+        """
+        if self.tab is not None:
+            return await self.reader.read_tab(self.tab)
+        if self.page is None:
+            raise ToolError("no page is open", hint="Give a url, or OPEN a page first.")
+        return self.page
 
 
 @dataclass(slots=True)
@@ -162,9 +166,9 @@ class ToolContext:
     `record(kind, place, **data)` writes a journal event, `keep(bytes)` keeps bytes with the run;
     `approve(what)` asks the person for a yes, `person` is who can be asked what was meant: both are
     None where nobody is there; `memory` is None with `--no-memory`, `wiki` where the data folder
-    holds none; `nearness` measures texts where the memory is not to. `vision`: the model sees, and
-    is shown pictures. `outgoing` decides what may leave, `agreed` are the sites where the person
-    lets the run act. `hints` are what the person says while it works, until they are handed on.
+    holds none. `vision`: the model sees, and is shown pictures. `outgoing` decides what may leave,
+    `agreed` are the sites where the person lets the run act. `hints` are what the person says while
+    it works, until they are handed on. `rephrase` asks the model for other queries.
     """
 
     question: str
@@ -174,12 +178,11 @@ class ToolContext:
     keep: Callable[[bytes], str] = lambda _: ""
     outgoing: Outgoing = field(default_factory=Outgoing)
     redactor: Redactor = field(default_factory=Redactor)
-    rephraser: Rephraser | None = None
+    rephrase: Rephrase | None = None
     web: Web | None = None
     memory: Memory | None = None
     wiki: Wiki | None = None
     skills: Sequence[Skill] = ()
-    nearness: Callable[[str, Sequence[str]], Awaitable[dict[str, float]]] | None = None
     run: str = ""
     files: tuple[Path, ...] = ()
     approve: Approve | None = None
@@ -194,19 +197,19 @@ class ToolContext:
     _worker: ThreadPoolExecutor | None = None
 
     @property
-    def read(self) -> Provenance:
+    def provenance(self) -> Provenance:
         """What the run has read so far, and whose words that is."""
-        return self.outgoing.read
+        return self.outgoing.provenance
 
     def seconds_left(self, wanted: float) -> float:
-        """Tell how long a call may take: what it wants, or what is left of the run's time."""
+        """Return how long a call may take: what it wants, or what is left of the run's time."""
         if self.deadline is None:
             return wanted
         return max(0.1, min(wanted, self.deadline - time.monotonic()))
 
-    def wait_longer(self, seconds: float) -> None:
+    def extend_timeout(self, seconds: float) -> None:
         """Give the call under way more time: a person, or a solver of captchas, is at work."""
-        patience = PATIENCE.get(None)
+        patience = CALL_TIMEOUT.get(None)
         until = patience.when() if patience else None
         if patience and until is not None:
             now = asyncio.get_running_loop().time()
@@ -218,7 +221,7 @@ class ToolContext:
             return data
         said = "\n".join(self.hints)
         self.hints.clear()
-        self.read.add(said, Kind.PERSON)
+        self.provenance.add(said, Kind.PERSON)
         return {**data, PERSON_SAYS: said}
 
     async def in_memory_thread(self, function: Callable[..., T], *args: Any) -> T:
@@ -228,9 +231,7 @@ class ToolContext:
         return await asyncio.get_running_loop().run_in_executor(self._worker, function, *args)
 
     async def near(self, question: str, texts: Sequence[str]) -> dict[str, float]:
-        """Give the cosine of a question and each text; nothing where the run has no embeddings."""
-        if self.nearness is not None:
-            return await self.nearness(question, texts)
+        """Return the cosine of a question and each text; {} where the run has no embeddings."""
         if self.memory is None:
             return {}
         return await self.in_memory_thread(self.memory.near, question, texts)
@@ -249,7 +250,7 @@ def web_of(context: ToolContext) -> Web:
 
 
 def memory_of(context: ToolContext) -> Memory:
-    """Give the memory of the run; raises `ToolError` where it has none."""
+    """Return the memory of the run; raises `ToolError` where it has none."""
     if context.memory is None:
         raise ToolError("memory is off in this run", hint="Go on without it.")
     return context.memory

@@ -1,15 +1,16 @@
-"""Looking at live pages: OPEN, SNAPSHOT, FIND, TABS, SCREENSHOT, PAGE_CONTEXT."""
+"""Looking at live pages: OPEN, SNAPSHOT, FIND, TABS, SCREENSHOT, PAGE_CONTEXT; walls in the way."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ToolError
 from agent.tools.context import PATIENCE_SECONDS, SOLVABLE, web_of
-from agent.tools.registry import Needed, Risk, ToolResult, tool
+from agent.tools.registry import NonEmpty, Risk, ToolResult, tool
 from agent.tools.sources import register
 from browser.errors import BrowserError
 from browser.solvers import SolverFailed
@@ -22,40 +23,63 @@ if TYPE_CHECKING:
     from browser.session.session import Browser
     from browser.types import Challenge, Page, Snapshot
 
-
 # Of a record's facts: a few lines, the long ones cut; READ gives the page itself.
 _MOST_FACTS, _LONGEST_FACT = 20, 200
+SOLVER_SECONDS = 120.0
+PICTURED = "attached: what is in view, refs drawn on it"
+BARE_TOO = ", then without them, as they hide something"
+
+page_tool = partial(tool, on_page=True)
+
+
+def open_tab(context: ToolContext) -> Tab:
+    """The tab that is open; raises `ToolError` where there is none."""
+    tab = web_of(context).tab
+    if tab is None:
+        raise ToolError("no page is open", hint="OPEN a page first.")
+    return tab
 
 
 @tool("OPEN", "opens a page in the browser.", capped=False)
-async def open_page(context: ToolContext, *, url: Needed) -> Finish:
-    """Open a page in the browser and show it."""
+async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
+    """Open a page in the browser and show it: in the open tab, in a new one if that is lost."""
     web = web_of(context)
     # An attached Chrome has a network of its own, which no proxy of ours guards.
-    web.egress.check_url(url)
+    web.egress.guard.check_url(url)
     seconds = context.seconds_left(context.limits.read_seconds)
     if web.polite is not None:  # in a person's own Chrome it is the person who asks
         await web.polite.turn(url, seconds)
     async with web.lock:
-        await _arrive(web, url, seconds)
-        shown = await look(context, web.tab)
-        if await taken_down(context, web.tab):
-            shown = await look(context, web.tab)
-        page, pictures = await web.read_tab(), await pictures_of(context, web.tab)
-        happened = web.tab.events.drain()
-    return lambda: with_pictures(_opened_page(context, page, shown, happened), pictures)
+        browser, tab = await web.start_browser(), web.tab
+        if tab is not None and await browser.responds(tab):
+            await tab.goto(url, deadline=seconds)
+        else:
+            # Forgotten before the new one is opened: if that fails, no dead tab is left open.
+            lost, web.tab = tab, None
+            tab = web.tab = await browser.open(url, deadline=seconds)
+            if lost is not None:
+                await browser.close(lost)
+        shown = await look(context, tab)
+        if await take_wall_down(context, tab):
+            shown = await look(context, tab)
+        page, pictures = await web.read_tab(), await pictures_of(context, tab)
+        events = tab.events.drain()
+    return lambda: with_pictures(_opened(context, page, shown, events), pictures)
 
 
-async def _arrive(web: Web, url: str, seconds: float) -> None:
-    """Go to an address in the tab that is open; in a new one where that does not answer."""
-    browser = await web.start_browser()
-    if web.tab is not None and await browser.responds(web.tab):
-        await web.tab.goto(url, deadline=seconds)
-        return
-    lost, web.tab = web.tab, None
-    web.tab = await browser.open(url, deadline=seconds)
-    if lost is not None:
-        await browser.close(lost)
+def _opened(
+    context: ToolContext, page: Page, shown: Snapshot, events: tuple[str, ...]
+) -> ToolResult:
+    data: dict[str, Any] = {"url": page.url, "refs": len(shown.refs)}
+    if events:
+        data["events"] = list(events)
+    if page.document is None or not page.document.text.strip():
+        return ToolResult(data, shown.text, "page", snapshot=shown.text)
+    source = register(context, page)
+    data |= {"source": source.name, "title": source.title, "passages": len(source.passages)}
+    if page.outcome is not Outcome.OK:
+        data["outcome"] = page.outcome.value
+    return ToolResult(data, shown.text, source.name, snapshot=shown.text)
 
 
 async def look(context: ToolContext, tab: Tab) -> Snapshot:
@@ -63,7 +87,7 @@ async def look(context: ToolContext, tab: Tab) -> Snapshot:
     return await tab.snapshot(budget=context.limits.snapshot_tokens, query=context.question)
 
 
-@tool("SNAPSHOT", "shows the open page, or a part.", capped=False)
+@page_tool("SNAPSHOT", "shows the open page, or a part.", capped=False)
 async def snapshot(context: ToolContext, *, ref: str | None = None) -> ToolResult:
     """Show the open page, or what is under one element, folded rows included."""
     tab = open_tab(context)
@@ -73,13 +97,13 @@ async def snapshot(context: ToolContext, *, ref: str | None = None) -> ToolResul
             return ToolResult({"ref": ref, "url": tab.url}, under, "page")
         shown, pictures = await look(context, tab), await pictures_of(context, tab)
     data: dict[str, Any] = {"url": shown.url, "title": shown.title, "refs": len(shown.refs)}
-    if happened := tab.events.drain():
-        data["events"] = list(happened)
+    if events := tab.events.drain():
+        data["events"] = list(events)
     return with_pictures(ToolResult(data, shown.text, "page", snapshot=shown.text), pictures)
 
 
-@tool("FIND", "finds text or a role on the whole page.", capped=False)
-async def find(context: ToolContext, *, text: Needed) -> ToolResult:
+@page_tool("FIND", "finds text or a role on the whole page.", capped=False)
+async def find(context: ToolContext, *, text: NonEmpty) -> ToolResult:
     """Look for text or a role on the whole page."""
     tab = open_tab(context)
     async with web_of(context).lock:
@@ -87,7 +111,7 @@ async def find(context: ToolContext, *, text: Needed) -> ToolResult:
     return ToolResult({"text": text, "found": found.found, "url": tab.url}, found.text, "page")
 
 
-@tool("TABS", "lists tabs; switches or closes.")
+@page_tool("TABS", "lists tabs; switches or closes.")
 async def tabs(
     context: ToolContext, *, switch: str | None = None, close: str | None = None
 ) -> ToolResult:
@@ -95,11 +119,11 @@ async def tabs(
     web = web_of(context)
     browser = await web.start_browser()
     if close:
-        closing = _tab(browser, close)
+        closing = _tab_named(browser, close)
         await browser.close(closing)
         web.tab = None if web.tab is closing else web.tab
     if switch:
-        web.tab = _tab(browser, switch)
+        web.tab = _tab_named(browser, switch)
     here = web.tab.id if web.tab else None
     rows = [
         {"id": tab.id, "url": tab.url, "title": tab.title, "ours": tab.ours}
@@ -109,14 +133,14 @@ async def tabs(
     return ToolResult({"tabs": rows})
 
 
-def _tab(browser: Browser, name: str) -> Tab:
+def _tab_named(browser: Browser, name: str) -> Tab:
     tab = browser.tab(name)
     if tab is None:
         raise ToolError(f"no tab of ours is called {name}", hint="TABS lists them.")
     return tab
 
 
-@tool("SCREENSHOT", "keeps a picture of the page.")
+@page_tool("SCREENSHOT", "keeps a picture of the page.")
 async def screenshot(context: ToolContext) -> ToolResult:
     """Keep a picture of the open page with the run, and show it to a model that sees."""
     tab = open_tab(context)
@@ -127,9 +151,9 @@ async def screenshot(context: ToolContext) -> ToolResult:
     return with_pictures(ToolResult(data, blobs=(("screenshot.png", picture),)), marked)
 
 
-@tool("PAGE_CONTEXT", "url, title, selection, text in view.")
+@page_tool("PAGE_CONTEXT", "url, title, selection, text in view.")
 async def page_context(context: ToolContext) -> ToolResult:
-    """Tell what the person, or our own tab, has in view."""
+    """Return what the person, or our own tab, has in view."""
     web = web_of(context)
     seen = web.context if web.tab is None else await web.tab.context()
     if seen is None:
@@ -150,7 +174,7 @@ async def page_context(context: ToolContext) -> ToolResult:
 
 async def _page_record(web: Web) -> dict[str, str]:
     """What the page in view is on its platform, with author, date, counts; {} elsewhere."""
-    from browser.extract.platforms.lookup import record_of  # noqa: PLC0415 - as above
+    from browser.extract.platforms.lookup import record_of  # noqa: PLC0415 - as below
     from browser.extract.platforms.site import facts  # noqa: PLC0415 - loads lxml
 
     if web.tab is not None:
@@ -164,136 +188,7 @@ async def _page_record(web: Web) -> dict[str, str]:
     return {name: value[:_LONGEST_FACT] for name, value in [*said.items()][:_MOST_FACTS]}
 
 
-def open_tab(context: ToolContext) -> Tab:
-    """The tab that is open; raises `ToolError` where there is none."""
-    tab: Tab | None = web_of(context).tab
-    if tab is None:
-        raise ToolError("no page is open", hint="OPEN a page first.")
-    return tab
-
-
-def _opened_page(
-    context: ToolContext, page: Page, shown: Snapshot, happened: tuple[str, ...]
-) -> ToolResult:
-    text = shown.text
-    data: dict[str, Any] = {"url": page.url, "refs": len(shown.refs)}
-    if happened:
-        data["events"] = list(happened)
-    if page.document is None or not page.document.text.strip():
-        return ToolResult(data, text, "page", snapshot=text)
-    source = register(context, page)
-    data |= {"source": source.name, "title": source.title, "passages": len(source.passages)}
-    if page.outcome is not Outcome.OK:
-        data["outcome"] = page.outcome.value
-    return ToolResult(data, text, source.name, snapshot=text)
-
-
 LOOKING_TOOLS = (open_page, snapshot, find, tabs, screenshot, page_context)
-
-
-SOLVER_SECONDS = 120.0
-_FOR_A_PERSON = {
-    Outcome.CAPTCHA: "solved its captcha",
-    Outcome.BOT_CHECK: "passed its check",
-    Outcome.LOGIN: "logged in",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Solved:
-    """How asking a solver ended: OK, or what kept the captcha where it is."""
-
-    outcome: Outcome
-    said: str
-
-
-async def taken_down(context: ToolContext, tab: Tab) -> bool:
-    """Have a wall taken down; True when that is done.
-
-    A person who sees the browser is asked to do what only a person may; else a solver, where one
-    was named.
-    """
-    web = web_of(context)
-    if web.in_sight and context.approve is not None:
-        return await _by_person(context, web)
-    if web.solver is not None and (await web.read_tab()).outcome in SOLVABLE:
-        return (await solved(context, tab)).outcome is Outcome.OK
-    return False
-
-
-async def solved(context: ToolContext, tab: Tab) -> Solved:
-    """Ask the solver about the captcha of a page and put its token in; on record either way."""
-    challenge = await tab.challenge()
-    if challenge is None:
-        return Solved(Outcome.EMPTY, "no captcha of a kind that can be handed over")
-    started = time.monotonic()
-    result = await _solved(context, tab, challenge)
-    context.record(
-        "captcha",
-        captcha=challenge.kind,
-        url=challenge.url,
-        outcome=result.outcome.value,
-        said=result.said,
-        ms=int((time.monotonic() - started) * 1000),
-    )
-    return result
-
-
-async def _solved(context: ToolContext, tab: Tab, challenge: Challenge) -> Solved:
-    web = web_of(context)
-    assert web.solver, "asked only where a solver was named"
-    if web.solves_left <= 0:
-        return Solved(Outcome.QUOTA, "this run has had as many captchas solved as one may")
-    web.solves_left -= 1
-    context.wait_longer(SOLVER_SECONDS)
-    try:
-        token = await web.solver.solve(challenge)
-    except SolverFailed as error:
-        return Solved(error.outcome, str(error))
-    if token is None:
-        return Solved(Outcome.CAPTCHA, "the solver could not solve it")
-    how = await tab.answer_challenge(token)
-    return Solved(Outcome.OK, how) if how else Solved(Outcome.EMPTY, "the captcha went away")
-
-
-async def _by_person(context: ToolContext, web: Web) -> bool:
-    page = await web.read_tab()
-    done = _FOR_A_PERSON.get(page.outcome)
-    if done is None or context.approve is None:
-        return False
-    context.wait_longer(PATIENCE_SECONDS)
-    return bool(
-        await context.approve(f"go on at {page.url} once you have {done} in the browser window")
-    )
-
-
-_NEXT = {
-    "filled": "press the button that sends the form",
-    "callback": "take a SNAPSHOT",
-    "submitted": "take a SNAPSHOT",
-}
-
-
-@tool("SOLVE_CAPTCHA", "has the captcha of the open page solved.", Risk.EXTERNAL)
-async def solve_captcha(context: ToolContext) -> ToolResult:
-    """Have the captcha of the open page solved, also one that stands in a form."""
-    web = web_of(context)
-    tab: Tab | None = web.tab
-    if tab is None:
-        return ToolResult({"error": "no page is open"}, hint="OPEN a page first.")
-    async with web.lock:
-        result = await solved(context, tab)
-    if result.outcome is Outcome.OK:
-        return ToolResult({"outcome": "ok", "next": _NEXT[result.said], "url": tab.url})
-    data = {"error": result.said, "outcome": result.outcome.value}
-    return ToolResult(data, hint=SolverFailed.hint)
-
-
-SOLVING_TOOLS = (solve_captcha,)
-
-
-PICTURED = "attached: what is in view, refs drawn on it"
-BARE_TOO = ", then without them, as they hide something"
 
 
 async def pictures_of(context: ToolContext, tab: Tab) -> tuple[bytes, ...]:
@@ -313,3 +208,83 @@ def with_pictures(result: ToolResult, pictures: tuple[bytes, ...]) -> ToolResult
         return result
     said = PICTURED + (BARE_TOO if len(pictures) > 1 else "")
     return replace(result, data={**result.data, "picture": said}, pictures=pictures)
+
+
+_FOR_A_PERSON = {
+    Outcome.CAPTCHA: "solved its captcha",
+    Outcome.BOT_CHECK: "passed its check",
+    Outcome.LOGIN: "logged in",
+}
+
+
+async def take_wall_down(context: ToolContext, tab: Tab) -> bool:
+    """Have the wall taken down that stands before a page; True when that is done.
+
+    A person who sees the browser is asked to do what only a person may; else a solver, where one
+    was named.
+    """
+    web = web_of(context)
+    if web.in_sight and context.approve is not None:
+        page = await web.read_tab()
+        if (done := _FOR_A_PERSON.get(page.outcome)) is None:
+            return False
+        context.extend_timeout(PATIENCE_SECONDS)
+        asked = f"go on at {page.url} once you have {done} in the browser window"
+        return bool(await context.approve(asked))
+    if web.solver is not None and (await web.read_tab()).outcome in SOLVABLE:
+        return (await _solve(context, tab))[0] is Outcome.OK
+    return False
+
+
+async def _solve(context: ToolContext, tab: Tab) -> tuple[Outcome, str]:
+    """Ask the solver about the captcha of a page and put its token in; on record either way.
+
+    Gives OK and what became of the token, or what kept the captcha where it is, and why.
+    """
+    challenge = await tab.challenge()
+    if challenge is None:
+        return Outcome.EMPTY, "no captcha of a kind that can be handed over"
+    started = time.monotonic()
+    outcome, said = await _ask_solver(context, tab, challenge)
+    context.record(
+        "captcha",
+        captcha=challenge.kind,
+        url=challenge.url,
+        outcome=outcome.value,
+        said=said,
+        ms=int((time.monotonic() - started) * 1000),
+    )
+    return outcome, said
+
+
+async def _ask_solver(context: ToolContext, tab: Tab, challenge: Challenge) -> tuple[Outcome, str]:
+    web = web_of(context)
+    assert web.solver, "asked only where a solver was named"
+    if web.solves_left <= 0:
+        return Outcome.QUOTA, "this run has had as many captchas solved as one may"
+    web.solves_left -= 1
+    context.extend_timeout(SOLVER_SECONDS)
+    try:
+        token = await web.solver.solve(challenge)
+    except SolverFailed as error:
+        return error.outcome, str(error)
+    if token is None:
+        return Outcome.CAPTCHA, "the solver could not solve it"
+    how = await tab.answer_challenge(token)
+    return (Outcome.OK, how) if how else (Outcome.EMPTY, "the captcha went away")
+
+
+@tool("SOLVE_CAPTCHA", "has the captcha of the open page solved.", Risk.EXTERNAL)
+async def solve_captcha(context: ToolContext) -> ToolResult:
+    """Have the captcha of the open page solved, also one that stands in a form."""
+    tab = open_tab(context)
+    async with web_of(context).lock:
+        outcome, said = await _solve(context, tab)
+    if outcome is Outcome.OK:
+        filled = "press the button that sends the form"
+        done = filled if said == "filled" else "take a SNAPSHOT"
+        return ToolResult({"outcome": "ok", "next": done, "url": tab.url})
+    return ToolResult({"error": said, "outcome": outcome.value}, hint=SolverFailed.hint)
+
+
+SOLVING_TOOLS = (solve_captcha,)

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agent.errors import ToolError
 from agent.tools.context import PATIENCE_SECONDS
-from agent.tools.registry import ToolResult, tool
+from agent.tools.registry import ToolResult, ToolSource, tool
 
 if TYPE_CHECKING:
     from agent.tools.context import ToolContext
@@ -21,6 +21,7 @@ _GO_ON = "Take the likeliest reading, and say in the answer which one that is."
     "asks the person one question, once in a run: only where the request can mean different "
     "things and no page can tell which.",
     seconds=PATIENCE_SECONDS,
+    source=ToolSource.SYSTEM,
 )
 async def ask_user(
     context: ToolContext, *, question: Annotated[str, Field(min_length=1, max_length=400)]
@@ -41,7 +42,10 @@ async def ask_user(
     return ToolResult({"answer": answer})
 
 
-def refused(
+PERSON_TOOLS = (ask_user,)
+
+
+def refusal(
     context: ToolContext,
     tool: str,
     why: str,
@@ -57,7 +61,7 @@ def refused(
     return ToolError(f"{tool} was not done: {why}", hint=hint)
 
 
-async def needs_yes(
+async def require_yes(
     context: ToolContext, tool: str, effect: str, site: str = "", *, act: bool = True
 ) -> None:
     """Ask for a person's yes, unless it was given for the site. Raises `ToolError` without it."""
@@ -67,12 +71,9 @@ async def needs_yes(
         if context.approve is None:
             why = f"it {effect}: that needs a person's yes, and nobody can be asked here"
             hint = "Go on without it, or run in a terminal."
-            raise refused(context, tool, why, hint, undone=act)
+            raise refusal(context, tool, why, hint, undone=act)
         said = await context.approve(effect)
         if not said:
-            raise refused(context, tool, f"the person said no: it {effect}")
+            raise refusal(context, tool, f"the person said no: it {effect}")
         if said == "site" and site:
             context.agreed.add(site)
-
-
-PERSON_TOOLS = (ask_user,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from agent.errors import ReplayDiverged, ResearchError
 from agent.guard.budget import RESERVE
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from agent.guard.model_client import Record
     from agent.models.base import Model
 
-MOST_QUERIES = 3
+MOST_QUERIES: Final = 3
 """Of a reply: what three other ways of asking do not find, a fourth has not found either."""
-LONGEST = 150
+LONGEST: Final = 150
 """Characters of a query: engines cut what is longer."""
-SECONDS = 20.0
+REPHRASE_SECONDS: Final = 20.0
 """The search under way has other things to do, too: a model that takes longer is not waited for."""
 
 
@@ -37,7 +37,7 @@ class Rephrased(NamedTuple):
 
 @dataclass(slots=True)
 class Rephraser:
-    """Asks the run's model, `most` times a run; what it costs counts as the run's."""
+    """Asks the run's model for other queries, `most` times a run; what it costs is the run's."""
 
     model: Model
     budget: Budget
@@ -46,19 +46,21 @@ class Rephraser:
     _asked: int = field(default=0, init=False)
 
     async def ask(self, question: str, query: str, place: str) -> tuple[Rephrased, ...]:
-        """Give other queries; none where the model is not asked, fails, or has none.
+        """Return other queries; none where the model is not asked, fails, or has none.
 
         It is shown the question and the query alone, nothing that came from the web or memory.
         """
-        if self._asked >= self.most or self._is_spent() or not takes(self.model, Task.REPHRASE):
+        usd = self.budget.usd
+        spent = usd is not None and self.budget.spent >= usd * (1 - RESERVE)
+        if self._asked >= self.most or spent or not takes(self.model, Task.REPHRASE):
             return ()
         self._asked += 1
         system = prompt(REPHRASE).replace("{most}", str(MOST_QUERIES))
-        asker = ModelClient(self.model, system, self.budget, self.record)
+        client = ModelClient(self.model, system, self.budget, self.record)
         shown = Message("user", f"Question: {question}\n\nQuery that found little: {query}")
         try:
-            async with asyncio.timeout(SECONDS):
-                reply = await asker.ask(f"{REPHRASE}/{place}", [shown])
+            async with asyncio.timeout(REPHRASE_SECONDS):
+                reply = await client.ask(f"{REPHRASE}/{place}", [shown])
         except ReplayDiverged:
             raise
         except (ResearchError, TimeoutError) as error:
@@ -66,27 +68,16 @@ class Rephraser:
             return ()
         return read_queries(reply.text, query)
 
-    def _is_spent(self) -> bool:
-        usd = self.budget.usd
-        return usd is not None and self.budget.spent >= usd * (1 - RESERVE)
-
 
 def read_queries(reply: str, asked: str) -> tuple[Rephrased, ...]:
     """Read the queries of a reply; what is none, or the one that was asked, is left out."""
     rows = loose_object(reply).get("queries")
-    found = map(_read, rows if isinstance(rows, list) else [])
-    new = {q.text.casefold(): q for q in found if q and q.text.casefold() != asked.casefold()}
-    return tuple(new.values())[:MOST_QUERIES]
-
-
-def _read(row: object) -> Rephrased | None:
-    values = row if isinstance(row, dict) else {"query": row}
-    query, lang = values.get("query"), values.get("lang")
-    text = " ".join(query.split())[:LONGEST] if isinstance(query, str) else ""
-    if not text:
-        return None
-    return Rephrased(text, lang.lower()) if _is_language(lang) else Rephrased(text)
-
-
-def _is_language(lang: object) -> TypeGuard[str]:
-    return isinstance(lang, str) and len(lang) == 2 and lang.isascii() and lang.isalpha()
+    found: dict[str, Rephrased] = {}
+    for row in rows if isinstance(rows, list) else []:
+        query, lang = (row.get("query"), row.get("lang")) if isinstance(row, dict) else (row, None)
+        text = " ".join(query.split())[:LONGEST] if isinstance(query, str) else ""
+        if not isinstance(lang, str) or len(lang) != 2 or not (lang.isascii() and lang.isalpha()):
+            lang = None
+        if text and text.casefold() != asked.casefold():
+            found[text.casefold()] = Rephrased(text, lang and lang.lower())
+    return tuple(found.values())[:MOST_QUERIES]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agent.errors import ToolError
 from agent.evidence.passages import leads_in
@@ -14,8 +14,7 @@ from agent.guard.provenance import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent.evidence.store import Evidence, Source
-    from agent.guard.redact import Redactor
+    from agent.evidence.store import Source
     from agent.tools.context import ToolContext
     from agent.types import Passage
     from browser.types import Page, SearchResult
@@ -31,13 +30,17 @@ CHARS_PER_TOKEN = 4
 
 def register(context: ToolContext, page: Page) -> Source:
     """Make a page a source of the run (again, if it is one already), and keep what was fetched."""
-    known = len(context.evidence.sources)
-    page = _kept_without_secrets(page, context.redactor)
+    known, document, clean = len(context.evidence.sources), page.document, context.redactor.text
+    if document is not None:
+        whole = page.body.decode("utf-8", "replace") + document.text
+        if clean(whole) != whole:  # it shows a secret back: only the text is kept, without it
+            document = replace(document, text=clean(document.text), title=clean(document.title))
+            page = replace(page, body=b"", document=document)
     source = context.evidence.add(page)
-    if page.document is not None:
-        persons = page.via == "browser" and context.read.is_persons(page.url)
-        links = (link.url for link in page.document.links)
-        context.read.add_addresses(links, Kind.PAGE if persons else Kind.WEB, page.url)
+    if document is not None:
+        persons = page.via == "browser" and context.provenance.is_personal(page.url)
+        links = (link.url for link in document.links)
+        context.provenance.add_addresses(links, Kind.PAGE if persons else Kind.WEB, page.url)
     if len(context.evidence.sources) > known:
         context.record(
             "source.added",
@@ -47,10 +50,10 @@ def register(context: ToolContext, page: Page) -> Source:
             via=source.via,
             sha256=source.sha256,
             fetched_at=source.fetched_at.isoformat(),
-            author=page.document.author if page.document else None,
+            author=document.author if document else None,
             published=source.published,
             reason=page.reason,
-            pages=list(page.document.pages) if page.document else [],
+            pages=list(document.pages) if document else [],
             text=context.keep(source.text.encode("utf-8", "surrogatepass")),
             body=context.keep(page.body) if page.body else None,
             content_type=page.content_type,
@@ -60,16 +63,6 @@ def register(context: ToolContext, page: Page) -> Source:
     return source
 
 
-def _kept_without_secrets(page: Page, redactor: Redactor) -> Page:
-    """Give a page as it may be kept: of one that shows a secret back, the text without it."""
-    said, document = redactor.text, page.document
-    body = page.body.decode("utf-8", "replace")
-    if document is None or said(body + document.text) == body + document.text:
-        return page
-    told = replace(document, text=said(document.text), title=said(document.title))
-    return replace(page, body=b"", document=told)
-
-
 def register_results(
     context: ToolContext, query: str, results: Iterable[SearchResult]
 ) -> list[Source | None]:
@@ -77,13 +70,28 @@ def register_results(
 
     They are put on record with their words, in one event a search: most are never cited.
     """
-    at = datetime.now(UTC)
+    at, clean = datetime.now(UTC), context.redactor.text
     known = {source.n for source in context.evidence.snippets}
-    safe = [_without_secrets(result, context.redactor) for result in results]
-    sources = [_registered(context.evidence, result, at) for result in safe]
-    new = {source.n for source in context.evidence.snippets} - known
-    pairs = zip(sources, safe, strict=True)
-    rows = {s.n: _result_row(s, result) for s, result in pairs if s and s.n in new}
+    sources: list[Source | None] = []
+    rows = {}
+    for result in results:
+        url, title, snippet = clean(result.url), clean(result.title), clean(result.snippet)
+        safe = replace(result, url=url, title=title, snippet=snippet)
+        try:
+            source = context.evidence.add_snippet(safe, at)
+        except ToolError:
+            sources.append(None)
+            continue
+        sources.append(source)
+        if source.n not in known:
+            rows[source.n] = {
+                "n": source.n,
+                "url": url,
+                "title": title,
+                "snippet": snippet,
+                "published": result.published,
+                "sha256": source.sha256,
+            }
     if rows:
         context.record(
             "results.added", query=query, fetched_at=at.isoformat(), results=list(rows.values())
@@ -91,39 +99,14 @@ def register_results(
     return sources
 
 
-def _without_secrets(result: SearchResult, redactor: Redactor) -> SearchResult:
-    """Give a result as it may stand on record, which is what its hash is taken of."""
-    said = redactor.text
-    return replace(
-        result, url=said(result.url), title=said(result.title), snippet=said(result.snippet)
-    )
-
-
-def _registered(evidence: Evidence, result: SearchResult, at: datetime) -> Source | None:
-    try:
-        return evidence.add_snippet(result, at)
-    except ToolError:
-        return None
-
-
-def _result_row(source: Source, result: SearchResult) -> dict[str, Any]:
-    return {
-        "n": source.n,
-        "url": result.url,
-        "title": result.title,
-        "snippet": result.snippet,
-        "published": result.published,
-        "sha256": source.sha256,
-    }
-
-
-def passages_block(
+def show_passages(
     context: ToolContext, source: Source, *, query: str = "", start: int = 1
 ) -> tuple[str, tuple[Passage, ...]]:
     """List a source's passages within the budget, and which: all of it, or the best for a query.
 
     A short page is given whole; the first passage always comes, for it says what "it" is.
     """
+    # Budgets are in tokens, texts in characters.
     room = context.limits.read_tokens * CHARS_PER_TOKEN
     chosen: Iterable[Passage] = source.passages[max(0, start - 1) :]
     if query and len(source.text) > room:
@@ -134,12 +117,13 @@ def passages_block(
                 break
             wanted.add(passage.id)
             chars += len(passage.text)
+        # “The reasons are:” is nothing without what follows.
         led_to = {b.id for a, b in pairwise(source.passages) if a.id in wanted and leads_in(a.text)}
         chosen = [p for p in source.passages if p.id in wanted | led_to]
-    return listed(chosen, room)
+    return list_passages(chosen, room)
 
 
-def listed(passages: Iterable[Passage], room: int) -> tuple[str, tuple[Passage, ...]]:
+def list_passages(passages: Iterable[Passage], room: int) -> tuple[str, tuple[Passage, ...]]:
     """Write passages a line each, as many as fit into `room` characters (the first always).
 
     Gives the text, and the passages that are in it.

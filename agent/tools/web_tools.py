@@ -1,4 +1,4 @@
-"""Searching and reading: WEB_SEARCH, READ, FETCH_URL."""
+"""Searching and reading: WEB_SEARCH, READ, FETCH_URL, CRAWL."""
 
 from __future__ import annotations
 
@@ -11,9 +11,15 @@ from pydantic import Field
 from agent.errors import ToolError
 from agent.evidence.passages import PassageIndex, split_passages
 from agent.guard.provenance import SEARCH
-from agent.tools.context import PLACE, SOLVABLE, web_of
-from agent.tools.registry import Needed, ToolResult, tool
-from agent.tools.sources import CHARS_PER_TOKEN, listed, passages_block, register, register_results
+from agent.tools.context import CALL_PLACE, SOLVABLE, web_of
+from agent.tools.registry import NonEmpty, ToolResult, tool
+from agent.tools.sources import (
+    CHARS_PER_TOKEN,
+    list_passages,
+    register,
+    register_results,
+    show_passages,
+)
 from browser.search.chain import ask, joined
 from browser.search.corpus import Corpus
 from browser.text.languages import question_language
@@ -26,35 +32,24 @@ if TYPE_CHECKING:
     from agent.evidence.store import Source
     from agent.tools.context import ToolContext, Web
     from agent.tools.registry import Finish
-    from agent.types import Passage
     from browser.read.crawl import Crawl
     from browser.search.chain import ChainResult
-    from browser.types import Document, SearchAttempt
+    from browser.types import Document
 
 
-RELATED_LINKS = 6
-_UNREAD_HINTS = {
-    Outcome.EMPTY.value: "OPEN it in the browser.",
-    Outcome.REFUSED.value: "Only the person can allow it (--allow-private HOST). Go on without.",
-}
 INDEXING_SECONDS = 4.0
 """What each round of indexing a folder adds to the time of the call that it happens in."""
-PREVIEW_CHARS = 8_000
-"""What the reference engine's FETCH_URL gives of a page."""
-
-
-_WALL_ADVICE = {
-    Outcome.CONSENT: "OPEN it and answer its consent dialog, then READ without url",
-    Outcome.LOGIN: "the page wants a login",
-    Outcome.PAYWALL: "only the beginning is free to read",
-}
+FEWEST_RESULTS = 3
+"""With fewer a search found little: two pages seldom bear each other out."""
+_FOLDER = "corpus"
+"""What the trail calls the person's own folder."""
 
 
 @tool("WEB_SEARCH", "searches the web.", capped=False)
 async def web_search(
     context: ToolContext,
     *,
-    query: Needed,
+    query: NonEmpty,
     site: str | None = None,
     since: str | None = None,
     lang: str | None = None,
@@ -64,23 +59,96 @@ async def web_search(
     asked: dict[str, Any] = {**web.search_defaults, "limit": context.limits.search_results}
     filters = {"site": site, "since": since, "lang": lang}
     asked.update({name: value for name, value in filters.items() if value})
-    await _index_folder(context, web)
-    result = await search_web(context, web, SearchQuery(query, **asked))
-    return lambda: _search_result(context, query, result)
-
-
-async def _index_folder(context: ToolContext, web: Web) -> None:
-    """Bring the index of the person's folder up to date; that takes no time from the search."""
     for provider in web.chain.providers:
-        if isinstance(provider, Corpus):
+        if isinstance(provider, Corpus):  # indexing a folder takes no time from the search
             async for state in provider.prepare():
-                context.wait_longer(INDEXING_SECONDS)
+                context.extend_timeout(INDEXING_SECONDS)
                 context.record(
                     "corpus.indexed",
                     files=state.files,
                     left=state.left,
                     unread=[{"path": path, "reason": reason} for path, reason in state.unread],
                 )
+    result = await _search(context, web, SearchQuery(query, **asked))
+    return lambda: _search_result(context, query, result)
+
+
+async def _search(context: ToolContext, web: Web, query: SearchQuery) -> ChainResult:
+    """Search; where that finds little, ask the model for other words, and merge what they find."""
+    engines = context.limits.engines
+    # A plain search costs nothing; the model is asked only where that found too little.
+    first = await ask(web.chain, query, engines=engines, fresh=web.fresh)
+    if context.rephrase is None or not _is_too_little(context, query, first):
+        return first
+    other = await context.rephrase(context.question, query.text, CALL_PLACE.get())
+    found = await asyncio.gather(
+        *(
+            ask(
+                web.chain,
+                replace(query, text=text, lang=lang or query.lang),
+                engines=engines,
+                fresh=web.fresh,
+            )
+            for text, lang in other
+            if not context.outgoing.refusal(text, SEARCH)  # the model saw the question alone
+        )
+    )
+    return joined([first, *found], query.limit) if found else first
+
+
+def _is_too_little(context: ToolContext, query: SearchQuery, first: ChainResult) -> bool:
+    """Whether engines answered with too little, or to a question that pages may not speak.
+
+    A folder of a few files holds what it holds: one that was found there is no little.
+    """
+    if len(first.results) < FEWEST_RESULTS:
+        return first.answered and first.provider != _FOLDER
+    return context.limits.translates and question_language(query.text) not in {None, "en"}
+
+
+def _search_result(context: ToolContext, query: str, result: ChainResult) -> ToolResult:
+    for attempt in result.attempts:
+        context.record(
+            "search.attempt",
+            query=attempt.query,
+            provider=attempt.provider,
+            outcome=attempt.outcome.value,
+            results=attempt.results,
+            ms=attempt.ms,
+            detail=attempt.detail,
+        )
+    if result.results:
+        sources = register_results(context, query, result.results)
+        lines = [
+            f"{source.name if source else n}. {hit.title} — {hit.url}"
+            + (f"\n   {hit.snippet}" if hit.snippet else "")
+            for n, (hit, source) in enumerate(zip(result.results, sources, strict=True), 1)
+        ]
+        data = {"query": query, "provider": result.provider, "results": len(result.results)}
+        return ToolResult(data, "\n".join(lines), "search", results=tuple(result.results))
+    trail = {attempt.provider: attempt.outcome.value for attempt in result.attempts}
+    if result.answered:
+        return ToolResult({"query": query, "results": 0, "providers": trail})
+    names = ", ".join(f"{name}: {outcome}" for name, outcome in trail.items())
+    error = f"no search provider could be asked ({names})" if trail else "no search provider is set"
+    return ToolResult(
+        {"error": error, "query": query, "providers": trail},
+        hint="Searching again will not help; READ addresses that are known, or say NOT_FOUND.",
+    )
+
+
+RELATED_LINKS = 6
+PREVIEW_CHARS = 8_000
+"""What the reference engine's FETCH_URL gives of a page."""
+_UNREAD_HINTS = {
+    Outcome.EMPTY: "OPEN it in the browser.",
+    Outcome.REFUSED: "Only the person can allow it (--allow-private HOST). Go on without.",
+}
+_WALL_ADVICE = {
+    Outcome.CONSENT: "OPEN it and answer its consent dialog, then READ without url",
+    Outcome.LOGIN: "the page wants a login",
+    Outcome.PAYWALL: "only the beginning is free to read",
+}
 
 
 @tool(
@@ -96,7 +164,7 @@ async def read(context: ToolContext, *, url: str = "", query: str = "", start: i
 
 
 @tool("FETCH_URL", "reads a page from its beginning.", capped=False, listed=False)
-async def fetch_url(context: ToolContext, *, url: Needed) -> Finish:
+async def fetch_url(context: ToolContext, *, url: NonEmpty) -> Finish:
     """Read a page in the reference engine's form."""
     page = await _page(context, url)
     return lambda: fetch_result(context, page)
@@ -105,8 +173,6 @@ async def fetch_url(context: ToolContext, *, url: Needed) -> Finish:
 async def _page(context: ToolContext, url: str) -> Page:
     web = web_of(context)
     if not url:
-        if web.tab is None and web.page is None:
-            raise ToolError("no page is open", hint="Give a url, or OPEN a page first.")
         return await web.read_tab()
     if len(context.evidence.sources) >= context.limits.max_sources:
         raise ToolError(
@@ -116,50 +182,16 @@ async def _page(context: ToolContext, url: str) -> Page:
     return await web.reader.read(url, deadline=context.seconds_left(context.limits.read_seconds))
 
 
-def _search_result(context: ToolContext, query: str, result: ChainResult) -> ToolResult:
-    for attempt in result.attempts:
-        context.record("search.attempt", **_trail_line(attempt))
-    if not result.results:
-        return _nothing_found(query, result)
-    sources = register_results(context, query, result.results)
-    lines = [
-        f"{source.name if source else n}. {hit.title} — {hit.url}"
-        + (f"\n   {hit.snippet}" if hit.snippet else "")
-        for n, (hit, source) in enumerate(zip(result.results, sources, strict=True), 1)
-    ]
-    data = {"query": query, "provider": result.provider, "results": len(result.results)}
-    return ToolResult(data, "\n".join(lines), "search", results=tuple(result.results))
-
-
-def _trail_line(attempt: SearchAttempt) -> dict[str, Any]:
-    return {
-        "query": attempt.query,
-        "provider": attempt.provider,
-        "outcome": attempt.outcome.value,
-        "results": attempt.results,
-        "ms": attempt.ms,
-        "detail": attempt.detail,
-    }
-
-
-def _nothing_found(query: str, result: ChainResult) -> ToolResult:
-    trail = {attempt.provider: attempt.outcome.value for attempt in result.attempts}
-    if result.answered:
-        return ToolResult({"query": query, "results": 0, "providers": trail})
-    names = ", ".join(f"{name}: {outcome}" for name, outcome in trail.items())
-    error = f"no search provider could be asked ({names})" if trail else "no search provider is set"
-    return ToolResult(
-        {"error": error, "query": query, "providers": trail},
-        hint="Searching again will not help; READ addresses that are known, or say NOT_FOUND.",
-    )
-
-
 def read_result(context: ToolContext, page: Page, query: str = "", start: int = 1) -> ToolResult:
     """Show a page that was read: its best passages, or those from a number on."""
-    if page.document is None or not page.document.text.strip():
+    document = page.document
+    if document is None or not document.text.strip():
         return _unread(context, page)
     source = register(context, page)
-    block, shown = passages_block(context, source, query=query, start=start)
+    block, shown = show_passages(context, source, query=query, start=start)
+    advice = _WALL_ADVICE.get(page.outcome)
+    if page.outcome in SOLVABLE and context.web and context.web.takes_walls_down:
+        advice = "OPEN it: there the check can be taken down"
     data: dict[str, Any] = {
         "source": source.name,
         "url": source.url,
@@ -167,42 +199,21 @@ def read_result(context: ToolContext, page: Page, query: str = "", start: int = 
         "via": page.via,
         "passages": len(source.passages),
         "shown": len(shown) if len(shown) < len(source.passages) else None,
-        **_extras(page, page.document),
-    }
-    if page.outcome in SOLVABLE and context.web and context.web.takes_walls_down:
-        data["advice"] = "OPEN it: there the check can be taken down"
-    if query:
-        data["pages"] = _pages(shown)
-        data["links"] = _related_links(page.document, query)
-    return ToolResult(
-        {k: v for k, v in data.items() if v not in ("", None, [])},
-        block,
-        source.name,
-        passages=shown,
-    )
-
-
-def _pages(shown: Sequence[Passage]) -> dict[int, str] | None:
-    """The first of the passages shown on each page of a paged document."""
-    first: dict[int, str] = {}
-    for passage in shown:
-        if passage.page is not None:
-            first.setdefault(passage.page, passage.id)
-    return first or None
-
-
-def _extras(page: Page, document: Document) -> dict[str, Any]:
-    following = next((link.url for link in document.links if "next" in link.rel.split()), None)
-    walled = page.outcome.value if page.outcome is not Outcome.OK else None
-    advice = _WALL_ADVICE.get(page.outcome)
-    return {
         "published": document.published,
-        "next": following,
-        "outcome": walled,
+        "next": next((link.url for link in document.links if "next" in link.rel.split()), None),
+        "outcome": page.outcome.value if page.outcome is not Outcome.OK else None,
         "advice": advice,
         "controls": list(document.controls),
         "notes": list(document.notes),
     }
+    if query:
+        first: dict[int, str] = {}  # passage shown of each page of a paged document
+        for passage in shown:
+            if passage.page is not None:
+                first.setdefault(passage.page, passage.id)
+        data |= {"pages": first or None, "links": _related_links(document, query)}
+    data = {name: value for name, value in data.items() if value not in ("", None, [])}
+    return ToolResult(data, block, source.name, passages=shown)
 
 
 def fetch_result(context: ToolContext, page: Page) -> ToolResult:
@@ -216,11 +227,11 @@ def fetch_result(context: ToolContext, page: Page) -> ToolResult:
 
 
 def _unread(context: ToolContext, page: Page) -> ToolResult:
-    what = page.outcome.value if page.outcome is not Outcome.OK else Outcome.EMPTY.value
+    outcome = page.outcome if page.outcome is not Outcome.OK else Outcome.EMPTY
     noted = "; ".join(page.document.notes) if page.document else ""
     reason = noted or page.reason or "the page holds no text"
-    data = {"error": f"{page.url}: {reason}", "outcome": what, "status": page.status}
-    hint = "Read another result." if noted else _UNREAD_HINTS.get(what, "Read another result.")
+    data = {"error": f"{page.url}: {reason}", "outcome": outcome.value, "status": page.status}
+    hint = "Read another result." if noted else _UNREAD_HINTS.get(outcome, "Read another result.")
     result = context.evidence.result_for(page.requested_url)
     if result is not None:
         hint = f"{hint} Else its search result may be cited, as weaker: [{result.name}]."
@@ -228,59 +239,15 @@ def _unread(context: ToolContext, page: Page) -> ToolResult:
 
 
 def _related_links(document: Document, query: str) -> list[dict[str, str]]:
+    """Return the links whose texts share most words with a query."""
     wanted = set(content_words(query))
-    scored = [
-        (len(wanted & set(content_words(link.text))), -n, link)
-        for n, link in enumerate(document.links)
-        if link.text
-    ]
-    best = sorted((row for row in scored if row[0]), key=lambda row: row[:2], reverse=True)
-    unique = {row[2].url: row[2].text for row in best}
+    shared = [(len(wanted & set(content_words(link.text))), link) for link in document.links]
+    best = sorted((row for row in shared if row[0]), key=lambda row: -row[0])
+    unique = {link.url: link.text for _, link in best}
     return [{"text": text[:80], "url": url} for url, text in [*unique.items()][:RELATED_LINKS]]
 
 
 WEB_TOOLS = (web_search, read, fetch_url)
-
-
-FEWEST_RESULTS = 3
-"""With fewer a search found little: two pages seldom bear each other out."""
-
-_FOLDER = "corpus"
-"""What the trail calls the person's own folder."""
-
-
-async def search_web(context: ToolContext, web: Web, query: SearchQuery) -> ChainResult:
-    """Search; where that finds little, ask the model for other words, and merge what they find."""
-    engines = context.limits.engines
-    first = await ask(web.chain, query, engines=engines, fresh=web.fresh)
-    if not _is_too_little(context, query, first):
-        return first
-    forms = await _other_forms(context, query)
-    others = (ask(web.chain, form, engines=engines, fresh=web.fresh) for form in forms)
-    return joined([first, *await asyncio.gather(*others)], query.limit) if forms else first
-
-
-def _is_too_little(context: ToolContext, query: SearchQuery, first: ChainResult) -> bool:
-    """Whether engines answered with too little, or to a question that pages may not speak.
-
-    A folder of a few files holds what it holds: one that was found there is no little.
-    """
-    if len(first.results) < FEWEST_RESULTS:
-        return first.answered and first.provider != _FOLDER
-    return context.limits.translates and question_language(query.text) not in {None, "en"}
-
-
-async def _other_forms(context: ToolContext, query: SearchQuery) -> list[SearchQuery]:
-    if context.rephraser is None:
-        return []
-    other = await context.rephraser.ask(context.question, query.text, PLACE.get())
-    return [
-        replace(query, text=text, lang=lang or query.lang)
-        for text, lang in other
-        if not context.outgoing.refusal(text, SEARCH)
-    ]
-
-
 MOST_PAGES = 30
 """Pages of one crawl: at four at once and half a second each, well within one call's time."""
 BEST_PASSAGES = 10
@@ -297,7 +264,7 @@ CRAWL_SECONDS = 45.0
 async def crawl(
     context: ToolContext,
     *,
-    url: Needed,
+    url: NonEmpty,
     query: str = "",
     pages: Annotated[int, Field(ge=1, le=MOST_PAGES)] = 12,
 ) -> Finish:
@@ -307,14 +274,14 @@ async def crawl(
         raise ToolError("this run reads no sites", hint="READ single pages.")
     seconds = context.seconds_left(CRAWL_SECONDS)
     crawled = await web.crawler.crawl(url, query=query, most=pages, seconds=seconds)
-    return lambda: _result(context, crawled, url, query)
+    return lambda: _crawl_result(context, crawled, url, query)
 
 
-def _result(context: ToolContext, crawled: Crawl, url: str, query: str) -> ToolResult:
+def _crawl_result(context: ToolContext, crawled: Crawl, url: str, query: str) -> ToolResult:
     if not crawled.pages:
         reason = crawled.unread[0].reason if crawled.unread else "nothing to read there"
         return ToolResult({"error": f"{url}: {reason}"}, hint="READ another result.")
-    sources = _sources(context, crawled.pages, query)
+    sources = _crawl_sources(context, crawled.pages, query)
     data: dict[str, Any] = {
         "url": url,
         "read": len(crawled.pages),
@@ -322,42 +289,37 @@ def _result(context: ToolContext, crawled: Crawl, url: str, query: str) -> ToolR
         "sources": [source.name for source in sources.values()],
         "unread": len(crawled.unread),
     }
+    lines = []
+    for page in crawled.pages:
+        title = " ".join(page.document.title.split()) if page.document else ""
+        name = sources[page.url].name if page.url in sources else "-"
+        lines.append(f"{name} {title} — {page.url}")
+    overview = "\n".join(lines)
+    each = max(2, BEST_PASSAGES // max(1, len(sources)))
+    best = [p for s in sources.values() for p in context.evidence.search(query, each, s.n)]
     room = context.limits.read_tokens * CHARS_PER_TOKEN
-    overview = "\n".join(_line(page, sources.get(page.url)) for page in crawled.pages)
-    best = _best(context, list(sources.values()), query)
-    found, shown = listed(best, room - len(overview))
-    web = "\n\n".join(part for part in (overview, found) if part)
+    found, shown = list_passages(best, room - len(overview))
     return ToolResult(
-        {k: v for k, v in data.items() if v not in (0, [])}, web, "crawl", passages=shown
+        {name: value for name, value in data.items() if value not in (0, [])},
+        "\n\n".join(part for part in (overview, found) if part),
+        "crawl",
+        passages=shown,
     )
 
 
-def _sources(context: ToolContext, pages: Sequence[Page], query: str) -> dict[str, Source]:
+def _crawl_sources(context: ToolContext, pages: Sequence[Page], query: str) -> dict[str, Source]:
     """Make sources of the pages that hold the best passages for the query; of none without one."""
     if not query:
         return {}
-    left = context.limits.max_sources - len(context.evidence.sources)
-    chosen = _promising(pages, query)[: max(0, min(left, MOST_SOURCES))]
-    return {page.url: register(context, page) for page in chosen}
-
-
-def _promising(pages: Sequence[Page], query: str) -> list[Page]:
-    texts = [(page.document.title, page.document.text) for page in pages if page.document]
     index = PassageIndex(
-        (title, split_passages(text, number)) for number, (title, text) in enumerate(texts)
+        (page.document.title, split_passages(page.document.text, number))
+        for number, page in enumerate(pages)
+        if page.document
     )
-    best = index.search(query, BEST_PASSAGES)
-    return [pages[number] for number in dict.fromkeys(passage.source for passage in best)]
-
-
-def _best(context: ToolContext, sources: Sequence[Source], query: str) -> list[Passage]:
-    each = max(2, BEST_PASSAGES // max(1, len(sources)))
-    return [p for source in sources for p in context.evidence.search(query, each, source.n)]
-
-
-def _line(page: Page, source: Source | None) -> str:
-    title = " ".join(page.document.title.split()) if page.document else ""
-    return f"{source.name if source else '-'} {title} — {page.url}"
+    best = dict.fromkeys(passage.source for passage in index.search(query, BEST_PASSAGES))
+    room = min(context.limits.max_sources - len(context.evidence.sources), MOST_SOURCES)
+    chosen = [pages[number] for number in best][: max(0, room)]
+    return {page.url: register(context, page) for page in chosen}
 
 
 CRAWL_TOOLS = (crawl,)

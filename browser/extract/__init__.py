@@ -12,8 +12,8 @@ from browser.errors import ExtractError, TooLarge
 from browser.extract.documents import read_compound, read_plugged, read_zip
 from browser.extract.documents.mail import read_mail, saved_page
 from browser.extract.html import extract
+from browser.extract.sniff import BINARY, decode, sniff
 from browser.extract.text_formats import read_text
-from browser.extract.tree import BINARY, decode, sniff
 from browser.net.url import host
 
 if TYPE_CHECKING:

@@ -31,13 +31,18 @@ _MONTHS = {
     )
     for name in names.split()
 }
-_MONTH_FIRST = re.compile(r"\b([^\W\d_]{3,10})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})\b")
-_DAY_FIRST = re.compile(
-    r"\b(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:de\s+)?([^\W\d_]{3,10})\.?,?\s+(?:de\s+)?(\d{4})\b"
+# A day within words, by the first of these forms that is there: `May 3, 2024`, `3. Mai 2024`,
+# `03.05.2024`, `2024/05/03`. `3/4/2026` means two things and is none of them.
+_FORMS = tuple(
+    re.compile(form)
+    for form in (
+        r"\b(?P<name>[^\W\d_]{3,10})\.?\s+(?P<day>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<year>\d{4})\b",
+        r"\b(?P<day>\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:de\s+)?(?P<name>[^\W\d_]{3,10})\.?,?\s+(?:de\s+)?(?P<year>\d{4})\b",
+        r"\b(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})\b",
+        r"\b(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})\b",
+    )
 )
-_DOTTED = re.compile(r"\b(\d{1,2})\.(\d{1,2})\.(\d{4})\b")
 _DASHED = re.compile(r"\b(?:19|20)\d{2}-\d{2}-\d{2}\b")
-_SLASHED_YEAR_FIRST = re.compile(r"\b(\d{4})/(\d{1,2})/(\d{1,2})\b")
 
 
 def iso_date(value: str) -> str | None:
@@ -51,31 +56,24 @@ def iso_date(value: str) -> str | None:
 
 def date_within(text: str) -> str | None:
     """Find the first day that stands in a line of words: `Stand: 14.03.2024, 17:45 Uhr`."""
-    return _from_words(text) or next(
-        (date for match in _DASHED.finditer(text) if (date := _from_iso(match[0]))), None
-    )
+    dashed = (_from_iso(match[0]) for match in _DASHED.finditer(text))
+    return _from_words(text) or next(filter(None, dashed), None)
 
 
 def _from_iso(text: str) -> str | None:
     match = _ISO.match(text)
     if match is None:
         return None
-    year, month, day, hour, minute, second, zone = match.groups()
+    year, month, day, hour, minute, second, zone = match.groups(default="")
     try:
-        day_part = date(int(year), int(month), int(day)).isoformat()
-        if hour is None:
-            return day_part
-        return f"{day_part}T{time(int(hour), int(minute), int(second or 0))}{_zone(zone)}"
+        found = date(int(year), int(month), int(day)).isoformat()
+        if hour:
+            found += f"T{time(int(hour), int(minute), int(second or 0))}"
     except ValueError:
         return None
-
-
-def _zone(zone: str | None) -> str:
-    if not zone:
-        return ""
     if zone.upper() in {"Z", "UTC", "GMT"}:
-        return "+00:00"
-    return zone if ":" in zone else f"{zone[:3]}:{zone[3:]}"
+        return f"{found}+00:00"
+    return found + (zone if ":" in zone or not zone else f"{zone[:3]}:{zone[3:]}")
 
 
 def _from_mail(text: str) -> str | None:
@@ -89,23 +87,13 @@ def _from_mail(text: str) -> str | None:
 
 
 def _from_words(text: str) -> str | None:
-    if (match := _MONTH_FIRST.search(text)) and (month := _month(match[1])):
-        return _day(match[3], month, match[2])
-    if (match := _DAY_FIRST.search(text)) and (month := _month(match[2])):
-        return _day(match[3], month, match[1])
-    if match := _DOTTED.search(text):
-        return _day(match[3], int(match[2]), match[1])
-    if match := _SLASHED_YEAR_FIRST.search(text):
-        return _day(match[1], int(match[2]), match[3])
+    for form in _FORMS:
+        match = form.search(text)
+        found = match.groupdict() if match else {}
+        month = _MONTHS.get(found["name"].casefold()) if "name" in found else found.get("month")
+        if month:
+            try:
+                return date(int(found["year"]), int(month), int(found["day"])).isoformat()
+            except ValueError:
+                return None
     return None
-
-
-def _month(name: str) -> int | None:
-    return _MONTHS.get(name.casefold())
-
-
-def _day(year: str, month: int, day: str) -> str | None:
-    try:
-        return date(int(year), month, int(day)).isoformat()
-    except ValueError:
-        return None

@@ -31,9 +31,9 @@ from browser.text.languages import language_of
 from browser.text.words import count_words, word_list, word_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from browser.extract.blocks import Block, Walk
+    from browser.extract.blocks import Block
     from browser.extract.metadata import Metadata
     from browser.types import Document
 
@@ -59,13 +59,9 @@ _MOST_SUMMARY = 3
 _MOST_LINES = 30
 # A line with more of its characters in links is navigation (.0010).
 _ALL_LINK = 0.8
-# The lines that name writer and day are no longer.
+# The lines that name writer and day are no longer (.0014); a label is shorter.
 _LONGEST_BYLINE = 25
 _LONGEST_LABEL = 2
-# A live blog's cards: at most this share of them is missed, and a row has so many at least (.0002).
-_CARDS = frozenset(("article", "section", "div", "li"))
-_FEWEST_CARDS = 4
-_MISSED_CARDS = 0.25
 # A listing has more headings than these.
 _FEWEST_ENTRIES = 3
 _SPOKEN = frozenset(("paragraph", "item", "item-rest", "quote", "detail"))
@@ -84,19 +80,19 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     not be read is said in `Document.notes`. Raises ExtractError where the input holds no element.
     """
     root, notes = parse_page(html, content_type)
-    # Held to the end: an element that nobody holds is made anew each time it is met.
-    elements = list(root.iter())
-    strip_hidden(root, elements)
+    held = list(root.iter())  # lxml makes an element anew each time that nobody holds it
+    strip_hidden(root)
     meta = read_metadata(root, url)
     base = _base(root, url)
     links = read_links(root, base)
     controls = main_controls(root)
-    walked = walk(root, base)
+    found = walk(root, base)
     said = meta.declared
     signed = said.author and (said.published or said.modified)
-    byline = Byline() if signed else read_byline(walked.blocks, said.title)
-    blocks = content_blocks(walked, root, meta)
+    byline = Byline() if signed else read_byline(found, said.title)
+    blocks = content_blocks(found, root, meta)
     text = render_text(blocks)
+    del held
     return replace(
         said,
         text=text,
@@ -126,26 +122,27 @@ def _base(root: etree._Element, url: str) -> str:
     return (join(url, href) or url) if href else url
 
 
-def content_blocks(walked: Walk, root: etree._Element, meta: Metadata) -> list[Block]:
+def content_blocks(blocks: list[Block], root: etree._Element, meta: Metadata) -> list[Block]:
     """Choose the blocks that a reader came for, in page order.
 
     Of an article the body without headline, byline and navigation; of any other page, and of one
     that declares itself a discussion, all that is not frame. Takes frames and scripts out.
     """
-    content = [b for b in walked.blocks if not walked.regions.is_frame(b.region)]
+    content = [block for block in blocks if block.frame is None]
     if not content:
-        return walked.blocks
+        return blocks
     if meta.is_thread or len(content) > _MOST_BLOCKS:
         return content
-    if not meta.is_article and _is_listing(content):
+    if (not meta.is_article and _is_listing(content)) or _cost(root) > _MOST_COST:
         return content
-    if _cost(root) > _MOST_COST:
-        return content
-    for frame in walked.regions.frames():
+    for frame in {block.frame for block in blocks if block.frame is not None}:
         remove(frame)
     etree.strip_elements(root, *_WEIGHT, with_tail=False)
     body = _Body(content, meta).choose(root)
-    return body if _is_whole(body, content, meta) else content
+    words = sum(count_words(block.text) for block in body)
+    plain = sum(count_words(block.text) for block in content if not block.is_linky)
+    share = 0.0 if meta.is_article else _ARTICLE
+    return body if words >= max(_SHORTEST_BODY, share * plain) else content
 
 
 def _cost(root: etree._Element) -> int:
@@ -156,24 +153,16 @@ def _cost(root: etree._Element) -> int:
     depths: dict[etree._Element | None, int] = {None: 0}
     for element in root.iter():
         depths[element] = depths[element.getparent()] + 1
-    links = (depths[link] * sum(1 for _ in link.iter()) for link in root.iter("a"))
     total = sum(depths.values())
-    for link in links:
+    for link in root.iter("a"):
         if total > _MOST_COST:
             break
-        total += link
+        total += depths[link] * sum(1 for _ in link.iter())
     return total
 
 
-def _is_whole(body: Sequence[Block], content: Sequence[Block], meta: Metadata) -> bool:
-    words = sum(count_words(block.text) for block in body)
-    plain = sum(count_words(block.text) for block in content if not block.is_linky)
-    share = 0.0 if meta.is_article else _ARTICLE
-    return words >= max(_SHORTEST_BODY, share * plain)
-
-
 def _is_listing(blocks: Sequence[Block]) -> bool:
-    """Whether a page has more headings than paragraphs, and more than links: keep every entry.
+    """Whether a page has more headings than paragraphs, and more text than links: keep every entry.
 
     Catalogues, changelogs, overviews; costs .0023 on pages that are all articles.
     """
@@ -186,7 +175,7 @@ def _is_listing(blocks: Sequence[Block]) -> bool:
 
 
 class _Body:
-    """The body of an article, chosen among the blocks of its page."""
+    """The body of an article, chosen among the blocks of its page: `kept` says of each."""
 
     def __init__(self, blocks: Sequence[Block], meta: Metadata) -> None:
         self._blocks = blocks
@@ -195,53 +184,46 @@ class _Body:
         names = (meta.declared.author or "").split(",")
         self._authors = [name.strip().casefold() for name in names if name.strip()]
         self._prose = [block.is_prose for block in blocks]
+        self._words = [count_words(block.text) for block in blocks]
 
     def choose(self, root: etree._Element) -> list[Block]:
         """Ask trafilatura, then mend its choice."""
         kept = self._found(root, precise=True)
-        kept = self._widen(root, kept)
+        if self._prose_words(kept) < _LOST * self._prose_words([True] * len(kept)):
+            wider = self._found(root, precise=False)
+            kept = wider if any(wider) else kept
         self._fill_gaps(kept)
         self._add_opening(kept)
-        self._add_headings(kept)
-        spoken = [n for n, keep in enumerate(kept) if keep and self._prose[n]]
-        first = spoken[0] if spoken else len(kept)
-        last = max(
-            (n for n, k in enumerate(kept) if k and self._says_something(n)), default=len(kept)
-        )
-        self._drop_title(kept)
-        self._drop_byline(kept, first)
-        self._drop_below(kept, last)
-        self._drop_captions(kept)
-        self._drop_links(kept)
-        self._add_cards(kept)
-        self._add_facts(kept, last)
+        for n, block in enumerate(self._blocks[:-1]):
+            if block.kind == "heading" and not block.is_linky:
+                kept[n] = kept[n] or kept[n + 1]
+        self._trim(kept)
         return [block for block, keep in zip(self._blocks, kept, strict=True) if keep]
 
     def _found(self, root: etree._Element, *, precise: bool) -> list[bool]:
         extracted = _extract(root, precise=precise)
-        known = set(word_runs(word_list(extracted or "")))
-        lines = {tuple(word_list(line)) for line in (extracted or "").split("\n")}
-        return [_stands_in(word_list(block.text), known, lines) for block in self._blocks]
-
-    def _widen(self, root: etree._Element, kept: list[bool]) -> list[bool]:
-        if self._prose_words(kept) >= _LOST * self._prose_words([True] * len(kept)):
-            return kept
-        wider = self._found(root, precise=False)
-        return wider if any(wider) else kept
+        known = set(word_runs(word_list(extracted)))
+        lines = {tuple(word_list(line)) for line in extracted.split("\n")}
+        kept = []
+        for block in self._blocks:
+            words = word_list(block.text)
+            runs = word_runs(words)
+            shared = sum(run in known for run in runs)
+            kept.append(shared >= _FOUND * len(runs) if runs else tuple(words) in lines)
+        return kept
 
     def _prose_words(self, kept: Sequence[bool]) -> int:
-        rows = zip(self._blocks, self._prose, kept, strict=True)
-        return sum(count_words(block.text) for block, prose, keep in rows if prose and keep)
+        rows = zip(self._words, self._prose, kept, strict=True)
+        return sum(count for count, prose, keep in rows if prose and keep)
 
     def _fill_gaps(self, kept: list[bool]) -> None:
         """Keep what stands between two kept blocks, in a parent that holds kept ones."""
         places = [n for n, keep in enumerate(kept) if keep]
         parents = {_home(self._blocks[n]) for n in places}
-        most = _GAP * sum(count_words(self._blocks[n].text) for n in places)
+        most = _GAP * sum(self._words[n] for n in places)
         for before, after in itertools.pairwise(places):
-            gap = range(before + 1, after)
-            if sum(count_words(self._blocks[n].text) for n in gap) <= most:
-                for n in gap:
+            if sum(self._words[before + 1 : after]) <= most:
+                for n in range(before + 1, after):
                     block = self._blocks[n]
                     kept[n] = not block.is_linky and _home(block) in parents
 
@@ -249,7 +231,7 @@ class _Body:
         """Keep what stands between headline and body.
 
         Of a declared article a few paragraphs that sum it up, of any other page every line: when
-        and where of an event, the numbers of a thing. And the headings right above what is kept.
+        and where of an event, the numbers of a thing.
         """
         first = next((n for n, keep in enumerate(kept) if keep and self._prose[n]), 0)
         heads = [n for n, b in enumerate(self._blocks[:first]) if b.level == 1 or self._is_title(b)]
@@ -260,60 +242,30 @@ class _Body:
             for n in opening:
                 kept[n] = not self._blocks[n].is_linky
 
-    def _add_headings(self, kept: list[bool]) -> None:
-        for n in range(len(kept) - 1):
-            block = self._blocks[n]
-            if block.kind == "heading" and not block.is_linky:
-                kept[n] = kept[n] or kept[n + 1]
-
-    def _add_cards(self, kept: list[bool]) -> None:
-        """Keep the few cards that were missed of a row that is built alike, as of a live blog."""
-        told: dict[etree._Element, bool] = {}
-        for n, block in enumerate(self._blocks):
-            box = block.node if self._says_something(n) else None
-            while box is not None and not (box in told and told[box] >= kept[n]):
-                told[box] = kept[n]
-                box = box.getparent()
-        rows: dict[tuple[object, ...], list[etree._Element]] = {}
-        for box in told:
-            if box.tag in _CARDS:
-                rows.setdefault((box.getparent(), box.tag, box.get("class")), []).append(box)
-        missed: set[etree._Element] = set()
-        for row in rows.values():
-            left = [box for box in row if not told[box]]
-            if len(row) >= _FEWEST_CARDS and len(left) <= _MISSED_CARDS * len(row):
-                missed.update(left)
-        for n, block in enumerate(self._blocks) if missed else ():
-            inside = not missed.isdisjoint((block.node, *block.node.iterancestors()))
-            kept[n] = kept[n] or (inside and not block.is_linky)
-
-    def _add_facts(self, kept: list[bool], last: int) -> None:
-        """Keep rows of a name and a value that stand below the body, in one box with it."""
-        homes = {_home(b) for b, k, prose in zip(self._blocks, kept, self._prose, strict=True)
-                 if k and prose}  # fmt: skip
+    def _trim(self, kept: list[bool]) -> None:
+        """Drop what is no part of the body; keep the facts below it, in one box with it."""
+        places = [n for n, keep in enumerate(kept) if keep]
+        first = next((n for n in places if self._prose[n]), len(kept))
+        last = max((n for n in places if self._says_something(n)), default=len(kept))
+        for n in places:
+            kept[n] = not self._is_apart(n, first, last)
+        homes = {_home(self._blocks[n]) for n in places if kept[n] and self._prose[n]}
         for n in range(last + 1, len(kept)):
             block = self._blocks[n]
             kept[n] = kept[n] or (_is_fact(block) and _home(block) in homes)
 
-    def _drop_title(self, kept: list[bool]) -> None:
-        for n, block in enumerate(self._blocks):
-            kept[n] = kept[n] and not self._is_title(block)
-
-    def _drop_byline(self, kept: list[bool], first: int) -> None:
-        for n in range(min(first + 1, len(kept))):
-            kept[n] = kept[n] and not (self._blocks[n].level == 1 or self._is_byline(n))
-
-    def _drop_below(self, kept: list[bool], last: int) -> None:
-        for n in range(last + 1, len(kept)):
-            kept[n] = kept[n] and self._blocks[n].kind in {"table", "code", "item"}
-
-    def _drop_captions(self, kept: list[bool]) -> None:
-        for n, block in enumerate(self._blocks):
-            kept[n] = kept[n] and (block.kind in _NO_ASIDES or not _is_caption(block))
-
-    def _drop_links(self, kept: list[bool]) -> None:
-        for n, block in enumerate(self._blocks):
-            kept[n] = kept[n] and (block.kind in _NO_ASIDES or block.link_density <= _ALL_LINK)
+    def _is_apart(self, place: int, first: int, last: int) -> bool:
+        """Whether a block is headline, byline, caption, navigation, or stands below the body."""
+        block = self._blocks[place]
+        return (
+            self._is_title(block)
+            or (place <= first and (block.level == 1 or self._is_byline(place)))
+            or (place > last and block.kind not in {"table", "code", "item"})
+            or (
+                block.kind not in _NO_ASIDES
+                and (_is_caption(block) or block.link_density > _ALL_LINK)
+            )
+        )
 
     def _is_title(self, block: Block) -> bool:
         named = block.kind in {"heading", "paragraph"} and bool(self._title)
@@ -325,16 +277,15 @@ class _Body:
         return plain and not (self._is_byline(place) or _is_caption(block))
 
     def _is_byline(self, place: int) -> bool:
-        """Whether a line names writer or day and is no sentence; the Document says both.
-
-        A day right below a label is that of an event.
-        """
-        block, before = self._blocks[place], self._blocks[max(0, place - 1)]
+        """Whether a line names writer or day and is no sentence; the Document says both."""
+        block, before = self._blocks[place], max(0, place - 1)
         if block.kind not in {"paragraph", "item"} or _is_sentence(block.text):
             return False
-        if before.kind == "paragraph" and count_words(before.text) <= _LONGEST_LABEL:
-            return False
-        if count_words(block.text) > _LONGEST_BYLINE:
+        # A day right below a label is that of an event.
+        labelled = (
+            self._blocks[before].kind == "paragraph" and self._words[before] <= _LONGEST_LABEL
+        )
+        if labelled or self._words[place] > _LONGEST_BYLINE:
             return False
         text = block.text.casefold()
         return any(name in text for name in self._authors) or date_within(text) is not None
@@ -342,15 +293,6 @@ class _Body:
     def _says_something(self, place: int) -> bool:
         block = self._blocks[place]
         return self._prose[place] or (not block.is_linky and _is_sentence(block.text))
-
-
-def _stands_in(
-    words: Sequence[str], known: set[tuple[str, ...]], lines: set[tuple[str, ...]]
-) -> bool:
-    found = word_runs(words)
-    if not found:
-        return tuple(words) in lines
-    return sum(run in known for run in found) >= _FOUND * len(found)
 
 
 def _is_caption(block: Block) -> bool:
@@ -367,11 +309,10 @@ def _is_fact(block: Block) -> bool:
 
     Of lists only: bare paragraphs of that form are bylines and tags as well, and cost .0020.
     """
-    if block.is_linky or block.kind != "item":
-        return not block.is_linky and block.kind in {"term", "detail", "table"}
     name, colon, value = block.text.partition(": ")
     short = count_words(name) <= _LONGEST_LABEL and count_words(value) <= _LONGEST_BYLINE
-    return bool(colon and value and short)
+    pair = block.kind == "item" and bool(colon and value) and short
+    return not block.is_linky and (pair or block.kind in {"term", "detail", "table"})
 
 
 def _is_sentence(text: str) -> bool:
@@ -380,8 +321,7 @@ def _is_sentence(text: str) -> bool:
 
 def _home(block: Block) -> etree._Element | None:
     """What a block stands in; a list's entries stand in what the list does."""
-    ancestors: Iterator[etree._Element] = block.node.iterancestors()
-    return next((node for node in ancestors if node.tag not in _LISTS), None)
+    return next((node for node in block.node.iterancestors() if node.tag not in _LISTS), None)
 
 
 def _extract(root: etree._Element, *, precise: bool) -> str:

@@ -12,8 +12,6 @@ from browser.text.words import clean
 from browser.types import Link
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lxml import etree
 
 _NEXT_TEXT = re.compile(
@@ -22,84 +20,64 @@ _NEXT_TEXT = re.compile(
     re.IGNORECASE,
 )
 _NEXT_CLASS = re.compile(r"(?:^|[\s_-])next(?:$|[\s_-])", re.IGNORECASE)
+_LONGEST_NEXT = 30
 # Pages with more links than this are indexes; a reader follows none of the later ones.
-_MOST_LINKS = 2_000
+MOST_LINKS = 2_000
 
 
 def read_links(root: etree._Element, base: str) -> tuple[Link, ...]:
     """Collect `a[href]` and `link[rel=next]`; rel is `next` where the page or its words say so."""
     found: dict[str, Link] = {}
+    here = urldefrag(base)[0]
     for element in root.iter("a", "area", "link"):
-        url = _target(element, base)
-        if url is None:
+        href = (element.get("href") or "").strip()
+        if not href or href.startswith("#"):
             continue
-        text = text_content(element) or _label(element)
-        link = Link(url, text, _rel(element, text))
-        known = found.get(url)
-        if known is None or _better(link, known):
+        rel = (element.get("rel") or "").lower().split()
+        if element.tag == "link" and "next" not in rel:
+            continue
+        url = join(base, href)
+        same_page = "#" in url and urldefrag(url)[0] == here
+        if same_page or not url.lower().startswith(("http://", "https://", "file://")):
+            continue
+        label = element.get("aria-label") or ""
+        text = text_content(element)
+        if not text:
+            image = next(element.iterdescendants("img"), None)
+            alt = image.get("alt") if image is not None else None
+            text = clean(" ".join((label or element.get("title") or alt or "").split()))
+        named = _NEXT_CLASS.search(f"{element.get('class') or ''} {element.get('id') or ''}")
+        is_next = (
+            "next" in rel
+            or _NEXT_TEXT.fullmatch(text)
+            or _NEXT_TEXT.fullmatch(label)
+            or (named and len(text) < _LONGEST_NEXT)
+        )
+        link = Link(url, text, "next" if is_next else " ".join(rel))
+        known = found.setdefault(url, link)
+        if (is_next and known.rel != "next") or (text and not known.text):
             found[url] = link
-        if len(found) >= _MOST_LINKS:
+        if len(found) >= MOST_LINKS:
             break
     return tuple(found.values())
 
 
-def _target(element: etree._Element, base: str) -> str | None:
-    href = (element.get("href") or "").strip()
-    if not href or href.startswith("#"):
-        return None
-    if element.tag == "link" and "next" not in (element.get("rel") or "").lower().split():
-        return None
-    url = join(base, href)
-    if not url.lower().startswith(("http://", "https://", "file://")):
-        return None
-    same_page = urldefrag(url)[0] == urldefrag(base)[0] and "#" in url
-    return None if same_page else url
-
-
-def _label(element: etree._Element) -> str:
-    image = next(element.iterdescendants("img"), None)
-    alt = image.get("alt") if image is not None else None
-    return clean(" ".join((element.get("aria-label") or element.get("title") or alt or "").split()))
-
-
-def _rel(element: etree._Element, text: str) -> str:
-    declared = (element.get("rel") or "").lower().split()
-    named = (
-        _NEXT_CLASS.search(f"{element.get('class') or ''} {element.get('id') or ''}") is not None
-    )
-    label = element.get("aria-label") or ""
-    if (
-        "next" in declared
-        or _NEXT_TEXT.fullmatch(text)
-        or _NEXT_TEXT.fullmatch(label)
-        or (named and len(text) < 30)
-    ):
-        return "next"
-    return " ".join(declared)
-
-
-def _better(link: Link, known: Link) -> bool:
-    if link.rel == "next" and known.rel != "next":
-        return True
-    return bool(link.text) and not known.text
-
-
-MOST_CONTROLS = 8
-"""Controls that are named; a page with more is a list of one kind."""
-LONGEST_NAME = 80
-"""Characters of a control's name."""
-LONGEST_LABEL = 60
-"""Characters of a name that no person sees; of 491 such on 250 pages 19 are longer."""
-
-_FRAMES = frozenset(("nav", "header", "footer", "aside"))
+# Controls that are named; a page with more is a list of one kind.
+_MOST_CONTROLS = 8
+_LONGEST_NAME = 80
+# Of 491 names that no person sees on 250 pages 19 are longer.
+_LONGEST_LABEL = 60
+_FRAMES = frozenset(("nav", "header", "footer", "aside", "th"))
 _FRAME_ROLES = frozenset(("navigation", "banner", "contentinfo", "complementary"))
 _CONTROL_ROLES = frozenset(
     ("button", "tab", "searchbox", "textbox", "combobox", "switch", "slider")
 )
-_UNTYPED = frozenset(("hidden", "submit", "button", "image", "reset", "password", "file"))
-_BY_TYPE = {"search": "searchbox", "checkbox": "checkbox", "radio": "radio", "number": "spinbutton"}
-
-_CONTROLS = frozenset(("input", "select", "textarea", "button"))
+_ROLES = {"select": "select", "textarea": "textbox", "button": "button", "input": "textbox"}
+_INPUT_ROLES = {
+    "search": "searchbox", "checkbox": "checkbox", "radio": "radio", "number": "spinbutton",
+    "submit": "button",
+    **dict.fromkeys(("hidden", "button", "image", "reset", "password", "file"), ""),
+}  # fmt: skip
 
 
 def main_controls(root: etree._Element) -> tuple[str, ...]:
@@ -107,72 +85,57 @@ def main_controls(root: etree._Element) -> tuple[str, ...]:
 
     What a person sees names them first; a name that nobody sees is marked `(label only)`.
     Those of header, navigation and footer are left out, searches that stand outside the main
-    part, and what sorts a table by its header; at most `MOST_CONTROLS`, each once.
+    part, and what sorts a table by its header; at most eight, each once.
     """
     main = root.find(".//main")
-    elements = (e for e in root.iter() if e.tag in _CONTROLS or e.get("role"))
     labels = {e.get("for"): text_content(e) for e in root.iter("label") if e.get("for")}
-    found = (
-        f"{role} {name[:LONGEST_NAME]}"
-        for element in elements
-        if (role := _role(element)) and not _framed(element, main)
-        for name in _control_name(element, role, labels)
-    )
-    return tuple(dict.fromkeys(found))[:MOST_CONTROLS]
+    found = {}
+    for element in root.iter():
+        role = element.get("role")
+        if role is None and element.tag not in _ROLES:
+            continue
+        role = (role or "").lower()
+        if role not in _CONTROL_ROLES:
+            role = _ROLES.get(element.tag, "")
+            if element.tag == "input":
+                role = _INPUT_ROLES.get((element.get("type") or "").lower(), role)
+        if role and not _is_framed(element, main) and (name := _name(element, role, labels)):
+            found[f"{role} {name[:_LONGEST_NAME]}"] = True
+    return tuple(found)[:_MOST_CONTROLS]
 
 
-def _role(element: etree._Element) -> str:
-    role = (element.get("role") or "").lower()
-    if role in _CONTROL_ROLES:
-        return role
-    kind = (element.get("type") or "").lower()
-    if element.tag == "input":
-        return _BY_TYPE.get(kind, "button" if kind == "submit" else _text_role(kind))
-    return {"select": "select", "textarea": "textbox", "button": "button"}.get(element.tag, "")
-
-
-def _text_role(kind: str) -> str:
-    return "" if kind in _UNTYPED else "textbox"
-
-
-def _framed(element: etree._Element, main: etree._Element | None) -> bool:
+def _is_framed(element: etree._Element, main: etree._Element | None) -> bool:
     outside = main is not None
     search = False
     for above in element.iterancestors():
         role = (above.get("role") or "").lower()
         if above is main:
             outside = False
-        elif above.tag in _FRAMES or role in _FRAME_ROLES or above.tag == "th":
+        elif above.tag in _FRAMES or role in _FRAME_ROLES:
             return True
         search = search or role == "search"
     return outside or (main is None and search)
 
 
-def _label_around(around: etree._Element, role: str) -> str:
-    """What a label says around its control; of a select's only what stands before the options."""
-    return (around.text or "") if role == "select" else text_content(around)
-
-
-def _control_name(
-    element: etree._Element, role: str, labels: dict[str | None, str]
-) -> Iterator[str]:
+def _name(element: etree._Element, role: str, labels: dict[str | None, str]) -> str:
     """The control's name, where it has one; a select with its options."""
-    options = [text_content(option) for option in element.iter("option")]
     around = next(element.iterancestors("label"), None)
-    label = _label_around(around, role) if around is not None else ""
-    own = text_content(element) if role in {"button", "tab"} else ""
-    hint = element.get("placeholder") if not element.get("value") else ""
-    seen = (own, labels.get(element.get("id")) if element.get("id") else "", label, hint)
-    drawn = element.get("value") if role == "button" else ""
-    unseen = (element.get("aria-label"), element.get("title"))
-    name = _first(*seen, drawn)
-    if not name and (only := _first(*unseen)):
-        name = f"{only[:LONGEST_LABEL]} (label only)"
+    label = None
+    if around is not None:  # of a select's label only what stands before the options
+        label = around.text if role == "select" else text_content(around)
+    seen = (
+        text_content(element) if role in {"button", "tab"} else "",
+        labels.get(element.get("id")) if element.get("id") else "",
+        label,
+        element.get("placeholder") if not element.get("value") else "",
+        element.get("value") if role == "button" else "",
+    )
+    name = _first(*seen)
+    if not name and (unseen := _first(element.get("aria-label"), element.get("title"))):
+        name = f"{unseen[:_LONGEST_LABEL]} (label only)"
     name = name or _first(element.get("name"))
-    if name and role == "select" and options:
-        name = f"{name}: {'; '.join(options)}"
-    if name:
-        yield name
+    options = [text_content(option) for option in element.iter("option")]
+    return f"{name}: {'; '.join(options)}" if name and role == "select" and options else name
 
 
 def _first(*texts: str | None) -> str:

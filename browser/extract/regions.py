@@ -28,6 +28,7 @@ _TOKENS = frozenset(
     servicenav sidenav topnav footnav cookiebanner fusszeile kopfzeile fussbereich kopfbereich
     hauptnavigation servicenavigation seitenleiste randspalte marginalspalte""".split()
 )
+_NEVER = frozenset("html body main article a h1 h2 h3 p".split())
 _NAMES = ("class", "id", "data-component", "data-testid", "data-area", "data-module")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 # Rows from which a table or list of names and values in a box is one of facts.
@@ -38,12 +39,12 @@ _MOST = 0.4
 _ALL = 0.95
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Region:
     """A subtree that looks like a frame, by its `mark`: a tag or role (`hard`), or a class."""
 
     node: etree._Element
-    parent: int
+    parent: Region | None
     mark: str
     hard: bool
     chars: int = 0
@@ -51,78 +52,64 @@ class Region:
 
 
 class Regions:
-    """The regions of one walk, nested; numbers are given in document order."""
+    """The regions of one walk over a page; `current` is the innermost that is open."""
 
     def __init__(self) -> None:
-        self._regions: list[Region] = []
-        self._open: list[tuple[etree._Element, int]] = []
+        self.current: Region | None = None
         self._by_mark: Counter[str] = Counter()
         self._total = 0
 
-    @property
-    def current(self) -> int:
-        """The innermost region that is open, -1 outside all of them."""
-        return self._open[-1][1] if self._open else -1
-
     def enter(self, node: etree._Element) -> None:
         """Open a region where this element begins one."""
-        if node.tag in {"h1", "main", "article"}:
-            self._rescue(node.tag)
+        if node.tag in {"h1", "main"}:  # what holds them is the page, whatever its class says
+            for region in self._open():
+                region.content = region.content or not region.hard
         hard = _hard_mark(node)
         if mark := hard or _soft_mark(node):
-            self._regions.append(Region(node, self.current, mark, bool(hard)))
-            self._open.append((node, len(self._regions) - 1))
+            self.current = Region(node, self.current, mark, bool(hard))
 
     def leave(self, node: etree._Element) -> None:
         """Close the region that this element began, if it did."""
-        if self._open and self._open[-1][0] is node:
-            self._open.pop()
+        if self.current and self.current.node is node:
+            self.current = self.current.parent
 
     def count(self, chars: int) -> None:
-        """Book characters of a block to all open regions."""
+        """Add the characters of a block to all open regions."""
         self._total += chars
-        for _, number in self._open:
-            self._regions[number].chars += chars
-        for mark in {self._regions[number].mark for _, number in self._open}:
+        regions = self._open()
+        for region in regions:
+            region.chars += chars
+        for mark in {region.mark for region in regions}:
             self._by_mark[mark] += chars
 
-    def is_frame(self, number: int) -> bool:
-        """Whether a block of this region stands apart from the content."""
-        while number >= 0:
-            region = self._regions[number]
-            if not region.content and not self._is_most(region):
-                return True
-            number = region.parent
-        return False
+    def frame_of(self, region: Region | None) -> etree._Element | None:
+        """The outermost element around a region that stands apart from the content."""
+        frame = None
+        while region is not None:
+            # Many small boxes of one class are the content as one large box is: a list's entries.
+            chars = region.chars if region.hard else self._by_mark[region.mark]
+            share = _ALL if region.hard else _MOST
+            if not region.content and chars <= share * self._total:
+                frame = region.node
+            region = region.parent
+        return frame
 
-    def frames(self) -> list[etree._Element]:
-        """The subtrees that stand apart from the content, outermost ones only."""
-        return [
-            region.node
-            for number, region in enumerate(self._regions)
-            if self.is_frame(number) and not self.is_frame(region.parent)
-        ]
-
-    def _is_most(self, region: Region) -> bool:
-        """Many small boxes of one class are the content as one large box is: a list's entries."""
-        if region.hard:
-            return region.chars > _ALL * self._total
-        return self._by_mark[region.mark] > _MOST * self._total
-
-    def _rescue(self, tag: str) -> None:
-        for _, number in self._open:
-            region = self._regions[number]
-            if not region.hard and tag != "article":
-                region.content = True
+    def _open(self) -> list[Region]:
+        found, region = [], self.current
+        while region is not None:
+            found.append(region)
+            region = region.parent
+        return found
 
 
 def _hard_mark(node: etree._Element) -> str:
-    if node.tag in _TAGS:
-        quoted = node.tag == "footer" and _parent_tag(node) == "blockquote"
-        read = node.tag == "aside" and (not _NOTES.isdisjoint(_words(node)) or _has_facts(node))
-        return "" if quoted or read else node.tag
-    role = (node.get("role") or "").lower()
-    return role if role in _ROLES else ""
+    if node.tag not in _TAGS:
+        role = (node.get("role") or "").lower()
+        return role if role in _ROLES else ""
+    parent = node.getparent()
+    quoted = node.tag == "footer" and parent is not None and parent.tag == "blockquote"
+    read = node.tag == "aside" and (not _NOTES.isdisjoint(_words(node)) or _has_facts(node))
+    return "" if quoted or read else node.tag
 
 
 def _has_facts(node: etree._Element) -> bool:
@@ -135,7 +122,7 @@ def _has_facts(node: etree._Element) -> bool:
 
 
 def _soft_mark(node: etree._Element) -> str:
-    if node.tag in {"html", "body", "main", "article", "a", "h1", "h2", "h3", "p"}:
+    if node.tag in _NEVER:
         return ""
     if node.tag == "header" or node.get("role") == "banner":
         inner = next(node.iterancestors("article", "main", "section"), None) is not None
@@ -153,8 +140,3 @@ def _words(node: etree._Element) -> tuple[str, ...]:
 def _split(name: str) -> tuple[str, ...]:
     """The words of class names and ids, in whichever way they are run together."""
     return tuple(word.lower() for word in _WORD.findall(name))
-
-
-def _parent_tag(node: etree._Element) -> str:
-    parent = node.getparent()
-    return parent.tag if parent is not None else ""

@@ -18,19 +18,16 @@ import os
 import socket
 import struct
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
-from browser.errors import ConnectFailed
 from browser.net.dial import STREAM_LIMIT, SystemResolver
-from browser.net.guard import EgressPolicy, Guard, Refusal
+from browser.net.guard import EgressPolicy, Guard
 from browser.net.proxy import Connector, ProxyConnection
-from browser.net.url import parse
 
 if TYPE_CHECKING:
     from browser.net.guard import Resolve
 
-__all__ = ["CHROMIUM_FLAGS", "Egress", "EgressPolicy", "Refusal"]
+__all__ = ["CHROMIUM_FLAGS", "Egress", "EgressPolicy"]
 
 CHROMIUM_FLAGS = (
     # loopback goes round a proxy by default; the guard must see it to refuse it
@@ -89,25 +86,6 @@ class Egress:
     def proxy_url(self) -> str:
         """The proxy for browsers and HTTP clients."""
         return f"http://127.0.0.1:{self.port}"
-
-    @property
-    def refusals(self) -> tuple[Refusal, ...]:
-        """What was turned away, oldest first (the last thousand)."""
-        return tuple(self.guard.refusals)
-
-    def check_url(self, url: str) -> None:
-        """Raise Refused for what can be told without asking a name server."""
-        self.guard.check_url(url)
-
-    async def check_place(self, url: str) -> None:
-        """Raise Refused also for what the name leads to, for a browser without our proxy.
-
-        A name that only that browser's own proxy can resolve passes.
-        """
-        self.guard.check_url(url)
-        parsed = parse(url)
-        with suppress(ConnectFailed):
-            await self.guard.addresses(parsed.host if parsed else "", parsed.port if parsed else 0)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if _is_strangers(writer.get_extra_info("peername")[1], self.port):

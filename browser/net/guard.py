@@ -11,6 +11,7 @@ from __future__ import annotations
 import socket
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
@@ -21,6 +22,8 @@ from browser.net.url import WEB_SCHEMES, WEBSOCKET_SCHEMES, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from browser.net.url import Url
 
 
 Address = IPv4Address | IPv6Address
@@ -229,12 +232,22 @@ class Guard:
         self._named = [HostPattern.parse(text) for text in policy.allow_private]
         self._resolve = resolve
 
-    def check_url(self, url: str) -> None:
-        """Raise Refused for what can be told without asking a name server."""
+    def check_url(self, url: str) -> Url:
+        """Parse a URL; raise Refused for what can be told without asking a name server."""
         parsed = parse(url)
         if parsed is None or parsed.scheme not in WEB_SCHEMES | WEBSOCKET_SCHEMES:
             raise Refused(f"not a web address: {url[:200]!r}", hint="Give a full http(s) URL.")
         self.check(parsed.host, parsed.port)
+        return parsed
+
+    async def check_place(self, url: str) -> None:
+        """Raise Refused also for what the name leads to, for a browser without our proxy.
+
+        A name that only that browser's own proxy can resolve passes.
+        """
+        parsed = self.check_url(url)
+        with suppress(ConnectFailed):
+            await self.addresses(parsed.host, parsed.port)
 
     def check(self, host: str, port: int) -> None:
         """As `check_url`, for a host in ASCII form."""

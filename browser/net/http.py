@@ -192,7 +192,7 @@ class HttpClient:
         try:
             async with asyncio.timeout(seconds) as limit:
                 while True:
-                    self._egress.check_url(call.url)
+                    self._egress.guard.check_url(call.url)
                     answer = await self._ask(call, limit.when() or 0.0)
                     target = answer.redirect
                     if target is None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from string import punctuation, whitespace
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit
 
 from lxml import etree
@@ -28,7 +28,8 @@ from browser.errors import (
 )
 from browser.extract import extract_body, may_be_platform, on_platform
 from browser.extract.html import extract
-from browser.extract.tree import decode, parse_html, raw_text, text_content
+from browser.extract.sniff import decode
+from browser.extract.tree import parse_html, raw_text, text_content
 from browser.net.url import host, join, registrable_domain
 from browser.page.walls import Wall, asks_captcha, find_wall, stands_alone
 from browser.read.habits import Habits
@@ -60,23 +61,12 @@ _BROWSER_MAY_PASS = frozenset((Outcome.BOT_CHECK, Outcome.CONSENT, Outcome.BLOCK
 # The same limit as for a body over HTTP: nothing readable is larger.
 _LARGEST_FILE = 32 * 1024 * 1024
 
-_TELLING: Final = (
-    "Content-Type",
-    "Content-Language",
-    "Content-Location",
-    "Content-Disposition",
-    "Date",
-    "Last-Modified",
-    "ETag",
-    "Expires",
-    "Cache-Control",
-    "Vary",
-    "Link",
-    "Server",
-    "X-Robots-Tag",
+# Headers that tell of the document. Others may hold what is meant for one reader: cookies, tokens,
+# the name of a session.
+_TELLING = tuple(
+    """Content-Type Content-Language Content-Location Content-Disposition Date Last-Modified ETag
+    Expires Cache-Control Vary Link Server X-Robots-Tag""".split()
 )
-"""Headers that tell of the document. Others may hold what is meant for one reader: cookies, tokens,
-the name of a session."""
 
 
 class Reader:

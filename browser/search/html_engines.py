@@ -19,7 +19,7 @@ from browser.search.declared import DeclaredProvider
 from browser.search.json_engines import JsonProvider
 from browser.search.provider import DAY, Fields, SearchProvider, SearchRequest, with_site
 from browser.search.query import keywords
-from browser.search.refusals import judge_error, wall_of
+from browser.search.refusals import judge_error
 from browser.search.result_page import Headings, HtmlProvider, Layout
 from browser.search.results import days_since, nearest_range, since_day
 from browser.types import Outcome, SearchPage, SearchResult
@@ -269,17 +269,14 @@ class Yandex(HtmlProvider):
 class SearXNG(JsonProvider, HtmlProvider):
     """A metasearch engine of one's own: JSON where the instance allows it, else its page.
 
-    JSON is off by default (403) on many instances. Pages are of the `simple` theme, or `oscar`.
+    JSON is off by default (403) on many instances. Pages are of the `simple` theme.
     """
 
     name = "searxng"
     is_api = True
     fields = Fields(snippet="content", published="publishedDate")
     nothing = re.compile(r"No results were found|we didn't find any results", re.IGNORECASE)
-    layouts = (
-        Layout("article.result", "h3 > a[href], h4 > a[href]", snippet="p.content"),
-        Layout("div.result", ".result_header a[href]", snippet="p.result-content, p"),
-    )
+    layouts = (Layout("article.result", "h3 > a[href], h4 > a[href]", snippet="p.content"),)
 
     def __init__(self, *, url: str | None = None, key: str | None = None) -> None:
         """Put `/search` behind an instance's address, which may itself lie below a path."""
@@ -314,15 +311,6 @@ class SearXNG(JsonProvider, HtmlProvider):
             headers={**page.headers, "Accept": "application/json"},
         )
         yield page
-
-    def refusal(
-        self, body: str, status: int, url: str, headers: Mapping[str, str]
-    ) -> SearchPage | None:
-        """Take a bare 403 to the JSON form for what it is: that form is off."""
-        page = super().refusal(body, status, url, headers)
-        if page is not None and status == 403 and "format=json" in url and not wall_of(body):
-            return SearchPage(Outcome.ERROR, detail="HTTP 403: this instance has JSON switched off")
-        return page
 
     def parse(self, body: str, url: str) -> SearchPage:
         """Read JSON or the page, whichever came."""

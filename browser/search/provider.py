@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from urllib.parse import urlencode, urlsplit, urlunsplit
@@ -30,7 +31,7 @@ _MAX_BYTES = 6_000_000
 # Public APIs ask their clients to say who they are (Wikimedia, arXiv, GitHub, OpenAlex).
 _API_HEADERS = {"User-Agent": "urchin-research/0.1", "Accept": "application/json, */*;q=0.5"}
 # These say that this form of asking is not understood; another form may be.
-_TRY_ANOTHER_FORM = (Outcome.ERROR, Outcome.UNAUTHORIZED)
+_TRY_ANOTHER_FORM = (Outcome.ERROR, Outcome.UNAUTHORIZED, Outcome.BLOCKED)
 # A page drawn by scripts, in a browser that may have to start first, takes 1-4 s.
 _BROWSER_INTERVAL = 2.0
 
@@ -152,15 +153,13 @@ class SearchProvider(SearchSource):
         page = SearchPage(Outcome.ERROR, detail="nothing to ask")
         for request in self.requests(query):
             headers = {**_API_HEADERS, **request.headers} if self.is_api else request.headers
-            sent: dict[str, Any] = {
-                "headers": headers, "deadline": deadline, "max_bytes": _MAX_BYTES,
-            }  # fmt: skip
+            ask = partial(http.get, params=request.params)
+            if request.json is not None or request.form is not None:
+                ask = partial(http.post, json=request.json, form=request.form)
             try:
-                if request.json is not None or request.form is not None:
-                    sent |= {"json": request.json, "form": request.form}
-                    response = await http.post(request.url, **sent)
-                else:
-                    response = await http.get(request.url, params=request.params, **sent)
+                response = await ask(
+                    request.url, headers=headers, deadline=deadline, max_bytes=_MAX_BYTES
+                )
             except BrowserError as error:
                 page = _failed(error)
                 break

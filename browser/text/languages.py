@@ -70,11 +70,11 @@ def language_of(text: str) -> str | None:
         if sum(ord(letter) in _CYRILLIC for letter in sample) > _SCRIPT_SHARE * len(sample):
             ukrainian = sum(letter in _UKRAINIAN for letter in sample)  # Russian lacks these
             return "uk" if ukrainian > _UKRAINIAN_SHARE * len(sample) else "ru"
-    found_words = [word.casefold() for word in _LETTERS.findall(sample)]
-    found = Counter(language for word in found_words for language in _OWNERS.get(word, ()))
+    tokens = [word.casefold() for word in _LETTERS.findall(sample)]
+    found = Counter(language for word in tokens for language in _OWNERS.get(word, ()))
     (first, most), (_, second) = [*found.most_common(2), ("", 0), ("", 0)][:2]
-    fewest = max(_SMALL_SHARE * len(found_words), 1.5 * second)
-    return first if len(found_words) >= _FEWEST_WORDS and most >= fewest else None
+    fewest = max(_SMALL_SHARE * len(tokens), 1.5 * second)
+    return first if len(tokens) >= _FEWEST_WORDS and most >= fewest else None
 
 
 # The words that a language cannot do without, and those that its questions begin with.
@@ -161,7 +161,7 @@ _ENOUGH = 2
 
 
 def question_language(text: str) -> str | None:
-    """The two letters of the language that a question is asked in; None where it does not tell.
+    """Name the language (ISO 639-1) that a question is asked in; None where it does not tell.
 
     A few names or keywords tell nothing, however foreign they look.
     """
@@ -169,8 +169,8 @@ def question_language(text: str) -> str | None:
     for language, script in SCRIPTS:
         if letters and len(script.findall(text)) * 3 >= letters:
             return language
-    said = [word.casefold() for word in _LETTERS.findall(text)]
-    votes = Counter({name: _votes(name, text.casefold(), said) for name in _QUESTION_WORDS})
+    tokens = [word.casefold() for word in _LETTERS.findall(text)]
+    votes = Counter({name: _votes(name, text.casefold(), tokens) for name in _QUESTION_WORDS})
     (first, most), (_, next_most) = votes.most_common(2)
     return first if most >= _ENOUGH and most > next_most else None
 
@@ -192,9 +192,9 @@ def foreign_small_words(question: str) -> frozenset[str]:
     return frozenset() if language in (None, "en") else small_words_in(language)
 
 
-def _votes(language: str, text: str, said: list[str]) -> int:
-    """Small words, and one more for a telling letter elsewhere (`São` is both, and a saint)."""
-    small = [word for word in said if word in _QUESTION_WORDS[language]]
+def _votes(language: str, text: str, tokens: list[str]) -> int:
+    """Count small words, and one more for a telling letter elsewhere (`São` is both, a saint)."""
+    small = [word for word in tokens if word in _QUESTION_WORDS[language]]
     for word in small:
         text = text.replace(word, "", 1)
     lettered = any(letter in text for letter in _TELLING.get(language, ""))

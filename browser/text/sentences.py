@@ -120,7 +120,7 @@ def unwrap(lines: list[str], signs: frozenset[str] = frozenset()) -> list[str]:
     column = max(map(len, wide))
     if column < _NARROWEST:
         return lines
-    made = lines[:1]
+    joined = lines[:1]
     for (before, after), line in zip(pairwise(wide), lines[1:], strict=True):
         word = line.lstrip().partition(" ")[0]
         full = len(before) + 1 + len(word) > column
@@ -128,14 +128,14 @@ def unwrap(lines: list[str], signs: frozenset[str] = frozenset()) -> list[str]:
         wrapped = (full or goes_on) and _margin(after) <= _text_margin(before)
         begins = word[:1] in signs or word.endswith(":") or word.rstrip(".)").isdigit()
         if wrapped and not begins:
-            start, rest = made[-1], " ".join(line.split())
+            start, rest = joined[-1], " ".join(line.split())
             words = " ".join(start.split())
             # `man` parts words at a hyphen of its own.
-            joined = words[:-1] + rest if words.endswith("\u2010") else f"{words} {rest}"
-            made[-1] = start[: _margin(start)] + joined
+            both = words[:-1] + rest if words.endswith("\u2010") else f"{words} {rest}"
+            joined[-1] = start[: _margin(start)] + both
         else:
-            made.append(line)
-    return made
+            joined.append(line)
+    return joined
 
 
 def _goes_on(before: str, word: str) -> bool:

@@ -52,7 +52,10 @@ STOP_WORDS = frozenset(
 
 def words(text: str) -> list[str]:
     """Split into case-folded words, in order; `O'Brien's` keeps its apostrophe-less parts."""
-    folded = _without_accents(unicodedata.normalize("NFKC", text).casefold().replace("’", "'"))
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    if not folded.isascii():  # `perez` finds Pérez; the accents of other scripts stay
+        bare = _LATIN_ACCENT.sub("", unicodedata.normalize("NFD", folded))
+        folded = unicodedata.normalize("NFC", bare)
     found = _WORD.findall(_UNSPACED.sub(r" \1 ", folded))
     return [w.removesuffix("'s").replace("'", "") for w in found]
 
@@ -79,13 +82,6 @@ def count_words(text: str) -> int:
     if text.isascii():
         return found
     return found + len(_UNSPACED.findall(text)) // _CHARACTERS_A_WORD
-
-
-def _without_accents(text: str) -> str:
-    """Take the accents off Latin letters: `perez` finds Pérez. Other scripts stay as they are."""
-    if text.isascii():
-        return text
-    return unicodedata.normalize("NFC", _LATIN_ACCENT.sub("", unicodedata.normalize("NFD", text)))
 
 
 @functools.cache

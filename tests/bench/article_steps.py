@@ -37,15 +37,12 @@ TIE = 0.0002
 """F1 that a step must bring on the four folds it is chosen on: half a page of a thousand."""
 
 NEUTRAL: dict[str, tuple[Any, Any]] = {
-    "_widen": (reader._Body, lambda _self, _root, kept: kept),
-    **{
-        name: (reader._Body, lambda _self, _kept, *_rest: None)
-        for name in (
-            "_add_opening", "_add_headings", "_drop_title", "_drop_byline",
-            "_drop_below", "_drop_captions", "_drop_links",
-        )
-    },
-}  # fmt: skip
+    "_add_opening": (reader._Body, lambda _self, _kept: None),
+    "_trim": (reader._Body, lambda _self, _kept: None),
+    "_is_title": (reader._Body, lambda _self, _block: False),
+    "_is_byline": (reader._Body, lambda _self, _place: False),
+    "_is_caption": (reader, lambda _block: False),
+}
 STEPS = frozenset(NEUTRAL)
 
 
@@ -77,7 +74,7 @@ def prepare(html: str | bytes, url: str, truth: Truth) -> Page:
     }
     root, _ = parse_page(html)
     elements = list(root.iter())
-    strip_hidden(root, elements)
+    strip_hidden(root)
     meta = read_metadata(root, url)
     walked = walk(root, url)
     fold = int(hashlib.sha256(url.encode()).hexdigest(), 16) % FOLDS

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from agent import research
 from agent.memory import Memory
 from agent.memory.layers import HEAD, context_block
-from agent.memory.term_index import index_terms
+from agent.memory.terms import index_terms
 from fixtures.server import Site, serve
 
 if TYPE_CHECKING:

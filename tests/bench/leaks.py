@@ -22,9 +22,9 @@ from agent.evidence import Evidence
 from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import SEARCH, Kind, Provenance
 from agent.tools.action_tools import ACTING_TOOLS
-from agent.tools.checks import only_free_words_leave
 from agent.tools.context import Limits, ToolContext
 from agent.tools.page_tools import LOOKING_TOOLS
+from agent.tools.policy import check_outgoing
 from agent.tools.registry import Registry, from_functions
 from agent.tools.web_tools import CRAWL_TOOLS, WEB_TOOLS
 from browser.extract.html import extract
@@ -178,7 +178,7 @@ async def sent(
     assert tool is not None
     try:
         read = arguments["input"] if tool.params is None else tool.params.model_validate(arguments)
-        return await only_free_words_leave(context, tool, read) or (read, {})
+        return await check_outgoing(context, tool, read)
     except (ToolError, ValueError):
         return None
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agent.memory import Memory
-from agent.memory.records import MemoryDraft
+from agent.memory.entries import MemoryDraft
 
 TARGETS_MISSED = 8
 LIMITS_MS = {10_000: 2.0, 100_000: 10.0, 1_000_000: 50.0}
@@ -134,7 +134,7 @@ def crash(place: Path | str, logs: Path, processes: int = 8, count: int = 10_000
         errors += writer.finish()
     took = time.perf_counter() - started
     with Memory.open(place, "crash") as memory:
-        known = {row.key for row in memory.entries.all(["note"])}
+        known = {row.key for row in memory.entries.all("note")}
     lost = sum(f"{n} {i}" not in known for n, writer in ends.items() for i in range(writer.seen))
     total = sum(writer.seen for writer in ends.values())
     told = f"{processes} writers killed, {total:,} acknowledged in {took:,.0f} s"

@@ -94,7 +94,9 @@ async def called(rows: dict[str, dict[str, Any]], folder: Path, page: str) -> di
             result = finish()
             told[name] = str(result.data.get("error") or f"ok: {result.web[:60]!r}")
         count = len(found.tools)
-        print(f"{count} tools of {len(rows)} servers; {found.told or 'none failed to start'}")
+        print(
+            f"{count} tools of {len(rows)} servers; {found.diagnostics or 'none failed to start'}"
+        )
         if "everything" in rows:
             told["killed in a call"] = await _killed(policy)
     return told

@@ -27,7 +27,7 @@ from agent.run.web import open_web
 from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import Policy
 from agent.tools.registry import Registry
-from agent.tools.toolset import tools_there
+from agent.tools.toolset import available_tools
 from agent.types import Message
 
 if TYPE_CHECKING:
@@ -373,7 +373,7 @@ class Stage:
     async def play(self, url: str, task: Task, player: type[Player] = Player) -> Played:
         context = ToolContext(task.text, Evidence(), Limits(), lambda *_, **__: None, lambda _: "")
         context.web = self.web
-        tools = Policy(Registry(tool for tool, why in tools_there(context) if not why), context)
+        tools = Policy(Registry(tool for tool, why in available_tools(context) if not why), context)
 
         async def judge() -> bool:
             return await self.truth(task.done)

@@ -16,7 +16,7 @@ from agent.memory import Memory
 from agent.prompts import BROWSING, CITING, GUIDES, prompt, system_prompt
 from agent.tools.context import Limits, ToolContext
 from agent.tools.registry import Registry, tool_specs
-from agent.tools.toolset import tools_there
+from agent.tools.toolset import available_tools
 
 LONGEST = 3_000
 """Tokens of a system prompt: a tenth of the smallest window that a model has."""
@@ -47,7 +47,7 @@ def tools(memory: Memory | None) -> Registry:
     """The tools of a run."""
     context = ToolContext("", Evidence(), Limits(), lambda *_, **__: None, str)
     context.memory = memory
-    return Registry(tool for tool, why in tools_there(context) if not why)
+    return Registry(tool for tool, why in available_tools(context) if not why)
 
 
 if __name__ == "__main__":

@@ -23,8 +23,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from agent.memory import Memory
-from agent.memory import vectors as meaning
-from agent.memory import word_search as ranking
+from agent.memory import search as ranking
 from agent.memory.embedders import PACKAGE, MiniLm
 
 if TYPE_CHECKING:
@@ -122,9 +121,9 @@ def _embedded(talks: Sequence[Talk]) -> bool:
         talk.memory.consolidate(120.0)  # embeds what a search would embed a part of each time
     scores: dict[float, list[list[tuple[float, float]]]] = {}
     for weight in EMBEDDING_WEIGHTS:
-        with _set(meaning, {"WEIGHT": weight}):
+        with _set(ranking, {"WEIGHT": weight}):
             scores[weight] = [_score(talk) for talk in talks]
-    found = _mean(scores[meaning.WEIGHT])
+    found = _mean(scores[ranking.WEIGHT])
     good = found[0] >= RECALL_EMBEDDED
     print(f"with local embeddings: {_told(found)}, {_milliseconds(talks):.0f} ms {_mark(good)}")
     held = []

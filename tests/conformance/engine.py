@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ResearchError
@@ -15,14 +16,14 @@ from agent.run.conversation_jobs import ConversationJobs, FinishedTurn
 from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import Policy
 from agent.tools.registry import Registry, from_functions
-from agent.tools.toolset import tools_there
+from agent.tools.toolset import available_tools
 from agent.types import Message
 from browser.types import PageContext
 from tests.conformance.embeddings import Embeddings
 from tests.conformance.speaker import Speaker
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from agent.memory import Memory
 
@@ -47,6 +48,23 @@ class EachItsOwn(Budget):
 
     def share_of(self, parts: int) -> int:
         return SUBTASK_STEPS
+
+
+async def _yes(_effect: str) -> bool:
+    """The reference engine asks nobody."""
+    return True
+
+
+@dataclass(slots=True)
+class Means(ToolContext):
+    """What tools have at hand, nearness measured as the reference engine does."""
+
+    embeddings: Embeddings | None = None
+
+    async def near(self, question: str, texts: Sequence[str]) -> dict[str, float]:
+        if self.embeddings is None:
+            return await ToolContext.near(self, question, texts)
+        return await self.embeddings.near(question, texts)
 
 
 class Engine:
@@ -119,10 +137,10 @@ class Engine:
         own = {name: self._tool(name, what) for name, what in case.get("tools", {}).items()}
         builtin = [
             tool
-            for tool, why in tools_there(self._context)
+            for tool, why in available_tools(self._context)
             if not why and tool.name in REFERENCE_TOOLS
         ]
-        policy = Policy(Registry([*builtin, *from_functions(own)]), self._context, ())
+        policy = Policy(Registry([*builtin, *from_functions(own)]), self._context)
         budget, note = EachItsOwn(most), self._speaker.note
         system = case.get("systemPrompt", "")
         return Orchestrator(
@@ -168,18 +186,18 @@ class Engine:
         return (await self._speaker.reply(system, [Message("user", request)])).text
 
     def _new_context(self, case: dict[str, Any]) -> ToolContext:
-        context = ToolContext(
+        keyed = case.get("settings", {}).get("llmApiKey")
+        return Means(
             question=case.get("input", ""),
             evidence=Evidence(),
             limits=Limits(),
             record=self._speaker.note,
             keep=lambda _: "",
+            memory=self._memory,
+            approve=_yes,
             now_ms=self._speaker.now_ms,
+            embeddings=Embeddings(self._fetch, EMBEDDING_MODEL) if keyed else None,
         )
-        context.memory = self._memory
-        if case.get("settings", {}).get("llmApiKey"):
-            context.nearness = Embeddings(self._fetch, EMBEDDING_MODEL).near
-        return context
 
     async def _fetch(self, text: str) -> list[float] | None:
         body = {"model": EMBEDDING_MODEL, "input": text}

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.guard.common_words import everyday
-from agent.guard.outgoing import Outgoing
+from agent.guard.outgoing import Outgoing, everyday
 from agent.guard.provenance import SEARCH, Kind, Provenance
 from browser.text.languages import SMALL_WORDS
 from browser.text.words import STOP_WORDS, words

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.guard.redact import MARK, Redactor, secrets_of, spellings
+from agent.guard.redact import MARK, Redactor, StreamRedactor, secrets_of, spellings
 from tests.agent.models.wire import OpenAIProvider, running
 
 CANARIES = [
@@ -65,7 +65,7 @@ def test_pieces_add_up_to_the_whole_whatever_they_are(text, size):
 
 def test_what_is_no_secret_is_not_held_back_for_long():
     heard = []
-    pieces = Redactor(CANARIES).pieces(heard.append)
+    pieces = StreamRedactor(Redactor(CANARIES), heard.append)
     pieces("The lamp was lit, sk-")
     assert "".join(heard) == "The lamp was lit, "
     pieces("ate is a fish.")
@@ -74,7 +74,7 @@ def test_what_is_no_secret_is_not_held_back_for_long():
 
 def test_a_reply_that_begins_anew_forgets_what_was_held_back():
     heard = []
-    pieces = Redactor(CANARIES).pieces(heard.append)
+    pieces = StreamRedactor(Redactor(CANARIES), heard.append)
     for piece in ("sk-", None, "The lamp."):
         pieces(piece)
     pieces.end()
@@ -103,7 +103,7 @@ def redactor(secrets):
 
 def streamed(text, size, secrets=CANARIES):
     heard = []
-    pieces = redactor(tuple(secrets)).pieces(heard.append)
+    pieces = StreamRedactor(redactor(tuple(secrets)), heard.append)
     for at in range(0, len(text), size):
         pieces(text[at : at + size])
     pieces.end()

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from agent.errors import UsageError
-from agent.guard.secret_store import FILE, SecretStore, named_in
+from agent.guard.secret_store import FILE, SecretStore, secret_name
 from tests.loopback import Handler, serving
 
 VALUE = "drizzle-otter 7"
@@ -134,4 +134,4 @@ def test_an_origin_is_a_web_address(tmp_path):
     ("text", "name"), [("<secret>a</secret>", "a"), ("a", ""), ("x <secret>a</secret>", "")]
 )
 def test_a_name_stands_alone(text, name):
-    assert named_in(text) == name
+    assert secret_name(text) == name

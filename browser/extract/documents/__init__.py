@@ -12,7 +12,8 @@ from browser.extract.dates import iso_date
 from browser.extract.documents.archive import Archive
 from browser.extract.documents.composer import Composer, dublin_core
 from browser.extract.documents.sheets import read_xls, read_xlsx
-from browser.extract.documents.word import read_docx, read_pptx
+from browser.extract.documents.slides import read_pptx
+from browser.extract.documents.word import read_docx
 from browser.extract.tree import parse_html
 from browser.plugins import PluginBroken, load_plugin
 from browser.types import Document
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Reader = Callable[[bytes, str], Document]
-    from lxml import etree
 
 _MIMETYPE = "application/vnd.oasis.opendocument."
 # The streams of a compound file by which its program knows it.
@@ -52,7 +52,7 @@ def read_zip(body: bytes, url: str, name: str, read: Reader | None) -> Document:
         return read_epub(archive, url, name)
     if kind.startswith(_MIMETYPE):
         return read_plugged("odf", body, url, name)
-    main = archive.main_part()
+    main = archive.part("", "officeDocument")
     match main.partition("/")[0]:
         case "word":
             return read_docx(archive, main, url, name)
@@ -155,20 +155,18 @@ def _through_extra(body: bytes, url: str, name: str, kind: str) -> Document:
             composer.paragraph(block)
     for attachment in found.attachments:
         composer.notes.append(f"the attachment {attachment.filename} was not read")
+    # The first day that such a file can hold is one that nobody set.
+    created, modified = (
+        iso_date(moment) if moment and not moment.startswith("1601-01-01") else None
+        for moment in (found.metadata.created, found.metadata.modified)
+    )
     facts = Document(
         url, title=found.metadata.title or "", author=found.metadata.author or None,
-        published=_day(found.metadata.created), modified=_day(found.metadata.modified),
+        published=created, modified=modified,
     )  # fmt: skip
     return composer.document(url, kind, name, facts)
 
 
-def _day(moment: str | None) -> str | None:
-    """A date of the file; nothing where nobody set it, and it is the first that it can hold."""
-    return None if not moment or moment.startswith("1601-01-01") else iso_date(moment)
-
-
-_CONTAINER = "META-INF/container.xml"
-_ENCRYPTION = "META-INF/encryption.xml"
 _PAGES = frozenset(("application/xhtml+xml", "text/html", "application/x-dtbook+xml"))
 
 
@@ -177,12 +175,21 @@ def read_epub(archive: Archive, url: str, name: str) -> Document:
 
     Raises ExtractError for a broken book and for one that is locked (DRM).
     """
-    package = _package(archive)
+    declared = _attributes(archive, "META-INF/container.xml", "rootfile", "full-path")
+    packages = (name for name in sorted(archive.names) if name.endswith(".opf"))
+    package = next(filter(None, declared), "") or next(packages, "")
     root = archive.tree(package)
     if root is None:
         raise ExtractError("not readable as a book: its package file is missing")
-    chapters = _chapters(root, package)
-    if not _locked(archive).isdisjoint(chapters):
+    items = {node.get("id", ""): node for node in root.iter("{*}item")}
+    spine = [items[ref] for node in root.iter("{*}itemref") if (ref := node.get("idref")) in items]
+    chapters = [
+        normpath(join(dirname(package), unquote(node.get("href", ""))))
+        for node in spine
+        if node.get("media-type") in _PAGES and "nav" not in (node.get("properties") or "").split()
+    ]
+    encrypted = _attributes(archive, "META-INF/encryption.xml", "CipherReference", "URI")
+    if not {unquote(part) for part in encrypted}.isdisjoint(chapters):
         raise ExtractError("the book is locked (DRM)", hint="Try another source.")
     composer = Composer()
     for chapter in chapters:
@@ -191,25 +198,7 @@ def read_epub(archive: Archive, url: str, name: str) -> Document:
     return composer.document(url, "epub", name, dublin_core(root))
 
 
-def _package(archive: Archive) -> str:
-    container = archive.tree(_CONTAINER)
-    found = container.iter("{*}rootfile") if container is not None else ()
-    declared = next((node.get("full-path", "") for node in found), "")
-    return declared or next((n for n in sorted(archive.names) if n.endswith(".opf")), "")
-
-
-def _chapters(root: etree._Element, package: str) -> list[str]:
-    """The parts of the spine, without the table of contents."""
-    items = {node.get("id", ""): node for node in root.iter("{*}item")}
-    chosen = [items[ref] for node in root.iter("{*}itemref") if (ref := node.get("idref")) in items]
-    return [
-        normpath(join(dirname(package), unquote(node.get("href", ""))))
-        for node in chosen
-        if node.get("media-type") in _PAGES and "nav" not in (node.get("properties") or "").split()
-    ]
-
-
-def _locked(archive: Archive) -> set[str]:
-    root = archive.tree(_ENCRYPTION)
-    found = root.iter("{*}CipherReference") if root is not None else ()
-    return {unquote(node.get("URI", "")) for node in found}
+def _attributes(archive: Archive, part: str, tag: str, attribute: str) -> list[str]:
+    root = archive.tree(part)
+    found = root.iter(f"{{*}}{tag}") if root is not None else ()
+    return [node.get(attribute, "") for node in found]

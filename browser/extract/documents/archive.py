@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from lxml import etree
 
 from browser.errors import ExtractError, TooLarge
+from browser.extract.tree import parse_xml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,11 @@ class Archive:
 
     def __init__(self, body: bytes) -> None:
         """Raises ExtractError where it is no zip, TooLarge where it has far too many parts."""
-        _check_directory(body)
+        end = body.rfind(_END_RECORD)
+        # zipfile reads as many entries as this size covers, whatever count stands beside it.
+        size = int.from_bytes(body[end + 12 : end + 16], "little") if end >= 0 else 0
+        if size > _LARGEST_DIRECTORY:
+            raise TooLarge("the archive lists far too many parts", hint="Try another source.")
         try:
             self._zip = zipfile.ZipFile(BytesIO(body))
         except BROKEN_ZIP as error:
@@ -74,38 +79,6 @@ class Archive:
         if sum(info.file_size for info in parts) > self._left:
             raise TooLarge("it unpacks to more than can be read", hint="Try another source.")
 
-    def tree(self, name: str) -> etree._Element | None:
-        """Parse a small XML part; None where there is none, or none that can be parsed."""
-        data = self.read(name)
-        return parse_xml(data) if data else None
-
-    def related(self, name: str) -> dict[str, tuple[str, str]]:
-        """Give what a part of an Office file refers to: id to (last word of the kind, target).
-
-        Targets within the file are full part names, those outside stay as they are.
-        """
-        root = self.tree(self.relations_of(name))
-        found = root.iter(f"{_RELATIONSHIPS}Relationship") if root is not None else ()
-        return {
-            node.get("Id", ""): (node.get("Type", "").rpartition("/")[2], _target(name, node))
-            for node in found
-        }
-
-    def main_part(self) -> str:
-        """The part that an Office file begins with, as `word/document.xml`; nothing elsewhere."""
-        parts = self.related("").values()
-        return next((target for kind, target in parts if kind == "officeDocument"), "")
-
-    @staticmethod
-    def relations_of(name: str) -> str:
-        """The name of the part that lists what a part refers to."""
-        return join(dirname(name), "_rels", f"{name.rpartition('/')[2]}.rels")
-
-    def relations(self, name: str) -> bytes:
-        """That list, parsed safely and written anew; an empty one where there is none."""
-        root = self.tree(self.relations_of(name))
-        return b"<Relationships/>" if root is None else bytes(etree.tostring(root))
-
     def _check(self, info: zipfile.ZipInfo) -> None:
         ratio = info.file_size / max(1, info.compress_size)
         if info.file_size > self._left or (info.file_size > _SMALL and ratio > _HIGHEST_RATIO):
@@ -114,17 +87,40 @@ class Archive:
                 hint="It looks made to burst; try another source.",
             )
 
+    def tree(self, name: str) -> etree._Element | None:
+        """Parse a small XML part; None where there is none, or none that can be parsed."""
+        data = self.read(name)
+        return parse_xml(data) if data else None
 
-def parse_xml(data: bytes) -> etree._Element | None:
-    """Parse foreign XML: no entities, no network; None where it is broken beyond repair."""
-    try:
-        return etree.fromstring(data, _parser())
-    except etree.XMLSyntaxError:
-        return None
+    def related(self, name: str) -> dict[str, tuple[str, str]]:
+        """What a part of an Office file refers to: id to (last word of the kind, target).
+
+        Targets within the file are full part names, those outside stay as they are.
+        """
+        root = self.tree(relations_of(name))
+        found = {}
+        for node in root.iter(f"{_RELATIONSHIPS}Relationship") if root is not None else ():
+            target = node.get("Target", "")
+            if node.get("TargetMode") != "External":
+                target = normpath(join("/", dirname(name), unquote(target))).lstrip("/")
+            found[node.get("Id", "")] = (node.get("Type", "").rpartition("/")[2], target)
+        return found
+
+    def part(self, name: str, kind: str) -> str:
+        """The first part of a kind that a part refers to, nothing where there is none.
+
+        Of the whole file, "", the `officeDocument` is its main part, as `word/document.xml`.
+        """
+        return next((target for what, target in self.related(name).values() if what == kind), "")
+
+
+def relations_of(name: str) -> str:
+    """The name of the part that lists what a part refers to."""
+    return join(dirname(name), "_rels", f"{name.rpartition('/')[2]}.rels")
 
 
 def stream_xml(data: bytes, *tags: str) -> Iterator[etree._Element]:
-    """Yield elements of these names as they end; the caller clears what it is done with."""
+    """Yield elements of these names as they end; the caller drops what it is done with."""
     events = etree.iterparse(
         BytesIO(data), events=("end",), tag=tags, resolve_entities=False, no_network=True,
         remove_comments=True, remove_pis=True, recover=True,
@@ -136,12 +132,6 @@ def stream_xml(data: bytes, *tags: str) -> Iterator[etree._Element]:
         raise ExtractError(f"broken XML in it: {error}") from error
 
 
-def without_office(kind: str, other: str) -> ExtractError:
-    """Give the error of a format whose library is not installed, and the `other` to save it as."""
-    message = f"reading .{kind} needs: pip install 'urchin-research[office]'"
-    return ExtractError(message, hint=f"Or save it as {other}.")
-
-
 def drop(element: etree._Element) -> None:
     """Free an element that was read, and what stood before it."""
     element.clear()
@@ -150,23 +140,7 @@ def drop(element: etree._Element) -> None:
         del parent[0]
 
 
-def _parser() -> etree.XMLParser:
-    return etree.XMLParser(
-        resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True, recover=True
-    )
-
-
-def _target(source: str, node: etree._Element) -> str:
-    target = node.get("Target", "")
-    if node.get("TargetMode") == "External":
-        return target
-    path = unquote(target)
-    return path.lstrip("/") if path.startswith("/") else normpath(join(dirname(source), path))
-
-
-def _check_directory(body: bytes) -> None:
-    end = body.rfind(_END_RECORD)
-    # zipfile reads as many entries as this size covers, whatever count stands beside it.
-    size = int.from_bytes(body[end + 12 : end + 16], "little") if end >= 0 else 0
-    if size > _LARGEST_DIRECTORY:
-        raise TooLarge("the archive lists far too many parts", hint="Try another source.")
+def without_office(kind: str, other: str) -> ExtractError:
+    """The error of a format whose library is not installed; `other` is what to save it as."""
+    message = f"reading .{kind} needs: pip install 'urchin-research[office]'"
+    return ExtractError(message, hint=f"Or save it as {other}.")

@@ -7,16 +7,11 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from browser.extract.blocks import (
-    Block,
-    render_markdown,
-    render_text,
-    table_markdown,
-    table_text,
-    walk,
-)
+from browser.extract.blocks import Block, render_markdown, render_text, walk
 from browser.extract.dates import iso_date
 from browser.extract.hidden import strip_hidden
+from browser.extract.links import MOST_LINKS
+from browser.extract.tables import table_markdown, table_text
 from browser.extract.tree import local_name, text_content
 from browser.text.words import clean
 from browser.types import Document, Link, Table
@@ -24,14 +19,8 @@ from browser.types import Document, Link, Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from browser.extract.documents.archive import Archive
-
 # Blocks know the element they came from, to tell content from frame; documents have no frame.
 _NOWHERE = etree.Element("document")
-# As many as are kept of a web page.
-_MOST_LINKS = 2_000
-
-
 _NOTHING_SAID = Document("")
 
 
@@ -54,11 +43,10 @@ class Composer:
 
     def table(self, rows: Sequence[Sequence[str]], *, caption: str = "") -> None:
         """Add a table; rows are made equally long, empty ones are left out."""
-        kept = [[_line(cell) for cell in row] for row in rows]
-        kept = [row for row in kept if any(row)]
-        width = max((len(row) for row in kept), default=0)
-        if not width:
+        kept = [cells for row in rows if any(cells := [_line(cell) for cell in row])]
+        if not kept:
             return
+        width = max(map(len, kept))
         full = tuple(tuple(row + [""] * (width - len(row))) for row in kept)
         table = Table(full, caption, header=True)
         block = Block("table", table_text(table), table_markdown(table), _NOWHERE, table=table)
@@ -73,15 +61,14 @@ class Composer:
 
     def markup(self, root: etree._Element) -> None:
         """Add what a person sees of HTML that stands within a document, links included."""
-        elements = list(root.iter())  # held: an element that nobody holds is made anew
-        strip_hidden(root, elements)
-        self.blocks.extend(walk(root, "").blocks)
+        strip_hidden(root)
+        self.blocks.extend(walk(root, ""))
         for link in root.iter("a"):
             self.link((link.get("href") or "").strip(), text_content(link))
 
     def link(self, url: str, text: str) -> None:
         """Note a link out of the document."""
-        if url.startswith(("http://", "https://")) and len(self.links) < _MOST_LINKS:
+        if url.startswith(("http://", "https://")) and len(self.links) < MOST_LINKS:
             self.links.setdefault(url, Link(url, _line(text)))
 
     @property
@@ -89,17 +76,14 @@ class Composer:
         """An offset in the text past all blocks so far, and before whatever comes next."""
         return len(render_text(self.blocks)) + 1 if self.blocks else 0
 
-    def first_heading(self) -> str:
-        """The text of the first heading, or nothing."""
-        return next((block.text for block in self.blocks if block.kind == "heading"), "")
-
     def document(self, url: str, kind: str, name: str, said: Document = _NOTHING_SAID) -> Document:
         """Render what was added, and what the document said of itself.
 
         `name` stands for a title that nobody gave.
         """
+        heading = next((block.text for block in self.blocks if block.kind == "heading"), "")
         return replace(
-            said, url=url, kind=kind, title=_line(said.title) or self.first_heading() or name,
+            said, url=url, kind=kind, title=_line(said.title) or heading or name,
             text=render_text(self.blocks), markdown=render_markdown(self.blocks),
             links=tuple(self.links.values()),
             tables=(*(b.table for b in self.blocks if b.table is not None), *self.embedded),
@@ -109,17 +93,12 @@ class Composer:
     def _add(self, kind: str, text: str, markdown: str, *, level: int = 0) -> None:
         if text.strip():
             self.blocks.append(
-                Block(kind, clean(text).strip(), clean(markdown).strip(), _NOWHERE, level=level)
+                Block(kind, clean(text).strip(), clean(markdown).strip(), _NOWHERE, level)
             )
 
 
 def _line(text: str) -> str:
     return clean(" ".join(text.split()))
-
-
-def core_properties(archive: Archive) -> Document:
-    """Read what an Office Open XML file says of itself; empty where it says nothing."""
-    return dublin_core(archive.tree("docProps/core.xml"))
 
 
 def dublin_core(root: etree._Element | None) -> Document:
@@ -132,11 +111,11 @@ def dublin_core(root: etree._Element | None) -> Document:
     def first(*names: str) -> str:
         return next((found[name][0] for name in names if name in found), "")
 
+    creators = found.get("creator") or found.get("initial-creator") or ()
     return Document(
         "",
         title=first("title"),
-        author=", ".join(dict.fromkeys(found.get("creator") or found.get("initial-creator") or ()))
-        or None,
+        author=", ".join(dict.fromkeys(creators)) or None,
         published=iso_date(first("created", "creation-date", "date")),
         modified=iso_date(first("modified")),
         language=first("language") or None,

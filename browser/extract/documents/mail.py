@@ -10,8 +10,9 @@ from email.parser import BytesParser
 from browser.errors import ExtractError
 from browser.extract.dates import iso_date
 from browser.extract.documents.composer import Composer
+from browser.extract.sniff import decode
 from browser.extract.text_formats import read_plain
-from browser.extract.tree import decode, parse_html
+from browser.extract.tree import parse_html
 from browser.text.words import clean
 from browser.types import Document
 
@@ -32,65 +33,29 @@ def read_mail(body: bytes, url: str, name: str) -> Document:
 
     Attachments are named in the notes. Raises ExtractError for what is no mail.
     """
+    composer = Composer()
     if _MBOX_LINE.match(body):
         starts = [match.end() for match in _MBOX_LINE.finditer(body)]
-        return _folder(body, starts, url, name)
+        ends = [*starts[1:], len(body)]
+        for start, end in [*zip(starts, ends, strict=True)][:_MOST_MESSAGES]:
+            message = _parse(body[start:end])
+            composer.heading(1, _header(message, "Subject") or "(no subject)")
+            _add(message, composer, _DEEPEST)
+        if len(starts) > _MOST_MESSAGES:
+            composer.notes.append(f"the first {_MOST_MESSAGES} of {len(starts)} messages")
+        return composer.document(url, "mail", name, Document(url, title=name))
     message = _parse(body)
-    composer = Composer()
     _add(message, composer, _DEEPEST)
     if not composer.blocks:
         raise ExtractError("not readable as e-mail: no header and no text in it")
-    return composer.document(url, "mail", name, _facts(message))
-
-
-def _folder(body: bytes, starts: list[int], url: str, name: str) -> Document:
-    composer = Composer()
-    ends = [*starts[1:], len(body)]
-    for start, end in [*zip(starts, ends, strict=True)][:_MOST_MESSAGES]:
-        message = _parse(body[start:end])
-        composer.heading(1, _header(message, "Subject") or "(no subject)")
-        _add(message, composer, _DEEPEST)
-    if len(starts) > _MOST_MESSAGES:
-        composer.notes.append(f"the first {_MOST_MESSAGES} of {len(starts)} messages")
-    return composer.document(url, "mail", name, Document(url, title=name))
-
-
-def _parse(data: bytes) -> EmailMessage:
-    try:
-        return BytesParser(EmailMessage, policy=policy.default).parsebytes(data)
-    except RecursionError as error:
-        raise ExtractError("the parts of the mail are nested too deep") from error
-
-
-def _add(message: EmailMessage, composer: Composer, depth: int) -> None:
-    lines = (f"{name}: {text}" for name in _SHOWN if (text := _header(message, name)))
-    composer.paragraph("\n".join(lines))
-    body = message.get_body(("html", "plain"))
-    if isinstance(body, EmailMessage):
-        _add_text(body, composer)
-    for part in message.iter_attachments() if message.is_multipart() else ():
-        if part.get_content_type() == "message/rfc822" and depth > 0:
-            for inner in part.iter_parts():
-                if isinstance(inner, EmailMessage):
-                    _add(inner, composer, depth - 1)
-        elif filename := part.get_filename():
-            composer.notes.append(f"the attachment {clean(filename)} was not read")
-
-
-def _add_text(part: EmailMessage, composer: Composer) -> None:
-    text = _decoded(part)
-    if part.get_content_type() != "text/html":
-        for block in read_plain(text, "", "").text.split("\n\n"):
-            composer.paragraph(block)
-        return
-    composer.markup(parse_html(text))
-
-
-def _decoded(part: EmailMessage) -> str:
-    """The text of a part, whatever its transfer encoding, in the charset that it names."""
-    payload = part.get_payload(decode=True)
-    charset = part.get_content_charset() or ""
-    return decode(payload, f"text/plain; charset={charset}") if isinstance(payload, bytes) else ""
+    facts = Document(
+        url,
+        title=_header(message, "Subject"),
+        author=_header(message, "From") or None,
+        published=iso_date(_header(message, "Date")),
+        language=_header(message, "Content-Language") or None,
+    )
+    return composer.document(url, "mail", name, facts)
 
 
 def saved_page(body: bytes) -> tuple[str, str] | None:
@@ -106,14 +71,38 @@ def saved_page(body: bytes) -> tuple[str, str] | None:
     return _decoded(page), place
 
 
-def _facts(message: EmailMessage) -> Document:
-    return Document(
-        "",
-        title=_header(message, "Subject"),
-        author=_header(message, "From") or None,
-        published=iso_date(_header(message, "Date")),
-        language=_header(message, "Content-Language") or None,
-    )
+def _parse(data: bytes) -> EmailMessage:
+    try:
+        return BytesParser(EmailMessage, policy=policy.default).parsebytes(data)
+    except RecursionError as error:
+        raise ExtractError("the parts of the mail are nested too deep") from error
+
+
+def _add(message: EmailMessage, composer: Composer, depth: int) -> None:
+    lines = (f"{name}: {text}" for name in _SHOWN if (text := _header(message, name)))
+    composer.paragraph("\n".join(lines))
+    body = message.get_body(("html", "plain"))
+    if isinstance(body, EmailMessage):
+        text = _decoded(body)
+        if body.get_content_type() == "text/html":
+            composer.markup(parse_html(text))
+        else:
+            for block in read_plain(text, "", "").text.split("\n\n"):
+                composer.paragraph(block)
+    for part in message.iter_attachments() if message.is_multipart() else ():
+        if part.get_content_type() == "message/rfc822" and depth > 0:
+            for inner in part.iter_parts():
+                if isinstance(inner, EmailMessage):
+                    _add(inner, composer, depth - 1)
+        elif filename := part.get_filename():
+            composer.notes.append(f"the attachment {clean(filename)} was not read")
+
+
+def _decoded(part: EmailMessage) -> str:
+    """The text of a part, whatever its transfer encoding, in the charset that it names."""
+    payload = part.get_payload(decode=True)
+    charset = part.get_content_charset() or ""
+    return decode(payload, f"text/plain; charset={charset}") if isinstance(payload, bytes) else ""
 
 
 def _header(message: EmailMessage, name: str) -> str:

@@ -8,6 +8,7 @@ import re
 import threading
 import time
 from collections import defaultdict
+from contextlib import suppress
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 # Pdfium is one library with one state: two threads in it crash the process.
 _PDFIUM = threading.Lock()
 _MOST_PAGES = 2_000
-_EMPTY_TITLES = frozenset(("", "(anonymous)", "untitled", "(unspecified)"))
+_UNTITLED = frozenset(("", "(anonymous)", "untitled", "(unspecified)"))
 # What programs put for a title: the name of the file that was printed.
 _FILE_NAME = re.compile(
     r"(?:microsoft \w+ - )?[^\s/\\]+\.(?:docx?|html?|tex|dvi|indd|qxd|rtf|xlsx?)"
@@ -62,79 +63,58 @@ def extract_pdf(body: bytes, url: str, name: str) -> Document:
 
 
 def _read(pdf: pypdfium2.PdfDocument, url: str, name: str) -> Document:
-    outline = _outline(pdf)
-    whole, scanner = Composer(), _Scanner()
-    pages = (
-        _read_page(pdf, n, outline.get(n, {}), whole, scanner)
-        for n in range(min(len(pdf), _MOST_PAGES))
-    )
-    texts = [page.document("", "", "") for page in pages]
-    meta = pdf.get_metadata_dict()
+    titles, scanner, links = _outline(pdf), _Scanner(), Composer()
+    pages: list[Document] = []
+    for number in range(min(len(pdf), _MOST_PAGES)):
+        composer = Composer()
+        with suppress(pypdfium2.PdfiumError):  # one broken page leaves the others readable
+            page = pdf[number]
+            text = page.get_textpage()
+            add_page(composer, text, titles.get(number, {}))
+            if not composer.blocks:
+                composer.paragraph(scanner.read(page))
+            for target, words in _page_links(page, text):
+                links.link(target, words)
+            text.close()
+            page.close()
+        pages.append(composer.document("", "", ""))
+    filled = [page for page in pages if page.text]
+    offsets, end = [], 0
+    for page in pages:
+        offsets.append(end)
+        end += len(page.text) + 2 if page.text else 0
+    meta = {key: " ".join(clean(value).split()) for key, value in pdf.get_metadata_dict().items()}
+    title, author = meta.get("Title", ""), meta.get("Author", "")
+    if title.lower() in _UNTITLED or _FILE_NAME.fullmatch(title.lower()):
+        title = ""
     return Document(
         url=url,
-        title=_title(meta.get("Title", "")) or _first_line(texts) or name,
-        text="\n\n".join(page.text for page in texts if page.text),
-        markdown="\n\n".join(page.markdown for page in texts if page.markdown),
-        author=_said(meta.get("Author", "")),
+        title=title or (_first_line(filled[0].text) if filled else "") or name,
+        text="\n\n".join(page.text for page in filled),
+        markdown="\n\n".join(page.markdown for page in filled),
+        author=None if author.lower() in _UNTITLED else author,
         published=_date(meta.get("CreationDate", "")),
         modified=_date(meta.get("ModDate", "")),
         kind="pdf",
-        links=tuple(whole.links.values()),
-        tables=tuple(table for page in texts for table in page.tables),
-        pages=_offsets(texts),
-        notes=tuple(_notes(len(pdf), texts, scanner.pages)),
+        links=tuple(links.links.values()),
+        tables=tuple(table for page in pages for table in page.tables),
+        pages=tuple(min(offset, max(end - 2, 0)) for offset in offsets),
+        notes=tuple(_notes(len(pdf), len(pages) - len(filled), scanner.pages)),
     )
 
 
-def _read_page(
-    pdf: pypdfium2.PdfDocument,
-    number: int,
-    titles: Mapping[str, int],
-    whole: Composer,
-    scanner: _Scanner,
-) -> Composer:
-    """Read one page by itself; links are gathered for the whole document."""
-    composer = Composer()
-    try:
-        page = pdf[number]
-        text = page.get_textpage()
-    except pypdfium2.PdfiumError:  # one broken page leaves the others readable
-        return composer
-    add_page(composer, text, titles)
-    if not composer.blocks:
-        composer.paragraph(scanner.read(page))
-    for target, words in _page_links(page, text):
-        whole.link(target, words)
-    text.close()
-    page.close()
-    return composer
+def _first_line(text: str) -> str:
+    """The first of the largest headings of a page, else its first line."""
+    lines = [line for line in text.split("\n") if line and not line.startswith("|")]
+    headings = [line for line in lines if line.startswith("#")]
+    largest = min(headings, key=lambda line: len(line) - len(line.lstrip("#")), default="")
+    return (largest or next(iter(lines), "")).strip("# ")[:200]
 
 
-def _offsets(texts: list[Document]) -> tuple[int, ...]:
-    offsets, position = [], 0
-    for page in texts:
-        offsets.append(position)
-        position += len(page.text) + 2 if page.text else 0
-    return tuple(min(offset, max(position - 2, 0)) for offset in offsets)
-
-
-def _first_line(texts: list[Document]) -> str:
-    """The first of the largest headings of the first page that has text, else its first line."""
-    lines = next((page.text for page in texts if page.text), "").split("\n")
-    headings = sorted((line for line in lines if line.startswith("#")), key=_depth)
-    plain = (line for line in lines if line and not line.startswith("|"))
-    return next(iter([*headings, *plain]), "").strip("# ")[:200]
-
-
-def _depth(heading: str) -> int:
-    return len(heading) - len(heading.lstrip("#"))
-
-
-def _notes(count: int, texts: list[Document], scanned: int) -> Iterator[str]:
+def _notes(count: int, empty: int, scanned: int) -> Iterator[str]:
     if scanned:
         yield f"{scanned} pages are pictures, read by their look: letters may be wrong"
-    empty = sum(1 for page in texts if not page.text)
-    if count and empty == len(texts):
+    if count and empty == min(count, _MOST_PAGES):
         yield (
             "a scan: its pages are pictures and hold no text"
             " (the extra `ocr` reads some: pip install 'urchin-research[ocr]')"
@@ -143,16 +123,6 @@ def _notes(count: int, texts: list[Document], scanned: int) -> Iterator[str]:
         yield f"{empty} of {count} pages hold no text"
     if count > _MOST_PAGES:
         yield f"the first {_MOST_PAGES} of {count} pages"
-
-
-def _title(value: str) -> str:
-    title = _said(value) or ""
-    return "" if _FILE_NAME.fullmatch(title.lower()) else title
-
-
-def _said(value: str) -> str | None:
-    text = " ".join(clean(value).split())
-    return None if text.lower() in _EMPTY_TITLES else text
 
 
 def _date(value: str) -> str | None:
@@ -178,31 +148,20 @@ def _outline(pdf: pypdfium2.PdfDocument) -> Mapping[int, Mapping[str, int]]:
 def _page_links(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage) -> Iterator[tuple[str, str]]:
     """Yield (address, words) of the links that lead out of the document."""
     document = page.pdf
-    position, link = ctypes.c_int(0), pdfium.FPDF_LINK()
+    position, link, box = ctypes.c_int(0), pdfium.FPDF_LINK(), pdfium.FS_RECTF()
     for _ in range(_MOST_LINKS):
         if not pdfium.FPDFLink_Enumerate(page, ctypes.byref(position), ctypes.byref(link)):
             return
-        if address := _address(document, link):
-            yield address, _words(link, text)
-
-
-def _address(document: pypdfium2.PdfDocument, link: object) -> str:
-    action = pdfium.FPDFLink_GetAction(link)
-    if not action or pdfium.FPDFAction_GetType(action) != pdfium.PDFACTION_URI:
-        return ""
-    size = pdfium.FPDFAction_GetURIPath(document, action, None, 0)
-    if not 0 < size <= _LONGEST_ADDRESS:
-        return ""
-    buffer = ctypes.create_string_buffer(size)
-    pdfium.FPDFAction_GetURIPath(document, action, buffer, size)
-    return buffer.value.decode("utf-8", "replace")
-
-
-def _words(link: object, text: pypdfium2.PdfTextPage) -> str:
-    box = pdfium.FS_RECTF()
-    if not pdfium.FPDFLink_GetAnnotRect(link, ctypes.byref(box)):
-        return ""
-    return str(text.get_text_bounded(box.left, box.bottom, box.right, box.top))
+        action = pdfium.FPDFLink_GetAction(link)
+        size = pdfium.FPDFAction_GetURIPath(document, action, None, 0) if action else 0
+        if not 0 < size <= _LONGEST_ADDRESS:
+            continue
+        address = ctypes.create_string_buffer(size)
+        pdfium.FPDFAction_GetURIPath(document, action, address, size)
+        words = ""
+        if pdfium.FPDFLink_GetAnnotRect(link, ctypes.byref(box)):
+            words = text.get_text_bounded(box.left, box.bottom, box.right, box.top)
+        yield address.value.decode("utf-8", "replace"), words
 
 
 # 150 dots an inch: letters of 10 points are 20 pixels high, as the models were trained on.

@@ -15,7 +15,7 @@ from lxml import etree
 
 from browser.errors import ExtractError
 from browser.extract.documents.archive import BROKEN_ZIP, without_office
-from browser.extract.documents.composer import Composer, core_properties
+from browser.extract.documents.composer import Composer, dublin_core
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -63,7 +63,9 @@ def read_xlsx(archive: Archive, body: bytes, url: str, name: str) -> Document:
             book.close()
     except _BROKEN as error:
         raise ExtractError(f"not readable as a workbook: {error}") from error
-    return reader.composer.document(url, "xlsx", name, core_properties(archive))
+    return reader.composer.document(
+        url, "xlsx", name, dublin_core(archive.tree("docProps/core.xml"))
+    )
 
 
 def read_xls(body: bytes, url: str, name: str) -> Document:
@@ -145,9 +147,9 @@ class _SheetReader:
             self.composer.notes.append(f"the sheet {title} is hidden and was not read")
             return
         self.composer.heading(2, title)
-        for empty, block in groupby(self._bounded(title, rows), key=lambda row: not any(row)):
+        for empty, group in groupby(self._bounded(title, rows), key=lambda row: not any(row)):
             if not empty:
-                self._block(list(block))
+                self._block(list(group))
 
     def _bounded(self, title: str, rows: Iterable[Iterable[str]]) -> Iterator[list[str]]:
         for number, row in enumerate(rows):
@@ -165,15 +167,12 @@ class _SheetReader:
         left = min(next(n for n, cell in enumerate(row) if cell) for row in rows)
         for alone, group in groupby(rows, key=lambda row: sum(map(bool, row)) == 1):
             found = [row[left:] for row in group]
-            if (
-                alone
-                and (len(rows) == 1 or len(found) < len(rows))
-                and (len(found) <= _MOST_TITLE_LINES)
-            ):
+            column = 1 < len(rows) == len(found) or len(found) > _MOST_TITLE_LINES
+            if not alone or column:
+                self.composer.table(found)
+            else:
                 for row in found:
                     self.composer.paragraph("".join(row))
-            else:
-                self.composer.table(found)
 
 
 def _shown_cell(cell: Any) -> str:

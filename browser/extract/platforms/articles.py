@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from browser.extract.blocks import read_table, render_text, walk
+from browser.extract.blocks import render_text, walk
 from browser.extract.dates import date_within, iso_date
 from browser.extract.html import extract
 from browser.extract.metadata import names, text_of
@@ -30,6 +30,7 @@ from browser.extract.platforms.site import (
     statistics,
     words_of,
 )
+from browser.extract.tables import read_table
 from browser.extract.tree import parse_html
 from browser.types import Link
 
@@ -351,7 +352,7 @@ class Wikipedia(Platform):
         box = read_table(_lxml(infobox), _cell) if infobox is not None else None
         for element in page.all(_APPARATUS, content) + ([infobox] if infobox is not None else []):
             element.clear()
-        blocks = walk(parse_html(str(content)), page.url).blocks
+        blocks = walk(parse_html(str(content)), page.url)
         pairs = (row for row in (box.rows if box else ()) if len(row) == 2 and all(row))
         return Record(
             self.name, "disambiguation" if apart else "article", page.canonical, title=title,

@@ -21,7 +21,8 @@ from browser.extract.blocks import render_text, walk
 from browser.extract.dates import date_within, iso_date
 from browser.extract.hidden import strip_hidden
 from browser.extract.metadata import names, node_types, read_jsonld, read_meta, text_of
-from browser.extract.tree import bounded, decode, parse_html
+from browser.extract.sniff import decode
+from browser.extract.tree import bounded, parse_html
 from browser.net.url import host, join, parse
 from browser.text.words import clean
 
@@ -159,8 +160,8 @@ class SitePage:
         grounds = "".join(f'<div style="{style}">' for style in reversed(styles))
         root = parse_html(f"{grounds}<div {_PART}>{markup}")
         part = next(e for e in root.iter("div") if e.get(_PART) is not None)
-        strip_hidden(part, list(part.iter()))
-        return render_text(walk(part, self.url).blocks)
+        strip_hidden(part)
+        return render_text(walk(part, self.url))
 
 
 def line(node: Tag | None) -> str:

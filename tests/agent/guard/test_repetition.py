@@ -11,7 +11,7 @@ from agent.types import ToolCall
 
 
 def step(guard, name, param="", data=None):
-    circle = guard.noticed([ToolCall(name, param)], [CallResult(name, data or {"same": True})])
+    circle = guard.check_calls([ToolCall(name, param)], [CallResult(name, data or {"same": True})])
     return circle and circle.note
 
 
@@ -67,7 +67,7 @@ def test_the_same_page_spelt_otherwise_is_the_same_page():
 
 def test_turns_that_only_think_are_noted_at_the_fifth():
     guard = Repetition()
-    notes = [guard.thought_only() for _ in range(5)]
+    notes = [guard.check_thought() for _ in range(5)]
     assert notes[:4] == [None] * 4
     assert notes[4] is Circle.THINKING
 

@@ -7,13 +7,15 @@ from dataclasses import replace
 import pytest
 
 from agent.guard.window import IMAGE_TOKENS, Window, fit_opening, tokens
-from agent.types import Image, Message
+from agent.protocol.results import CallResult, format_results
+from agent.types import Image, Message, ToolCall
 
 
 def observation(number, tool="READ", size=1_200):
-    head = f'[Tool result for {tool}]: {{"source":"S{number}","url":"https://a.example/{number}"}}'
-    text = "words " * size
-    return Message("user", f'{head}\n<web source="S{number}">\nS{number}¶1 {text}\n</web>')
+    data = {"source": f"S{number}", "url": f"https://a.example/{number}"}
+    result = CallResult(tool, data, f"S{number}¶1 {'words ' * size}", f"S{number}")
+    seen = result.observed(ToolCall(tool))
+    return Message("user", format_results([result]), observations=(seen,))
 
 
 def conversation(steps, tool="READ"):

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from agent.config import Options
 from agent.errors import UsageError
-from agent.mcp_client.definitions import Definition, tool_names
 from agent.mcp_client.server_settings import NamedServer, ServerSettings, servers_of
+from agent.mcp_client.server_tools import Definition, tool_names
 from agent.tools.registry import Tool, ToolSource
 from agent.tools.toolset import matches, select
 
@@ -111,5 +111,8 @@ def test_rules_of_the_reference_hold():
     assert on(names, mcp_tool_deny=["*"], tool_allow=["*"]) == ["READ", "mem_a", "sys_a"]
     assert on(names, tool_deny=["*"]) == []
     twice = select(tools("READ", "read"), Options())
-    assert (len(twice.rows), twice.told) == (1, ("read of domain is named as one before it",))
+    assert (len(twice.rows), twice.diagnostics) == (
+        1,
+        ("read of domain is named as one before it",),
+    )
     assert matches("mcp__x__a", ["MCP--X--?"])

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from agent.memory import Layers, Turn, build_messages
-from agent.memory.layers import newest_manual, newest_profile
+from agent.memory.layers import newest
 from agent.protocol import inert
 from browser.types import PageContext
 
@@ -98,9 +98,9 @@ def test_profile_and_skills_are_given_with_their_scores() -> None:
 
 
 def test_the_oldest_entries_fall_out_by_order_of_writing() -> None:
-    assert "p2" not in newest_profile({f"p{n}": n for n in range(53)})
-    assert len(newest_manual({f"m{n}": n for n in range(105)})) == 100
-    assert "7" not in newest_manual({"zeta": 0, "7": 1, **{f"m{n}": n for n in range(99)}})
+    assert "p2" not in newest({f"p{n}": n for n in range(53)}, 50)
+    assert len(newest({f"m{n}": n for n in range(105)}, 100)) == 100
+    assert "7" not in newest({"zeta": 0, "7": 1, **{f"m{n}": n for n in range(99)}}, 100)
 
 
 def test_none_of_the_inputs_is_changed() -> None:

@@ -145,7 +145,7 @@ def test_the_score_says_how_much_of_the_question_is_there(memory: Memory) -> Non
 
 
 def test_a_word_in_very_many_memories_still_finds_the_one_meant(memory: Memory) -> None:
-    from agent.memory.records import MemoryDraft
+    from agent.memory.entries import MemoryDraft
 
     drafts = [MemoryDraft(f"parcel {n} stands in row {n % 40}", "note") for n in range(3_000)]
     memory.entries.add(drafts)

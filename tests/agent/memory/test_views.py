@@ -44,11 +44,11 @@ def test_a_dream_draws_on_what_was_noted_and_on_errors_alike(tmp_path):
             memory.add(f"Brackwater chandlery ledger {word}", kind="note")
         memory.add("Brackwater chandlery ledger lost", kind="observation")
         memory.consolidate()
-        assert [row.key.partition(":")[0] for row in memory.entries.all(["insight"])] == ["summary"]
+        assert [row.key.partition(":")[0] for row in memory.entries.all("insight")] == ["summary"]
         for word in ("gone", "torn"):
             memory.add(f"Kittiwake yawl rigging {word}", kind="error")
         memory.consolidate()
-        drawn = {row.key.partition(":")[0] for row in memory.entries.all(["insight"])}
+        drawn = {row.key.partition(":")[0] for row in memory.entries.all("insight")}
         assert drawn == {"summary", "correction"}
 
 

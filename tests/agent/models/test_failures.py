@@ -36,7 +36,7 @@ async def ask(request, wire, provider):
     async def asking(**where):
         models.append(kind(replace(endpoint(name, wire.url, {}), **where), backoff=0.001))
         if request.param == "streamed":
-            return await models[-1].stream("", ASKED, lambda _: None)
+            return await models[-1].reply("", ASKED, lambda _: None)
         return await models[-1].reply("", ASKED)
 
     yield asking

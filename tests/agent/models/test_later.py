@@ -23,7 +23,7 @@ async def test_it_is_opened_once_and_has_what_it_was_offered_before(provider):
     model.offer("You research.", [tool])
     assert (model.name, model.sees, model.native, opened) == ("openai/gpt-4.1", True, True, [])
     heard = []
-    assert (await model.stream("You research.", ASKED, heard.append)).text == "In 1894."
+    assert (await model.reply("You research.", ASKED, heard.append)).text == "In 1894."
     assert (await model.reply("", ASKED)).text == "In 1894."
     assert len(opened) == 1
     assert "".join(heard) == "In 1894."

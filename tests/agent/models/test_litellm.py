@@ -51,7 +51,7 @@ async def test_a_model_is_asked_by_the_name_that_litellm_knows(model, provider):
 async def test_a_reply_is_heard_in_pieces(model, provider):
     provider.says(SAID)
     heard = []
-    reply = await model.stream("", ASKED, heard.append)
+    reply = await model.reply("", ASKED, heard.append)
     assert "".join(heard) == reply.text == SAID
     assert len(heard) > 1
     assert reply.usage.output_tokens == 10

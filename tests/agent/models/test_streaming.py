@@ -38,7 +38,7 @@ async def model(wire, provider):
 async def hear(model):
     async def hearing():
         heard = []
-        return await model.stream("", ASKED, heard.append), heard
+        return await model.reply("", ASKED, heard.append), heard
 
     return hearing
 
@@ -96,7 +96,7 @@ async def test_an_endpoint_that_refuses_to_stream_is_asked_plainly_from_then_on(
     provider.fails(400, "Unsupported parameter: stream_options")
     provider.says(SAID)
     for _ in range(2):
-        assert (await model.stream("", ASKED, [].append)).text == SAID
+        assert (await model.reply("", ASKED, [].append)).text == SAID
     assert ["stream" in request for request in provider.requests] == [True, False, False]
 
 
@@ -118,7 +118,7 @@ async def test_another_model_begins_anew_where_one_broke_off(model, wire, provid
     there.says("From the second.")
     second = kind(endpoint("anthropic/x" if there is claude else "x", there.url, {}))
     heard = []
-    reply = await Router([model, second]).stream("", ASKED, heard.append)
+    reply = await Router([model, second]).reply("", ASKED, heard.append)
     await second.aclose()
     assert reply.text == "From the second."
     last = len(heard) - heard[::-1].index(None)
@@ -131,4 +131,4 @@ async def test_a_stream_without_usage_costs_nothing_that_is_known(model, provide
     provider.says(SAID)
     events = provider.stream_of(provider.answers.pop().body, {})
     provider.sends_events(events)
-    assert (await model.stream("", ASKED, [].append)).usage == Usage()
+    assert (await model.reply("", ASKED, [].append)).usage == Usage()

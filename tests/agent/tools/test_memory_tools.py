@@ -9,7 +9,7 @@ from agent.memory import Memory
 from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import Policy
 from agent.tools.registry import Registry
-from agent.tools.toolset import tools_there
+from agent.tools.toolset import available_tools
 from agent.types import ToolCall
 
 
@@ -19,7 +19,7 @@ def call():
         context = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, str)
         context.memory = memory
         policy = Policy(
-            Registry(tool for tool, why in tools_there(context) if not why), context, ()
+            Registry(tool for tool, why in available_tools(context) if not why), context
         )
 
         async def calling(name, param=""):

@@ -6,7 +6,7 @@ import pytest
 
 from agent.errors import ToolError
 from agent.journal.runs import Runs
-from agent.prompts.skill_files import LARGEST, chosen, find_skills, skill_md
+from agent.prompts.skill_files import LARGEST, choose_skills, find_skills, skill_md
 from agent.run.record import RunRecord
 
 
@@ -36,8 +36,8 @@ def test_names_come_from_front_matter_and_the_persons_own_count_first(write, tmp
         "odd": ("person", True),
         "maps": ("project", False),
     }
-    assert [s.name for s in chosen(found, "What does the law say?")] == ["law"]
-    assert [s.name for s in chosen(found, "When is the tide high?")] == ["maps", "law"]
+    assert [s.name for s in choose_skills(found, "What does the law say?")] == ["law"]
+    assert [s.name for s in choose_skills(found, "When is the tide high?")] == ["maps", "law"]
 
 
 def test_only_files_within_the_folder_are_read_and_none_that_is_too_large(write, tmp_path):

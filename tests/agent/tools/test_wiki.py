@@ -8,10 +8,10 @@ import pytest
 
 from agent.evidence import Evidence
 from agent.tools.context import Limits, ToolContext
+from agent.tools.memory_tools import WIKI_TOOLS
 from agent.tools.policy import Policy
 from agent.tools.registry import Registry
-from agent.tools.toolset import tools_there
-from agent.tools.wiki_tools import WIKI_TOOLS
+from agent.tools.toolset import available_tools
 from agent.types import ToolCall
 from agent.wiki import Wiki
 
@@ -35,7 +35,7 @@ def context(tmp_path: Path) -> Iterator[ToolContext]:
 
 @pytest.fixture
 def call(context: ToolContext) -> Callable[..., Awaitable[CallResult]]:
-    policy = Policy(Registry(WIKI_TOOLS), context, ())
+    policy = Policy(Registry(WIKI_TOOLS), context)
 
     async def calling(name: str, param: str = "") -> CallResult:
         return (await policy.run(ToolCall(name, param), "0/1/1"))()
@@ -68,6 +68,6 @@ async def test_relationships_and_log_are_written_once_and_checked(call: Any) -> 
 
 
 def test_the_tools_are_there_only_where_there_is_a_wiki(context: ToolContext) -> None:
-    assert "wiki_lint" in {tool.name for tool, why in tools_there(context) if not why}
+    assert "wiki_lint" in {tool.name for tool, why in available_tools(context) if not why}
     context.wiki = None
-    assert "wiki_lint" not in {tool.name for tool, why in tools_there(context) if not why}
+    assert "wiki_lint" not in {tool.name for tool, why in available_tools(context) if not why}

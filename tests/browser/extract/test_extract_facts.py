@@ -34,7 +34,6 @@ def read(around: str, head: str = "") -> Document:
         ("<p>Reportage von Lena Voss</p>", "Lena Voss"),
         ("<p>Reporting by Tom Reed and Nora Vik</p>", "Tom Reed, Nora Vik"),
         ("<p>von Kai Petersen, 21.04.2024</p>", "Kai Petersen"),
-        ("<div>November 4, 2023 · 6 min · Edda Lund</div>", "Edda Lund"),
         ("<div><a href='/@nv'>Nora Vik</a><span>Jan 3, 2024</span></div>", "Nora Vik"),
         ("<p>Written by Ludwig van der Meer</p>", "Ludwig van der Meer"),
         ("<p>Surrounded by water on three sides.</p>", None),

@@ -35,7 +35,7 @@ async def test_a_named_private_host_is_reached() -> None:
         answer = await client.get(f"{origin.url}/quay?x=1")
     assert answer.text.startswith("<title>Quay")
     assert origin.requests[0].target == "/quay?x=1"
-    assert egress.refusals == ()
+    assert not egress.guard.refusals
 
 
 async def test_a_host_named_without_port_is_reached_on_every_port() -> None:
@@ -69,7 +69,7 @@ async def test_a_refusal_names_its_reason_in_the_answer_and_in_the_record() -> N
     assert answer.headers["x-egress-verdict"] == "403"
     assert answer.text == "127.0.0.1 is a loopback address"
     assert origin.connections == 0
-    (refusal,) = egress.refusals
+    (refusal,) = egress.guard.refusals
     assert (refusal.host, refusal.port) == ("127.0.0.1", origin.port)
     assert refusal.reason == answer.text
 
@@ -237,7 +237,7 @@ async def test_another_user_of_the_machine_is_not_served() -> None:
             answers.append((await asking.communicate())[0])
     assert answers[0].startswith(b"b'HTTP/1.1 403")
     assert b"HTTP" not in answers[1]
-    assert len(egress.refusals) == 1
+    assert len(egress.guard.refusals) == 1
 
 
 async def test_hundreds_of_connections_at_once() -> None:
@@ -277,5 +277,5 @@ def test_a_policy_that_cannot_be_read_is_an_error_at_once(policy: EgressPolicy) 
 async def test_the_browsers_housekeeping_is_turned_away_without_a_record() -> None:
     async with Egress() as egress:
         with pytest.raises(Refused):
-            egress.check_url("https://update.googleapis.com/service")
-        assert egress.refusals == ()
+            egress.guard.check_url("https://update.googleapis.com/service")
+        assert not egress.guard.refusals

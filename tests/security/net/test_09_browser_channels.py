@@ -117,7 +117,7 @@ async def test_every_channel_of_a_page_is_refused(
     assert sorted(set(CHANNELS) - OPTIONAL - asked) == []
     assert secret.connections == 0
     record_property("figure", f"{secret.connections} connections over {len(asked)} channels")
-    assert asked <= {refusal.host.partition(".")[0] for refusal in egress.refusals}
+    assert asked <= {refusal.host.partition(".")[0] for refusal in egress.guard.refusals}
 
 
 async def test_udp_and_turn_do_not_leave(

@@ -1,0 +1,376 @@
+"""Search over the memories of a namespace: by words, by meaning, by associations.
+
+Rare words bring candidates, which are scored with their neighbours: an answer often lies beside the
+words that were asked for. Weights are relative to the best score by words alone; they were tuned on
+long conversations, leaving one out at a time, and are flat around these values. The cost is bounded
+whatever the size of the store: words that occur too often bring no candidates of their own, but
+count for those that rarer words bring. The inverted index is FTS5 in SQLite and GIN in Postgres.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import statistics
+import time
+from collections import Counter, defaultdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import sqlalchemy as sa
+
+from agent.memory.database import memories, rows_of
+from agent.memory.kinds import OTHER_WEIGHT, WEIGHTS
+from agent.memory.terms import ASKS, NAMES_TIME, kind_term, parse_question, speaker_term
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from agent.memory.associations import Links
+    from agent.memory.terms import Query
+    from agent.memory.vectors import Vector, Vectors
+
+    Scored = list[tuple[float, "IndexedMemory"]]
+    """Scores and memories, best first."""
+    Found = list[tuple[float, int]]
+    """Scores and ids of memories, best first."""
+
+COMMON = 1_000  # a word in more memories than this brings no candidates of its own
+OCCURRENCES = 600  # that are looked at, of all words together
+CANDIDATES = 60  # whose windows are read
+PROMISING = 0.35  # of the best candidate's words: what a candidate must have
+ENOUGH = 30  # candidates, before common words are asked for
+TOGETHER = 100  # memories in which common words stand together
+BACKGROUND = 100  # memories without a word that every store is thought to have besides its own
+
+# How much of a neighbour's words counts as one's own, by its distance in the session.
+# A memory gives to those around it, most to the one that follows: answers follow questions.
+WINDOW = ((0, 1.0), (1, 0.5), (-1, 0.3), (2, 0.2), (-2, 0.2))
+SESSION = 0.06  # and of every other memory of the session
+SESSION_CAP = 6  # of which so many count: a session that goes on for ever is no topic
+SATURATION = 1.0  # k1 of BM25; its length norm b is 0: a window evens lengths out
+# Each bonus pays on the long conversations: without it recall@10 or MRR is lower by so many points.
+PAIR = 0.4  # two words of the question that stand together: .4
+SPEAKER_BONUS = 0.35  # the one who speaks is named: 3.1
+MONTH_BONUS = 0.6  # it happened in a month that is named: .8
+TIME_BONUS = 0.1  # a question for the time, a text that names one: .9
+REPLY_BONUS = 0.08  # it follows a question, which it may answer: 1.0
+LENGTH_BONUS = 0.15  # of a text of this many words; "Great!" answers nothing: .3
+FULL_LENGTH = 20
+
+REORDERED = 100  # hits by words that meaning puts in another order
+# Of the spread of cosines, to that of scores by words; both are brought to the same scale first.
+WEIGHT = 0.5
+LEAST_SPREAD = 0.1  # of the mean score: words that say the same of all leave it to the vectors
+ALONE = 0.05  # the spread where no word says anything: an order, and no claim to bear on it
+
+# The reference engine's, in hours; a memory without a word of the question is not new enough.
+RECENCY = ((24, 0.15), (72, 0.05))
+
+_HOLDING_SQLITE = (
+    "SELECT rowid AS id FROM memory_index WHERE memory_index MATCH %s AND rowid BETWEEN %s AND %s"
+)
+_HOLDING_POSTGRES = (
+    "SELECT id FROM memories WHERE string_to_array(terms, ' ') @> %s::text[] "
+    "AND id BETWEEN %s AND %s AND state = 'active'"
+)
+_OF_KINDS_POSTGRES = " AND string_to_array(terms, ' ') && %s::text[]"
+
+
+class IndexedMemory(NamedTuple):
+    """What the ranking reads of a memory; `terms` are its index terms with a space between."""
+
+    id: int
+    session: int
+    at: float
+    traits: int
+    terms: str
+    kind: str
+
+
+_INDEXED = sa.select(*(memories.c[name] for name in IndexedMemory._fields)).where(
+    memories.c.id.in_(sa.bindparam("ids", expanding=True)), memories.c.state == "active"
+)
+
+
+def index_memories(connection: sa.Connection, rows: Iterable[tuple[int, str]]) -> None:
+    """Add memories, (id, terms) each, to the index; Postgres does it by itself."""
+    values = [(id_, terms) for id_, terms in rows if terms]
+    if values and connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("INSERT INTO memory_index(rowid, terms) VALUES (?, ?)", values)
+
+
+def unindex_memories(connection: sa.Connection, rows: Iterable[tuple[int, str]]) -> None:
+    """Remove memories from the index; FTS5 must be told the terms that were added."""
+    values = [(id_, terms) for id_, terms in rows if terms]
+    if values and connection.dialect.name == "sqlite":
+        delete = "INSERT INTO memory_index(memory_index, rowid, terms) VALUES ('delete', ?, ?)"
+        connection.exec_driver_sql(delete, values)
+
+
+def find(words: WordSearch, text: str, vectors: Vectors | None, links: Links | None) -> Found:
+    """Find memories that bear on a text, best first.
+
+    With `vectors` also those that share no word with it, with `links` also what proven associations
+    lead to from the best hits.
+    """
+    asked = vectors.question(text) if vectors is not None and text.strip() else None
+    if vectors is None or asked is None:
+        ranked = words.find(text)
+        found = [(score, row.id) for score, row in ranked]
+    else:
+        near = vectors.nearest(words.connection, asked, words.first, words.last)
+        ranked = words.find(text, near)
+        found = [(score, row.id) for score, row in ranked]
+        found = _reorder(words.connection, vectors, asked, found, near)
+    known = {row.id: row for _, row in ranked}
+    reached = links.follow(words.connection, found) if links is not None else {}
+    if reached:
+        known |= {row.id: row for row in words.memories(reached) if words.wants(row)}
+        found += [(score, id_) for id_, score in reached.items() if id_ in known]
+    weighed = [(_weigh(score, known[id_]), id_) for score, id_ in found]
+    return sorted(weighed, key=lambda pair: (-pair[0], pair[1]))
+
+
+class WordSearch:
+    """Searches by words over the ids of a namespace; `kinds` are those wanted, None for all."""
+
+    def __init__(
+        self, connection: sa.Connection, first: int, last: int, kinds: Collection[str] | None
+    ) -> None:
+        self.connection = connection
+        self.first = first
+        self.last = last
+        self._kinds = kinds
+        self._among = [kind_term(kind) for kind in kinds or ()]
+
+    def find(self, text: str, also: Collection[int] = ()) -> Scored:
+        """Find memories that bear on a text, best first; `also` are ids of further candidates."""
+        query = parse_question(text)
+        names = [speaker_term(term) for term in query.terms]
+        reach = self._reach([*query.terms, *names])
+        known = sorted((t for t in query.terms if t in reach), key=lambda term: reach[term][0])
+        if not known and not also:
+            return []
+        idf = {term: self._idf(*reach[term]) for term in known}
+        mass = sum(idf.values()) + (len(query.terms) - len(known)) * self._idf(0, self.first)
+        candidates = [*self._candidates(known, reach, idf), *also]
+        rows = self.memories({id_ + by for id_ in candidates for by, _ in WINDOW})
+        ranked = rank(query, rows, idf, [name for name in names if name in reach], mass, also)
+        return [(score, row) for score, row in ranked if self.wants(row)]
+
+    def wants(self, row: IndexedMemory) -> bool:
+        """Tell whether a memory is of the kinds that are wanted."""
+        return self._kinds is None or row.kind in self._kinds
+
+    def memories(self, ids: Iterable[int]) -> list[IndexedMemory]:
+        """Read the memories with these ids that are in use."""
+        rows = self.connection.execute(_INDEXED, {"ids": sorted(ids)})
+        return [IndexedMemory._make(row) for row in rows]
+
+    def _reach(self, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Count the memories that hold each term, up to `COMMON`, and the id where that stopped.
+
+        Terms that occur nowhere are left out.
+        """
+        counting = "SELECT {number}, count(*), max(id) FROM ({holding} LIMIT {cap}) AS found"
+        rows = self._of_each(terms, counting, cap=COMMON)
+        return {terms[number]: (count, last) for number, count, last in rows if count}
+
+    def _idf(self, count: int, last: int) -> float:
+        size = self.last - self.first + 1
+        found = float(count)
+        if count >= COMMON:  # counting stopped: go on at the same density
+            found *= size / max(1, last - self.first + 1)
+        return math.log(1 + (max(0.0, size - found) + BACKGROUND) / (found + 0.5))
+
+    def _candidates(
+        self, terms: list[str], reach: Mapping[str, tuple[int, int]], idf: Mapping[str, float]
+    ) -> list[int]:
+        """List the most promising memories; `terms` are those of the question, rarest first."""
+        rare: list[str] = []
+        budget = OCCURRENCES
+        for term in terms:
+            budget -= reach[term][0]
+            if reach[term][0] >= COMMON or (rare and budget < 0):
+                break
+            rare.append(term)
+        scores: dict[int, float] = defaultdict(float)
+        for number, id_ in self._of_each(rare, "SELECT {number}, id FROM ({holding}) AS found"):
+            scores[id_] += idf[rare[number]]
+        if len(rare) < len(terms):
+            # Where many of the words stand together, then fewer, down to the rarest alone.
+            for count in sorted({len(terms), len(terms) // 2, 2, 1} - {0}, reverse=True):
+                if len(scores) >= ENOUGH:
+                    break
+                holding, values = self._holding(terms[:count])
+                newest = f"{holding} ORDER BY id DESC LIMIT {TOGETHER}"
+                together = sum(idf[term] for term in terms[:count])
+                for (id_,) in self._execute(newest, values):
+                    scores[id_] = max(scores[id_], together)
+        floor = PROMISING * max(scores.values(), default=0.0)
+        able = [(score, id_) for id_, score in scores.items() if score >= floor]
+        return [id_ for _, id_ in heapq.nlargest(CANDIDATES, able)]
+
+    def _of_each(self, terms: Sequence[str], template: str, **constants: int) -> Sequence[Any]:
+        """Ask the same of the memories that hold each term, in one statement."""
+        parts, values = [], []
+        for number, term in enumerate(terms):
+            holding, bound = self._holding([term])
+            parts.append(template.format(number=number, holding=holding, **constants))
+            values += bound
+        return self._execute(" UNION ALL ".join(parts), values) if parts else []
+
+    def _holding(self, terms: Sequence[str]) -> tuple[str, list[Any]]:
+        """Write the statement that gives the `id` of memories that hold all terms, and its values.
+
+        Values are bound, never part of the statement; in the query of FTS5 terms are quoted, and
+        are ASCII letters and digits.
+        """
+        if self.connection.dialect.name == "sqlite":
+            match = " AND ".join(f'"{term}"' for term in terms)
+            if self._among:
+                match += " AND (" + " OR ".join(f'"{term}"' for term in self._among) + ")"
+            return _HOLDING_SQLITE, [match, self.first, self.last]
+        values: list[Any] = [list(terms), self.first, self.last]
+        if self._among:
+            return _HOLDING_POSTGRES + _OF_KINDS_POSTGRES, [*values, self._among]
+        return _HOLDING_POSTGRES, values
+
+    def _execute(self, statement: str, values: Sequence[Any]) -> Sequence[Any]:
+        if self.connection.dialect.name == "sqlite":
+            statement = statement.replace("%s", "?")
+        return self.connection.exec_driver_sql(statement, tuple(values)).all()
+
+
+def rank(
+    query: Query,
+    candidates: Iterable[IndexedMemory],
+    idf: Mapping[str, float],
+    names: Sequence[str],
+    mass: float,
+    also: Collection[int] = (),
+) -> Scored:
+    """Score candidates, best first; a score of 1 is about what has every word of the question.
+
+    `names` are the speaker terms of those whom the question names; `mass` is what all words of
+    the question weigh, those that no memory has included; `also` are scored without any word.
+    """
+    rows = {candidate.id: candidate for candidate in candidates}
+    weights = dict(idf)
+    for one, other in query.pairs:
+        if one in idf and other in idf:
+            weights[f"{one} {other}"] = PAIR * (idf[one] + idf[other]) / 2
+    words = _by_words(rows, weights)
+    best = max(words.values(), default=0.0) or 1.0
+    words |= {id_: 0.0 for id_ in also if id_ in rows and id_ not in words}
+    scale = best / (mass or best)
+    scored = [
+        ((by_words / best + _bonus(query, rows[id_], rows.get(id_ - 1), names)) * scale, rows[id_])
+        for id_, by_words in words.items()
+    ]
+    return sorted(scored, key=lambda pair: (-pair[0], pair[1].id))
+
+
+def _by_words(rows: Mapping[int, IndexedMemory], weights: Mapping[str, float]) -> dict[int, float]:
+    """Spread terms over windows and sessions, and add them up with saturation, as BM25 does."""
+    wanted = [(term, f" {term} ") for term in weights]
+    spread: dict[int, dict[str, float]] = {}
+    pools: dict[int, Counter[str]] = defaultdict(Counter)
+    for id_, row in rows.items():
+        text = f" {row.terms} "
+        terms = [term for term, spaced in wanted if spaced in text]
+        if not terms:
+            continue
+        pools[row.session].update(terms)
+        for distance, share in WINDOW:
+            near = rows.get(id_ + distance)
+            if near is not None and near.session == row.session:
+                amounts = spread.setdefault(near.id, {})
+                for term in terms:
+                    amounts[term] = amounts.get(term, 0.0) + share
+    pooled = {
+        session: [(term, SESSION * min(count, SESSION_CAP)) for term, count in pool.items()]
+        for session, pool in pools.items()
+    }
+    scores = {}
+    for id_, amounts in spread.items():
+        total = 0.0
+        for term, share in pooled[rows[id_].session]:
+            amount = amounts.get(term, 0.0) + share
+            total += weights[term] * amount / (amount + SATURATION)
+        scores[id_] = total * (SATURATION + 1)
+    return scores
+
+
+def _bonus(
+    query: Query, row: IndexedMemory, before: IndexedMemory | None, names: Sequence[str]
+) -> float:
+    """Add what the words do not say: speaker, time, the memory before it, length."""
+    bonus = LENGTH_BONUS * min(1.0, row.terms.count(" ") / FULL_LENGTH)
+    if any(name in row.terms for name in names):
+        bonus += SPEAKER_BONUS
+    if query.asks_when and row.traits & NAMES_TIME:
+        bonus += TIME_BONUS
+    if before and before.traits & ASKS and before.session == row.session:
+        bonus += REPLY_BONUS
+    if query.months and datetime.fromtimestamp(row.at, UTC).month in query.months:
+        bonus += MONTH_BONUS
+    return bonus
+
+
+def _reorder(
+    connection: sa.Connection,
+    vectors: Vectors,
+    asked: Vector,
+    found: Found,
+    near: Collection[int],
+) -> Found:
+    """Reorder what words found, as far down as anyone looks, and what meaning alone brought.
+
+    A memory counts with its neighbours, since what is said beside it says what it is about.
+    """
+    head = [*found[:REORDERED], *(pair for pair in found[REORDERED:] if pair[1] in set(near))]
+    rows = rows_of(connection, sorted({id_ - by for _, id_ in head for by, _ in WINDOW}))
+    rows = {id_: row for id_, row in rows.items() if row.state == "active"}
+    head = [pair for pair in head if pair[1] in rows]
+    # Of each hit: itself, and the shares that it takes of those beside it in its session.
+    windows = [
+        [
+            (share, rows[id_ - by])
+            for by, share in WINDOW
+            if id_ - by in rows and rows[id_ - by].session == rows[id_].session
+        ]
+        for _, id_ in head
+    ]
+    cosines = vectors.cosines(asked, windows)
+    if cosines is None:
+        return found
+    known = {id_ for _, id_ in head}
+    return [*_join(head, cosines), *(pair for pair in found if pair[1] not in known)]
+
+
+def _join(found: Found, cosines: Sequence[float]) -> Found:
+    """Order hits by the sum of their scores by words and their cosines, each on its own scale."""
+    if len(found) < 2:
+        return found
+    scores = [score for score, _ in found]
+    spread = max(statistics.pstdev(scores), LEAST_SPREAD * statistics.mean(scores)) or ALONE
+    scale, mean = spread / (statistics.pstdev(cosines) or 1.0), statistics.mean(cosines)
+    summed = [
+        (score + WEIGHT * scale * (near - mean), id_)
+        for (score, id_), near in zip(found, cosines, strict=True)
+    ]
+    return [(max(0.0, s), id_) for s, id_ in sorted(summed, key=lambda pair: (-pair[0], pair[1]))]
+
+
+def _weigh(score: float, row: IndexedMemory) -> float:
+    """Weigh a score by the kind of the memory, and add to it what is new; 0 stays 0.
+
+    The reference engine's weights. What is new counts by as much as its words do.
+    """
+    if score <= 0:
+        return 0.0
+    hours = (time.time() - row.at) / 3_600
+    recency = next((bonus for limit, bonus in RECENCY if 0 <= hours < limit), 0.0)
+    return score * WEIGHTS.get(row.kind, OTHER_WEIGHT) + recency * min(1.0, score)

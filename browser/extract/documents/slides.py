@@ -1,0 +1,107 @@
+"""Presentations (.pptx and their kin): each slide a page, its title a heading, its notes below."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from browser.errors import ExtractError
+from browser.extract.documents.composer import Composer, dublin_core
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+    from browser.extract.documents.archive import Archive
+    from browser.types import Document
+
+_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_TITLES = frozenset(("title", "ctrTitle"))
+# Date, footer and number stand on every slide; the picture of the slide on its notes.
+_FRAME = frozenset(("dt", "ftr", "sldNum", "hdr", "sldImg"))
+_MOST_SLIDES = 1_000
+_MOST_SERIES = 1_000
+
+
+def read_pptx(archive: Archive, main: str, url: str, name: str) -> Document:
+    """Read the slides in order; `pages` holds where each begins. Raises ExtractError if broken."""
+    root = archive.tree(main)
+    if root is None:
+        raise ExtractError("the presentation lacks its list of slides")
+    parts = archive.related(main)
+    composer = Composer()
+    offsets = []
+    for node in [*root.iter(f"{_P}sldId")][:_MOST_SLIDES]:
+        offsets.append(composer.length)
+        _read_slide(archive, parts.get(node.get(f"{_R}id", ""), ("", ""))[1], composer)
+    about = dublin_core(archive.tree("docProps/core.xml"))
+    document = composer.document(url, "pptx", name, about)
+    return replace(document, pages=tuple(min(at, len(document.text)) for at in offsets))
+
+
+def _read_slide(archive: Archive, part: str, composer: Composer) -> None:
+    root = archive.tree(part)
+    if root is None or root.get("show") == "0":  # a hidden slide
+        return
+    related = archive.related(part)
+    links = {key: to for key, (kind, to) in related.items() if kind == "hyperlink"}
+    for shape in root.iter(f"{_P}sp", f"{_A}tbl"):
+        if shape.tag == f"{_A}tbl":
+            composer.table([list(map(_text, row.iter(f"{_A}tc"))) for row in shape.iter(f"{_A}tr")])
+        else:
+            _read_shape(shape, composer, links)
+    for kind, target in related.values():
+        if kind == "chart" and (chart := archive.tree(target)) is not None:
+            _read_chart(chart, composer)
+    if pictures := sum(1 for _ in root.iter(f"{_P}pic")):
+        composer.notes.append(f"{pictures} pictures on a slide were not read")
+    notes = archive.tree(archive.part(part, "notesSlide"))
+    for shape in notes.iter(f"{_P}sp") if notes is not None else ():
+        _read_shape(shape, composer, {})
+
+
+def _read_shape(shape: etree._Element, composer: Composer, links: dict[str, str]) -> None:
+    role = next((node.get("type", "") for node in shape.iter(f"{_P}ph")), "")
+    if role in _FRAME:
+        return
+    texts = list(filter(None, map(_text, shape.iter(f"{_A}p"))))
+    if role in _TITLES:
+        composer.heading(2, " ".join(texts))
+    else:
+        for text in texts:
+            composer.paragraph(text, kind="item" if role else "paragraph")
+    for run in shape.iter(f"{_A}r"):
+        for link in run.iter(f"{_A}hlinkClick"):
+            composer.link(links.get(link.get(f"{_R}id", ""), ""), _text(run))
+
+
+def _read_chart(chart: etree._Element, composer: Composer) -> None:
+    """Add the numbers that a chart draws, a row a series."""
+    titles = [_text(title) for title in chart.iter(f"{_C}title")]
+    series = list(chart.iter(f"{_C}ser"))[:_MOST_SERIES]
+    categories = next(
+        (c for one in series if (c := _values(one, "cat") or _values(one, "xVal"))), []
+    )
+    rows = [["", *categories]] if categories else []
+    rows += [
+        ["".join(_values(one, "tx")), *(_values(one, "val") or _values(one, "yVal"))]
+        for one in series
+    ]
+    composer.table(rows, caption=titles[0] if titles else "")
+    for title in titles[1:]:
+        composer.paragraph(title)
+
+
+def _values(series: etree._Element, name: str) -> list[str]:
+    part = series.find(f"{_C}{name}")
+    return [value.text or "" for value in part.iter(f"{_C}v")] if part is not None else []
+
+
+def _text(element: etree._Element) -> str:
+    pieces = (
+        node.text or "" if node.tag == f"{_A}t" else " "
+        for node in element.iter(f"{_A}t", f"{_A}br")
+    )
+    return " ".join("".join(pieces).split())
