@@ -259,8 +259,9 @@ class Cascade:
 
     def _matching(self, element: etree._Element, by_key: dict[str, list[Rule]]) -> Iterator[Rule]:
         names = self._names_of(element)
-        keys = [key for key in ("*", *names) if key in by_key]
-        tried = [rule for key in keys for rule in by_key[key]]
+        tried = [*by_key.get("*", ())]
+        for key in by_key.keys() & names:
+            tried += by_key[key]
         self._left -= len(tried)
         rules = [rule for rule in tried if rule.selector.subject.names <= names]
         if not rules or self._left <= 0:
