@@ -17,7 +17,7 @@ from agent.cli.terminal import complain, print_json
 from agent.config import Options, options, private_folder
 from agent.errors import ResearchError
 from agent.models.providers import SMALL, find_endpoint, is_small
-from agent.run.models import open_remote_model
+from agent.run.models import open_endpoint
 from agent.run.web import open_web
 from agent.types import Message
 from browser.errors import BrowserError, BrowserMissing
@@ -173,7 +173,7 @@ async def _model(settings: Options) -> Checkup:
         if where is None:
             return Checkup("model", well=True, seen=settings.model or "extractive (no key needed)")
         async with AsyncExitStack() as stack:
-            model = await open_remote_model(stack, where, settings.proxy, settings.context_window)
+            model = await open_endpoint(stack, where, settings)
             reply = await model.reply("Answer with one word.", [Message("user", "Say ok.")])
     except ResearchError as error:
         return Checkup("model", well=False, seen=str(error), mend=error.hint)

@@ -190,7 +190,7 @@ def replay(
             )
             report = asyncio.run(asked)
     print(report.to_json()) if as_json else print_report(report)
-    if check and report.answer != record.answer:
+    if check and report.answer != record.report.get("answer"):
         complain("the answer is another one than on record")
         return CHECK_FAILED
     return 0 if check else exit_code(report)

@@ -8,23 +8,16 @@ there is one, decides everything else. It may overrule the values, never what is
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Sequence
 
 from agent.evidence.facts import facts_of
 from agent.evidence.literal import Ground, check_literal
 from agent.evidence.values import known_of, one_value_wrong
 from agent.types import Passage, Verdict, VerdictState
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-
-class Judge(Protocol):
-    """Decides a claim from the passages, where it does not stand there literally."""
-
-    def __call__(self, claim: str, passages: Sequence[Passage]) -> Verdict | None:
-        """Give a verdict whose quote stands literally in one of the passages; None for none."""
-        ...
+Judge = Callable[[str, Sequence[Passage]], Verdict | None]
+"""Decides a claim from the passages, where it does not stand there literally: gives a verdict whose
+quote stands literally in one of the passages; None for none."""
 
 
 def verify_claim(

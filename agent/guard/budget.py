@@ -53,7 +53,7 @@ class Reservation:
         """Set the price of a try aside; gives `longest`. Raises `LimitReached`."""
         if self._held:
             return self.longest
-        budgets = [*self.budget.chain()]
+        budgets = [*self.budget.chain()]  # parts side by side draw on one whole
         limits = [budget.longest_reply(self.prompt, final=self.final) for budget in budgets]
         bounds = [limit for limit in limits if limit is not None]
         longest = min([LONGEST_REPLY, *bounds])
@@ -117,6 +117,7 @@ class Budget:
             raise LimitReached("steps")
         if self.seconds is not None and self.elapsed() >= self.seconds * (1 - RESERVE):
             raise LimitReached("timeout")
+        # A free model may have a budget of nothing: only what costs ends a run.
         if self.usd is not None and self.spent > 0 and self.spent >= self.usd * (1 - RESERVE):
             raise LimitReached("budget")
         self.steps += 1

@@ -46,6 +46,7 @@ class ModelClient:
         leaves is sent along; the `final` call may take what is kept for it. Raises `ModelError`,
         and `LimitReached` where the call cannot be paid for.
         """
+        # The provider counts exactly, but only afterwards: what may be spent is held before.
         prompt = tokens(self.system) + sum(
             tokens(message.content) + IMAGE_TOKENS * len(message.images) for message in fitted
         )

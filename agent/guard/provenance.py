@@ -183,9 +183,11 @@ class Provenance:
             if whose is not Kind.PERSON and (whose, site) not in self.read:
                 self.read.add((whose, site))
                 self.on_read(whose, site)
+        # What the person lets go counts as said by them.
         if kind is Kind.PERSON or self.is_shared(kind):
             self._add_words(text, self.own)
         elif kind in PRIVATE:
+            # A sentence is what may not leave in good part, though each of its words may.
             for sentence in _SENTENCE.split(text):
                 said = self.stems(sentence)
                 self.private.update(dict.fromkeys(said, kind))

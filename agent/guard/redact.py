@@ -68,6 +68,7 @@ class Redactor:
 
     def safe_until(self, text: str) -> int:
         """Say up to where the beginning of a longer text may be shown: a secret may begin there."""
+        # The pieces end anywhere: the tail is held while it could still grow into a secret.
         longest = max(map(len, self._spellings), default=1)
         starts = range(max(0, len(text) - longest + 1), len(text))
         held = next((at for at in starts if text[at:] in self._beginnings), None)

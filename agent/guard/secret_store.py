@@ -41,6 +41,7 @@ class ValueStore:
     def put(self, name: str, value: str, **row: str) -> bool:
         """Store a value; gives whether it is in the keyring."""
         keyring = _keyring()
+        # A container or a server has no keyring, or one that forgets.
         if keyring is not None:
             keyring.set_password(APP, name, value)
         else:

@@ -139,6 +139,7 @@ def _cutting_order(messages: Sequence[Message], question: int) -> Iterator[int]:
     """What goes first: superseded pages, old steps, history, then newer steps, then notes."""
     last = len(messages) - 1
     observed = [i for i in range(question + 1, last) if messages[i].role == "user"]
+    # A page as it was is of no use once a later message shows it as it is.
     shown = [i for i, m in enumerate(messages) if m.role == "user" and _is_page(m, first=True)]
     yield from (i for i in observed if _is_page(messages[i]) and i < max(shown, default=0))
     yield from observed[FIRST_STEPS : -(LAST_STEPS - 1) or None]

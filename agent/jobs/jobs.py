@@ -174,12 +174,12 @@ class Jobs:
             else:
                 runs.append(RunRecord.read(Runs(self.data_dir).find(name)))
         for record in runs:
-            if record.answer is None:
+            if not record.end:
                 hint = "`research resume` ends it; or add it as a job and wait for that."
                 raise UsageError(f"{record.folder.id} has come to no end", hint=hint)
         continues = runs[0].folder.id if runs else None
         others = [
-            told(record.question, record.answer or "", record.folder.id) for record in runs[1:]
+            told(record.question, record.report["answer"], record.folder.id) for record in runs[1:]
         ]
         return tuple(waits), continues, tuple(others)
 

@@ -417,7 +417,7 @@ async def _run(spec: JobSpec, jobs: Jobs, progress: RunPulse) -> Report:
     left = await asyncio.to_thread(spending.flags, spec.options)
     if folder.journal.exists() and folder.journal.stat().st_size:
         record = await asyncio.to_thread(RunRecord.read, folder)
-        if record.status in FINAL and folder.report.is_file():
+        if record.report.get("status") in FINAL and folder.report.is_file():
             return Report.model_validate_json(folder.report.read_bytes())
         for event in record.events:
             progress.note(event)

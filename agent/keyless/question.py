@@ -1,25 +1,22 @@
-"""What a question asks for, and the conversation it stands in.
+"""What a question asks for: its names, its telling words, and the kind of answer that it wants.
 
-Its names, telling words and the kind of answer that it wants; kinds are told for English alone, in
-other languages a question is its words and names. Beside it the observations so far, step by step.
+Kinds are told for English alone; in other languages a question is its words and names.
 """
 
 from __future__ import annotations
 
 import functools
-import json
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from agent.evidence.passages import bare_title
 from browser.text.words import STOP_WORDS, content_words, stem, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from agent.types import Message, Observation
+    from collections.abc import Sequence
 
 
 class AnswerKind(Enum):
@@ -65,9 +62,10 @@ _BY_WORD = {
     "why": AnswerKind.REASON,
 }
 _ASKING = frozenset({*_BY_WORD, "what", "which", "how"})
-_COUNTING = frozenset(("many", "much", "far", "often"))
+_COUNTING = frozenset("many much far often".split())
 _HOW_MUCH = _COUNTING | frozenset("old long fast tall high big large deep wide".split())
 _BEFORE = frozenset("in on at by to from of for with is was".split())
+_AUXILIARY = frozenset("do does did is are was were can could will would may must should".split())
 _LINKING = frozenset("of the de la le du da di del van von der den al el bin and & for".split())
 _OPENERS, _CLOSERS = ('"', "“", "„", "«", "(", "["), ",;:?!"
 MARKS = "\"'“”„«»‘’()[]{},;:?!."
@@ -76,18 +74,17 @@ PRONOUNS = frozenset("it he she they him them".split())
 _OWNING = frozenset("its his their her".split())
 _PAGES = frozenset("page article site tab text document selection passage".split())
 _TASKS = {
-    **dict.fromkeys(("compare", "contrast"), "compare"),
-    **dict.fromkeys(("list", "enumerate"), "list"),
-    **dict.fromkeys(("summarise", "summarize", "outline"), "summarise"),
-    **dict.fromkeys(("explain", "describe", "discuss"), "explain"),
-}
+    "compare": "compare", "contrast": "compare", "list": "list", "enumerate": "list",
+    "summarise": "summarise", "summarize": "summarise", "outline": "summarise",
+    "explain": "explain", "describe": "explain", "discuss": "explain",
+}  # fmt: skip
 """English words at the start of a request that takes more than a quotation."""
 _COMPARATIVES = frozenset(
     """older oldest younger youngest earlier earliest first later latest larger largest bigger
     taller longer higher more most""".split()
 )
-_LONGEST_QUOTED = 80
 _NOUN_LONGEST, _NOUN_WITHIN = 3, 6
+_QUOTED = re.compile(r"""["“„«]([^"“”„«»]{1,80})["”“»]""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +117,94 @@ class Question:
 def analyse(text: str) -> Question:
     """Analyse a question."""
     text = " ".join(text.split())
-    found = tuple(dict.fromkeys([*_quoted(text), *names(_lower_start(text))]))
+    found = tuple(dict.fromkeys([*map(str.strip, _QUOTED.findall(text)), *names(text)]))
     inside = frozenset(s for name in found for s in name_stems(name))
     inside |= {w for w in words(text) if w.isdigit()}
     telling = [w for w in words(text) if w not in STOP_WORDS | _COUNTING or stem(w) in inside]
-    order = [stem(w) for w in telling]
     kind, focus, role = _asked_for(text)
-    stems = (frozenset(map(stem, focus)), frozenset(map(stem, role)))
-    return Question(text, tuple(dict.fromkeys(order)), found, inside, kind, *stems)
+    return Question(
+        text=text,
+        terms=tuple(dict.fromkeys(map(stem, telling))),
+        names=found,
+        name_terms=inside,
+        kind=kind,
+        focus=frozenset(map(stem, focus)),
+        role=frozenset(map(stem, role)),
+    )
+
+
+def _asked_for(text: str) -> tuple[AnswerKind, Sequence[str], Sequence[str]]:
+    """Give the kind of answer, the noun asked for, and a person's role; three words at most each.
+
+    The asking word is the first one at the start or behind a preposition, else the last: further
+    in, `who`, `which` and `where` mostly open relative clauses.
+    """
+    tokens = text.split()
+    folded = [token.strip(MARKS).casefold() for token in tokens]
+    places = [n for n, word in enumerate(folded) if word in _ASKING]
+    if not places:
+        return AnswerKind.THING, (), ()
+    leading = [n for n in places if n <= 1 or folded[n - 1] in _BEFORE or tokens[n - 1][-1] == ","]
+    strong = [n for n in places if folded[n] in ("what", "how")]
+    at = leading[0] if leading and leading[0] <= 1 else (strong or leading or places)[-1]
+    asking, following = folded[at], tokens[at + 1 :]
+    if asking == "how":
+        much = bool(following) and following[0].strip(MARKS).casefold() in _HOW_MUCH
+        return (AnswerKind.NUMBER if much else AnswerKind.WAY), _noun(following[1:]), ()
+    if asking in _BY_WORD and asking != "whose":
+        kind = _BY_WORD[asking]
+        return kind, (), _noun(following) if kind is AnswerKind.PERSON else ()
+    focus = _noun(following)
+    nouns = [word.removesuffix("s") for word in focus[-1:]] + focus
+    known = next((_KIND_OF[noun] for noun in nouns if noun in _KIND_OF), None)
+    return known or _BY_WORD.get(asking, AnswerKind.THING), focus, ()
+
+
+def _noun(following: Sequence[str]) -> list[str]:
+    """The noun phrase right after the asking word, or after its "is the": at most three words."""
+    phrase: list[str] = []
+    for token in following[:_NOUN_WITHIN]:
+        word = token.strip(MARKS).casefold()
+        ends = word in STOP_WORDS or (token[:1].isupper() and phrase)
+        if ends and phrase:
+            break
+        if not ends:
+            phrase.append(word)
+        if len(phrase) == _NOUN_LONGEST or (token[-1:] in _CLOSERS and phrase):
+            break
+    return phrase
+
+
+def names(text: str) -> list[str]:
+    """Capitalised names in order, each once: "the Isle of Hesk" gives "Isle of Hesk"."""
+    runs: list[list[str]] = [[]]
+    for token in text.split():
+        bare = token.strip(MARKS).removesuffix("'s").removesuffix("’s")
+        begins = bare[:1].isupper() and bare.casefold() not in STOP_WORDS
+        goes_on = bare[:1].isupper() or bare[:1].isdigit() or bare in _LINKING
+        if token[:1] in _OPENERS or not goes_on:
+            runs.append([])
+        if begins or runs[-1]:
+            runs[-1].append(bare)
+        initial = len(bare) == 1 and token == f"{bare}."
+        if not token.endswith(bare) and not initial:
+            runs.append([])
+    for run in runs:
+        while run and run[-1] in _LINKING:
+            run.pop()
+    return list(dict.fromkeys(" ".join(run) for run in runs if run))
+
+
+def name_stems(name: str) -> frozenset[str]:
+    """The stems that tell a name; stop words are left out unless nothing else is there."""
+    return frozenset(content_words(name)) or frozenset(map(stem, words(name)))
+
+
+def keywords(text: str) -> str:
+    """The words that carry meaning, in order and as they are written: what a person types."""
+    bare = (token.strip(MARKS) for token in text.split())
+    idle = _ASKING | _COUNTING
+    return " ".join(w for w in bare if content_words(w) and w.casefold() not in idle)
 
 
 def without_urls(text: str) -> tuple[str, tuple[str, ...]]:
@@ -136,10 +213,8 @@ def without_urls(text: str) -> tuple[str, tuple[str, ...]]:
     found: list[str] = []
     for token in text.split():
         bare = token.strip(MARKS + "<>")
-        if bare.startswith(("http://", "https://")):
-            found.append(bare)
-        elif bare.startswith("www."):
-            found.append(f"https://{bare}")
+        if bare.startswith(("http://", "https://", "www.")):
+            found.append(bare if bare.startswith("http") else f"https://{bare}")
         else:
             kept.append(token)
     return " ".join(kept), tuple(dict.fromkeys(found))
@@ -161,14 +236,12 @@ def resolved(text: str, earlier: Sequence[str], title: str) -> Question:
         return analyse(before.text.replace(before.names[0], other))
     named = bare_title(title) or (before.names[0] if before and before.names else "")
     subject = named or (keywords(before.text) if before else "")
-    if question.names or not subject:
-        return question
     tokens = text.split()
-    for n, token in enumerate(tokens):
-        word = token.strip(MARKS).casefold()
-        if word in PRONOUNS or word in _OWNING:
-            meant = subject + ("'s" if word in _OWNING else "")
-            tokens[n] = token.replace(token.strip(MARKS), meant)
+    for n, token in enumerate(tokens if subject and not question.names else ()):
+        word = token.strip(MARKS)
+        if word.casefold() in PRONOUNS | _OWNING:
+            owner = "'s" if word.casefold() in _OWNING else ""
+            tokens[n] = token.replace(word, f"{subject}{owner}")
             full = analyse(" ".join(tokens))
             carried = frozenset() if named else frozenset(full.terms) - set(question.terms)
             return replace(full, carried=carried)
@@ -177,10 +250,8 @@ def resolved(text: str, earlier: Sequence[str], title: str) -> Question:
 
 def _leans(text: str) -> bool:
     """A question rests on the one before: it says a pronoun, or begins as its continuation."""
-    onward = text.casefold().startswith(_AND_WHAT)
-    return onward or any(
-        token.strip(MARKS).casefold() in PRONOUNS | _OWNING for token in text.split()
-    )
+    said = {token.strip(MARKS).casefold() for token in text.split()}
+    return text.casefold().startswith(_AND_WHAT) or bool(said & (PRONOUNS | _OWNING))
 
 
 def points_at_page(text: str) -> bool:
@@ -193,20 +264,12 @@ def points_at_page(text: str) -> bool:
 def beyond_quoting(question: Question) -> str:
     """What a question asks that no single sentence says ("compare"); empty where one may say it."""
     said = words(question.text)
-    if not said:
-        return ""
-    if said[0] in _TASKS:
-        return _TASKS[said[0]]
-    if {"difference", "differences", "compare", "compared"} & set(said):
-        return "compare"
-    sides = "or" in said[1:] and len(question.names) > 1 and bool(_COMPARATIVES & set(said))
-    auxiliary = said[0] in ("are", "were", "is", "was", "do", "did")
-    if sides or (auxiliary and {"both", "same"} & set(said)):
-        return "compare"
-    return ""
-
-
-_AUXILIARY = frozenset("do does did is are was were can could will would may must should".split())
+    if not said or said[0] in _TASKS:
+        return _TASKS[said[0]] if said else ""
+    sides = "or" in said[1:] and len(question.names) > 1 and _COMPARATIVES & set(said)
+    both = said[0] in _AUXILIARY and {"both", "same"} & set(said)
+    differ = {"difference", "differences", "compare", "compared"} & set(said)
+    return "compare" if sides or both or differ else ""
 
 
 def parts_of(question: Question) -> tuple[Question, ...]:
@@ -238,196 +301,3 @@ def _joined(text: str) -> list[str]:
         if tokens[n].casefold() == "and" and (following in _ASKING or comma):
             cuts.append(n)
     return [" ".join(tokens[a:b]).removeprefix("and ") for a, b in pairwise([*cuts, len(tokens)])]
-
-
-def names(text: str) -> list[str]:
-    """Capitalised names in order, each once: "the Isle of Hesk" gives "Isle of Hesk"."""
-    found: list[str] = []
-    run: list[str] = []
-    for token in [*text.split(), ""]:
-        bare = token.strip(MARKS).removesuffix("'s").removesuffix("’s")
-        capital = bare[:1].isupper() or (bool(run) and bare[:1].isdigit())
-        if token[:1] in _OPENERS or not (capital or (run and bare in _LINKING)):
-            found.append(_name(run))
-            run = []
-        if capital or run:
-            run.append(bare)
-        initial = len(bare) == 1 and token == f"{bare}."
-        if not token.endswith(bare) and not initial:
-            found.append(_name(run))
-            run = []
-    return list(dict.fromkeys(filter(None, found)))
-
-
-def name_stems(name: str) -> frozenset[str]:
-    """The stems that tell a name; stop words are left out unless nothing else is there."""
-    every = words(name)
-    return frozenset(stem(w) for w in every if w not in STOP_WORDS) or frozenset(map(stem, every))
-
-
-def bare_title(title: str) -> str:
-    """A page's title without what tells it from its namesakes: `Nina (film)`, `Nina | Site`."""
-    for separator in (" (", " | ", " – ", " — ", " - "):
-        title = title.partition(separator)[0]
-    return title
-
-
-def keywords(text: str) -> str:
-    """The words that carry meaning, in order and as they are written: what a person types."""
-    bare = (token.strip(MARKS) for token in text.split())
-    idle = _ASKING | _COUNTING
-    return " ".join(w for w in bare if content_words(w) and w.casefold() not in idle)
-
-
-def _name(run: Sequence[str]) -> str:
-    """Join words to a name, without stop words at its start and linking ones at its end."""
-    kept = list(run)
-    while kept and (kept[0].casefold() in STOP_WORDS or kept[0] in _LINKING):
-        kept.pop(0)
-    while kept and kept[-1] in _LINKING:
-        kept.pop()
-    return " ".join(kept)
-
-
-def _quoted(text: str) -> Iterator[str]:
-    """Quoted pieces: `"The Salt Ledger"`."""
-    for opened, closed in ('""', "“”", "„“", "«»"):
-        for piece in text.split(opened)[1 :: 2 if opened == closed else 1]:
-            said, mark, _ = piece.partition(closed)
-            if (mark or opened == closed) and 0 < len(said) <= _LONGEST_QUOTED:
-                yield said.strip(MARKS + " ")
-
-
-def _lower_start(text: str) -> str:
-    """A question's first word is capital whatever it is; a name there is told by not asking."""
-    first = text.partition(" ")[0].strip(MARKS).casefold()
-    return text[:1].lower() + text[1:] if first in STOP_WORDS else text
-
-
-def _asked_for(text: str) -> tuple[AnswerKind, tuple[str, ...], tuple[str, ...]]:
-    """Give the kind of answer, the noun asked for, and a person's role; three words at most each.
-
-    The asking word is the first one at the start or behind a preposition, else the last: further
-    in, `who`, `which` and `where` mostly open relative clauses.
-    """
-    tokens = text.split()
-    folded = [token.strip(MARKS).casefold() for token in tokens]
-    places = [n for n, word in enumerate(folded) if word in _ASKING]
-    if not places:
-        return AnswerKind.THING, (), ()
-    leading = [n for n in places if n <= 1 or folded[n - 1] in _BEFORE or tokens[n - 1][-1] == ","]
-    strong = [n for n in places if folded[n] in ("what", "how")]
-    at = leading[0] if leading and leading[0] <= 1 else (strong or leading or places)[-1]
-    asking, following = folded[at], tokens[at + 1 :]
-    if asking == "how":
-        much = bool(following) and following[0].strip(MARKS).casefold() in _HOW_MUCH
-        return (AnswerKind.NUMBER if much else AnswerKind.WAY), _noun(following[1:]), ()
-    if asking in _BY_WORD and asking != "whose":
-        kind = _BY_WORD[asking]
-        return kind, (), _noun(following) if kind is AnswerKind.PERSON else ()
-    focus = _noun(following)
-    nouns = [word.removesuffix("s") for word in focus[-1:]] + list(focus)
-    known = next((_KIND_OF[noun] for noun in nouns if noun in _KIND_OF), None)
-    return known or _BY_WORD.get(asking, AnswerKind.THING), focus, ()
-
-
-def _noun(following: Sequence[str]) -> tuple[str, ...]:
-    """The noun phrase right after the asking word, or after its "is the": at most three words."""
-    phrase: list[str] = []
-    for token in following[:_NOUN_WITHIN]:
-        word = token.strip(MARKS).casefold()
-        if word in STOP_WORDS or (token[:1].isupper() and phrase):
-            if phrase:
-                break
-        else:
-            phrase.append(word)
-        if len(phrase) == _NOUN_LONGEST or (token[-1:] in _CLOSERS and phrase):
-            break
-    return tuple(phrase)
-
-
-REPORT = "[Report:"
-"""How the request begins to write up what was read."""
-_NOTES = (REPORT, "[Limit reached:", "[Note:", "[Previous conversation")
-
-
-@dataclass(frozen=True, slots=True)
-class Conversation:
-    """The question, and what the calls made for it brought.
-
-    `earlier` are the person's previous questions, oldest first; `given` the files and the page
-    that came with the question; `steps` the observations of each step. `ended` says that no
-    further tool will run, `wants_report` that what was read is to be written up.
-    """
-
-    question: str
-    earlier: tuple[str, ...] = ()
-    given: tuple[Observation, ...] = field(default=(), repr=False)
-    steps: tuple[tuple[Observation, ...], ...] = field(default=(), repr=False)
-    ended: bool = False
-    wants_report: bool = False
-
-    @property
-    def observations(self) -> tuple[Observation, ...]:
-        """All of them, in order."""
-        return (*self.given, *(o for step in self.steps for o in step))
-
-    @property
-    def latest(self) -> tuple[Observation, ...]:
-        """Those of the last step."""
-        return self.steps[-1] if self.steps else ()
-
-    @property
-    def page(self) -> Observation | None:
-        """The page that the person has before them."""
-        return next((o for o in self.given if o.tool == "PAGE_CONTEXT"), None)
-
-    def asked(self, tool: str, key: str) -> list[str]:
-        """The values of a parameter in the calls of a tool so far, in order."""
-        calls = (o for step in self.steps for o in step if o.tool == tool)
-        return [str(parameters(o).get(key, "")) for o in calls]
-
-    def rounds(self, *tools: str) -> int:
-        """How many steps called one of these tools."""
-        return sum(any(o.tool in tools for o in step) for step in self.steps)
-
-    def results(self, tool: str) -> list[Observation]:
-        """The results of a tool that are no errors, in order."""
-        return [o for o in self.observations if o.tool == tool and not o.failed]
-
-
-def conversation_of(messages: Sequence[Message]) -> Conversation:
-    """Read the messages: the question is the latest message of the person's that is no result.
-
-    Where no message says what the person's own words are, its text is taken for them.
-    """
-    asked = [n for n, m in enumerate(messages) if m.role == "user" and _is_question(m)]
-    if not asked:
-        return Conversation("", ended=bool(messages))
-    question, after = messages[asked[-1]], messages[asked[-1] + 1 :]
-    steps = tuple(m.observations for m in after if m.observations)
-    said = [m for m in after if m.role == "user"]
-    ended = bool(said) and not said[-1].observations
-    return Conversation(
-        question=question.question or question.content,
-        earlier=tuple(messages[n].question or messages[n].content for n in asked[:-1]),
-        given=question.observations,
-        steps=steps,
-        ended=ended,
-        wants_report=ended and said[-1].content.startswith(REPORT),
-    )
-
-
-def parameters(observation: Observation) -> dict[str, Any]:
-    """The parameters of the call that an observation answers."""
-    try:
-        read = json.loads(observation.call.param)
-    except ValueError:
-        return {}
-    return read if isinstance(read, dict) else {}
-
-
-def _is_question(message: Message) -> bool:
-    if message.question:
-        return True
-    return not message.observations and not message.content.startswith(_NOTES)

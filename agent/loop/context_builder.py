@@ -55,7 +55,7 @@ class ContextBuilder:
 
         Raises `UsageError` for a file that cannot be read.
         """
-        async with self._loading:
+        async with self._loading:  # subtasks begin side by side, and share what is loaded
             if self._observed is None:
                 await self._load_page_and_files()
         context, memory = self.context, self.context.memory

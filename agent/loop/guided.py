@@ -9,13 +9,14 @@ model names that, it is looked up, and the model is asked a second time.
 
 from __future__ import annotations
 
-import itertools
 import json
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from agent.keyless.model import Researcher
-from agent.keyless.question import AnswerKind, analyse, bare_title, keywords
+from agent.evidence.passages import bare_title
+from agent.keyless.question import AnswerKind, analyse, keywords
+from agent.keyless.researcher import Researcher
 from agent.limits import STANDARD
 from agent.models.base import ModelReply, Structured
 from agent.prompts import SEARCHES, prompt
@@ -25,7 +26,7 @@ from browser.text.sentences import sentences
 from browser.text.words import STOP_WORDS, content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from agent.limits import Effort
     from agent.models.base import Model, Task
@@ -46,7 +47,7 @@ LONGEST_REPLY: Final = 500
 """Tokens: the form takes 150 at most, where it is kept; a model that babbles ends here."""
 NAME: Final = 6
 """Words of a name that is looked up, at most."""
-_CLAUSE = (",", ";", ":", "—", "–")
+_WORD = re.compile(r"[^\W_]+")
 _REFUSED = f"{NOT_FOUND} The passages that were read do not hold the answer."
 _LOOK_UP = "Looking up: "
 """Begins the turn of a second hop; the name and the id of the passage that names it follow."""
@@ -57,6 +58,14 @@ class Named(NamedTuple):
 
     answer: str
     passage: int
+
+
+class Found(NamedTuple):
+    """Where the words that were named stand: a passage, and their span in its text."""
+
+    passage: Passage
+    start: int
+    end: int
 
 
 class GuidedModel:
@@ -91,12 +100,15 @@ class GuidedModel:
             said = await self._inner.reply_as(prompt("guided"), asked, form, LONGEST_REPLY)
         else:
             said = await self._inner.reply(prompt("guided"), asked)
-        named = _named(said.text)
-        text = answer(named, question, shown, _pages_read(messages))
+        named = _read_reply(said.text)
+        found = _locate(named, shown)
+        if found is None:
+            return ModelReply(_REFUSED, said.usage, said.model)
+        text = answer(found, question, shown, _stems_by_source(messages))
         steps = sum(bool(message.observations) for message in messages)
-        halfway = text.startswith(NOT_FOUND) or names_no_place(named, question, shown)
+        halfway = text.startswith(NOT_FOUND) or names_no_place(found, question)
         if halfway and hop is None and steps < self._effort.steps - 2:
-            text = second_hop(named, question, shown) or text
+            text = second_hop(named.answer, found.passage, question) or text
         return ModelReply(text, said.usage, said.model)
 
     def _shown(
@@ -120,7 +132,7 @@ class GuidedModel:
         await self._inner.aclose()
 
 
-def _named(reply: str) -> Named:
+def _read_reply(reply: str) -> Named:
     """Read the model's reply, JSON or plain words."""
     said = loose_object(reply)
     plain = "" if "{" in reply else parse(reply).text
@@ -132,46 +144,38 @@ def _named(reply: str) -> Named:
 
 
 def answer(
-    named: Named, question: str, shown: Sequence[Passage], pages: Mapping[int, frozenset[str]]
+    found: Found, question: str, shown: Sequence[Passage], pages: Mapping[int, frozenset[str]]
 ) -> str:
-    """Turn what the model named into a cited sentence of a passage, or a refusal.
+    """Turn what was found into a cited sentence of its passage, or a refusal.
 
     What the question names must stand on its page (`pages` has the stems of each source), or in a
-    passage that names this page: that one is then cited before it. The number is only a hint: small
-    models miscount.
+    passage that names this page: that one is then cited before it.
     """
-    place = _place(named.answer, named.passage, shown)
-    if place is None:
-        return _REFUSED
-    passage, start, end = place
+    passage = found.passage
     near = _stems(passage) | pages.get(passage.source, frozenset())
     leading = None
-    missing = missing_values(question, near)
-    if missing:
+    if missing := missing_values(question, near):
         leading = next((p for p in shown if _leads(p, passage, question, near)), None)
         if leading is None:
             return f"{NOT_FOUND} No passage that was read speaks of {', '.join(missing)}."
         near |= _stems(leading)
     asked = set(content_words(question))
-    excerpt = _excerpt(passage.text, start, end, asked)
     if len(asked & near) < COVERED * len(asked):
         return _REFUSED
-    text = f"{excerpt} [{passage.id}]"
+    text = f"{_excerpt(passage.text, found.start, found.end)} [{passage.id}]"
     if leading is None:
         return text
     at = _find(leading.text, bare_title(_page(passage))) or (0, 1)
-    return f"{_excerpt(leading.text, *at, asked)} [{leading.id}] {text}"
+    return f"{_excerpt(leading.text, *at)} [{leading.id}] {text}"
 
 
-def second_hop(named: Named, question: str, shown: Sequence[Passage]) -> str:
-    """Write the search for what the model named instead of an answer; empty where that is none.
+def second_hop(name: str, leading: Passage, question: str) -> str:
+    """Write the search for what the model named instead of an answer; "" where that is none.
 
     It must be a new name, and stand in a passage that has one of the question's own.
     """
-    name, place = named.answer, _place(named.answer, named.passage, shown)
-    if place is None or len(name.split()) > NAME or not name[:1].isupper():
+    if len(name.split()) > NAME or not name[:1].isupper():
         return ""
-    leading = place[0]
     new = not set(content_words(name)) <= set(content_words(question))
     missing, names = (missing_values(question, x) for x in (_stems(leading), frozenset[str]()))
     if not new or len(missing) >= len(names):
@@ -180,15 +184,15 @@ def second_hop(named: Named, question: str, shown: Sequence[Passage]) -> str:
     return f"{_LOOK_UP}{inert(name)} [{leading.id}]\n<<TOOL:WEB_SEARCH:{call}>>"
 
 
-def names_no_place(named: Named, question: str, shown: Sequence[Passage]) -> bool:
+def names_no_place(found: Found, question: str) -> bool:
     """Tell whether a place is asked for ("in what city") beside words that speak of none.
 
     Then they may only lead to it: so with 7 of 9 development questions of two hops, and with 1 of
     300 plain ones, whose answer a second look finds again.
     """
-    asked, place = analyse(question), _place(named.answer, named.passage, shown)
+    asked = analyse(question)
     wanted = asked.kind is AnswerKind.PLACE and asked.focus
-    return bool(wanted) and place is not None and not asked.focus & _stems(place[0])
+    return bool(wanted) and not asked.focus & _stems(found.passage)
 
 
 def _hop(messages: Sequence[Message]) -> tuple[str, Passage] | None:
@@ -220,19 +224,18 @@ def _open_words(question: str, leading: Passage) -> str:
     return " ".join(w for w in keywords(question).split() if not near.issuperset(content_words(w)))
 
 
-def _place(said: str, number: int, shown: Sequence[Passage]) -> tuple[Passage, int, int] | None:
-    """Find the passage in which words stand, the one of this number first, and where.
+def _locate(named: Named, shown: Sequence[Passage]) -> Found | None:
+    """Find the passage in which words stand, the one that was named first: models miscount.
 
     Where they stand together nowhere, a sentence that has them all will do: small models leave
     words out ("bridge across the Tyne" of "a bridge was built across the Tyne").
     """
-    first = shown[number - 1 : number] if number > 0 else ()
-    found = (
-        (passage, find(passage.text, said))
-        for find in (_find, _find_spread)
-        for passage in (*first, *shown)
-    )
-    return next(((passage, *span) for passage, span in found if span is not None), None)
+    first = shown[named.passage - 1 : named.passage] if named.passage > 0 else ()
+    for find in (_find, _find_spread):
+        for passage in (*first, *shown):
+            if span := find(passage.text, named.answer):
+                return Found(passage, *span)
+    return None
 
 
 def _page(passage: Passage) -> str:
@@ -243,7 +246,7 @@ def _stems(passage: Passage) -> frozenset[str]:
     return frozenset(content_words(f"{passage.heading} {passage.text}"))
 
 
-def _pages_read(messages: Sequence[Message]) -> dict[int, frozenset[str]]:
+def _stems_by_source(messages: Sequence[Message]) -> dict[int, frozenset[str]]:
     """Give the stems of what was read of each source."""
     found: dict[int, frozenset[str]] = {}
     for passage in (p for m in messages for o in m.observations for p in o.passages):
@@ -302,8 +305,7 @@ def _form(passages: int) -> dict[str, Any]:
 
 def _find(text: str, said: str) -> tuple[int, int] | None:
     """Find words in a text, by their letters and digits alone; gives their span in it."""
-    wanted = [word for word, _, _ in _tokens(said)]
-    found = list(_tokens(text))
+    wanted, found = [word for word, _, _ in _tokens(said)], _tokens(text)
     for n in range(len(found) - len(wanted) + 1 if wanted else 0):
         if [word for word, _, _ in found[n : n + len(wanted)]] == wanted:
             return found[n][1], found[n + len(wanted) - 1][2]
@@ -321,32 +323,20 @@ def _find_spread(text: str, said: str) -> tuple[int, int] | None:
     return None
 
 
-def _tokens(text: str) -> Iterator[tuple[str, int, int]]:
+def _tokens(text: str) -> list[tuple[str, int, int]]:
     """Give each run of letters and digits, case-folded, with its span."""
-    start = 0
-    for is_word, run in itertools.groupby(text, str.isalnum):
-        piece = "".join(run)
-        if is_word:
-            yield piece.casefold(), start, start + len(piece)
-        start += len(piece)
+    return [(word[0].casefold(), *word.span()) for word in _WORD.finditer(text)]
 
 
-def _excerpt(text: str, start: int, end: int, asked: Collection[str]) -> str:
-    """Give the sentence around a span, literally; of a long one the words that tell most.
-
-    Those are the ones with the span in which most of the question's stems stand.
-    """
+def _excerpt(text: str, start: int, end: int) -> str:
+    """Give the sentence around a span, literally; of a long one the words around the span."""
     first, last = _sentences_around(text, start, end)
     whole = text[first:last].split()
     if len(whole) <= LONGEST:
         return " ".join(whole)
     low = len(text[first:start].split()) - (start > first and not text[start - 1].isspace())
-    high = min(len(text[first:end].split()), low + LONGEST)
-    told = [not {*content_words(word)}.isdisjoint(asked) for word in whole]
-    begin = max(
-        range(max(0, high - LONGEST), low + 1),
-        key=lambda n: (sum(told[n : n + LONGEST]), n and whole[n - 1].endswith(_CLAUSE), -n),
-    )
+    span = len(text[first:end].split()) - low
+    begin = min(max(0, low - max(0, LONGEST - span) // 2), len(whole) - LONGEST)
     stop = begin + LONGEST
     kept = " ".join(whole[begin:stop]).rstrip(",;:")
     return f"{'…' if begin else ''}{kept}{'…' if stop < len(whole) else ''}"

@@ -121,6 +121,7 @@ class Loop:
         """
         reply = await self.query()
         if reply.calls:
+            # Before they are made: where one ends the loop, the model is shown what it asked for.
             self.messages.append(Message("assistant", reply.text))
             self.messages.append(await self.execute(reply.calls))
         elif note := self._rejected(reply):
@@ -135,6 +136,7 @@ class Loop:
         try:
             async with asyncio.timeout(self.budget.seconds_left()):
                 place = f"{self.place}/{self.budget.begin_step()}"
+                # Before the request is fitted into the window: what is cut then has its notes.
                 await self._condense(f"{CONDENSE}/{place}")
                 said = await self._ask(place)
         except TimeoutError as error:
@@ -152,6 +154,8 @@ class Loop:
         places = [f"{step}/{n}" for n in range(1, len(calls) + 1)]
         for call, place in zip(calls, places, strict=True):
             self.record("tool.call", place, name=call.name, param=call.param)
+        # Calls run together, but are finished in tag order: how sources are numbered, and what is
+        # recorded, must not depend on which was faster.
         finishes = await asyncio.gather(*map(self.tools.run, calls, places))
         results = [finish() for finish in finishes]
         shown = [format_results(results)]

@@ -174,6 +174,7 @@ class Orchestrator:
         Gives the results in the order of the plan; places are numbered from 1 in it.
         """
         slots = asyncio.Semaphore(self.concurrent)
+        # One part more than there are: putting the results together costs money too.
         parts, steps = len(plan) + 1, self.effort.part_steps
         budgets = [self.budget.part(parts, steps, str(number)) for number in range(1, parts)]
         running: list[asyncio.Task[LoopResult]] = []
@@ -195,7 +196,7 @@ class Orchestrator:
             for number, subtask in enumerate(plan):
                 running.append(asyncio.create_task(run(number, subtask)))
             return list(await asyncio.gather(*running))
-        finally:
+        finally:  # where one raises, the others would go on spending
             for task in running:
                 task.cancel()
             self.budget.elsewhere += sum(budget.steps for budget in budgets)
@@ -210,7 +211,7 @@ class Orchestrator:
                 # A section is mended once where a sentence of it does not hold.
                 again = await loop.go_on(note, result.text) if note else result
                 result = again if again.text and not again.limit else result
-        except ReplayDiverged:
+        except ReplayDiverged:  # a replay that goes another way is no part that failed
             raise
         except ResearchError as error:
             return LoopResult(f"{sections.FAILED}{error}")

@@ -114,7 +114,7 @@ class SavedPages:
             stored = await web.tab.stored()
         except BrowserError:
             return
-        async with self._lock:
+        async with self._lock:  # loops that end a call at once write one after the other
             await asyncio.to_thread(self._write, stored, loop)
 
     def _write(self, stored: Stored, loop: str) -> None:
@@ -133,7 +133,7 @@ class SavedPages:
         origins = list(self._origins.values())
         state = {"cookies": stored.cookies, "origins": origins, TABS: self._tabs}
         text = json.dumps(state)
-        if text != self._written:
+        if text != self._written:  # most calls change neither cookies nor storage
             self._folder.write(self._folder.browser_state, text.encode())
             self._written = text
 

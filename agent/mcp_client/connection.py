@@ -211,7 +211,7 @@ class Connection:
         except asyncio.CancelledError:
             self._count()  # it took too long
             raise
-        except (ValidationError, RuntimeError) as error:
+        except (ValidationError, RuntimeError) as error:  # as the SDK tells of a bad answer
             raise ToolError(f"{name} gave what is no answer: {shown(error)}") from error
         except Exception as error:
             if isinstance(error, MCPError) and error.error.code != CONNECTION_CLOSED:
@@ -293,7 +293,7 @@ async def stdio(
         env=get_default_environment() | settings.env,
         cwd=settings.cwd,
         start_new_session=True,
-        limit=LARGEST_MESSAGE,
+        limit=LARGEST_MESSAGE,  # `readline` raises where a line is longer
     )
     assert process.stdin
     assert process.stdout

@@ -71,7 +71,10 @@ _DEFINES = ("name", "title", "description", "inputSchema", "annotations")
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A tool as its server defines it: the fields that say what it is and does."""
+    """A tool as its server defines it: the fields that say what it is and does.
+
+    One that differs in any of them is another tool.
+    """
 
     raw: Mapping[str, Any]
 
@@ -84,11 +87,6 @@ class Definition:
     def name(self) -> str:
         """What the server calls it."""
         return str(self.raw["name"])
-
-    @property
-    def digest(self) -> str:
-        """A hash of all of it: another one is another tool."""
-        return hashlib.sha256(json.dumps(self.raw, sort_keys=True).encode()).hexdigest()
 
     @property
     def reads_only(self) -> bool:
@@ -166,7 +164,7 @@ def changes(allowed: Mapping[str, Definition], live: Sequence[Definition]) -> di
     now = {one.name: one for one in live}
     told = {
         "new": [name for name in now if name not in allowed],
-        "changed": [n for n, d in now.items() if n in allowed and allowed[n].digest != d.digest],
+        "changed": [name for name in now if name in allowed and allowed[name] != now[name]],
         "gone": [name for name in allowed if name not in now],
     }
     return {how: names for how, names in told.items() if names}
@@ -247,6 +245,7 @@ class Server:
 
     async def _call(self, name: str, context: ToolContext, arguments: dict[str, Any]) -> Finish:
         """Call a tool that is as it was allowed; the person decides about another."""
+        # A server can change what a tool is behind the same name, after it was allowed.
         live, server = await self._live(), self.server
         differing = changes(self._known, live)
         if differing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -19,17 +20,19 @@ from browser.text.sentences import sentences
 from browser.text.words import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from agent.evidence.store import Evidence
     from agent.guard.budget import Budget
     from agent.guard.model_client import Record
     from agent.loop.loop import LoopResult
     from agent.models.base import Model
-    from agent.types import Passage, Sentence
+    from agent.types import Passage
 
 SAME = 0.6
 """Share of a supported sentence's words in a sentence of the second answer that stands for it."""
+NO_ANSWER = "it does not answer the question that was asked"
+_CITATION = re.compile(r"\[[^\]]*\]")
 
 
 class Answering(Protocol):
@@ -86,11 +89,10 @@ class Gate:
         claims = self.verdicts.without_decided(claims)
         if self.judge is None or not claims or not takes(self.judge, Task.JUDGE):
             return self.verdicts
-        asker = ModelClient(
-            self.judge, judge_system(self.evidence.question), self.work.budget, self.record
-        )
+        system, budget = judge_system(self.evidence.question), self.work.budget
+        asker = ModelClient(self.judge, system, budget, self.record)
         try:
-            async with asyncio.timeout(self.work.budget.seconds_left(reserve=False)):
+            async with asyncio.timeout(budget.seconds_left(reserve=False)):
                 decided = await judge(asker, place, claims, self.evidence, answer)
         except ReplayDiverged:
             raise
@@ -135,7 +137,13 @@ async def repaired(
         return result
     if kept and gives_up(again.text):
         return replace(again, text="\n\n".join(kept))
-    lost = [sentence for sentence in kept if not _says(again.text, sentence)]
+    text = _CITATION.sub("", again.text)
+    told = [frozenset(content_words(text[start:end])) for start, end in sentences(text)]
+    lost: list[str] = []
+    for sentence in kept:
+        wanted = frozenset(content_words(_CITATION.sub("", sentence)))
+        if wanted and not any(len(wanted & stems) >= SAME * len(wanted) for stems in told):
+            lost.append(sentence)
     return replace(again, text="\n\n".join([again.text, *lost]))
 
 
@@ -149,43 +157,16 @@ def objections(answer: str, evidence: Evidence, verdicts: Verdicts | None = None
         return None
     checked = check_answer(answer, evidence, verdicts)
     unread = {text for text, _ in checked.unread}
-    found = [
-        sentence
-        for sentence in checked.sentences
-        if _is_refused(sentence, unread) and not sentence.about_search
-    ]
-    lines = list(map(_line, found))
+    lines: list[str] = []
+    for one in checked.sentences:
+        wrong = one.verdict is VerdictState.CONTRADICTED or one.decided_by == "judge"
+        refused = one.verdict is not VerdictState.SUPPORTED and (wrong or one.text in unread)
+        if refused and not one.about_search:
+            lines.append(f"- “{inert(one.text)}” — {inert(one.reason)}")
     if not lines and verdicts is not None and verdicts.answers == "no":
         lines = [f"- the whole answer — {NO_ANSWER}"]
     return prompt(REVIEW).replace("{sentences}", "\n".join(lines)) if lines else None
 
 
-def _is_refused(sentence: Sentence, unread: Collection[str]) -> bool:
-    if sentence.verdict is VerdictState.SUPPORTED:
-        return False
-    wrong = sentence.verdict is VerdictState.CONTRADICTED or sentence.decided_by == "judge"
-    return wrong or sentence.text in unread
-
-
 def _claims_something(answer: str, evidence: Evidence) -> bool:
     return bool(answer.strip(MARKUP)) and not evidence.is_empty and not gives_up(answer)
-
-
-def _says(answer: str, sentence: str) -> bool:
-    """Tell whether a sentence of an answer has most words of another."""
-    wanted, answer = frozenset(content_words(_unmarked(sentence))), _unmarked(answer)
-    spans = (frozenset(content_words(answer[start:end])) for start, end in sentences(answer))
-    return not wanted or any(len(wanted & said) >= SAME * len(wanted) for said in spans)
-
-
-def _unmarked(text: str) -> str:
-    """Take out what stands in brackets: a citation is no word of a sentence."""
-    head, *rest = text.split("[")
-    return "".join([head, *(part.partition("]")[2] for part in rest)])
-
-
-def _line(sentence: Sentence) -> str:
-    return f"- “{inert(sentence.text)}” — {inert(sentence.reason)}"
-
-
-NO_ANSWER = "it does not answer the question that was asked"

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from agent.models.base import ModelReply
     from agent.types import Answers, Passage
 
+    Claims = Mapping[str, Sequence[Passage]]
+    """Claims, each with the passages that it cites."""
+
 _MOST_PASSAGES = 6
 """Passages shown with a claim; an answer cites one or two, a whole source may stand for more."""
 _SHORT_SOURCE = 4_000
@@ -41,7 +44,6 @@ _LINE = re.compile(
 )
 """Number, word, and whatever a model says after it: many give a reason beside the quote."""
 _ANSWERS = re.compile(r"^\W*answer\W+(fully|in part|no)\b", re.IGNORECASE | re.MULTILINE)
-_MARKS = frozenset('"“”')
 CITED = re.compile(r"S\d+¶\d+")
 
 _STATES = {
@@ -103,9 +105,7 @@ class Verdicts:
         ]
         return rows + ([{"answers": self.answers}] if self.answers else [])
 
-    def without_decided(
-        self, claims: Mapping[str, Sequence[Passage]]
-    ) -> dict[str, Sequence[Passage]]:
+    def without_decided(self, claims: Claims) -> dict[str, Sequence[Passage]]:
         """Leave out the claims that are decided already."""
         return {c: cited for c, cited in claims.items() if _case(c, cited) not in self._decided}
 
@@ -116,24 +116,6 @@ class Verdicts:
 
 def _case(claim: str, passages: Sequence[Passage]) -> Case:
     return claim, " ".join(passage.id for passage in passages)
-
-
-class OpenClaims:
-    """Stands in for a judge and notes what it would be asked: claims, and what they cite."""
-
-    def __init__(self) -> None:
-        self.found: dict[str, Sequence[Passage]] = {}
-
-    def __call__(self, claim: str, passages: Sequence[Passage]) -> None:
-        """Note a claim; nothing is decided."""
-        self.found[claim] = passages
-
-
-def open_claims(answer: str, evidence: Evidence) -> dict[str, Sequence[Passage]]:
-    """Find the sentences that do not stand there literally, with the passages that they cite."""
-    claims = OpenClaims()
-    check_answer(answer, evidence, claims)
-    return claims.found
 
 
 class PluggedJudge:
@@ -155,20 +137,23 @@ class PluggedJudge:
     async def aclose(self) -> None:
         """Let go of nothing."""
 
-    def decide(self, claims: Mapping[str, Sequence[Passage]]) -> Verdicts:
+    def decide(self, claims: Claims) -> Verdicts:
         """Give the verdicts that it has."""
-        found = {
+        decided = {
             _case(claim, cited): self._decides(claim, cited) for claim, cited in claims.items()
         }
-        return Verdicts({case: verdict for case, verdict in found.items() if verdict is not None})
+        return Verdicts({case: verdict for case, verdict in decided.items() if verdict is not None})
+
+
+def open_claims(answer: str, evidence: Evidence) -> dict[str, Sequence[Passage]]:
+    """Find the sentences that do not stand there literally, with the passages that they cite."""
+    claims: dict[str, Sequence[Passage]] = {}
+    check_answer(answer, evidence, claims.__setitem__)  # notes what a judge would be asked
+    return claims
 
 
 async def judge(
-    asker: ModelClient,
-    place: str,
-    claims: Mapping[str, Sequence[Passage]],
-    evidence: Evidence,
-    answer: str = "",
+    asker: ModelClient, place: str, claims: Claims, evidence: Evidence, answer: str = ""
 ) -> Verdicts:
     """Ask a model about claims; what it does not answer stays undecided. Raises `ModelError`."""
     if isinstance(asker.model, PluggedJudge):
@@ -184,7 +169,7 @@ def judge_system(question: str = "") -> str:
     return "\n\n".join([prompt(JUDGE), *([prompt("judge-answer")] if question else [])])
 
 
-def by_sources(claims: Mapping[str, Sequence[Passage]]) -> dict[str, Sequence[Passage]]:
+def by_sources(claims: Claims) -> dict[str, Sequence[Passage]]:
     """Put claims together that cite the same sources: so they are numbered in their order."""
     groups: dict[tuple[int, ...], dict[str, Sequence[Passage]]] = {}
     for claim, passages in claims.items():
@@ -196,62 +181,29 @@ def _sources(passages: Iterable[Passage]) -> tuple[int, ...]:
     return tuple(sorted({passage.source for passage in passages}))
 
 
-def judge_request(
-    claims: Mapping[str, Sequence[Passage]], evidence: Evidence, answer: str = ""
-) -> str:
+def judge_request(claims: Claims, evidence: Evidence, answer: str = "") -> str:
     """Write what a judge is asked: question and answer, then the claims before their passages.
 
-    Claims are numbered from 1; those that cite the same sources stand together, so that passages
-    are shown once, with what stands before and after them, their headings and the page's title.
-    What the answer's other sentences cite comes last: a second hop is told by the first one's.
+    Claims are numbered from 1; neighbours that cite the same sources stand together, so that
+    passages are shown once, with what stands before and after them, their headings and the page's
+    title. What the answer's other sentences cite comes last: a second hop is told by the first's.
     """
-    groups: dict[tuple[int, ...], list[str]] = {}
-    shown: dict[tuple[int, ...], dict[str, Passage]] = {}
-    for number, (claim, passages) in enumerate(claims.items(), 1):
-        sources = _sources(passages)
-        groups.setdefault(sources, []).append(f"Claim {number}: {inert(' '.join(claim.split()))}")
-        shown.setdefault(sources, {}).update((p.id, p) for p in _shown(passages, evidence))
-    head = [f"Question: {evidence.question}"] if evidence.question else []
-    if answer:
-        head.append(f"<answer>\n{inert(answer)}\n</answer>")
-    for sources, told in groups.items():
-        ordered = sorted(shown[sources].values(), key=lambda p: (p.source, p.start))
-        lines = "\n".join(format_passage(passage, evidence) for passage in ordered)
-        head.append("\n".join(told) + f"\n<web>\n{inert(lines)}\n</web>")
-    known = {each for passages in shown.values() for each in passages}
+    parts = [f"Question: {evidence.question}"] if evidence.question else []
+    parts += [f"<answer>\n{inert(answer)}\n</answer>"] if answer else []
+    known: set[str] = set()
+    numbered = enumerate(claims.items(), 1)
+    for _, group in itertools.groupby(numbered, key=lambda one: _sources(one[1][1])):
+        lines: list[str] = []
+        shown: dict[str, Passage] = {}
+        for number, (claim, passages) in group:
+            lines.append(f"Claim {number}: {inert(' '.join(claim.split()))}")
+            shown.update((passage.id, passage) for passage in _shown(passages, evidence))
+        ordered = sorted(shown.values(), key=lambda p: (p.source, p.start))
+        parts.append("\n".join([*lines, _web(ordered, evidence)]))
+        known |= shown.keys()
     others = [p for p in cited_passages(answer, evidence) if p.id not in known]
-    if others:
-        lines = "\n".join(format_passage(passage, evidence) for passage in others)
-        head.append(f"{_OTHERS}\n<web>\n{inert(lines)}\n</web>")
-    return "\n\n".join(head)
-
-
-def cited_passages(text: str, evidence: Evidence) -> list[Passage]:
-    """Find the passages that a text cites by their ids, each once."""
-    found = map(evidence.passage, dict.fromkeys(CITED.findall(text)))
-    return [passage for passage in found if passage is not None]
-
-
-def read_verdicts(
-    reply: str, claims: Mapping[str, Sequence[Passage]], evidence: Evidence | None = None
-) -> Verdicts:
-    """Read a judge's reply: a line a claim, by its number; a claim without one stays open.
-
-    What is supported by words of a source that the claim does not cite is cited to the wrong page.
-    """
-    cases = list(claims.items())
-    decided: dict[Case, Verdict] = {}
-    for match in _LINE.finditer(reply):
-        index = int(match[1]) - 1
-        if 0 <= index < len(cases):
-            claim, passages = cases[index]
-            there = _of_sources(passages, evidence) if evidence else passages
-            verdict = _verdict(match[2].lower(), match[3], there)
-            if verdict.state is VerdictState.SUPPORTED and not verdict.quote and evidence:
-                verdict = _said_elsewhere(match[3], passages, evidence) or verdict
-            decided[_case(claim, passages)] = verdict
-    said = _ANSWERS.search(reply)
-    return Verdicts(decided, cast("Answers", said[1].lower()) if said else None)
+    parts += [f"{_OTHERS}\n{_web(others, evidence)}"] if others else []
+    return "\n\n".join(parts)
 
 
 def _shown(passages: Sequence[Passage], evidence: Evidence) -> list[Passage]:
@@ -267,34 +219,49 @@ def _shown(passages: Sequence[Passage], evidence: Evidence) -> list[Passage]:
     return [passage for passage in found if passage.kind != "heading" or passage in cited]
 
 
-def _of_sources(passages: Sequence[Passage], evidence: Evidence) -> list[Passage]:
-    """Give all passages of the sources of some: a judge may quote what stood beside them."""
-    sources = map(evidence.source, dict.fromkeys(p.source for p in passages))
-    return [*passages, *(p for source in sources if source is not None for p in source.passages)]
+def _web(passages: Iterable[Passage], evidence: Evidence) -> str:
+    lines = "\n".join(format_passage(passage, evidence) for passage in passages)
+    return f"<web>\n{inert(lines)}\n</web>"
 
 
-def _said_elsewhere(rest: str, passages: Sequence[Passage], evidence: Evidence) -> Verdict | None:
-    """Tell of a claim whose words a judge found on a page that the claim does not cite."""
-    cited = {passage.source for passage in passages}
-    pages = {source.url for source in evidence.sources if source.n in cited}
-    for source in evidence.sources:
-        if source.url in pages:
+def cited_passages(text: str, evidence: Evidence) -> list[Passage]:
+    """Find the passages that a text cites by their ids, each once."""
+    found = map(evidence.passage, dict.fromkeys(CITED.findall(text)))
+    return [passage for passage in found if passage is not None]
+
+
+def read_verdicts(reply: str, claims: Claims, evidence: Evidence) -> Verdicts:
+    """Read a judge's reply: a line a claim, by its number; a claim without one stays open.
+
+    What is supported by words of a source that the claim does not cite is cited to the wrong page.
+    """
+    cases = list(claims.items())
+    decided: dict[Case, Verdict] = {}
+    for match in _LINE.finditer(reply):
+        number, word, rest = int(match[1]), match[2].lower(), match[3]
+        if not 0 < number <= len(cases):
             continue
-        if quote := _quote(rest, [passage.text for passage in source.passages]):
-            said = f"it stands on another page, “{source.title or source.url}”: “{quote}”"
-            return Verdict(VerdictState.UNDECIDED, "", said, "judge")
-    return None
-
-
-def _verdict(word: str, rest: str, passages: Iterable[Passage]) -> Verdict:
-    state, reason = _STATES[word]
-    quote = _quote(rest, [passage.text for passage in passages])
-    remark = rest.replace(quote, "").strip(' \t:;,.—–-*`"“”')
-    if quote and state is not VerdictState.SUPPORTED:
-        reason = f"{reason}: “{' '.join(quote.split())}”"
-    if state is not VerdictState.SUPPORTED and 1 < len(remark.split()) <= _LONGEST_REASON:
-        reason = f"{reason} ({remark})"
-    return Verdict(state, quote, reason, "judge")
+        claim, passages = cases[number - 1]
+        cited = {passage.source for passage in passages}
+        sources = [source for source in evidence.sources if source.n in cited]
+        beside = (passage for source in sources for passage in source.passages)
+        state, reason = _STATES[word]
+        quote = _quote(rest, [passage.text for passage in (*passages, *beside)])
+        remark = rest.replace(quote, "").strip(' \t:;,.—–-*`"“”')
+        urls = {source.url for source in sources}
+        for page in evidence.sources if state is VerdictState.SUPPORTED and not quote else ():
+            words = "" if page.url in urls else _quote(rest, [p.text for p in page.passages])
+            if words:
+                state, remark = VerdictState.UNDECIDED, ""
+                reason = f"it stands on another page, “{page.title or page.url}”: “{words}”"
+                break
+        if quote and state is not VerdictState.SUPPORTED:
+            reason = f"{reason}: “{' '.join(quote.split())}”"
+        if state is not VerdictState.SUPPORTED and 1 < len(remark.split()) <= _LONGEST_REASON:
+            reason = f"{reason} ({remark})"
+        decided[_case(claim, passages)] = Verdict(state, quote, reason, "judge")
+    answers = _ANSWERS.search(reply)
+    return Verdicts(decided, cast("Answers", answers[1].lower()) if answers else None)
 
 
 def _quote(rest: str, texts: Sequence[str]) -> str:
@@ -302,7 +269,7 @@ def _quote(rest: str, texts: Sequence[str]) -> str:
 
     The words may have quotation marks of their own, and several places may be quoted.
     """
-    marks = [i for i, character in enumerate(rest) if character in _MARKS]
+    marks = [i for i, character in enumerate(rest) if character in '"“”']
     spans = [rest[a + 1 : b] for a, b in itertools.combinations(marks, 2)]
     # A word set off by spaces stands between two quotes: it joins them.
     spans = [span for span in spans if span == span.strip() or len(span.split()) > 1]

@@ -149,6 +149,7 @@ class ConversationJobs:
                 if skill.get("name") in turn.shown
             ]
             await self.in_thread(self.upkeep.put_skills, moved)
+        # By the count as it stood then: another run may have ended meanwhile.
         count = await self._count()
         long = len(turn.history) > self.upkeep.limits.condense_past
         if self.ask is None:

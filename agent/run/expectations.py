@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import (
     AfterValidator,
@@ -27,16 +27,16 @@ from agent.types import Status  # noqa: TC001 - pydantic reads the annotation
 from browser.net.url import host
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from agent.types import Report
 
 
-_HINT = "It is a mapping with `checks:`, a list of `question` (or `run`) and `expect`."
+_HINT: Final = "It is a mapping with `checks:`, a list of `question` (or `run`) and `expect`."
 
 
 def _several(value: Any) -> tuple[str, ...]:
-    """Take one value or a list; what YAML reads as a number is meant as it is written."""
+    # What YAML reads as a number is meant as it is written.
     return tuple(str(part) for part in (value if isinstance(value, list) else [value]))
 
 
@@ -77,24 +77,22 @@ class Expectation(BaseModel):
 
     def failures(self, report: Report) -> list[str]:
         """Say in a line each what does not hold."""
-        return [*self._outcome(report), *self._answer(report), *self._limits(report)]
+        return [*self._quality(report), *self._answer(report), *self._costs(report)]
 
-    def _outcome(self, report: Report) -> Iterator[str]:
+    def _quality(self, report: Report) -> Iterator[str]:
         if report.status != self.status:
             why = f": {report.error.message}" if report.error else ""
             yield f"status is {report.status}, not {self.status}{why}"
-        if self.verified is not None and verified(report) is not self.verified:
+        if self.verified is False and verified(report):
+            yield "the answer is verified"
+        if self.verified and not verified(report):
             others = [s.text for s in report.sentences if s.verdict != "supported"]
-            yield (
-                "the answer is verified"
-                if not self.verified
-                else (f"not every sentence is supported: {'; '.join(others) or 'there is none'}")
-            )
+            yield f"not every sentence is supported: {'; '.join(others) or 'there is none'}"
         if self.from_pages and (weak := [s.text for s in report.sentences if s.weak]):
             yield f"search results alone say: {'; '.join(weak)}"
-        wanted, found = self.min_confidence, report.confidence
-        if wanted is not None and (found is None or found < wanted):
-            said = "not rated" if found is None else f"{found:.2f}"
+        wanted, rated = self.min_confidence, report.confidence
+        if wanted is not None and (rated is None or rated < wanted):
+            said = "not rated" if rated is None else f"{rated:.2f}"
             yield f"confidence is {said}, below {wanted:.2f}"
 
     def _answer(self, report: Report) -> Iterator[str]:
@@ -111,7 +109,7 @@ class Expectation(BaseModel):
         for glob in self.not_cite:
             yield from (f"{url} is cited, against {glob!r}" for url in urls if _matches(url, glob))
 
-    def _limits(self, report: Report) -> Iterator[str]:
+    def _costs(self, report: Report) -> Iterator[str]:
         if self.max_usd is not None and report.usage.usd > self.max_usd:
             yield f"it cost ${report.usage.usd:.4f}, above ${self.max_usd:.4f}"
         if self.max_steps is not None and report.steps > self.max_steps:
@@ -165,8 +163,7 @@ class Suite(BaseModel):
 def read_suite(path: Path) -> Suite:
     """Read a file of checks; raises `UsageError` that names the line or the key that is wrong."""
     try:
-        text = path.read_text(encoding="utf-8")
-        rows = YAML(typ="safe", pure=True).load(text)
+        rows = YAML(typ="rt", pure=True).load(path.read_text(encoding="utf-8"))
         suite = Suite.model_validate({**rows, "folder": path.parent})
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
@@ -177,33 +174,23 @@ def read_suite(path: Path) -> Suite:
         raise UsageError(f"{path} holds no checks", hint=_HINT) from error
     except ValidationError as error:
         first = error.errors()[0]
-        raise _wrong(path, text, first["loc"], first["msg"]) from error
-    _check_options(suite, path, text)
-    return suite
-
-
-def _check_options(suite: Suite, path: Path, text: str) -> None:
-    """Find a wrong setting before the first question is asked."""
-    places: list[tuple[tuple[str | int, ...], dict[str, Any]]] = [(("options",), suite.options)]
-    places += [(("checks", n, "options"), check.options) for n, check in enumerate(suite.checks)]
-    for place, settings in places:
-        for name, value in settings.items():
+        raise _wrong(path, rows, first["loc"], first["msg"]) from error
+    # A wrong setting is found before the first question is asked.
+    settings: list[tuple[tuple[str | int, ...], dict[str, Any]]] = [(("options",), suite.options)]
+    settings += [(("checks", n, "options"), check.options) for n, check in enumerate(suite.checks)]
+    for place, given in settings:
+        for name, value in given.items():
             try:
                 options({name: value})
             except UsageError as error:
-                raise _wrong(path, text, (*place, name), str(error)) from error
+                raise _wrong(path, rows, (*place, name), str(error)) from error
+    return suite
 
 
-def _wrong(path: Path, text: str, place: tuple[str | int, ...], why: str) -> UsageError:
-    where = ".".join(str(part) for part in place) or "the file"
-    return UsageError(f"{path}:{line_of(text, place)}: {where}: {why}", hint=_HINT)
-
-
-def line_of(text: str, path: Sequence[str | int]) -> int:
-    """Tell the line (from 1) of the value at a path of keys and indexes, or of what holds it."""
-    node: Any = YAML(typ="rt", pure=True).load(text)
-    line = 0
-    for part in path:
+def _wrong(path: Path, rows: Any, place: tuple[str | int, ...], why: str) -> UsageError:
+    """Name the line of the value at a path of keys and indexes, or of what would hold it."""
+    node, line = rows, 0
+    for part in place:
         if isinstance(node, CommentedMap) and part in node:
             line = node.lc.key(part)[0]
         elif isinstance(node, CommentedSeq) and isinstance(part, int) and part < len(node):
@@ -211,4 +198,5 @@ def line_of(text: str, path: Sequence[str | int]) -> int:
         else:
             break
         node = node[part]
-    return line + 1
+    where = ".".join(str(part) for part in place) or "the file"
+    return UsageError(f"{path}:{line + 1}: {where}: {why}", hint=_HINT)

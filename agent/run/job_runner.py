@@ -71,6 +71,7 @@ class UnsettledRuns:
         from filelock import FileLock, Timeout  # noqa: PLC0415 - a run without memory has no jobs
 
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # Not bound to a thread: it is claimed in one and let go of in another.
         lock = FileLock(self._folder / run, blocking=False, thread_local=False)
         try:
             lock.acquire()
@@ -134,7 +135,7 @@ class PendingJobs:
         for event in record.up_to_end():
             ledger.note(event)
         return cls(
-            report=Report.model_validate(end.data["report"]),
+            report=Report.model_validate(record.report),
             notes=JobNotes(**noted),
             session=str(record.started.get("session") or record.folder.id),
             ledger=ledger,
@@ -254,10 +255,10 @@ class JobRunner:
     ) -> bool:
         """Do the jobs of a run; one that came to no end, or is sealed, has none to do."""
         pending = PendingJobs.of(record)
-        if pending is None or record.folder.stamps():
+        if pending is None or record.folder.stamps():  # a stamp is on the record as it stands
             forget(lock)
             return False
-        if pending.notes.memory != self.name:
+        if pending.notes.memory != self.name:  # left for a run on that memory
             return False
         redactor = Redactor(secrets_of(os.environ))
         with closing(Journal(record.folder)) as journal:

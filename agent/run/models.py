@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agent.config import CONTEXT_WINDOW, host_port, made
+from agent.config import host_port, made
 from agent.guard.redact import StreamRedactor
 from agent.keyless.model import ExtractiveModel
 from agent.limits import STANDARD
@@ -23,7 +23,7 @@ from agent.models.providers import (
     preload_client,
     remote_model,
 )
-from agent.models.router import LazyModel
+from agent.models.router import LazyModel, Router
 from agent.models.scripted import ScriptedModel
 from agent.review.judge import PluggedJudge
 from browser.net.egress import Egress, EgressPolicy
@@ -44,26 +44,27 @@ if TYPE_CHECKING:
 class FoundModel:
     """The model that a run was found to have, before anything is opened.
 
-    `local` needs no endpoint; else `where` is one.
+    It is either `local`, which needs no endpoint, or behind one.
     """
 
     options: Options
     environ: Mapping[str, str]
-    local: Model | None
-    where: Endpoint | None
+    local: Model | None = None
+    endpoint: Endpoint | None = None
 
     @property
     def name(self) -> str:
         """What the record calls it."""
-        return self.local.name if self.local else self.where.name if self.where else ""
+        found = self.local or self.endpoint
+        return found.name if found else ""
 
     @property
     def guided(self) -> bool:
         """Tell whether rules drive the loop for it: it is small, or that is asked by flag."""
-        if self.where is None:
+        if self.endpoint is None:
             return False
         wanted = self.options.guided
-        return is_small(self.where.model) if wanted is None else wanted
+        return is_small(self.endpoint.model) if wanted is None else wanted
 
     @property
     def by_rules(self) -> bool:
@@ -71,24 +72,33 @@ class FoundModel:
         return self.guided or isinstance(self.local, ExtractiveModel)
 
     async def open(self, stack: AsyncExitStack, note: Callable[[str], object]) -> Model:
-        """Open it, guided where it is small, with its fallbacks behind it."""
+        """Open it, guided where it is small, with its fallbacks behind it.
+
+        `note` is told of each model that was passed over. Raises `UsageError` for a fallback that
+        nobody has.
+        """
         options = self.options
-        model = self.local or await open_remote_model(
-            stack, self.where, options.proxy, options.context_window
-        )
+        model = self.local or await open_endpoint(stack, self.endpoint, options)
         model = GuidedModel(model, options.effort) if self.guided else model
-        return await with_fallbacks(stack, model, options, self.environ, note)
+        if not options.fallback:
+            return model
+        models = [model]
+        for name in options.fallback:  # looked up at once, opened when it is needed
+            where = find_endpoint(name, None, self.environ, options)
+            opening = partial(open_endpoint, stack, where, options)
+            models.append(LazyModel(where, opening) if where else _local_model(name))
+        return Router(models, note)
 
     async def open_judge(self, stack: AsyncExitStack) -> Model | None:
         """Open the model that judges; None where the run's own does."""
-        options = self.options
-        if options.judge is None:
+        judge = self.options.judge
+        if judge is None:
             return None
-        if options.judge.isidentifier() and options.judge != EXTRACTIVE:
-            plugged = made("judges", options.judge)
+        if judge.isidentifier() and judge != EXTRACTIVE:
+            plugged = made("judges", judge)
             if plugged is not None:
-                return PluggedJudge(options.judge, plugged)
-        return await open_model(stack, options.judge, options, self.environ)
+                return PluggedJudge(judge, plugged)
+        return await open_model(stack, judge, self.options, self.environ)
 
 
 def find_model(options: Options, brought: Model | None, environ: Mapping[str, str]) -> FoundModel:
@@ -97,16 +107,46 @@ def find_model(options: Options, brought: Model | None, environ: Mapping[str, st
     Raises `UsageError` for one that nobody has.
     """
     if brought is not None:
-        return FoundModel(options, environ, brought, None)
-    where = find_endpoint(options.model, options.base_url, environ, options)
-    if where is None:
-        return FoundModel(options, environ, local_model(options.model, options.effort), None)
-    preload_client(where)
-    return FoundModel(options, environ, None, where)
+        return FoundModel(options, environ, brought)
+    endpoint = find_endpoint(options.model, options.base_url, environ, options)
+    if endpoint is None:
+        return FoundModel(options, environ, _local_model(options.model, options.effort))
+    preload_client(endpoint)
+    return FoundModel(options, environ, endpoint=endpoint)
 
 
-def local_model(name: str | None, effort: Effort = STANDARD) -> Model:
-    """Make a model that needs no endpoint: the keyless one at a depth, or a script.
+async def open_model(
+    stack: AsyncExitStack, name: str | None, options: Options, environ: Mapping[str, str]
+) -> Model:
+    """Open a model by its name, None the default one; raises `UsageError` for one nobody has."""
+    endpoint = find_endpoint(name, options.base_url, environ, options)
+    return await open_endpoint(stack, endpoint, options) if endpoint else _local_model(name)
+
+
+async def open_endpoint(
+    stack: AsyncExitStack, endpoint: Endpoint | None, options: Options
+) -> Model:
+    """Open a model behind an endpoint, through a way out of its own.
+
+    The endpoint's address is the user's word, so it may be private; pages get no such right,
+    which is why the web's way out is another one.
+    """
+    assert endpoint is not None, "a model that is not local has an endpoint"
+    if endpoint.api == "local":
+        serving = serve_model_file(endpoint.model, options.context_window)
+        address = await stack.enter_async_context(serving)
+        endpoint = replace(endpoint, base_url=address, model="", api="openai")
+    private = (host_port(endpoint.base_url),) if endpoint.base_url else ()
+    allowed = EgressPolicy(allow_private=private, upstream_proxy=options.proxy)
+    egress = await stack.enter_async_context(Egress(allowed))
+    # In a thread, since the client's package may still be loading.
+    model = await asyncio.to_thread(remote_model, endpoint, egress.proxy_url)
+    stack.push_async_callback(model.aclose)
+    return model
+
+
+def _local_model(name: str | None, effort: Effort = STANDARD) -> Model:
+    """Make a model that needs no endpoint: a script, a plug-in, or the keyless one at a depth.
 
     Raises `UsageError` for a script that is not there, or not as it should be.
     """
@@ -114,59 +154,6 @@ def local_model(name: str | None, effort: Effort = STANDARD) -> Model:
         return ScriptedModel.from_file(name.removeprefix(SCRIPTED))
     plugged = plugin_model(name) if name and name != EXTRACTIVE else None
     return plugged or ExtractiveModel(effort)
-
-
-async def open_remote_model(
-    stack: AsyncExitStack,
-    where: Endpoint | None,
-    upstream: str | None,
-    context_window: int = CONTEXT_WINDOW,
-) -> Model:
-    """Open a model behind an endpoint, through a way out of its own.
-
-    The endpoint's address is the user's word, so it may be private; pages get no such right,
-    which is why the web's way out is another one.
-    """
-    assert where is not None, "a model that is not local has an endpoint"
-    if where.api == "local":
-        address = await stack.enter_async_context(serve_model_file(where.model, context_window))
-        where = replace(where, base_url=address, model="", api="openai")
-    private = (host_port(where.base_url),) if where.base_url else ()
-    allowed = EgressPolicy(allow_private=private, upstream_proxy=upstream)
-    egress = await stack.enter_async_context(Egress(allowed))
-    model = await asyncio.to_thread(remote_model, where, egress.proxy_url)
-    stack.push_async_callback(model.aclose)
-    return model
-
-
-async def with_fallbacks(
-    stack: AsyncExitStack,
-    model: Model,
-    options: Options,
-    environ: Mapping[str, str],
-    note: Callable[[str], object],
-) -> Model:
-    """Put the fallback models behind the first; raises `UsageError` for a name nobody has."""
-    if not options.fallback:
-        return model
-    from agent.models.router import Router  # noqa: PLC0415 - only where there are several
-
-    models = [model]
-    for name in options.fallback:  # looked up at once, opened when it is needed
-        where = find_endpoint(name, None, environ, options)
-        opening = partial(open_remote_model, stack, where, options.proxy, options.context_window)
-        models.append(LazyModel(where, opening) if where else local_model(name))
-    return Router(models, note)
-
-
-async def open_model(
-    stack: AsyncExitStack, name: str | None, options: Options, environ: Mapping[str, str]
-) -> Model:
-    """Open a model by its name, None the default one; raises `UsageError` for one nobody has."""
-    where = find_endpoint(name, options.base_url, environ, options)
-    if where is None:
-        return local_model(name)
-    return await open_remote_model(stack, where, options.proxy, options.context_window)
 
 
 class RedactingModel(ModelWrapper):

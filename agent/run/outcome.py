@@ -128,7 +128,7 @@ class Ledger:
     def _note_reply(self, event: Event) -> None:
         data, usage = event.data, self._usage
         if not event.place.startswith(JUDGE):  # which may be another model
-            usage.model = data["model"]
+            usage.model = data["model"]  # the one that answered in the end, with a fallback another
             self._fit = Fit(**data["fit"]) if "fit" in data else None
         usage.model_calls += 1
         usage.input_tokens += data["input_tokens"]
@@ -144,6 +144,7 @@ class Ledger:
     def finished(self, result: LoopResult, verdicts: Verdicts | None = None) -> Report:
         """Report on a run that came to its end, or to one of its limits."""
         evidence = self.evidence
+        # A search that failed everywhere is no answer that was not found.
         if not evidence.sources and self._searches:
             asked = [line for line in self._searches if line.outcome != "skipped"]
             if not any(line.outcome in _ANSWERED_HONESTLY for line in asked):

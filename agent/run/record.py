@@ -7,12 +7,11 @@ asked again, and what stands there is not written twice.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.config import CONTEXT_WINDOW
 from agent.errors import JournalError, ModelUnavailable, UsageError
 from agent.evidence.store import BLOCK, Evidence
 from agent.guard.model_client import request_digest
@@ -27,18 +26,14 @@ from agent.journal.events import (
     OUTLINE,
     PLAN,
     REPHRASE,
-    REVIEW,
     SYNTHESIS,
     VALUES,
     read_events,
 )
 from agent.journal.messages import images_from_rows, message_from_row, passages_by_id
-from agent.limits import EFFORTS
-from agent.loop.loop import NUDGED
 from agent.models.base import ModelReply, ModelWrapper, Usage, ask_model, guide
-from agent.models.providers import EXTRACTIVE
 from agent.protocol.results import CallResult
-from agent.types import ErrorInfo, Fit, Message
+from agent.types import Fit, Message
 from browser.types import Document, Outcome, Page, SearchResult
 
 if TYPE_CHECKING:
@@ -47,7 +42,6 @@ if TYPE_CHECKING:
     from agent.evidence.store import Source
     from agent.journal.events import Event, Journal
     from agent.journal.runs import RunFolder
-    from agent.limits import Effort
     from agent.models.base import Model, OnText
     from agent.tools.context import Record
 
@@ -59,15 +53,6 @@ _ONCE: Final = frozenset(
     {"model.request", "model.reply", "thought", "tool.call", "tool.result", "tool.intent"}
 )
 """Events that name one effect: at a place where one stands on record, it is not written again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A model call: its place, its digest, and the messages that were new in it, as recorded."""
-
-    place: str
-    sha256: str
-    rows: Sequence[dict[str, Any]] = field(default=(), repr=False)
 
 
 class RunRecord:
@@ -87,9 +72,9 @@ class RunRecord:
         """Read a run; raises `JournalError` where it holds no beginning."""
         return cls(folder, read_events(folder.journal))
 
-    def of(self, kind: str) -> Sequence[Event]:
+    def of(self, kind: str) -> list[Event]:
         """Give the events of a type, in order."""
-        return self._by_type.get(kind, ())
+        return self._by_type[kind]
 
     # How it began.
 
@@ -112,14 +97,9 @@ class RunRecord:
         return self
 
     @property
-    def began(self) -> str:
-        """When it began: ISO 8601, UTC."""
-        return self.events[0].at
-
-    @property
-    def by_rules(self) -> bool:
-        """Whether rules drove its loop from the beginning: there was no model, or it was guided."""
-        return self.started["model"] == EXTRACTIVE or bool(self.started.get("guided"))
+    def day(self) -> str:
+        """The day on which it began (UTC)."""
+        return self.events[0].at[:10]
 
     @property
     def options(self) -> dict[str, Any]:
@@ -127,39 +107,23 @@ class RunRecord:
         return dict(self.started["options"])
 
     @property
-    def effort(self) -> Effort:
-        """How far the run went."""
-        return EFFORTS[self.options.get("depth", "standard")]
-
-    @property
-    def context_window(self) -> int:
-        """The window that its conversations were kept in, in tokens."""
-        return int(self.options.get("context_window", CONTEXT_WINDOW))
-
-    @property
     def schema(self) -> dict[str, Any] | None:
         """The JSON Schema that values were asked for in."""
         found = self.started.get("schema")
         return found if isinstance(found, dict) else None
 
-    @property
-    def tools(self) -> dict[str, Any]:
-        """What was noted of the tools that the run had."""
-        return next((event.data for event in self.of("tools.offered")), {})
-
     # What its models were asked and said, and what its tools gave, by their places.
 
-    @cached_property
-    def requests(self) -> list[Request]:
-        """Every model call, in order."""
-        asked = self.of("model.request")
-        return [Request(e.place, e.data["sha256"], e.data["messages"]) for e in asked]
+    @property
+    def requests(self) -> list[Event]:
+        """Every model call, in order: its digest, and the messages that were new in it."""
+        return self.of("model.request")
 
-    @cached_property
+    @property
     def system(self) -> str:
         """The system prompt of its loops."""
-        own = [e for e in self.of("model.request") if not e.place.startswith(_OTHERS)]
-        return next((e.data["system"] for e in reversed(own) if e.data["system"]), "")
+        own = (e.data["system"] for e in self.requests if not e.place.startswith(_OTHERS))
+        return next((prompt for prompt in reversed([*own]) if prompt), "")
 
     @cached_property
     def replies(self) -> dict[str, ModelReply]:
@@ -172,11 +136,6 @@ class RunRecord:
             usage = Usage(*counted, data["usd"])
             found[event.place] = ModelReply(data["text"], usage, data["model"], fit)
         return found
-
-    @cached_property
-    def failures(self) -> dict[str, ErrorInfo]:
-        """How model calls failed."""
-        return {event.place: ErrorInfo(**event.data) for event in self.of("model.failed")}
 
     @cached_property
     def results(self) -> dict[str, tuple[str, str, CallResult]]:
@@ -199,45 +158,27 @@ class RunRecord:
             found[event.place] = (data["name"], data["param"], result)
         return found
 
-    @cached_property
-    def intents(self) -> set[str]:
-        """The places of calls that may have had an effect."""
-        return {event.place for event in self.of("tool.intent")}
-
     def opening_at(self, loop: str) -> list[Message] | None:
         """Give the messages with which a loop began; None where it never did."""
         for request in self.requests:
             if request.place.startswith(f"{loop}/"):
-                return self.messages(request.rows)
+                return self.messages(request)
             if loop == MAIN and request.place in (SYNTHESIS, CLOSING):
-                return self.messages(request.rows[:-1])
+                return self.messages(request)[:-1]
         return None
 
-    def messages(self, rows: Iterable[dict[str, Any]]) -> list[Message]:
-        """Read messages again, with the passages that they showed."""
-        return [message_from_row(row, self.folder.blob, self.evidence.passage) for row in rows]
-
-    def steps_at(self, loop: str) -> int:
-        """Count the steps that a loop began, the wrap-up not among them."""
-        places = (request.place.partition("/") for request in self.requests)
-        return sum(head == loop and step.isdigit() for head, _, step in places)
-
-    def asked_for(self, place: str) -> bool:
-        """Whether the model was asked for this."""
-        return any(request.place == place for request in self.requests)
+    def messages(self, request: Event) -> list[Message]:
+        """Read the messages that were new in a request, with the passages that they showed."""
+        blob, passage = self.folder.blob, self.evidence.passage
+        return [message_from_row(row, blob, passage) for row in request.data["messages"]]
 
     def replies_by_digest(self) -> dict[str, deque[ModelReply]]:
         """Give the replies by what was asked."""
         found: dict[str, deque[ModelReply]] = defaultdict(deque)
         for request in self.requests:
             if request.place in self.replies:
-                found[request.sha256].append(self.replies[request.place])
+                found[request.data["sha256"]].append(self.replies[request.place])
         return found
-
-    @property
-    def nudged(self) -> bool:
-        """Whether a model that had read nothing was asked once more."""
-        return any(event.data["circle"] == NUDGED for event in self.of("guard.noticed"))
 
     # What it read.
 
@@ -298,31 +239,10 @@ class RunRecord:
 
     # How it ended.
 
-    @cached_property
-    def limits(self) -> dict[str, str]:
-        """The limits that ended loops, by the loops."""
-        return {event.place: event.data["limit"] for event in self.of("limit.reached")}
-
-    @property
-    def limit(self) -> str | None:
-        """The limit that ended the run."""
-        drafts = self.of("answer.draft")
-        return drafts[-1].data["limit"] if drafts else None
-
-    @cached_property
-    def reviews(self) -> dict[str, dict[str, Any]]:
-        """What was said against the answer, at `review`, and against sections, by their loops."""
-        return {event.place.partition("/")[0]: event.data for event in self.of(REVIEW)}
-
-    @property
-    def verdicts(self) -> list[dict[str, str]]:
-        """What the judge decided."""
-        return [row for event in self.of("judge") for row in event.data["verdicts"]]
-
     @property
     def end(self) -> Event | None:
         """Its last event `run.finished`, with the report; None where it came to no end."""
-        return next(iter(self.of("run.finished")[-1:]), None)
+        return self.of("run.finished")[-1] if self.of("run.finished") else None
 
     def up_to_end(self) -> Sequence[Event]:
         """Give the events up to its end: what comes behind it are the jobs of its conversation."""
@@ -330,29 +250,9 @@ class RunRecord:
         return [event for event in self.events if end is None or event.seq <= end.seq]
 
     @property
-    def _report(self) -> dict[str, Any]:
+    def report(self) -> dict[str, Any]:
+        """Its report; empty where it came to no end."""
         return self.end.data["report"] if self.end else {}
-
-    @property
-    def answer(self) -> str | None:
-        """The answer of its report."""
-        return self._report.get("answer")
-
-    @property
-    def status(self) -> str | None:
-        """The status of its report."""
-        return self._report.get("status")
-
-    @property
-    def error(self) -> ErrorInfo | None:
-        """The error of its report."""
-        error = self._report.get("error")
-        return ErrorInfo(**error) if error else None
-
-    @property
-    def elapsed_s(self) -> float:
-        """The seconds that it took."""
-        return float(self._report.get("elapsed_s", 0.0))
 
     def with_options(self, options: dict[str, Any]) -> RunRecord:
         """Give the same record with other settings."""
@@ -371,10 +271,11 @@ class ResumedModel(ModelWrapper):
     def __init__(self, record: RunRecord, live: Model) -> None:
         super().__init__(live)
         self._replies = record.replies_by_digest()
+        failed = {event.place for event in record.of("model.failed")}
         self._failed = {
-            request.sha256
+            request.data["sha256"]
             for request in record.requests
-            if request.place.startswith(CONDENSE) and request.place in record.failures
+            if request.place.startswith(CONDENSE) and request.place in failed
         }
 
     async def reply(

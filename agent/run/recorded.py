@@ -116,13 +116,15 @@ class ResumedCalls:
         self._record = record
         self._live = live
         self._write = write
+        self._begun = {event.place for event in record.of("tool.intent")}
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
         """Find a call's result, or make the call."""
         known = self._record.results.get(place)
+        # The model may have been asked anew, and call something else in this place.
         if known is not None and known[:2] == (call.name, call.param):
             return lambda: known[2]
-        if place not in self._record.intents:
+        if place not in self._begun:  # an effect that it may have had is not had twice
             return await self._live.run(call, place)
 
         def unknown() -> CallResult:

@@ -7,18 +7,18 @@ from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
-from agent.config import MAX_STEPS
+from agent.config import CONTEXT_WINDOW, MAX_STEPS
 from agent.errors import ModelUnavailable, ReplayDiverged, ResearchError, error_kind
 from agent.guard.budget import Budget, LimitReached
 from agent.guard.model_client import request_digest
 from agent.journal.events import CONDENSE, MAIN, MISSING, OUTLINE, PLAN, REVIEW, VALUES
-from agent.loop.loop import LoopResult, asks_for_notes
+from agent.limits import EFFORTS
+from agent.loop.loop import NUDGED, LoopResult, asks_for_notes
 from agent.loop.orchestrator import Orchestrator
 from agent.models.base import Task
-from agent.protocol.results import CallResult
+from agent.models.providers import EXTRACTIVE
 from agent.review.gate import Gate, repaired
 from agent.review.judge import Verdicts
-from agent.review.schema import Schema
 from agent.run.outcome import INTERRUPT, Ledger, add_values, answer_by_rules
 from agent.tools.context import unrecorded
 from agent.tools.toolset import guides_for
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from agent.models.base import ModelReply
+    from agent.protocol.results import CallResult
     from agent.run.record import RunRecord
     from agent.types import Message, Report, ToolCall
 
@@ -43,20 +44,19 @@ async def replay(record: RunRecord) -> Report:
     Raises `ReplayDiverged` where the run would now ask its model or its tools something else.
     """
     question, evidence = record.require_question().question, record.evidence
-    budget = RecordedBudget(record)
+    options, budget = record.options, RecordedBudget(record)
     ledger = Ledger(question, evidence, budget)
     for event in record.up_to_end():
         ledger.note(event)
+    # What the gate said against the answer stands at `review`, against a section at its loop.
+    reviews = {event.place.partition("/")[0]: event.data for event in record.of(REVIEW)}
+    tools = next((event.data for event in record.of("tools.offered")), {})
 
     async def build_context(_question: str, place: str) -> list[Message]:
         found = record.opening_at(place)
         if found is None:
             raise ReplayDiverged(f"the run begins a loop {place} that is not on record")
         return found
-
-    def objections(_text: str, place: str) -> str | None:
-        review = record.reviews.get(place)
-        return str(review["said"]) if review else None
 
     work = Orchestrator(
         RecordedModel(record),
@@ -65,15 +65,15 @@ async def replay(record: RunRecord) -> Report:
         record.system,
         unrecorded,
         build_context,
-        effort=record.effort,
-        as_report=bool(record.options.get("report")),
-        guides=partial(guides_for, noted=record.tools),
-        context_window=record.context_window,
-        objections=objections,
+        effort=EFFORTS[options.get("depth", "standard")],
+        as_report=bool(options.get("report")),
+        guides=partial(guides_for, noted=tools),
+        context_window=int(options.get("context_window", CONTEXT_WINDOW)),
+        objections=lambda _text, place: reviews.get(place, {}).get("said"),
     )
     try:
         result = await answer_by_rules(await work.answer(question), work.messages)
-        if review := record.reviews.get(REVIEW):
+        if review := reviews.get(REVIEW):
             result = await repaired(work, result, review["said"], review.get("kept", []))
     except Interrupted:
         result = await answer_by_rules(LoopResult("", INTERRUPT), work.messages)
@@ -81,9 +81,11 @@ async def replay(record: RunRecord) -> Report:
         raise
     except ResearchError as error:
         return ledger.failed(error)
-    verdicts = Verdicts.of_rows(record.verdicts)
+    verdicts = Verdicts.of_rows([row for e in record.of("judge") for row in e.data["verdicts"]])
     report = ledger.finished(result, verdicts)
     if record.schema is not None:
+        from agent.review.schema import Schema  # noqa: PLC0415 - few runs have one
+
         gate = Gate(work, evidence, unrecorded, verdicts=verdicts)
         await add_values(report, result.text, Schema(record.schema), gate)
     return report
@@ -100,8 +102,9 @@ class RecordedModel:
         self.name = str(record.started["model"])
         self._record = record
         self._replies = record.replies_by_digest()
+        self._places = {request.place for request in record.requests}
         self._looked = 0
-        self._by_rules = record.by_rules
+        self._by_rules = self.name == EXTRACTIVE or bool(record.started.get("guided"))
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Give the recorded reply; raises `ReplayDiverged`, or the limit that ended the call."""
@@ -125,32 +128,41 @@ class RecordedModel:
         """Tell what was asked beside the question."""
         match task:
             case Task.NUDGE:
-                return self._record.nudged
+                noticed = self._record.of("guard.noticed")
+                return any(event.data["circle"] == NUDGED for event in noticed)
             case Task.HEED:
                 return not self._by_rules
             case Task.CONDENSE:
-                return any(r.place.startswith(CONDENSE) for r in self._record.requests)
-            case Task.MISSING:
+                return any(place.startswith(CONDENSE) for place in self._places)
+            case Task.MISSING:  # asked before each round, of which the depth may allow several
                 self._looked += 1
-                return self._record.asked_for(f"{MISSING}/{self._looked}")
-        return task in _ASKED_AT and self._record.asked_for(_ASKED_AT[task])
+                return f"{MISSING}/{self._looked}" in self._places
+        return _ASKED_AT.get(task) in self._places
 
     def _fail_as_recorded(self, digest: str) -> None:
         """Fail as the recorded call did that never got its reply."""
         record = self._record
+        failures = {event.place: event.data for event in record.of("model.failed")}
         for request in record.requests:
-            if request.sha256 != digest or request.place in record.replies:
+            if request.data["sha256"] != digest or request.place in record.replies:
                 continue
             loop = request.place.removeprefix(f"{CONDENSE}/").partition("/")[0]
-            limit = record.limits.get(loop) or record.limit
+            limit = _limit_of(record, loop)
             if limit == INTERRUPT:
                 raise Interrupted
             if limit is not None:
                 raise LimitReached(limit)
-            failure = record.failures.get(request.place) or record.error
-            if failure is not None:
-                raise error_kind(failure.type)(failure.message, hint=failure.hint)
+            failure = failures.get(request.place) or record.report.get("error")
+            if failure:
+                raise error_kind(failure["type"])(failure["message"], hint=failure["hint"])
             raise ModelUnavailable(f"the call at {request.place} failed when it was made")
+
+
+def _limit_of(record: RunRecord, loop: str = "") -> str | None:
+    """Give the limit that ended a loop, else the one that ended the run."""
+    reached = [e.data["limit"] for e in record.of("limit.reached") if e.place == loop]
+    ended = reached or [event.data["limit"] for event in record.of("answer.draft")]
+    return ended[-1] if ended else None
 
 
 class RecordedCalls:
@@ -161,25 +173,30 @@ class RecordedCalls:
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
         """Find the result of a call; raises `ReplayDiverged` where another call stood there."""
-        if self._record.limit == INTERRUPT and place not in self._record.results:
+        if _limit_of(self._record) == INTERRUPT and place not in self._record.results:
             raise Interrupted
-        name, param, result = self._record.results.get(place, ("", "", CallResult("", None)))
-        if (name, param) != (call.name, call.param):
-            then = f"{name} {param}".strip() or "no call"
+        known = self._record.results.get(place)
+        if known is None or known[:2] != (call.name, call.param):
+            then = f"{known[0]} {known[1]}".strip() if known else "no call"
             raise ReplayDiverged(
                 f"the run makes another call at {place}:\n--- on record\n+++ now\n"
                 f"-{then}\n+{call.name} {call.param}"
             )
-        return lambda: result
+        return lambda: known[2]
 
 
 class RecordedBudget(Budget):
-    """Ends where the recorded run ended, whatever the clock says."""
+    """Ends where the recorded run ended, whatever the clock says.
+
+    Where the run asks whether there is enough left for something, there is: whether it was done
+    then is told by the record, through `RecordedModel.takes`.
+    """
 
     def __init__(self, record: RunRecord, loop: str = MAIN) -> None:
-        super().__init__(max_steps=record.steps_at(loop))
+        places = (request.place.partition("/") for request in record.requests)
+        super().__init__(max_steps=sum(head == loop and n.isdigit() for head, _, n in places))
         self._record = record
-        self._limit = record.limits.get(loop) or record.limit
+        self._limit = _limit_of(record, loop)
 
     def part(self, of: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - as recorded
         """Give what the loop at this place had."""
@@ -193,16 +210,16 @@ class RecordedBudget(Budget):
         return self.steps
 
     def share_of(self, parts: int) -> int:  # noqa: ARG002 - as recorded
-        """Enough for what was begun then."""
+        """Give enough for any part."""
         return MAX_STEPS
 
     def elapsed(self) -> float:
         """The seconds that the run took then."""
-        return self._record.elapsed_s
+        return float(self._record.report.get("elapsed_s", 0.0))
 
     @property
     def steps_left(self) -> int:
-        """Enough for what was asked then."""
+        """Give enough for any question."""
         return MAX_STEPS
 
 
@@ -212,7 +229,7 @@ def difference(record: RunRecord, messages: Sequence[Message]) -> str:
     asked: list[tuple[int, int, str, list[Message]]] = []
     for request in record.requests:  # each has what is new behind what its loop said before
         loop = loops.setdefault(request.place.partition("/")[0], [])
-        loop += record.messages(request.rows)
+        loop += record.messages(request)
         pairs = zip(loop, messages, strict=False)
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         asked.append((same, -abs(len(loop) - len(messages)), request.place, list(loop)))

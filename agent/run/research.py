@@ -158,6 +158,7 @@ class Run:
         """Open what the run needs, work to an answer, check it, and hand it over."""
         services, options, inputs = self._services, self._services.options, self._services.inputs
         context, past = services.context, inputs.past
+        # Before the first event, which names the conversation: the memory may know which it is.
         session = await services.open_memory(stack)
         services.started(self._model.name, session, guided=self._model.guided)
         live = past is None or past.live  # else all that the run needs is on record
@@ -182,6 +183,7 @@ class Run:
             captured=services.wanted_values(),
             was_public=partial(was_public, options.data),
         )
+        # Kept at hand: an interrupt answers from what was read up to then.
         work = self._work = new_orchestrator(services, model, builder, tools)
         judge = await self._model.open_judge(stack) or work.model
         gate = Gate(work, services.evidence, services.record, judge)
@@ -199,6 +201,8 @@ class Run:
         report = self._checked(result, gate.verdicts)
         if services.schema is not None:
             await add_values(report, result.text, services.schema, gate)
+        # Before the end is on record: a run that has ended is not resumed, so that a kill in
+        # between would lose the turn. For the same reason its jobs are claimed before it.
         await keep(report)
         jobs = await BackgroundJobs.claim(services, builder, work)
         self._finish(report, jobs)
@@ -224,11 +228,13 @@ class Run:
         services = self._services
         if report.error is not None:  # some providers repeat the key that they refuse
             report.error.message = services.redactor.text(report.error.message)
+        # What the jobs behind it use is no longer the answer's.
+        report.usage = report.usage.model_copy()
         after = asdict(jobs.notes) if jobs else None
         dumped = report.model_dump(mode="json")
         self._ended_ms = at_ms(services.journal.write("run.finished", report=dumped, after=after))
         services.folder.write(services.folder.report, report.to_json().encode())
-        if report.status in FINAL:
+        if report.status in FINAL:  # nothing goes on with it, and the state holds logins
             services.folder.browser_state.unlink(missing_ok=True)
         self._report = report
         return report

@@ -51,7 +51,7 @@ async def resume(
     Raises `UsageError` where it came to its end, and the jobs after it did too.
     """
     settings = {**record.options, "data_dir": data_dir, **flags}
-    if record.status in FINAL:
+    if record.report.get("status") in FINAL:
         return await _hand_over(record, settings, on_event)
     record.require_question()
     settings["schema_file"] = record.schema
@@ -85,7 +85,7 @@ async def _hand_over(
     if record.end is None or (pending is None and record.folder.report.is_file()):
         hint = "`research show` shows it; `research replay` runs it again."
         raise UsageError(f"{record.folder.id} came to its end", hint=hint)
-    report = Report.model_validate(record.end.data["report"])
+    report = Report.model_validate(record.report)
     record.folder.write(record.folder.report, report.to_json().encode())
     if on_event:
         on_event(record.end)

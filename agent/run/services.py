@@ -88,8 +88,9 @@ class RunServices:
             past.open_journal(runs) if past else Journal(runs.create(utc_now(), inputs.run))
         )
         self.record = past.record(self.write) if past else self.write
+        # The ledger listens first: whoever is told of an event may ask for what it adds up to.
         self.ledger = Ledger(question, self.evidence, self.budget, self.folder.id)
-        if past and past.resumed:
+        if past and past.resumed:  # what the run has used before it was cut off counts
             for event in past.source.events:
                 self.ledger.note(event)
         self.journal.listen(self.ledger.note)
@@ -138,7 +139,7 @@ class RunServices:
     def today(self) -> str:
         """The date of the run (UTC); one that goes on, or on a recorded web, has the record's."""
         past = self.inputs.past
-        return (past.source.began if past else utc_now().isoformat())[:10]
+        return past.source.day if past else utc_now().date().isoformat()
 
     def write(self, kind: str, place: str = "", **data: Any) -> None:
         """Write an event, without secrets."""
@@ -148,6 +149,8 @@ class RunServices:
         self, model: str, session: str, *, guided: bool = False, work: str = "question"
     ) -> None:
         """Write the first event; `work` is what the run is at, a question or an `audit`."""
+        # As it is: a question or a setting without what looks like a secret would be another one
+        # when the run is resumed. Settings that are secrets are none of the dumped ones.
         self.journal.write(
             "run.started",
             run=self.folder.id,
@@ -165,7 +168,7 @@ class RunServices:
     async def open_memory(self, stack: AsyncExitStack) -> str:
         """Open the memory; gives the conversation that the run belongs to."""
         context, options = self.context, self.options
-        stack.callback(context.close)
+        stack.callback(context.close)  # entered first, so that the thread outlives the memory
         context.memory = self.inputs.memory if options.memory else None
         if options.memory and context.memory is None:
             memory = await context.in_memory_thread(memory_of, options, self.environ)

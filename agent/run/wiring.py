@@ -58,6 +58,7 @@ async def select_tools(
     Servers stay open with the stack; without `connect` none is reached. Raises `UsageError` for
     servers that are not set as they should be.
     """
+    # Of two tools that are named alike the first counts: the caller's own, then ours.
     there = [(tool, "") for tool in from_functions(functions or {})]
     there += [*available_tools(context), *((tool, "") for tool in plugin_tools(options.tool))]
     told: list[str] = []
@@ -90,9 +91,11 @@ def new_orchestrator(
     saved = SavedPages(services.folder, services.write, options.storage_state)
     left_open = past.left_open() if past else {}
     calls: Caller = SubtaskCalls(registry, context, saved, left_open)
+    # Around the live model alone: what stands on record has no secrets, and is known by its digest.
     model = RedactingModel(model, services.redactor)
     if past is not None:  # what is on record is not asked or done again
         model, calls = past.model(model), past.calls(calls, services.journal)
+    # Around recorded calls too: whose words they brought decides what the rest of the run may send.
     calls = ObservedCalls(calls, context.provenance, context.files)
     rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
     context.rephrase = rephraser.ask

@@ -77,6 +77,7 @@ def _acted(context: ToolContext, page: Page, outcome: ActionOutcome) -> ToolResu
         data["events"] = list(outcome.events)
     if page.document is None or not page.document.text.strip():
         return ToolResult(data, outcome.changes, "page", snapshot=outcome.changes)
+    # The page was read before, as it then was; of a new page everything would be new.
     known = context.evidence.by_url(page.url)
     before = {passage.text for passage in known.passages} if known else set()
     source = register(context, page)
@@ -160,6 +161,7 @@ async def type_text(
     def value_for(url: str) -> str | None:
         value = store.value(name, url)
         if value is not None:
+            # The page may show it back; and what the run sees from now on is seen logged in.
             context.redactor.add(value)
             context.provenance.sites.add(registrable_domain(host(url)))
         return value

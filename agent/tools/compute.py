@@ -174,6 +174,7 @@ def number(text: str) -> float:
     sign, digits, scale = found[0].groups()
     digits = "".join(digits.rstrip(" .,'’").replace("'", "").replace("’", "").split())
     dot, comma = digits.rfind("."), digits.rfind(",")
+    # Of two kinds of separators the last one is the decimal point; a comma alone may group.
     decimal = max(dot, comma) if min(dot, comma) >= 0 else dot if dot >= 0 else comma
     grouped = dot < 0 and re.fullmatch(r"\d{1,3}(?:,\d{3})+", digits)
     if decimal < 0 or grouped or digits.count(digits[decimal]) > 1:

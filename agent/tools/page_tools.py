@@ -54,6 +54,7 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
         if tab is not None and await browser.responds(tab):
             await tab.goto(url, deadline=seconds)
         else:
+            # Forgotten before the new one is opened: if that fails, no dead tab is left open.
             lost, web.tab = tab, None
             tab = web.tab = await browser.open(url, deadline=seconds)
             if lost is not None:

@@ -86,15 +86,18 @@ class Policy:
             mended = {"name": call.name, "param": call.param, "tier": tier, "into": into}
             context.record("call.mended", place, **mended)
         arguments, told = await check_outgoing(context, tool, arguments)
+        # Whose page is open decides whether acting on it needs a yes.
         await reopen_page(context, tool, arguments)
         await check_acts(context, tool, arguments)
         await check_lasting(context, tool, arguments)
         await check_server_tool(context, tool, arguments)
+        # On record before it is done: a run that is cut off in it does not do it a second time.
         if tool.risk is not Risk.READ:
             context.record("tool.intent", place, name=call.name, param=call.param)
         seconds = context.seconds_left(tool.seconds or context.limits.call_seconds)
         try:
             async with asyncio.timeout(seconds) as patience:
+                # A person or a solver at work may extend it from inside the call.
                 CALL_TIMEOUT.set(patience)
                 CALL_PLACE.set(place)
                 made = await tool.run(context, arguments)
@@ -245,13 +248,13 @@ _GO_THERE_SO: Final = (
 async def check_outgoing(
     context: ToolContext, tool: Tool, arguments: Any
 ) -> tuple[Any, dict[str, str]]:
-    """No text leaves that holds a word which may not go there; the person can let it.
+    """Refuse a call whose texts hold a word that may not go there, unless the person lets it.
 
     Where nobody can be asked a search is made with those of its words that may leave, if they are
     enough. Gives the arguments, and what the call's result tells of a change in them. Raises
     `ToolError`, which names the word and says why it stays.
     """
-    told: dict[str, str] = {}
+    made, told = arguments, dict[str, str]()
     outgoing = context.outgoing
     keys = tool.name == "PRESS" or getattr(arguments, "append", False)
     for text, site in _outgoing_texts(context, tool, arguments):
@@ -276,11 +279,11 @@ async def check_outgoing(
         ):
             left_out = [word for word in text.split() if word not in kept.split()]
             told = {"left_out": " ".join(left_out), "why": why}
-            arguments = arguments.model_copy(update={"query": kept})
+            made = arguments.model_copy(update={"query": kept})
         else:
             hint = _GO_THERE_SO if site is None else _SAY_IT_SO
             raise refusal(context, tool.name, why, hint)
-    return arguments, told
+    return made, told
 
 
 def _outgoing_texts(
@@ -288,6 +291,7 @@ def _outgoing_texts(
 ) -> Iterator[tuple[str, str | None]]:
     """Yield the texts of a call that leave, with the site they go to; None for an address."""
     url = getattr(arguments, "url", "")
+    # A local file is read by the reader, which has a list of those that it may read.
     if url and not url.startswith("file:"):
         yield url, None
     tab = context.web.tab if context.web else None
@@ -334,7 +338,7 @@ ACTS: Final = frozenset(
 
 
 async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """Where a person is logged in, only reading is free; all else needs their yes.
+    """Ask for a yes to acts: where a person is logged in, only reading is free.
 
     A file goes only where the person wants it: where their question names the site, and the file
     unless they share files, or with a yes.
@@ -372,12 +376,13 @@ def _is_personal_link(context: ToolContext, url: str) -> bool:
     if exact_url(url) in context.provenance.personal_links:
         return True
     parsed = parse(url)
+    # A site that the question names may be opened at its root, not at an address made up for it.
     named = parsed is not None and parsed.host in context.question.casefold()
     return bool(named and parsed and parsed.host and parsed.path == "/" and not parsed.query)
 
 
 async def check_lasting(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """What steers later runs, or sets them off, is the person's once somebody else was read."""
+    """Ask for a yes to what steers later runs, or sets them off, once somebody else was read."""
     if tool.lasting and context.provenance.untrusted:
         said = arguments.model_dump(exclude_none=True, exclude_defaults=True)
         told = ", ".join(f"{key} {value!r}" for key, value in said.items())
@@ -387,9 +392,9 @@ async def check_lasting(context: ToolContext, tool: Tool, arguments: Any) -> Non
 
 
 async def check_server_tool(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """What another program's tool does is not known to us: only reading is free, or what is named.
+    """Ask for a yes to tools of other programs: only reading is free, or what the person named.
 
-    A yes can be given for all tools of its server.
+    What such a tool does is not known to us. A yes can be given for all tools of its server.
     """
     if tool.source is ToolSource.MCP and not tool.free:
         effect = f"calls {tool.name} with {to_json(arguments)}"

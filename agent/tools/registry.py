@@ -131,6 +131,7 @@ class Tool:
         fields = self.parameters.get("properties", {})
         required = frozenset(self.parameters.get("required", ()))
         why = ""
+        # The first reading that is complete counts; the error told is that of the likeliest.
         for tier, given in _readings(param, list(fields), required):
             if self.params is None:
                 if required <= given.keys():  # the server itself checks the rest
@@ -334,6 +335,7 @@ def tool(
 def _params_of(function: Callable[..., object]) -> type[Params]:
     """Read what a function takes after its first parameter as parameters of a tool."""
     taken = [*signature(function).parameters.values()][1:]
+    # Annotations are texts, and belong to the function's module: the class would not find them.
     written = SimpleNamespace(__annotations__={each.name: each.annotation for each in taken})
     hints = get_type_hints(written, vars(sys.modules[function.__module__]), include_extras=True)
     fields: dict[str, Any] = {

@@ -106,6 +106,7 @@ def show_passages(
 
     A short page is given whole; the first passage always comes, for it says what "it" is.
     """
+    # Budgets are in tokens, texts in characters.
     room = context.limits.read_tokens * CHARS_PER_TOKEN
     chosen: Iterable[Passage] = source.passages[max(0, start - 1) :]
     if query and len(source.text) > room:
@@ -116,6 +117,7 @@ def show_passages(
                 break
             wanted.add(passage.id)
             chars += len(passage.text)
+        # “The reasons are:” is nothing without what follows.
         led_to = {b.id for a, b in pairwise(source.passages) if a.id in wanted and leads_in(a.text)}
         chosen = [p for p in source.passages if p.id in wanted | led_to]
     return list_passages(chosen, room)

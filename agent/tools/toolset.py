@@ -206,6 +206,7 @@ def note_observation(
     if seen.tool == "ASK_USER":
         provenance.add(str(seen.get("answer") or ""), Kind.PERSON)
         return
+    # A result is the search engine's word, not yet the page's: it is shown at no site.
     for hit in seen.results:
         kind = Kind.CORPUS if hit.url.startswith("file:") else Kind.WEB
         provenance.add(f"{hit.title} {hit.snippet}\n{hit.url}", kind, SEARCH)
@@ -237,6 +238,7 @@ def _kind_of(provenance: Provenance, seen: Observation, url: str, files: frozens
         return Kind.TOOL
     if url.startswith("file:"):
         return Kind.FILE if url in files else Kind.CORPUS
+    # HTTP goes without the browser's logins: what it brings, anybody is shown.
     over_http = seen.tool in ("READ", "FETCH_URL", "CRAWL") and seen.get("via") == "http"
     return Kind.PAGE if not over_http and provenance.is_personal(url) else Kind.WEB
 

@@ -76,6 +76,7 @@ async def web_search(
 async def _search(context: ToolContext, web: Web, query: SearchQuery) -> ChainResult:
     """Search; where that finds little, ask the model for other words, and merge what they find."""
     engines = context.limits.engines
+    # A plain search costs nothing; the model is asked only where that found too little.
     first = await ask(web.chain, query, engines=engines, fresh=web.fresh)
     if context.rephrase is None or not _is_too_little(context, query, first):
         return first
@@ -89,7 +90,7 @@ async def _search(context: ToolContext, web: Web, query: SearchQuery) -> ChainRe
                 fresh=web.fresh,
             )
             for text, lang in other
-            if not context.outgoing.refusal(text, SEARCH)
+            if not context.outgoing.refusal(text, SEARCH)  # the model saw the question alone
         )
     )
     return joined([first, *found], query.limit) if found else first

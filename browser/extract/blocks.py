@@ -10,17 +10,23 @@ from lxml import etree
 
 from browser.extract.formulas import formula_of
 from browser.extract.regions import Regions
+from browser.extract.tables import (
+    fact_lines,
+    holds_facts,
+    is_data_table,
+    read_table,
+    table_markdown,
+    table_text,
+)
 from browser.extract.tree import raw_text
 from browser.net.url import join
 from browser.text.words import FOLDED, clean, count_words
-from browser.types import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from browser.extract.regions import Region
-
-    CellText = Callable[[etree._Element], str]  # noqa: SLF001 - lxml names its public type so
+    from browser.types import Table
 
 _SILENT = frozenset(
     """script style noscript template head iframe frame svg canvas object embed audio video map
@@ -125,11 +131,13 @@ class _Inline:
         self._targets: list[str] = []
         self._links = 0
         self._link_chars = 0
+        self._has_text = False
 
     def add(self, text: str | None) -> None:
         """Add a text node, or a break; two in a row part paragraphs."""
         if text:
             self._parts.append(text)
+            self._has_text = True
             if self._links:
                 self._link_chars += len(text.strip())
 
@@ -159,12 +167,15 @@ class _Inline:
 
     def take(self, *, verbatim: bool = False) -> list[_Piece]:
         """Hand over the paragraphs gathered so far. `verbatim` keeps whitespace, as <pre> does."""
+        if not self._has_text:
+            return []
+        self._has_text = False
         spanning = [mark for mark in self._open if mark]  # marked in each of the blocks
         raw = "".join([*self._parts, *(f"\0-{mark}\0" for mark in reversed(spanning))])
         plain = _MARK.sub("", raw) if "\0" in raw else raw
         links, self._link_chars = self._link_chars, 0
         self._parts = [f"\0+{mark}\0" for mark in spanning]
-        if not plain or plain.isspace():
+        if plain.isspace():
             return []
         if verbatim:
             code = clean(plain.replace(_BREAK, "\n")).strip("\n").rstrip()
@@ -276,8 +287,8 @@ class _Walker:
         if tag == "table" and is_data_table(node):
             table = read_table(node, self._cell_text)
             if table.rows:
-                facts = _holds_facts(node)
-                text = _fact_lines(table) if facts else table_text(table, ruled=table.header)
+                facts = holds_facts(node)
+                text = fact_lines(table) if facts else table_text(table, ruled=table.header)
                 self._append(Block("table", text, table_markdown(table), node, table=table))
             self._regions.leave(node)
             return False
@@ -379,19 +390,27 @@ def render_text(blocks: Sequence[Block]) -> str:
 
 def render_markdown(blocks: Sequence[Block]) -> str:
     """Join blocks as Markdown, with emphasis, links and code fences."""
-    return _join(blocks, (_as_markdown(block) for block in blocks))
+    texts = []
+    for block in blocks:
+        if block.kind == "code":
+            texts.append(f"{FOLDED * block.folded}```\n{block.markdown}\n```")
+        elif block.kind == "quote":
+            texts.append("\n".join(f"> {line}" for line in block.markdown.split("\n")))
+        else:
+            texts.append(_with_prefix(block, block.markdown))
+    return _join(blocks, texts)
 
 
 def _join(blocks: Sequence[Block], texts: Iterable[str]) -> str:
     parts: list[str] = []
-    previous: Block | None = None
+    before = ""
     for block, text in zip(blocks, texts, strict=True):
-        if previous is not None and previous.kind == "term" and block.kind == "detail":
+        if before == "term" and block.kind == "detail":
             parts.append(" " if parts[-1].endswith((":", "?", ".")) else ": ")
-        elif previous is not None:
-            parts.append("\n" if previous.kind in _CLOSE.get(block.kind, ()) else "\n\n")
+        elif before:
+            parts.append("\n" if before in _CLOSE.get(block.kind, ()) else "\n\n")
         parts.append(text)
-        previous = block
+        before = block.kind
     return "".join(parts)
 
 
@@ -399,130 +418,4 @@ def _with_prefix(block: Block, text: str) -> str:
     text = FOLDED * block.folded + text
     if block.kind == "heading":
         return f"{'#' * block.level} {' '.join(text.split())}"
-    if block.kind == "item":
-        return f"- {text}"
-    return f"  {text}" if block.kind == "item-rest" else text
-
-
-def _as_markdown(block: Block) -> str:
-    if block.kind == "code":
-        return f"{FOLDED * block.folded}```\n{block.markdown}\n```"
-    if block.kind == "quote":
-        return "\n".join(f"> {line}" for line in block.markdown.split("\n"))
-    return _with_prefix(block, block.markdown)
-
-
-# Longer cells are columns of a page, not values.
-_LONGEST_CELL = 1_500
-# Spans are page-controlled: HTML itself allows 1000 columns.
-_LARGEST_SPAN = 100
-
-
-def is_data_table(node: etree._Element) -> bool:
-    """Tell by structure: header cells or a regular grid, and no table, rule or heading within."""
-    if (
-        node.get("role") in {"presentation", "none"}
-        or next(node.iterdescendants("table", "form", "hr", "blockquote"), None) is not None
-    ):
-        return False
-    rows = list(node.iter("tr"))
-    wide = sum(1 for row in rows if len(_cells(row)) > 1)
-    if wide == 0 or next(node.iterdescendants("h1", "h2", "article"), None) is not None:
-        return False
-    if next(node.iterdescendants("th", "caption"), None) is not None:
-        return True
-    longest = max(len(raw_text(cell)) for row in rows for cell in _cells(row))
-    return wide > 1 and longest <= _LONGEST_CELL
-
-
-def read_table(node: etree._Element, cell_text: CellText) -> Table:
-    """Read the rows; a cell that spans rows is repeated in each of them, as a reader takes it."""
-    caption = next(node.iterchildren("caption"), None)
-    rows = [row for row in _grid(node, cell_text) if any(row)]
-    width = max((len(row) for row in rows), default=0)
-    return Table(
-        rows=tuple(tuple(row + [""] * (width - len(row))) for row in rows),
-        caption=cell_text(caption) if caption is not None else "",
-        header=_has_header(node),
-    )
-
-
-def table_text(table: Table, *, ruled: bool = False) -> str:
-    """The table as saved text: its caption, then `| a | b |` rows.
-
-    `ruled` sets a rule below the first: by it a reader knows that it names the columns.
-    """
-    rows = [_row(row) for row in table.rows]
-    rule = [_row(["---"] * len(table.rows[0]))] if ruled and len(rows) > 1 else []
-    return "\n".join([*([table.caption] if table.caption else []), *rows[:1], *rule, *rows[1:]])
-
-
-def _fact_lines(table: Table) -> str:
-    """Rows of a name and a value as `- First lit: 1 November 1829`; what stands alone as a line."""
-    rows = ([cell for cell in row if cell] for row in table.rows)
-    lines = (f"- {cells[0].rstrip(' :')}: {cells[1]}" if len(cells) > 1 else cells[0]
-             for cells in rows)  # fmt: skip
-    return "\n".join([*([table.caption] if table.caption else []), *lines])
-
-
-def table_markdown(table: Table) -> str:
-    """The table in Markdown proper, with the rule below the header."""
-    rows = [_row(cell.replace("|", "\\|") for cell in row) for row in table.rows]
-    width = len(table.rows[0]) if table.rows else 0
-    rule = _row(["---"] * width)
-    lines = [rows[0], rule, *rows[1:]] if table.header else [_row([""] * width), rule, *rows]
-    return "\n".join(([f"{table.caption}\n"] if table.caption else []) + lines)
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _cells(row: etree._Element) -> list[etree._Element]:
-    return [cell for cell in row if cell.tag in {"td", "th"}]
-
-
-def _has_header(node: etree._Element) -> bool:
-    """Whether the first row names the columns; its corner may be empty."""
-    cells = next(([*_cells(row)] for row in node.iter("tr")), [])
-    names = [cell for cell in cells if cell.tag == "th"]
-    others = (raw_text(cell).strip() for cell in cells[:1] if cell.tag == "td")
-    return len(names) > 1 and not any(others) and len(names) >= len(cells) - 1
-
-
-def _holds_facts(node: etree._Element) -> bool:
-    """Whether the rows are a name and its value each, but for titles that stand alone."""
-    rows = [[cell.tag for cell in _cells(row)] for row in node.iter("tr")]
-    pairs = rows.count(["th", "td"])
-    return pairs > 1 and all(len(row) < 2 or row == ["th", "td"] for row in rows)
-
-
-def _grid(node: etree._Element, cell_text: CellText) -> list[list[str]]:
-    rows: list[list[str]] = []
-    pending: dict[int, tuple[int, str]] = {}
-    for row in node.iter("tr"):
-        filled: list[str] = []
-        for cell in _cells(row):
-            _fill(filled, pending)
-            text, across, down = cell_text(cell), _span(cell, "colspan"), _span(cell, "rowspan")
-            for extra in range(across):
-                value = text if extra == 0 else ""
-                if down > 1:
-                    pending[len(filled)] = (down - 1, value)
-                filled.append(value)
-        _fill(filled, pending)
-        rows.append(filled)
-    return rows
-
-
-def _fill(filled: list[str], pending: dict[int, tuple[int, str]]) -> None:
-    while len(filled) in pending:
-        left, text = pending.pop(len(filled))
-        if left > 1:
-            pending[len(filled)] = (left - 1, text)
-        filled.append(text)
-
-
-def _span(cell: etree._Element, name: str) -> int:
-    value = (cell.get(name) or "1").strip()
-    return max(1, min(int(value), _LARGEST_SPAN)) if value.isdecimal() else 1
+    return {"item": "- ", "item-rest": "  "}.get(block.kind, "") + text

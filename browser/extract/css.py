@@ -102,20 +102,23 @@ def _compound(text: str) -> Compound | None:
     return Compound(frozenset(names), tuple(attributes))
 
 
-def _has(element: etree._Element, name: str, operator: str, value: str) -> bool:
-    actual = element.get(name)
-    if actual is None:
-        return False
-    checks = {
-        "": True,
-        "=": actual == value,
-        "~=": value in actual.split(),
-        "|=": actual == value or actual.startswith(f"{value}-"),
-        "^=": bool(value) and actual.startswith(value),
-        "$=": bool(value) and actual.endswith(value),
-        "*=": bool(value) and value in actual,
-    }
-    return checks[operator]
+def _has_attributes(element: etree._Element, compound: Compound) -> bool:
+    for name, operator, value in compound.attributes:
+        actual = element.get(name)
+        if actual is None:
+            return False
+        holds = {
+            "": True,
+            "=": actual == value,
+            "~=": value in actual.split(),
+            "|=": actual == value or actual.startswith(f"{value}-"),
+            "^=": bool(value) and actual.startswith(value),
+            "$=": bool(value) and actual.endswith(value),
+            "*=": bool(value) and value in actual,
+        }
+        if not holds[operator]:
+            return False
+    return True
 
 
 Declarations = dict[str, str]
@@ -256,8 +259,9 @@ class Cascade:
 
     def _matching(self, element: etree._Element, by_key: dict[str, list[Rule]]) -> Iterator[Rule]:
         names = self._names_of(element)
-        keys = [key for key in ("*", *names) if key in by_key]
-        tried = [rule for key in keys for rule in by_key[key]]
+        tried = [*by_key.get("*", ())]
+        for key in by_key.keys() & names:
+            tried += by_key[key]
         self._left -= len(tried)
         rules = [rule for rule in tried if rule.selector.subject.names <= names]
         if not rules or self._left <= 0:
@@ -310,7 +314,7 @@ class Cascade:
 
     def _matches(self, element: etree._Element, selector: Selector) -> bool:
         # By sets of candidates: no backtracking that a page could blow up.
-        found = [element] if self._fits(element, selector.subject) else []
+        found = [element] if _has_attributes(element, selector.subject) else []
         for combinator, compound in selector.context:
             if combinator == " ":
                 # Ancestors of the deepest candidate, which is first, are those of all the others.
@@ -323,6 +327,4 @@ class Cascade:
         return bool(found)
 
     def _fits(self, element: etree._Element, compound: Compound) -> bool:
-        return compound.names <= self._names_of(element) and all(
-            _has(element, *attribute) for attribute in compound.attributes
-        )
+        return compound.names <= self._names_of(element) and _has_attributes(element, compound)

@@ -6,7 +6,7 @@ has them. The few steps after it go by the shape of blocks alone, in any languag
 
 Which steps stay was chosen by nested five-fold cross-validation over 274 pages of three sets
 (`tests/bench/article_steps.py`). F1 on folds that no choice saw, by each set's own measure:
-.9692 / .9747 / .942, trafilatura's default .951 / .962 / .915, its precision mode .965 / .9744 /
+.9692 / .974 / .9441, trafilatura's default .951 / .962 / .915, its precision mode .965 / .9744 /
 .908. The figure at a constant or step is what F1 over all pages loses without it; those of
 listings and gaps cost there, and stay for pages that the sets do not have.
 """

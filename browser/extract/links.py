@@ -31,8 +31,10 @@ def read_links(root: etree._Element, base: str) -> tuple[Link, ...]:
     here = urldefrag(base)[0]
     for element in root.iter("a", "area", "link"):
         href = (element.get("href") or "").strip()
+        if not href or href.startswith("#"):
+            continue
         rel = (element.get("rel") or "").lower().split()
-        if not href or href.startswith("#") or (element.tag == "link" and "next" not in rel):
+        if element.tag == "link" and "next" not in rel:
             continue
         url = join(base, href)
         same_page = "#" in url and urldefrag(url)[0] == here
@@ -89,7 +91,10 @@ def main_controls(root: etree._Element) -> tuple[str, ...]:
     labels = {e.get("for"): text_content(e) for e in root.iter("label") if e.get("for")}
     found = {}
     for element in root.iter():
-        role = (element.get("role") or "").lower()
+        role = element.get("role")
+        if role is None and element.tag not in _ROLES:
+            continue
+        role = (role or "").lower()
         if role not in _CONTROL_ROLES:
             role = _ROLES.get(element.tag, "")
             if element.tag == "input":

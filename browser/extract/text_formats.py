@@ -10,10 +10,11 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from browser.errors import ExtractError
-from browser.extract.blocks import render_text, table_markdown, table_text, walk
+from browser.extract.blocks import render_text, walk
 from browser.extract.dates import iso_date
 from browser.extract.hidden import strip_hidden
 from browser.extract.links import read_links
+from browser.extract.tables import table_markdown, table_text
 from browser.extract.tree import (
     bounded,
     local_name,

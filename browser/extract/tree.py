@@ -80,8 +80,9 @@ def parse_xml(data: str | bytes) -> etree._Element | None:
 def bounded(markup: AnyStr, most: int = MOST_TAGS) -> AnyStr:
     """Cut markup off where it has more tags than a page anyone reads; all others are whole."""
     sign = "<" if isinstance(markup, str) else b"<"
-    pieces = markup.split(sign, most + 1)
-    return markup if len(pieces) <= most + 1 else sign.join(pieces[:-1])
+    if markup.count(sign) <= most:
+        return markup
+    return sign.join(markup.split(sign, most + 1)[:-1])
 
 
 def _mend_head(root: etree._Element) -> None:

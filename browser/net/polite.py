@@ -17,78 +17,15 @@ if TYPE_CHECKING:
     from browser.net.transport import Response
 
 
-ROBOTS_AGENT = "Urchin"
-"""The product token that robots.txt rules are looked up under (RFC 9309, 2.2.1)."""
+# The product token that rules are looked up under (RFC 9309, 2.2.1).
+_AGENT = "Urchin"
 # RFC 9309, 2.5: a parser reads at least 500 KiB.
 _MAX_BYTES = 512 * 1024
 _DEADLINE_S = 8.0
 _ALLOW_ALL = Protego.parse("")
 _DISALLOW_ALL = Protego.parse("User-agent: *\nDisallow: /")
+# Of a file that did not come: nothing may be fetched until it does.
 _UNREAD = Protego.parse("User-agent: *\nDisallow: /")
-"""Of a file that did not come: nothing may be fetched until it does."""
-
-
-class Robots:
-    """The robots.txt rules of every origin that was asked about, each had once."""
-
-    def __init__(self, http: HttpClient, *, agent: str = ROBOTS_AGENT) -> None:
-        self._http = http
-        self._agent = agent
-        self._rules: dict[str, asyncio.Task[Protego]] = {}
-
-    async def refusal(self, url: str) -> str:
-        """Say why robots may not fetch `url`; "" where they may.
-
-        A file that is missing (4xx) allows, one that cannot be had (5xx, no answer) forbids.
-        Raises ConnectFailed where nobody is there to ask.
-        """
-        rules = await self._of(url)
-        if rules.can_fetch(url, self._agent):
-            return ""
-        if rules is _UNREAD:
-            return f"the robots.txt did not come that would allow {url}"
-        return f"robots.txt does not allow {url}"
-
-    async def crawl_delay(self, url: str) -> float | None:
-        """Return the seconds between two requests that the site asks for, if it does."""
-        rules = await self._of(url)
-        delay = rules.crawl_delay(self._agent)
-        rate = rules.request_rate(self._agent)
-        paced = rate.seconds / rate.requests if rate and rate.requests else None
-        return max((float(d) for d in (delay, paced) if d is not None), default=None)
-
-    async def sitemaps(self, url: str) -> tuple[str, ...]:
-        """Give the sitemaps that the site's file names."""
-        return tuple((await self._of(url)).sitemaps)
-
-    async def _of(self, url: str) -> Protego:
-        parsed = parse(url)
-        if parsed is None or parsed.scheme not in WEB_SCHEMES:
-            return _ALLOW_ALL  # not theirs to rule on
-        task = self._rules.get(parsed.origin)
-        if task is None or task.cancelled():
-            task = asyncio.create_task(self._fetch(parsed.origin))
-            self._rules[parsed.origin] = task
-        rules = _UNREAD
-        try:
-            rules = await asyncio.shield(task)
-        finally:  # what did not come this time is asked for again
-            if rules is _UNREAD and task.done() and self._rules.get(parsed.origin) is task:
-                del self._rules[parsed.origin]
-        return rules
-
-    async def _fetch(self, origin: str) -> Protego:
-        try:
-            answer = await self._http.get(
-                f"{origin}/robots.txt", deadline=_DEADLINE_S, max_bytes=_MAX_BYTES, cached=True
-            )
-        except ConnectFailed:  # the page cannot be had either, and this says why
-            raise
-        except BrowserError:
-            return _UNREAD
-        if answer.ok:
-            return Protego.parse(answer.body.decode("utf-8-sig", "replace"))
-        return _ALLOW_ALL if 400 <= answer.status < 500 else _DISALLOW_ALL
 
 
 class Polite:
@@ -100,8 +37,9 @@ class Polite:
 
     def __init__(self, http: HttpClient, *, obey_robots: bool = True) -> None:
         self._http = http
+        self._obey_robots = obey_robots
         self._pace = current_pace()
-        self._robots = Robots(http) if obey_robots else None
+        self._rules: dict[str, asyncio.Task[Protego]] = {}
 
     async def get(
         self, url: str, *, deadline: float | None = None, max_bytes: int = MAX_BYTES
@@ -138,19 +76,59 @@ class Polite:
 
     async def sitemaps(self, url: str) -> tuple[str, ...]:
         """Give the sitemaps that the site's robots.txt names; none where it is left aside."""
-        return await self._robots.sitemaps(url) if self._robots else ()
+        return tuple((await self._rules_for(url)).sitemaps)
 
     async def _obey(self, url: str, deadline: float | None) -> None:
-        if self._robots is None:
-            return
+        """Raise Refused for a page that robots may not fetch, and note the delay that is asked for.
+
+        A file that is missing (4xx) allows, one that cannot be had (5xx, no answer) forbids.
+        """
         try:
             async with asyncio.timeout(deadline):
-                why = await self._robots.refusal(url)
-                delay = None if why else await self._robots.crawl_delay(url)
+                rules = await self._rules_for(url)
         except TimeoutError as error:
             raise DeadlineExceeded(f"the robots.txt of {url} took too long") from error
-        if why:
+        if not rules.can_fetch(url, _AGENT):
+            why = f"robots.txt does not allow {url}"
+            if rules is _UNREAD:
+                why = f"the robots.txt did not come that would allow {url}"
             hint = "Try another source; for a site of your own, leave robots.txt aside."
             raise Refused(why, hint=hint)
+        rate = rules.request_rate(_AGENT)
+        delay = float(rules.crawl_delay(_AGENT) or 0.0)
+        if rate and rate.requests:
+            delay = max(delay, rate.seconds / rate.requests)
         if delay:
             self._pace.delays[netloc(url)] = delay
+
+    async def _rules_for(self, url: str) -> Protego:
+        """Give the rules of a page's origin; its file is asked for once."""
+        parsed = parse(url)
+        if not self._obey_robots or parsed is None or parsed.scheme not in WEB_SCHEMES:
+            return _ALLOW_ALL
+        task = self._rules.get(parsed.origin)
+        if task is None or task.cancelled():
+            task = asyncio.create_task(self._fetch(parsed.origin))
+            self._rules[parsed.origin] = task
+            # whoever asked may have gone when it fails, and then nobody looks at its error
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        rules = _UNREAD
+        try:
+            rules = await asyncio.shield(task)
+        finally:  # what did not come this time is asked for again
+            if rules is _UNREAD and task.done() and self._rules.get(parsed.origin) is task:
+                del self._rules[parsed.origin]
+        return rules
+
+    async def _fetch(self, origin: str) -> Protego:
+        try:
+            answer = await self._http.get(
+                f"{origin}/robots.txt", deadline=_DEADLINE_S, max_bytes=_MAX_BYTES, cached=True
+            )
+        except ConnectFailed:  # the page cannot be had either, and this says why
+            raise
+        except BrowserError:
+            return _UNREAD
+        if answer.ok:
+            return Protego.parse(answer.body.decode("utf-8-sig", "replace"))
+        return _ALLOW_ALL if 400 <= answer.status < 500 else _DISALLOW_ALL

@@ -1,4 +1,4 @@
-"""How walls look: checks, logins, consent pages, paywalls, plain errors.
+"""How walls look that stand before a page: checks, logins, consent pages, paywalls, errors.
 
 A wall says little: a page that is longer is no wall, whatever it mentions.
 """
@@ -78,14 +78,7 @@ _CAPTCHA_MARKS = (
     "g-recaptcha", "hcaptcha.com", "h-captcha", "captcha-delivery.com", "px-captcha",
     "geo.captcha", "/captcha/", "captcha-form", "arkoselabs", "funcaptcha",
 )  # fmt: skip
-_BOT_MARKS = (
-    "_incapsula_resource",
-    "cf-browser-verification",
-    "cf-chl-",
-    "cf-chl_",
-    "cf_chl_",
-    "cf_chl-",
-)
+_BOT_MARKS = re.compile(r"_incapsula_resource|cf-browser-verification|cf[-_]chl[-_]", re.IGNORECASE)
 _CONSENT_HOSTS = ("consent.", "consentmanager.", "privacyconsent.", "privacy-consent.")
 _LOGIN_PATHS = ("/login/", "/log-in/", "/signin/", "/sign-in/", "/auth/", "/sso/")
 
@@ -129,28 +122,29 @@ def _by_content(requested: str, url: str, html: str, document: Document | None) 
     if len(text) > _LONGEST_PAYWALL:
         return None
     words = f"{title}\n{text}"
-    if len(text) <= _LONGEST_WALL and (wall := _short(requested, url, html, words)):
+    if len(text) <= _LONGEST_WALL and (wall := _notice(requested, url, html, words)):
         return wall
     if not _PAYWALL.search(text):
         return None
-    not_free = len(text) <= _LONGEST_WALL or _says("".join(html.split()), _NOT_FREE)
+    not_free = len(text) <= _LONGEST_WALL or _holds_any("".join(html.split()), _NOT_FREE)
     return Wall(Outcome.PAYWALL, "only the beginning is free to read") if not_free else None
 
 
-def _short(requested: str, url: str, html: str, words: str) -> Wall | None:
+def _notice(requested: str, url: str, html: str, words: str) -> Wall | None:
+    """The wall that a short page is; the surest signs are asked for first."""
     bare = len(words) < _FEW
-    if _CAPTCHA.search(words) and _says(html, _CAPTCHA_MARKS):
+    if _CAPTCHA.search(words) and _holds_any(html, _CAPTCHA_MARKS):
         return Wall(Outcome.CAPTCHA, "the site asks to solve a captcha")
-    if _BOT_CHECK.search(words) or (bare and (_BOT_CHECK.search(html) or _says(html, _BOT_MARKS))):
+    if _BOT_CHECK.search(words) or (bare and (_BOT_CHECK.search(html) or _BOT_MARKS.search(html))):
         return Wall(Outcome.BOT_CHECK, "the site checks whether a person is reading")
-    if bare and _says(words, _BLOCKED):
+    if bare and _holds_any(words, _BLOCKED):
         return Wall(Outcome.BLOCKED, "the site turned us away")
     if host(url).startswith(_CONSENT_HOSTS) or _CONSENT.search(words):
         return Wall(Outcome.CONSENT, "a consent page stands before the content")
     if bare and _CONSENT_DIALOG.search(html):
         return Wall(Outcome.CONSENT, "a consent dialog stands before the content")
     asks = _PASSWORD.search(html) is not None
-    named = _says(words, _LOGIN)
+    named = _holds_any(words, _LOGIN)
     sent = _is_login(url) and not _is_login(requested)
     if sent and (asks or named):
         return Wall(Outcome.LOGIN, "the site sent us to its login page")
@@ -159,7 +153,7 @@ def _short(requested: str, url: str, html: str, words: str) -> Wall | None:
     return None
 
 
-def _says(text: str, phrases: Iterable[str]) -> bool:
+def _holds_any(text: str, phrases: Iterable[str]) -> bool:
     folded = text.lower()
     return any(phrase in folded for phrase in phrases)
 

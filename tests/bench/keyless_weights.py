@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.evidence import split_passages
-from agent.keyless import candidates as ranking
+from agent.keyless import ranking
 from agent.keyless.question import analyse
 from agent.types import Observation, ToolCall
 from browser.text.words import BM25, content_words

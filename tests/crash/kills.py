@@ -226,7 +226,7 @@ class Victim:
     def _replayed(self, folder: RunFolder) -> Iterator[str]:
         record = RunRecord.read(folder)
         try:
-            if asyncio.run(replay(record)).answer != record.answer:
+            if asyncio.run(replay(record)).answer != record.report["answer"]:
                 yield "it replays to another answer"
         except ReplayDiverged as error:
             yield f"it does not replay: {error}"

@@ -7,17 +7,11 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from browser.extract.blocks import (
-    Block,
-    render_markdown,
-    render_text,
-    table_markdown,
-    table_text,
-    walk,
-)
+from browser.extract.blocks import Block, render_markdown, render_text, walk
 from browser.extract.dates import iso_date
 from browser.extract.hidden import strip_hidden
 from browser.extract.links import MOST_LINKS
+from browser.extract.tables import table_markdown, table_text
 from browser.extract.tree import local_name, text_content
 from browser.text.words import clean
 from browser.types import Document, Link, Table

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from browser.extract.blocks import read_table, render_text, walk
+from browser.extract.blocks import render_text, walk
 from browser.extract.dates import date_within, iso_date
 from browser.extract.html import extract
 from browser.extract.metadata import names, text_of
@@ -30,6 +30,7 @@ from browser.extract.platforms.site import (
     statistics,
     words_of,
 )
+from browser.extract.tables import read_table
 from browser.extract.tree import parse_html
 from browser.types import Link
 

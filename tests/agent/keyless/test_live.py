@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent.keyless.live import LiveControl, controls
+from agent.keyless.live_page import LiveControl, controls
 from agent.keyless.model import ExtractiveModel
 from agent.protocol import parse
 from agent.types import Message, Observation, Passage, ToolCall

@@ -9,7 +9,8 @@ import re
 import pytest
 
 from agent.evidence import split_passages
-from agent.keyless.model import ExtractiveModel, Researcher
+from agent.keyless.model import ExtractiveModel
+from agent.keyless.researcher import Researcher
 from agent.limits import STANDARD
 from agent.models.base import Task, takes
 from agent.types import Message, Observation, ToolCall

@@ -83,7 +83,9 @@ async def test_claims_on_the_same_passages_see_them_once(evidence):
 
 async def test_a_reply_is_read_by_the_numbers_of_its_claims(evidence):
     passages = evidence.source(1).passages
-    decided = read_verdicts("2: contradicted", {"It was slow.": passages, "It failed.": passages})
+    decided = read_verdicts(
+        "2: contradicted", {"It was slow.": passages, "It failed.": passages}, evidence
+    )
     assert decided("It failed.", passages).state is VerdictState.CONTRADICTED
     assert decided("It was slow.", passages) is None
 
@@ -179,7 +181,7 @@ async def test_the_request_shows_question_answer_and_what_stands_around(evidence
 @pytest.mark.parametrize(
     ("line", "word"), [("answer: in part", "in part"), ("**Answer:** Fully.", "fully"), ("", None)]
 )
-def test_whether_the_question_is_answered_is_read_and_recorded(line, word):
-    decided = read_verdicts(f"1: supported\n{line}", {})
+def test_whether_the_question_is_answered_is_read_and_recorded(evidence, line, word):
+    decided = read_verdicts(f"1: supported\n{line}", {}, evidence)
     assert decided.answers == word
     assert Verdicts.of_rows(decided.rows()).answers == word

@@ -8,7 +8,8 @@ import pytest
 
 from agent.export import export
 from agent.journal.runs import Runs
-from agent.review.schema import Schema, stands_in
+from agent.review.schema import Schema
+from agent.review.schema_values import stands_in
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 

@@ -58,7 +58,7 @@ def test_an_archive_does_not_say_what_this_machine_may_reach(record):
 
 def test_a_record_that_names_a_file_outside_its_folder_is_refused(record):
     with pytest.raises(JournalError, match="names nothing that was kept"):
-        record.evidence()
+        assert record.evidence
 
 
 def test_a_page_that_is_missing_is_said(tmp_path):

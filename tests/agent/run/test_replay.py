@@ -66,9 +66,7 @@ async def test_a_run_on_a_live_page_replays(ask, script, site, record_of):
     assert without_time(await replay(record)) == without_time(report)
     # Told of the page's tools with the page, and not before; a record from when the system prompt
     # listed them all is not told of them twice.
-    given = [
-        " ".join(m.content for m in record.messages(request.rows)) for request in record.requests
-    ]
+    given = [" ".join(m.content for m in record.messages(request)) for request in record.requests]
     assert ["<<TOOL:CLICK:" in said for said in (record.system, *given)][:4] == [
         *(False, False, True, False)
     ]
@@ -85,7 +83,7 @@ async def test_the_date_is_told_and_on_a_recorded_web_it_is_that_of_the_record(
 ):
     report = await ask(model=reading)
     record = record_of(report)
-    assert record.system.endswith(f"Today is {record.began[:10]}.\n")
+    assert record.system.endswith(f"Today is {record.day}.\n")
     record.events[0] = dataclasses.replace(record.events[0], at="2020-02-29T12:00:00Z")
     folder = record.folder.path.parent.parent
     again = record_of(await on_recorded_web(record, model=reading, data_dir=folder))
@@ -134,7 +132,7 @@ async def test_a_call_that_was_not_made_then_is_told_beside_the_one_that_was(
 
 async def test_a_hash_on_record_that_is_not_that_of_its_request_is_told(ask, reading, record_of):
     record = record_of(await ask(model=reading))
-    record.requests[0] = dataclasses.replace(record.requests[0], sha256="0" * 64)
+    record.requests[0].data["sha256"] = "0" * 64
     with pytest.raises(ReplayDiverged, match="at 0/1: its messages are those on record"):
         await replay(record)
 

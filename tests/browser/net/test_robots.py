@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.errors import ConnectFailed
-from browser.net.polite import Robots
+from browser.errors import ConnectFailed, DeadlineExceeded, Refused
+from browser.net.pace import HostPace, pacing
+from browser.net.polite import Polite
 from tests.browser.net.servers import Exchange, Origin, greet
 
 if TYPE_CHECKING:
@@ -39,8 +40,24 @@ def serving(body: str, status: str = "200 OK") -> Callable[[Exchange], object]:
     return handle
 
 
-async def allows(robots: Robots, url: str) -> bool:
-    return not await robots.refusal(url)
+async def refusal(polite: Polite, url: str) -> str:
+    try:
+        await polite.turn(url, deadline=5)
+    except Refused as refused:
+        return str(refused)
+    return ""
+
+
+async def allows(http: HttpClient, url: str) -> bool:
+    return not await refusal(Polite(http), url)
+
+
+async def delay_of(http: HttpClient, url: str) -> float | None:
+    """The seconds that are kept between two requests once a page of the host was asked for."""
+    pace = HostPace()
+    with pacing(pace):
+        await Polite(http).turn(url, deadline=5)
+    return next(iter(pace.delays.values()), None)
 
 
 @pytest.mark.parametrize(
@@ -57,33 +74,33 @@ async def allows(robots: Robots, url: str) -> bool:
 )
 async def test_our_own_group_decides(client_of: ClientOf, path: str, allowed: bool) -> None:
     async with Origin(serving(RULES)) as origin, client_of(origin) as http:
-        assert await allows(Robots(http), f"{origin.url}{path}") is allowed
+        assert await allows(http, f"{origin.url}{path}") is allowed
 
 
-async def test_others_follow_the_group_for_all(client_of: ClientOf) -> None:
-    async with Origin(serving(RULES)) as origin, client_of(origin) as http:
-        robots = Robots(http, agent="Stranger")
-        assert not await allows(robots, f"{origin.url}/hold/x")
-        assert await allows(robots, f"{origin.url}/hold/open/x")
-        assert await robots.crawl_delay(f"{origin.url}/") == 2.0
+async def test_without_a_group_of_our_own_that_for_all_decides(client_of: ClientOf) -> None:
+    rules = RULES.replace("Urchin", "Stranger")
+    async with Origin(serving(rules)) as origin, client_of(origin) as http:
+        assert not await allows(http, f"{origin.url}/hold/x")
+        assert await allows(http, f"{origin.url}/hold/open/x")
+        assert await delay_of(http, f"{origin.url}/") == 2.0
 
 
 async def test_the_longer_of_delay_and_rate_is_kept(client_of: ClientOf) -> None:
     async with Origin(serving(RULES)) as origin, client_of(origin) as http:
-        assert await Robots(http).crawl_delay(f"{origin.url}/") == 3.0
+        assert await delay_of(http, f"{origin.url}/") == 3.0
 
 
 @pytest.mark.parametrize("status", ["404 Not Found", "410 Gone", "401 Unauthorized", "403 No"])
 async def test_a_file_that_is_not_there_allows_all(client_of: ClientOf, status: str) -> None:
     async with Origin(serving("Disallow: /", status)) as origin, client_of(origin) as http:
-        assert await allows(Robots(http), f"{origin.url}/x")
-        assert await Robots(http).crawl_delay(f"{origin.url}/x") is None
+        assert await allows(http, f"{origin.url}/x")
+        assert await delay_of(http, f"{origin.url}/x") is None
 
 
 @pytest.mark.parametrize("status", ["500 Oops", "503 Busy"])
 async def test_a_file_that_cannot_be_had_forbids_all(client_of: ClientOf, status: str) -> None:
     async with Origin(serving("", status)) as origin, client_of(origin, retries=0) as http:
-        assert not await allows(Robots(http), f"{origin.url}/x")
+        assert not await allows(http, f"{origin.url}/x")
 
 
 async def test_a_server_that_cannot_be_reached_is_told_as_that(client_of: ClientOf) -> None:
@@ -91,29 +108,29 @@ async def test_a_server_that_cannot_be_reached_is_told_as_that(client_of: Client
         pass
     async with client_of(origin, retries=0) as http:
         with pytest.raises(ConnectFailed):
-            await allows(Robots(http), f"{origin.url}/x")
+            await allows(http, f"{origin.url}/x")
 
 
 async def test_a_page_in_place_of_the_file_allows_all(client_of: ClientOf) -> None:
     async with Origin(greet) as origin, client_of(origin) as http:
-        assert await allows(Robots(http), f"{origin.url}/x")
+        assert await allows(http, f"{origin.url}/x")
 
 
 async def test_the_file_is_asked_for_once_an_origin(client_of: ClientOf) -> None:
     async with (
-        Origin(serving(RULES)) as one,
-        Origin(serving(RULES)) as two,
+        Origin(serving("User-agent: *\nDisallow: /hold")) as one,
+        Origin(serving("User-agent: *\nDisallow: /hold")) as two,
         client_of(one, two) as http,
     ):
-        robots = Robots(http)
+        polite = Polite(http)
         urls = [f"{origin.url}/{n}" for n in range(10) for origin in (one, two)]
-        await asyncio.gather(*(robots.refusal(url) for url in urls))
+        await asyncio.gather(*(polite.turn(url, deadline=5) for url in urls))
     assert [len(one.requests), len(two.requests)] == [1, 1]
 
 
 async def test_what_is_no_web_url_is_not_theirs_to_rule_on(client_of: ClientOf) -> None:
     async with client_of() as http:
-        assert await allows(Robots(http), "file:///corpus/tide.md")
+        assert await allows(http, "file:///corpus/tide.md")
 
 
 async def test_a_file_that_did_not_come_is_asked_for_again(client_of: ClientOf) -> None:
@@ -127,8 +144,17 @@ async def test_a_file_that_did_not_come_is_asked_for_again(client_of: ClientOf) 
             exchange.writer.close()
 
     async with Origin(handle) as origin, client_of(origin, retries=0) as http:
-        robots = Robots(http)
+        polite = Polite(http)
         with pytest.raises(ConnectFailed):
-            await robots.refusal(f"{origin.url}/x")
-        assert await robots.refusal(f"{origin.url}/x") == ""
-        assert "does not allow" in await robots.refusal(f"{origin.url}/ours/x")
+            await polite.turn(f"{origin.url}/x", deadline=5)
+        assert await refusal(polite, f"{origin.url}/x") == ""
+        assert "does not allow" in await refusal(polite, f"{origin.url}/ours/x")
+
+
+async def test_robots_txt_has_no_longer_than_the_page(client_of: ClientOf) -> None:
+    async def silent(exchange: Exchange) -> None:
+        await exchange.reader.read()
+
+    async with Origin(silent) as origin, client_of(origin) as http:
+        with pytest.raises(DeadlineExceeded):
+            await Polite(http).get(f"{origin.url}/x", deadline=0.1)

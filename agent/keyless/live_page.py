@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agent.keyless.candidates import INVITING
+from agent.keyless.question import MARKS
+from agent.keyless.ranking import INVITING
 from browser.text.words import STOP_WORDS, content_words, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from agent.keyless.candidates import Ranking
-    from agent.keyless.question import Conversation
+    from agent.keyless.conversation import Conversation
+    from agent.keyless.ranking import Ranking
     from agent.types import Observation
 
 Call = tuple[str, "dict[str, Any]"]
+"""A tool's name and the parameters of a call."""
 LIVE_TOOLS = frozenset({"OPEN", "CLICK", "TYPE", "SELECT", "PRESS", "SCROLL", "SNAPSHOT"})
 PAGES, ACTIONS = 2, 5
 """Pages opened in the browser for one question, and actions on them."""
@@ -25,6 +28,9 @@ TINY = 40
 RELEVANT = 0.3
 """Share (0-1) of the question that a page must speak of to be opened, or turned over."""
 
+_CONTROL = re.compile(r"\[((?:f\d+)?e\d+)(?: ([^\]]*?))?: ([^\]]*)\]")
+"""`[e3 button: Go]`, a link without a role `[e5: Home]`, in a frame `[f1e3 button: Go]`."""
+_LANDMARK = re.compile(r"[a-z]+(?: .*)?:")
 _FIELDS = frozenset({"searchbox", "textbox", "combobox", "spinbutton"})
 _OUT_OF_REACH = (", covered", ", disabled", ", off-screen")
 _MORE = frozenset("more older next load expand details show".split())
@@ -53,14 +59,14 @@ class LiveControl:
         return harmless and self.role not in _FIELDS | {"link", "checkbox", "select"}
 
 
-def live_call(conversation: Conversation, ranking: Ranking, *, thin: bool) -> Call | None:
+def live_call(conversation: Conversation, ranking: Ranking) -> Call | None:
     """The next step on a live page, or None where there is none that promises anything."""
-    done = not thin and _shown(conversation, ranking)
+    done = not ranking.thin and _shown(conversation, ranking)
     if conversation.rounds(*(LIVE_TOOLS - {"OPEN"})) < ACTIONS:
         action = _action(conversation, ranking, only_named=done)
         if action:
             return action
-    return None if done else _opening(conversation, ranking, thin=thin)
+    return None if done else _opening(conversation, ranking)
 
 
 def controls(observations: Iterable[Observation]) -> list[LiveControl]:
@@ -72,10 +78,21 @@ def controls(observations: Iterable[Observation]) -> list[LiveControl]:
         if observation.tool == "OPEN" or _navigated(observation):
             found.clear()
         for line in _main(observation.snapshot.split("\n")):
-            for control in _controls_in(line):
-                if control.ref in found or not line.startswith("~"):
-                    found[control.ref] = control
+            for ref, role, label in _CONTROL.findall(line):
+                if ref in found or not line.startswith("~"):
+                    found[ref] = LiveControl(ref, role or "link", label)
     return [c for c in found.values() if not any(mark in c.label for mark in _OUT_OF_REACH)]
+
+
+def _main(lines: Sequence[str]) -> Iterator[str]:
+    """The lines under `main:` where there is such a landmark, else all; of a diff what is new."""
+    bounded = "main:" in lines
+    inside = not bounded
+    for line in lines:
+        if bounded and _LANDMARK.fullmatch(line):
+            inside = line == "main:"
+        elif inside and not line.startswith("- "):
+            yield line
 
 
 def brought_text(observation: Observation) -> bool:
@@ -83,7 +100,7 @@ def brought_text(observation: Observation) -> bool:
     if observation.tool != "OPEN" and _navigated(observation):
         return True
     new = (line[1:] for line in observation.snapshot.split("\n") if line.startswith("+"))
-    return any(len(words(_without_controls(line))) > 1 for line in new)
+    return any(len(words(_CONTROL.sub(" ", line))) > 1 for line in new)
 
 
 def _navigated(observation: Observation) -> bool:
@@ -98,45 +115,32 @@ def _shown(conversation: Conversation, ranking: Ranking) -> bool:
     return any(map(_navigated, brought)) or any(ranking.covers(s) >= RELEVANT for s in said)
 
 
-def _opening(conversation: Conversation, ranking: Ranking, *, thin: bool) -> Call | None:
+def _opening(conversation: Conversation, ranking: Ranking) -> Call | None:
     """Open the page that speaks most of the question and has something to work.
 
     Where nothing was found, a page that shows next to nothing or asks for a hand will do.
     """
     opened = set(conversation.asked("OPEN", "url"))
-    pages = [o for o in conversation.results("READ") if o.url and o.url not in opened]
-    workable = [
-        o for o in pages if o.get("controls") or o.get("outcome") == "consent" or _invites(o)
-    ]
-    tiny = [o for o in pages if sum(len(p.text.split()) for p in o.passages) < TINY]
-    chosen = [*workable, *(tiny if thin else ())]
     hits = [hit for o in conversation.results("WEB_SEARCH") for hit in o.results]
-
-    def promise(page: Observation) -> float:
-        told = [hit.snippet for hit in hits if hit.url == page.url]
-        shown = [
-            page.title,
-            *(p.text for p in page.passages),
-            *map(str, page.get("controls") or []),
-        ]
-        return ranking.covers(content_words(" ".join([*told, *shown])))
-
-    worth, url = max(((promise(o), o.url) for o in chosen), default=(0.0, ""))
-    return ("OPEN", {"url": url}) if worth >= RELEVANT and len(opened) < PAGES else None
-
-
-def _invites(page: Observation) -> bool:
-    """A sentence of the page begins with what a person is to do: "Type what you look for"."""
-    openings = (
-        piece.split(" ", 1)[0].casefold() for p in page.passages for piece in _pieces(p.text)
-    )
-    return any(opening in INVITING for opening in openings) or any(
-        "as you scroll" in p.text.casefold() for p in page.passages
-    )
+    best = (0.0, "")
+    for page in conversation.results("READ"):
+        texts = [passage.text for passage in page.passages]
+        offered = page.get("controls") or []
+        works = bool(offered) or page.get("outcome") == "consent" or any(map(_invites, texts))
+        tiny = ranking.thin and sum(len(text.split()) for text in texts) < TINY
+        if page.url and page.url not in opened and (works or tiny):
+            told = [hit.snippet for hit in hits if hit.url == page.url]
+            shown = " ".join([*told, page.title, *texts, *map(str, offered)])
+            best = max(best, (ranking.covers(content_words(shown)), page.url))
+    promise, url = best
+    return ("OPEN", {"url": url}) if promise >= RELEVANT and len(opened) < PAGES else None
 
 
-def _pieces(text: str) -> list[str]:
-    return [piece.strip() for piece in text.replace(":", ".").replace(";", ".").split(". ")]
+def _invites(text: str) -> bool:
+    """A sentence begins with what a person is to do: "Type what you look for"."""
+    pieces = (piece.strip() for piece in re.split(r"[.:;] ", text))
+    asked = any(piece.split(" ", 1)[0].casefold() in INVITING for piece in pieces)
+    return asked or "as you scroll" in text.casefold()
 
 
 def _action(conversation: Conversation, ranking: Ranking, *, only_named: bool) -> Call | None:
@@ -148,9 +152,8 @@ def _action(conversation: Conversation, ranking: Ranking, *, only_named: bool) -
     every = controls(live)
     present = [c for c in every if c.ref not in used]
     if only_named:
-        return _click(
-            [c for c in present if ranking.covers(content_words(c.label)) >= RELEVANT], ranking
-        )
+        named = [c for c in present if ranking.covers(content_words(c.label)) >= RELEVANT]
+        return _click(named, ranking)
     return (
         _decline(present)
         or _fill(present, every, ranking.question.text)
@@ -182,17 +185,18 @@ def _fill(
     figures = [(a, content_words(b)) for a, b in itertools.pairwise(tokens) if a.isdigit()]
     triples = zip(tokens, tokens[1:], tokens[2:], strict=False)
     figures += [(c, content_words(a)) for a, of, c in triples if of == "of" and c.isdigit()]
-
-    def value(control: LiveControl) -> str | None:
-        named = set(content_words(control.label.split(" = ")[0].split(", ")[0]))
-        return next((figure for figure, unit in figures if named & set(unit)), None)
-
-    fields = [c for c in every if c.role in ("textbox", "spinbutton")]
-    wanting = any("required" in c.label and value(c) is None for c in fields)
-    left = [c for c in present if c in fields and value(c) is not None]
+    values: dict[str, str] = {}
+    wanting = False
+    for control in every:
+        if control.role in ("textbox", "spinbutton"):
+            named = set(content_words(control.label.split(" = ")[0].split(", ")[0]))
+            value = next((figure for figure, unit in figures if named & set(unit)), None)
+            wanting |= value is None and "required" in control.label
+            values |= {control.ref: value} if value is not None else {}
+    left = [control.ref for control in present if control.ref in values]
     if wanting or not left:
         return None
-    return "TYPE", {"ref": left[0].ref, "text": value(left[0]), "submit": len(left) == 1}
+    return "TYPE", {"ref": left[0], "text": values[left[0]], "submit": len(left) == 1}
 
 
 def _choose(present: Sequence[LiveControl], question: str) -> Call | None:
@@ -224,28 +228,25 @@ def _click(present: Sequence[LiveControl], ranking: Ranking) -> Call | None:
 def _type(
     present: Sequence[LiveControl], conversation: Conversation, ranking: Ranking
 ) -> Call | None:
-    """Search on the page with the question's phrase that was not tried yet, plain words first."""
-    typed = set(conversation.asked("TYPE", "text"))
-    things = frozenset(ranking.question.terms) - ranking.question.role
-    phrases = [p for p in _phrases(ranking.question.text) if things & set(content_words(p))]
-    phrases = [p for p in phrases if p not in typed]
-    field = next((c for c in present if c.role == "searchbox"), None)
-    if field is None or not phrases:
-        return None
-    return "TYPE", {"ref": field.ref, "text": phrases[0], "submit": True}
+    """Search on the page with the question's phrase that was not tried yet.
 
-
-def _phrases(text: str) -> list[str]:
-    """Runs of words that carry meaning, those without capitals and the longer ones first."""
+    Phrases are runs of words that carry meaning, those without capitals and the longer ones first.
+    """
     runs: list[list[str]] = [[]]
-    for token in text.split():
-        bare = token.strip("\"'“”.,;:?!()")
+    for token in ranking.question.text.split():
+        bare = token.strip(MARKS)
         if bare and bare.casefold() not in STOP_WORDS:
             runs[-1].append(bare)
-        elif runs[-1]:
+        else:
             runs.append([])
-    found = [" ".join(run) for run in runs if run]
-    return sorted(found, key=lambda p: (not p.islower(), -len(p.split())))
+    phrases = sorted(map(" ".join, runs), key=lambda p: (not p.islower(), -len(p.split())))
+    typed = set(conversation.asked("TYPE", "text"))
+    things = frozenset(ranking.question.terms) - ranking.question.role
+    left = [p for p in phrases if p not in typed and things & set(content_words(p))]
+    field = next((c for c in present if c.role == "searchbox"), None)
+    if field is None or not left:
+        return None
+    return "TYPE", {"ref": field.ref, "text": left[0], "submit": True}
 
 
 def _more(present: Sequence[LiveControl], conversation: Conversation) -> Call | None:
@@ -255,42 +256,3 @@ def _more(present: Sequence[LiveControl], conversation: Conversation) -> Call | 
         return "CLICK", {"ref": button.ref}
     scrolls = any("scroll" in o.snapshot.casefold() for o in conversation.results("OPEN"))
     return ("SCROLL", {"pages": 3}) if scrolls else None
-
-
-def _controls_in(line: str) -> Iterator[LiveControl]:
-    """The controls of a snapshot's line: `[e3 button: Go]`, a link without a role `[e5: Home]`."""
-    for piece in line.split("[")[1:]:
-        inside, closed, _ = piece.partition("]")
-        name, colon, label = inside.partition(": ")
-        ref, _, role = name.partition(" ")
-        if closed and colon and _is_ref(ref):
-            yield LiveControl(ref, role or "link", label)
-
-
-def _is_ref(text: str) -> bool:
-    """`e12`, or in a frame `f1e3`."""
-    frame, letter, number = text.rpartition("e")
-    return (
-        bool(letter)
-        and number.isdigit()
-        and (not frame or (frame[0] == "f" and frame[1:].isdigit()))
-    )
-
-
-def _without_controls(line: str) -> str:
-    head, *rest = line.split("[")
-    return head + " ".join(piece.partition("]")[2] for piece in rest)
-
-
-def _main(lines: Sequence[str]) -> Iterator[str]:
-    """The lines under `main:` where there is such a landmark, else all; of a diff what is new."""
-    bounded = "main:" in lines
-    inside = not bounded
-    for line in lines:
-        landmark = (
-            line.endswith(":") and line[:1].isalpha() and line.split(" ")[0].rstrip(":").islower()
-        )
-        if bounded and landmark:
-            inside = line == "main:"
-        elif inside and not line.startswith("- "):
-            yield line

@@ -1,0 +1,125 @@
+"""Tables of a page: told from layout, read as rows of cells, and written as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from browser.types import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from lxml import etree
+
+    CellText = Callable[[etree._Element], str]  # noqa: SLF001 - lxml names its public type so
+
+# Longer cells are columns of a page, not values.
+_LONGEST_CELL = 1_500
+# Spans are page-controlled: HTML itself allows 1000 columns.
+_LARGEST_SPAN = 100
+
+
+def is_data_table(node: etree._Element) -> bool:
+    """Tell by structure: header cells or a regular grid, and no table, rule or heading within."""
+    within = ("table", "form", "hr", "blockquote", "h1", "h2", "article")
+    wide = [cells for row in node.iter("tr") if len(cells := _cells(row)) > 1]
+    if (
+        not wide
+        or node.get("role") in {"presentation", "none"}
+        or next(node.iterdescendants(*within), None) is not None
+    ):
+        return False
+    if next(node.iterdescendants("th", "caption"), None) is not None:
+        return True
+    longest = max(
+        len("".join(map(str, cell.itertext()))) for row in node.iter("tr") for cell in _cells(row)
+    )
+    return len(wide) > 1 and longest <= _LONGEST_CELL
+
+
+def read_table(node: etree._Element, cell_text: CellText) -> Table:
+    """Read the rows; a cell that spans rows is repeated in each of them, as a reader takes it."""
+    rows: list[list[str]] = []
+    pending: dict[int, tuple[int, str]] = {}  # by column: the rows below that a cell fills, and it
+    for row in node.iter("tr"):
+        filled: list[str] = []
+        for cell in (*_cells(row), None):
+            while len(filled) in pending:
+                left, text = pending.pop(len(filled))
+                if left > 1:
+                    pending[len(filled)] = (left - 1, text)
+                filled.append(text)
+            if cell is None:
+                break
+            text, down = cell_text(cell), _span(cell, "rowspan")
+            for value in (text, *[""] * (_span(cell, "colspan") - 1)):
+                if down > 1:
+                    pending[len(filled)] = (down - 1, value)
+                filled.append(value)
+        if any(filled):
+            rows.append(filled)
+    caption = next(node.iterchildren("caption"), None)
+    width = max(map(len, rows), default=0)
+    return Table(
+        rows=tuple(tuple(row + [""] * (width - len(row))) for row in rows),
+        caption=cell_text(caption) if caption is not None else "",
+        header=_has_header(node),
+    )
+
+
+def table_text(table: Table, *, ruled: bool = False) -> str:
+    """The table as saved text: its caption, then `| a | b |` rows.
+
+    `ruled` sets a rule below the first: by it a reader knows that it names the columns.
+    """
+    rows = [_row(row) for row in table.rows]
+    if ruled and len(rows) > 1:
+        rows.insert(1, _row(["---"] * len(table.rows[0])))
+    return "\n".join([*([table.caption] if table.caption else []), *rows])
+
+
+def fact_lines(table: Table) -> str:
+    """Rows of a name and a value as `- First lit: 1 November 1829`; what stands alone as a line."""
+    lines = [table.caption] if table.caption else []
+    for row in table.rows:
+        first, *others = filter(None, row)
+        lines.append(f"- {first.rstrip(' :')}: {others[0]}" if others else first)
+    return "\n".join(lines)
+
+
+def table_markdown(table: Table) -> str:
+    """The table in Markdown proper, with the rule below the header."""
+    width = len(table.rows[0]) if table.rows else 0
+    rows = [_row(cell.replace("|", "\\|") for cell in row) for row in table.rows]
+    if not table.header:
+        rows.insert(0, _row([""] * width))
+    rows.insert(1, _row(["---"] * width))
+    return "\n".join([*([f"{table.caption}\n"] if table.caption else []), *rows])
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cells(row: etree._Element) -> list[etree._Element]:
+    return [cell for cell in row if cell.tag in {"td", "th"}]
+
+
+def _has_header(node: etree._Element) -> bool:
+    """Whether the first row names the columns; its corner may be empty."""
+    cells = next((_cells(row) for row in node.iter("tr")), [])
+    names = sum(cell.tag == "th" for cell in cells)
+    corner = "".join("".join(map(str, cell.itertext())) for cell in cells[:1] if cell.tag == "td")
+    return names > 1 and not corner.strip() and names >= len(cells) - 1
+
+
+def holds_facts(node: etree._Element) -> bool:
+    """Whether the rows are a name and its value each, but for titles that stand alone."""
+    rows = [[cell.tag for cell in _cells(row)] for row in node.iter("tr")]
+    pairs = rows.count(["th", "td"])
+    return pairs > 1 and all(len(row) < 2 or row == ["th", "td"] for row in rows)
+
+
+def _span(cell: etree._Element, name: str) -> int:
+    value = (cell.get(name) or "1").strip()
+    return max(1, min(int(value), _LARGEST_SPAN)) if value.isdecimal() else 1
