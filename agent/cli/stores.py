@@ -15,7 +15,7 @@ from agent.cli.flags import Amount, data_dir_option
 from agent.config import Options, default_data_dir, options, private_folder
 from agent.errors import from_extra
 from agent.journal.runs import Runs
-from agent.run.settings import left_of, memory_of
+from agent.run.settings import left_of, open_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -50,7 +50,7 @@ def opened(place: Place) -> Iterator[Memory]:
     """Open the memory of a data folder and a namespace."""
     folder, namespace = place
     given = {"data_dir": private_folder(folder), "namespace": namespace}
-    with memory_of(options(given, config=True), os.environ) as store:
+    with open_memory(options(given, config=True), os.environ) as store:
         yield store
 
 

@@ -16,7 +16,7 @@ from agent.run.record import RunRecord
 from agent.run.recorded import Past
 from agent.run.research import run_question
 from agent.run.services import Inputs
-from agent.run.settings import memory_name, memory_of
+from agent.run.settings import memory_name, open_memory
 from agent.types import Report
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ async def _hand_over(
     if pending is not None:
         own = options(settings, config=True)
         async with AsyncExitStack() as stack:
-            memory = await asyncio.to_thread(memory_of, own, os.environ)
+            memory = await asyncio.to_thread(open_memory, own, os.environ)
             stack.callback(memory.close)
             model = await open_model(stack, own.model, own, os.environ)
             runner = JobRunner(memory, asyncio.to_thread, memory_name(own), model)

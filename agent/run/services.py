@@ -18,7 +18,7 @@ from agent.guard.secret_store import SecretStore
 from agent.journal.events import Journal, read_events, utc_now
 from agent.journal.runs import Runs
 from agent.run.outcome import Ledger
-from agent.run.settings import budget_of, logged_in_sites, memory_of, skills_of
+from agent.run.settings import budget_of, logged_in_sites, open_memory, skills_of
 from agent.tools.context import Limits, Person, ToolContext
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class RunServices:
         stack.callback(context.close)  # entered first, so that the thread outlives the memory
         context.memory = self.inputs.memory if options.memory else None
         if options.memory and context.memory is None:
-            memory = await context.in_memory_thread(memory_of, options, self.environ)
+            memory = await context.in_memory_thread(open_memory, options, self.environ)
             stack.push_async_callback(context.in_memory_thread, memory.close)
             context.memory = memory
             if options.wiki_folder.is_dir():

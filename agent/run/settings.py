@@ -182,7 +182,7 @@ def _highest_price(
     return price
 
 
-def memory_of(options: Options, environ: Mapping[str, str]) -> Memory:
+def open_memory(options: Options, environ: Mapping[str, str]) -> Memory:
     """Open the memory of the settings; the data folder is made where there is none."""
     private_folder(options.data)
     # A run without memory does not load it.
