@@ -10,7 +10,7 @@ import click
 
 from agent.cli.flags import given, json_option, some_run_flags
 from agent.cli.terminal import note, print_json, print_rows
-from agent.config import Options, options
+from agent.config import Options, load_options
 from agent.evidence.store import Evidence
 from agent.run.settings import open_memory
 from agent.run.wiring import select_tools
@@ -39,7 +39,7 @@ _FLAGS = (
 @some_run_flags(*_FLAGS)
 def tools(*, as_json: bool, **flags: Any) -> None:
     """Show every tool: its source, its risk, whether a run on a terminal has it, and why not."""
-    settings = options(given(flags), config=True)
+    settings = load_options(given(flags), config=True)
     found = asyncio.run(_found(settings))
     rows = [
         {
