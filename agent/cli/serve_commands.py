@@ -26,7 +26,7 @@ from agent.cli.progress import told
 from agent.cli.settings_commands import parsed, write_settings
 from agent.cli.stores import jobs_url_option, open_jobs
 from agent.cli.terminal import complain, note, print_rows
-from agent.config import config_path, options, read_file
+from agent.config import config_path, load_options, read_file
 from agent.errors import ResearchError, UsageError, from_extra
 from agent.jobs.job import plain
 from browser.text.words import clean
@@ -74,7 +74,7 @@ def serve(
 ) -> None:
     """Serve the page and the API on loopback; takes the flags of a question for its runs."""
     named = plain(flags)
-    settings = options(named, config=True)
+    settings = load_options(named, config=True)
     with from_extra("serve"):
         from agent.serve.app import serve_office  # noqa: PLC0415 - an extra, of this command alone
         from agent.serve.office import Office  # noqa: PLC0415 - as above
@@ -123,7 +123,7 @@ def channels(ctx: click.Context, data_dir: Path | None) -> None:
 
 
 def _options(ctx: click.Context) -> Options:
-    return options(ctx.obj, config=True)
+    return load_options(ctx.obj, config=True)
 
 
 @channels.command(name="list")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from agent.config import options as checked
+from agent.config import load_options
 from agent.errors import UsageError
 from agent.export.markup import answer_html
 from agent.export.report_html import whole_page
@@ -71,7 +71,7 @@ def read_batch(path: Path, flags: Mapping[str, Any]) -> list[Item]:
         }
         options = plain({**flags, **own})
         try:
-            checked(options)
+            load_options(options)
         except UsageError as error:
             raise UsageError(f"{path}, {where}: {error}", hint=error.hint) from error
         told = json.dumps([question, options], sort_keys=True, ensure_ascii=False)

@@ -13,7 +13,7 @@ from dbos import DBOS, DBOSClient
 from dbos._serialization import DBOSPortableJSON  # JSON, not pickles: the database is shared
 from filelock import FileLock
 
-from agent.config import default_data_dir, options, private_folder
+from agent.config import default_data_dir, load_options, private_folder
 from agent.errors import UsageError
 from agent.jobs.job import (
     ENDED,
@@ -143,7 +143,7 @@ class Jobs:
         own = {name: given.pop(name) for name in JobSpec.model_fields.keys() & given.keys()}
         flags = plain(given)
         if own.get("kind", "ask") == "ask":
-            options(flags)  # raises UsageError now, not on a worker
+            load_options(flags)  # raises UsageError now, not on a worker
         check_targets(notify)
         waits, own["continues"], own["context"] = self._handed(after)
         if ttl is not None:
@@ -368,7 +368,7 @@ class Jobs:
 
 def check_targets(targets: Iterable[str]) -> None:
     """Raise `UsageError` for a target that no notice could go to."""
-    settings = options({}, config=True)
+    settings = load_options({}, config=True)
     for target in targets:
         check_target(target, settings, os.environ, settings.channels)
 

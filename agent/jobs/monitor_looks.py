@@ -9,8 +9,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from agent.config import options as checked
-from agent.config import private_folder
+from agent.config import load_options, private_folder
 from agent.errors import UsageError, WebOutOfReach
 from agent.jobs import page_changes
 from agent.jobs.job import JobOutcome
@@ -99,7 +98,9 @@ async def _look_at_page(
     monitor: Monitor, before: MonitorState | None, jobs: Jobs
 ) -> tuple[MonitorState, str]:
     """Read the page, the first time several times; gives its state and what is to be told."""
-    settings = checked({**monitor.options, "data_dir": jobs.data_dir, "fresh": True}, config=True)
+    settings = load_options(
+        {**monitor.options, "data_dir": jobs.data_dir, "fresh": True}, config=True
+    )
     folder = RunFolder(private_folder(jobs.data_dir / "monitors") / monitor.name)
     private_folder(private_folder(folder.path) / "blobs")
     reads: list[tuple[Page, list[PageBlock]]] = []

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agent.config import options as checked
+from agent.config import load_options
 from agent.errors import UsageError
 from agent.jobs import page_changes
 from agent.jobs.job import NoSuchJob, plain
@@ -155,7 +155,7 @@ class Monitors:
             raise UsageError(f"noise is learned from 2 to {_MOST_LEARN} reads, not {learn}")
         page_changes.blocks_of(b"<p>x", "text/html", css)  # raises for what is no selector
         given = plain(flags)
-        checked(given)
+        load_options(given)
         made = self.looks.add(
             every, target, name=name, zone=zone, kind="monitor", notify=notify, until=until
         )

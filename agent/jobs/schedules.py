@@ -17,7 +17,7 @@ from cronsim import CronSim, CronSimError
 from pydantic import BaseModel, ConfigDict, Field
 from tzlocal import get_localzone_name
 
-from agent.config import options as checked
+from agent.config import load_options
 from agent.errors import UsageError
 from agent.jobs.job import JobSpec, Kind, NoSuchJob, plain
 from agent.jobs.jobs import check_targets
@@ -153,7 +153,7 @@ class Schedules:
         check_targets(notify)
         zone, now, given = _zone(zone), now or datetime.now(UTC), plain(flags)
         if kind == "ask":
-            checked(given)
+            load_options(given)
         made = Schedule(
             name=self._free(name, question), when=when.strip(), question=question.strip(),
             kind=kind, options=given, zone=zone, until=until, since=now, seen=now, missed=missed,

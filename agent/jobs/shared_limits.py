@@ -6,11 +6,11 @@ import asyncio
 import uuid
 from typing import TYPE_CHECKING
 
-from agent.config import options, private_folder
+from agent.config import load_options, private_folder
 from agent.files import write_whole
 from agent.journal.runs import Runs
 from agent.journal.usage import Spending, budget_days
-from agent.run.settings import NOTHING
+from agent.run.settings import EMPTY_BUDGET
 from browser.errors import DeadlineExceeded
 from browser.net.pace import HostPace
 
@@ -104,7 +104,9 @@ class SharedSpending(Spending):
 
     def flags(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Give the budgets of a run here: of the day's and the month's, what others left."""
-        settings = options({**given}, config=True)
+        settings = load_options({**given}, config=True)
         named = {"budget_day": settings.budget_day, "budget_month": settings.budget_month}
         pairs = zip(named.items(), budget_days(), strict=True)
-        return {name: max(usd - self.elsewhere(day), NOTHING) for (name, usd), day in pairs if usd}
+        return {
+            name: max(usd - self.elsewhere(day), EMPTY_BUDGET) for (name, usd), day in pairs if usd
+        }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from agent.config import options
+from agent.config import load_options
 from agent.jobs.job import JobOutcome
 from agent.notify.notice import Attachment, Notice
 from agent.notify.targets import notify
@@ -29,7 +29,7 @@ async def remind(job: JobSpec, *_: object) -> JobOutcome:
 
 async def tell(job: JobSpec, outcome: Mapping[str, Any], ways: Ways | None = None) -> list[str]:
     """Tell the targets of a job; gives what did not get there. One told twice has the same id."""
-    settings = options({}, config=True)
+    settings = load_options({}, config=True)
     further = ways(settings) if ways is not None else None
     deliveries = await notify(job.notify, _notice(job, outcome), settings, ways=further)
     return [f"{one.target}: {one.detail}" for one in deliveries if not one.sent]

@@ -25,7 +25,7 @@ from dbos import DBOS, DBOSConfig
 from filelock import FileLock, Timeout
 from sqlalchemy.exc import DBAPIError
 
-from agent.config import options, private_folder
+from agent.config import load_options, private_folder
 from agent.errors import InternalError, ResearchError, error_kind
 from agent.jobs.job import LONGEST_DELAY_S, QUEUE, JobOutcome, JobSpec
 from agent.jobs.jobs import (
@@ -47,7 +47,7 @@ from agent.run.outcome import FINAL
 from agent.run.record import RunRecord
 from agent.run.research import research
 from agent.run.resume import resume
-from agent.run.settings import left_of
+from agent.run.settings import remaining_budget
 from agent.types import ErrorInfo, Report
 from browser.net.pace import pacing
 
@@ -236,8 +236,8 @@ class Worker:
             return
         self._counted = time.monotonic()
         self._spending.tell()
-        settings = options({"data_dir": self.jobs.data_dir}, config=True)
-        reached, paused = left_of(settings, self._spending).reached, self.jobs.paused
+        settings = load_options({"data_dir": self.jobs.data_dir}, config=True)
+        reached, paused = remaining_budget(settings, self._spending).reached, self.jobs.paused
         if reached and not paused:
             self.jobs.pause(reached)
         elif paused in REACHED and not reached:

@@ -15,7 +15,7 @@ from agent.protocol.replies import inert
 from agent.protocol.results import failed
 from agent.review.judge import judge, judge_system
 from agent.run.models import find_model
-from agent.run.settings import budget_of
+from agent.run.settings import make_budget
 from agent.types import Passage, Verdict, VerdictState
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ async def _judged(
         judging = await model.open_judge(stack) or await model.open(stack, lambda _: None)
         if not takes(judging, Task.JUDGE):
             return None
-        budget = budget_of(options, os.environ)
+        budget = make_budget(options, os.environ)
         asker = ModelClient(judging, judge_system(), budget, context.record)
         try:
             return await judge(asker, "verify", left, context.evidence)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
-from agent.config import made
+from agent.config import make_plugin
 from agent.errors import UsageError
 from agent.memory.memory_types import EmbeddingFailed
 from agent.models.providers import PROVIDERS, endpoint
@@ -128,7 +128,7 @@ def embedder_of(
     if name == LOCAL:
         return MiniLm()
     named = any(name.startswith(f"{provider.prefix}/") for provider in PROVIDERS)
-    plugged: Embedder | None = None if named or base_url else made("embedders", name)
+    plugged: Embedder | None = None if named or base_url else make_plugin("embedders", name)
     if plugged is not None:
         return plugged
     where = endpoint(name, None if named else base_url, environ)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agent.config import host_port, made
+from agent.config import host_port, make_plugin
 from agent.guard.redact import StreamRedactor
 from agent.keyless.model import ExtractiveModel
 from agent.limits import STANDARD
@@ -95,7 +95,7 @@ class FoundModel:
         if judge is None:
             return None
         if judge.isidentifier() and judge != EXTRACTIVE:
-            plugged = made("judges", judge)
+            plugged = make_plugin("judges", judge)
             if plugged is not None:
                 return PluggedJudge(judge, plugged)
         return await open_model(stack, judge, self.options, self.environ)

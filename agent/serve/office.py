@@ -14,7 +14,7 @@ from fastapi import Path as InPath
 from agent.config import private_folder
 from agent.errors import NotFound, UsageError
 from agent.journal.runs import RunFolder
-from agent.run.settings import memory_of
+from agent.run.settings import open_memory
 from agent.serve.desk import Desk
 from agent.serve.forms import RunState
 from agent.serve.library import Library, began_with
@@ -77,7 +77,7 @@ class Office:
             raise UsageError("memory is off in this server", hint="Leave --no-memory away.")
         async with self._opening:
             if self._memory is None:
-                self._memory = await asyncio.to_thread(memory_of, self.options, os.environ)
+                self._memory = await asyncio.to_thread(open_memory, self.options, os.environ)
             return self._memory
 
     async def jobs(self, work: Callable[[JobBook], T]) -> T:
