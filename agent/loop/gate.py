@@ -11,10 +11,10 @@ from agent.errors import ModelError, ReplayDiverged, ResearchError
 from agent.evidence.answer import check_answer
 from agent.guard.model_client import ModelClient
 from agent.journal.events import REVIEW
+from agent.loop.judge import Verdicts, judge, judge_system, open_claims
 from agent.models.base import Task, takes
 from agent.prompts import prompt
 from agent.protocol.replies import MARKUP, gives_up, inert
-from agent.review.judge import Verdicts, judge, judge_system, open_claims
 from agent.types import VerdictState
 from browser.text.sentences import sentences
 from browser.text.words import content_words
