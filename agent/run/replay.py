@@ -13,11 +13,11 @@ from agent.guard.budget import Budget, LimitReached
 from agent.guard.model_client import request_digest
 from agent.journal.events import CONDENSE, MAIN, MISSING, OUTLINE, PLAN, REVIEW, VALUES
 from agent.limits import EFFORTS
+from agent.loop.gate import Gate, repaired
+from agent.loop.judge import Verdicts
 from agent.loop.loop import NUDGED, LoopResult, asks_for_notes
 from agent.loop.orchestrator import Orchestrator
 from agent.models.base import Task
-from agent.review.gate import Gate, repaired
-from agent.review.judge import Verdicts
 from agent.run.outcome import INTERRUPT, Ledger, add_values, answer_by_rules
 from agent.run.record import ResumedModel
 from agent.tools.context import unrecorded
@@ -84,7 +84,7 @@ async def replay(record: RunRecord) -> Report:
     verdicts = Verdicts.of_rows([row for e in record.of("judge") for row in e.data["verdicts"]])
     report = ledger.finished(result, verdicts)
     if record.schema is not None:
-        from agent.review.schema import Schema  # noqa: PLC0415 - few runs have one
+        from agent.evidence.schema import Schema  # noqa: PLC0415 - few runs have one
 
         gate = Gate(work, evidence, unrecorded, verdicts=verdicts)
         await add_values(report, result.text, Schema(record.schema), gate)
