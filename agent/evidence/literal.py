@@ -1,4 +1,4 @@
-"""The first layer of claim checking: does a sentence stand in the cited text, word for word?
+"""The first layer of claim checking: finds a sentence that stands in the cited text literally.
 
 Tolerates typography, ellipses, table rows (`Header: value`) and a question with its answer, but no
 paraphrase.
@@ -137,11 +137,8 @@ class StatementIndex:
     def topics(self, passage: Passage) -> list[list[str]]:
         """Return the keys of a passage's page title and of each heading, without articles."""
         title = bare_title(self._titles.get(passage.source, ""))
-        found: list[list[str]] = []
-        for keys in map(token_keys, [title, *passage.heading.split(HEADING_SEPARATOR)]):
-            if keys:
-                found.append(keys[1:] if keys[0] in _ARTICLES else keys)
-        return found
+        topics = map(token_keys, [title, *passage.heading.split(HEADING_SEPARATOR)])
+        return [keys[1:] if keys[0] in _ARTICLES else keys for keys in topics if keys]
 
     @functools.cached_property
     def stems(self) -> list[frozenset[str]]:

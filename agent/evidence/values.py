@@ -1,8 +1,8 @@
-"""The second layer of claim checking: do a claim's figures, dates and names stand in its sources?
+"""The second layer of claim checking: looks up the figures, dates and names of a claim.
 
-Lists those that do not. A claim is contradicted only if it equals a sentence of the page except for
-one value or one negation. A figure may be rounded where the claim says so (`about 500`), and may be
-the sum or difference of two figures of one source.
+It lists those that do not stand in the cited sources. A claim is contradicted only if it equals a
+sentence of the page except for one value or one negation. A figure may be rounded where the claim
+says so (`about 500`), and may be the sum or difference of two figures of one text.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ beside that of a constant, and the expected calibration error. Then the logistic
 `agent/evidence/confidence.py` are fitted anew: on each web and tried on the other, in five folds
 over both, and on all of them, to be put there. `--rows FILE` keeps what was asked, one JSON line an
 answer of the closed webs, and reads it instead of asking where it is there. A model other than the
-keyless one is rated by the judge's words: its table by word is printed, to set `ANSWERS_PROBABILITY` from.
+keyless one is rated by the judge's words: its table by word is printed, to set
+`ANSWERS_PROBABILITY` from.
 """
 
 from __future__ import annotations
