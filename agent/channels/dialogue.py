@@ -21,7 +21,7 @@ from agent.channels.channel import Outbound
 from agent.channels.inbox import DONE, FAILED, HELD, SENT, TRYING, UNKNOWN, WAITING, Part
 from agent.errors import NotSent, ResearchError, UsageError
 from agent.export import writer
-from agent.files import write_whole
+from agent.files import write_atomic
 from agent.journal.runs import Runs
 from agent.notify.notice import Attachment
 from agent.notify.service_client import backoff_delay
@@ -339,7 +339,7 @@ class Dialogue:
         for n, attachment in enumerate(found):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             path = folder / f"{n}-{_file_name(attachment.name)}"
-            write_whole(path, attachment.body, private=True)
+            write_atomic(path, attachment.body, private=True)
             paths.append(path)
         return paths
 

@@ -416,7 +416,7 @@ async def _worded(store: Memory, name: str, settings: Options) -> int:
 
     async with AsyncExitStack() as stack:
         model = await open_model(stack, name, settings, os.environ)
-        if not takes(model, Task.AFTER):
+        if not takes(model, Task.BACKGROUND):
             raise UsageError(f"{model.name} words nothing", hint="Name a language model.")
         return await word_insights(store, model)
 

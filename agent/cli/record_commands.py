@@ -22,10 +22,10 @@ from agent.export.run_archive import is_archive, open_run
 from agent.export.verify_run import verify as check
 from agent.export.verify_run import verify_archive
 from agent.run.outcome import exit_code
+from agent.run.prior_run import with_harmless_settings
 from agent.run.record import RunRecord
-from agent.run.recorded import with_harmless_settings
 from agent.run.replay import replay as again
-from agent.run.resume import on_recorded_web
+from agent.run.resume import rerun_on_recorded_web
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def replay(
         if model is None and base_url is None:
             report = asyncio.run(again(record))
         else:
-            asked = on_recorded_web(
+            asked = rerun_on_recorded_web(
                 record, model=model, base_url=base_url, data_dir=data_dir, live=live
             )
             report = asyncio.run(asked)

@@ -26,7 +26,7 @@ from filelock import FileLock, Timeout
 from sqlalchemy.exc import DBAPIError
 
 from agent.config import load_options, private_folder
-from agent.errors import InternalError, ResearchError, error_kind
+from agent.errors import InternalError, ResearchError, error_class
 from agent.jobs.job import LONGEST_DELAY_S, QUEUE, JobOutcome, JobSpec
 from agent.jobs.jobs import (
     APP,
@@ -370,7 +370,7 @@ def delay_before(spec: JobSpec) -> float:
 
 def _failed(spec: JobSpec, error: ResearchError) -> JobOutcome:
     stalled = isinstance(error, RunStalled)
-    lasting = any(isinstance(error, error_kind(name)) for name in _LASTING)
+    lasting = any(isinstance(error, error_class(name)) for name in _LASTING)
     tries = max(spec.retry, 1) if stalled else spec.retry
     again = spec.attempt <= tries and not lasting
     return JobOutcome(state="failed", error=str(error), hint=error.hint, again=again)

@@ -14,7 +14,7 @@ from agent.mcp.tool_session import Answer, ToolSession, error_result, text_resul
 from agent.models.base import Task, takes
 from agent.protocol.replies import inert
 from agent.protocol.results import failed
-from agent.run.models import find_model
+from agent.run.models import resolve_model
 from agent.run.settings import make_budget
 from agent.types import Passage, Verdict, VerdictState
 
@@ -88,7 +88,7 @@ async def _judged(
     if not left:
         return None
     context, options = session.context, session.options
-    model = find_model(options, None, os.environ)
+    model = resolve_model(options, None, os.environ)
     async with AsyncExitStack() as stack:
         judging = await model.open_judge(stack) or await model.open(stack, lambda _: None)
         if not takes(judging, Task.JUDGE):

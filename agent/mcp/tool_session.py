@@ -28,7 +28,7 @@ from mcp.types import (
 from agent.evidence.store import Evidence
 from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import SEARCH, Kind, Provenance
-from agent.guard.redact import Redactor, secrets_of
+from agent.guard.redact import Redactor, find_secrets
 from agent.guard.secret_store import SecretStore
 from agent.protocol.replies import inert
 from agent.protocol.results import failed
@@ -151,7 +151,7 @@ class ToolSession:
             evidence=Evidence(),
             limits=Limits(max_sources=2 * KEPT, snapshot_tokens=SNAPSHOT_TOKENS),
             outgoing=Outgoing(Provenance("", shared, attached=attached, sites=sites)),
-            redactor=Redactor(secrets_of(os.environ)),
+            redactor=Redactor(find_secrets(os.environ)),
             secrets=SecretStore(options.data),
             files=options.file,
         )
