@@ -51,7 +51,7 @@ class JobBook:
     def told(self, one: Monitor, most: int | None = None) -> dict[str, Any]:
         """Write a monitor with its changes and when it looks next."""
         changes = [_row(change) for change in self.monitors.changes(one.name)[::-1][:most]]
-        looks = next((_row(s) for s in self.monitors.looks.all() if s.name == one.name), {})
+        looks = next((_row(s) for s in self.monitors.schedules.all() if s.name == one.name), {})
         comes = {"next": looks.get("next"), "zone": looks.get("zone", "UTC")}
         return {**_row(one), **comes, "changes": changes}
 
