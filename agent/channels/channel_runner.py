@@ -13,8 +13,7 @@ from pydantic import ValidationError
 from agent.channels.answer_text import plain_text, split_answer
 from agent.channels.channel import MALFORMED, Channel, ChannelLink, ChannelSettings, Outbound
 from agent.channels.inbox import Inbox
-from agent.config import options as options_of
-from agent.config import plugged, private_folder
+from agent.config import find_plugin, load_options, private_folder
 from agent.errors import NotSent, ResearchError, UsageError
 from agent.notify.service_client import BACKOFF_S, ServiceClient, backoff_delay
 from agent.notify.targets import host_and_port
@@ -57,13 +56,13 @@ def check_settings(name: str, row: Any) -> tuple[type[Channel], ChannelSettings]
         raise UsageError(
             f"channels.{name}.{where}: {first['msg']}", hint="See docs/channels.md."
         ) from error
-    options_of(settings.run)
+    load_options(settings.run)
     return made, settings
 
 
 def class_of(kind: str) -> type[Channel]:
     """Find the class of a kind among the plug-ins. Raises `UsageError`."""
-    made: type[Channel] | None = plugged("channels", kind)
+    made: type[Channel] | None = find_plugin("channels", kind)
     if made is None:
         known = ", ".join(one.name for one in plugins("channels"))
         brought = f"`pip install urchin-extras` brings {', '.join(EXTRA)}."

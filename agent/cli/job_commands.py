@@ -23,7 +23,7 @@ from agent.cli.stores import (
     retry_option,
 )
 from agent.cli.terminal import first_of, interruption, note, print_json, print_rows
-from agent.config import options
+from agent.config import load_options
 from agent.jobs.job import parse_duration
 from browser.text.words import clean
 
@@ -403,9 +403,9 @@ def refs(jobs: Jobs, url: str, **flags: Any) -> None:
 
 
 def _page(url: str, jobs: Jobs, flags: dict[str, Any], ref: str = "") -> tuple[str, dict[str, str]]:
-    from agent.jobs.monitors import page_with_refs  # noqa: PLC0415 - as above
+    from agent.jobs.monitor_checks import page_with_refs  # noqa: PLC0415 - as above
 
-    settings = options({**given(flags), "data_dir": jobs.data_dir}, config=True)
+    settings = load_options({**given(flags), "data_dir": jobs.data_dir}, config=True)
     return asyncio.run(page_with_refs(url, settings, ref))
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from agent.config import options as check_options
+from agent.config import load_options
 from agent.errors import UsageError
 from agent.export.markup import answer_html
 from agent.export.report_html import whole_page
@@ -71,7 +71,7 @@ def read_batch(path: Path, flags: Mapping[str, Any]) -> list[BatchItem]:
         own = {k.replace("-", "_"): v for k, v in fields.items() if v not in (None, "")}
         options = json_flags({**flags, **own})
         try:
-            check_options(options)
+            load_options(options)
         except UsageError as error:
             raise UsageError(f"{path}, {where}: {error}", hint=error.hint) from error
         content = json.dumps([question, options], sort_keys=True, ensure_ascii=False)

@@ -6,7 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from agent.config import options
+from agent.config import load_options
 from agent.notify.notice import Attachment, Notice
 from agent.notify.targets import check_target, notify
 from browser.net.url import is_web_url
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def check_targets(targets: Iterable[str]) -> None:
     """Raise `UsageError` for a target that no notice could go to."""
-    settings = options({}, config=True)
+    settings = load_options({}, config=True)
     for target in targets:
         check_target(target, settings, os.environ, settings.channels)
 
@@ -37,7 +37,7 @@ async def deliver_notice(
     The notice has the same id however often it is sent: a worker may end between sending it and
     writing that down.
     """
-    settings = options({}, config=True)
+    settings = load_options({}, config=True)
     ways = senders(settings) if senders is not None else None
     deliveries = await notify(job.notify, _build_notice(job, outcome), settings, ways=ways)
     return [f"{one.target}: {one.detail}" for one in deliveries if not one.sent]

@@ -12,7 +12,7 @@ from dbos import DBOS, DBOSClient
 from dbos._serialization import DBOSPortableJSON  # JSON, not pickles: the database is shared
 from filelock import FileLock
 
-from agent.config import default_data_dir, options, private_folder
+from agent.config import default_data_dir, load_options, private_folder
 from agent.errors import UsageError
 from agent.jobs.job import (
     ENDED,
@@ -134,7 +134,7 @@ class Jobs:
         fields = {name: settings.pop(name) for name in JobSpec.model_fields.keys() & settings}
         flags = json_flags(settings)
         if fields.get("kind", "ask") == "ask":
-            options(flags)  # raises UsageError now, not on a worker
+            load_options(flags)  # raises UsageError now, not on a worker
         check_targets(notify)
         if ttl is not None:
             wait = parse_duration(ttl) if isinstance(ttl, str) else ttl

@@ -17,7 +17,7 @@ from cronsim import CronSim, CronSimError
 from pydantic import BaseModel, ConfigDict, Field
 from tzlocal import get_localzone_name
 
-from agent.config import options as check_options
+from agent.config import load_options
 from agent.errors import UsageError
 from agent.jobs.job import JobSpec, Kind, Lane, NoSuchJob, json_flags
 from agent.jobs.job_notices import check_targets
@@ -155,7 +155,7 @@ class Schedules:
         check_targets(notify)
         zone, now, options = _check_zone(zone), now or datetime.now(UTC), json_flags(flags)
         if kind == "ask":
-            check_options(options)
+            load_options(options)
         schedule = Schedule(
             name=self._choose_name(name, question),
             when=when.strip(),

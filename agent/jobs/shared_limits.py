@@ -6,12 +6,12 @@ import asyncio
 import uuid
 from typing import TYPE_CHECKING
 
-from agent.config import options, private_folder
+from agent.config import load_options, private_folder
 from agent.files import write_whole
 from agent.jobs.jobs_database import NoteTable
 from agent.journal.runs import Runs
 from agent.journal.usage import Spending, budget_days
-from agent.run.settings import NOTHING
+from agent.run.settings import EMPTY_BUDGET
 from browser.errors import DeadlineExceeded
 from browser.net.pace import HostPace
 
@@ -105,7 +105,9 @@ class SharedSpending(Spending):
 
         What this folder's own runs spent the run subtracts itself.
         """
-        settings = options({**flags}, config=True)
+        settings = load_options({**flags}, config=True)
         budgets = {"budget_day": settings.budget_day, "budget_month": settings.budget_month}
         pairs = zip(budgets.items(), budget_days(), strict=True)
-        return {name: max(usd - self.elsewhere(day), NOTHING) for (name, usd), day in pairs if usd}
+        return {
+            name: max(usd - self.elsewhere(day), EMPTY_BUDGET) for (name, usd), day in pairs if usd
+        }

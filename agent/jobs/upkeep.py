@@ -20,12 +20,12 @@ from dbos import DBOS
 from filelock import FileLock, Timeout
 from sqlalchemy.exc import DBAPIError
 
-from agent.config import options, private_folder
+from agent.config import load_options, private_folder
 from agent.jobs.jobs import POLL_S
 from agent.jobs.schedules import fire_due
 from agent.jobs.shared_limits import SharedSpending
 from agent.journal.usage import REACHED
-from agent.run.settings import left_of
+from agent.run.settings import remaining_budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,8 +146,8 @@ class WorkerUpkeep:
             return
         self._budgets_checked = time.monotonic()
         self._spending.publish()
-        settings = options({"data_dir": self._jobs.data_dir}, config=True)
-        reached, paused = left_of(settings, self._spending).reached, self._jobs.paused
+        settings = load_options({"data_dir": self._jobs.data_dir}, config=True)
+        reached, paused = remaining_budget(settings, self._spending).reached, self._jobs.paused
         if reached and not paused:
             self._jobs.pause(reached)
         elif paused in REACHED and not reached:  # a pause by a person stays

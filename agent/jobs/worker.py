@@ -32,7 +32,7 @@ from agent.jobs.jobs import (
     answer_as_context,
     enqueue_options,
 )
-from agent.jobs.monitors import check_monitor
+from agent.jobs.monitor_checks import check_monitor
 from agent.jobs.shared_limits import SharedPace, SharedSpending
 from agent.jobs.upkeep import FENCE, WorkerUpkeep
 from agent.journal.runs import RunFolder, Runs

@@ -11,7 +11,7 @@ from playwright.async_api import async_playwright, expect
 
 from agent.jobs.job import JobSpec
 from agent.jobs.jobs import Jobs
-from agent.jobs.monitors import check_monitor
+from agent.jobs.monitor_checks import check_monitor
 from tests.loopback import Handler, serving
 from tests.persons import put_away
 from tests.serve.conftest import QUESTION, TOKEN

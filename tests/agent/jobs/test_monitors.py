@@ -9,9 +9,10 @@ from contextlib import contextmanager
 import pytest
 from lxml import etree
 
-from agent.config import options
+from agent.config import load_options
 from agent.errors import UsageError
-from agent.jobs.monitors import Monitors, condition_holds, evidence_folder, page_with_refs
+from agent.jobs.monitor_checks import condition_holds, page_with_refs
+from agent.jobs.monitors import Monitors, evidence_folder
 from agent.jobs.page_diff import (
     Change,
     PageBlock,
@@ -160,7 +161,7 @@ class ShopSite:
 async def test_an_element_chosen_by_its_ref_is_watched_until_it_is_gone(desk):
     with serving(Shop, ShopSite) as site:
         flags = {"allow_private": (site.url.removeprefix("http://"),), "ignore_robots": True}
-        settings = options({**flags, "data_dir": desk.jobs.data_dir})
+        settings = load_options({**flags, "data_dir": desk.jobs.data_dir})
         text, _ = await page_with_refs(site.url, settings)
         refs = {name: re.search(rf"\[(e\d+)[^\]]*: {name}", text)[1] for name in ("Buy", "Notice")}
         for name, ref in refs.items():
