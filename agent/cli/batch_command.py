@@ -92,7 +92,7 @@ def batch(
         folder.mkdir(parents=True, exist_ok=True)  # what is asked can be kept
         work = Batch(jobs, items, folder, retry=own["retry"])
         if again:
-            work.forget()
+            work.delete_jobs()
         processes = max(1, min(os.cpu_count() or 1, own["at_once"] // _PER_PROCESS))
         answered = work.enqueue(math.ceil(own["at_once"] / processes))
         if answered:
@@ -101,7 +101,7 @@ def batch(
         with _more_workers(processes - 1, jobs, work.queue, own["host_delay"]):
             stopped = asyncio.run(_work_to_end(work, worker, own["batch_budget"]))
         work.write()
-        ended = work.found()
+        ended = work.jobs()
     return _print_result(ended, folder, stopped)
 
 
@@ -132,13 +132,13 @@ async def _work_to_end(work: Batch, worker: Worker, budget: float | None) -> str
     async with worker:
         with _BatchProgress() as view:
             while not interrupted.is_set():
-                jobs = await asyncio.to_thread(work.found)
+                jobs = await asyncio.to_thread(work.jobs)
                 # What is under way here is counted as it is spent, not when it has ended.
                 running = {name: run.usd for name, run in worker.running.items()}
                 spent = sum(running.values())
                 spent += sum(job.usd for job in jobs if job.id not in running)
                 view.show(jobs, spent)
-                if budget and await asyncio.to_thread(work.stop_spending, jobs, spent, budget):
+                if budget and await asyncio.to_thread(work.enforce_budget, jobs, spent, budget):
                     stopped = f"the budget of ${budget:.2f} is reached"
                 if all(job.state in ENDED for job in jobs):
                     return stopped

@@ -28,7 +28,7 @@ from agent.cli.flags import (
 from agent.cli.stores import JOB_FLAGS, jobs_group, open_jobs, place_options, with_jobs
 from agent.cli.terminal import interrupt_event, note, print_json, print_rows, wait_for_first
 from agent.config import load_options
-from agent.jobs.job import ENDED, seconds_of
+from agent.jobs.job import ENDED, parse_duration
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from agent.jobs.jobs import Jobs
     from agent.jobs.monitors import Monitor, MonitorChange
     from agent.jobs.schedules import Schedule
-    from agent.jobs.worker import Handler
 
 _LOOK_S = 1.0
 """Seconds between two looks at what a worker has done."""
@@ -76,7 +75,7 @@ def add(
 ) -> None:
     """Add QUESTION to the queue, with the flags of `research ask`."""
     own = {name: flags.pop(name) for name in ("priority", "after", "ttl", "retry", "notify")}
-    seconds = seconds_of(delay) if delay else 0.0
+    seconds = parse_duration(delay) if delay else 0.0
     job = jobs.add(" ".join(question), delay=seconds, **own, **given(flags))
     if as_json:
         print_json(job)
@@ -190,7 +189,7 @@ def worker(
 
     Killed, it loses nothing: its runs go on where they stopped, with another worker or the next.
     """
-    settings = given({**flags, "stall": seconds_of(flags["stall"]) if flags["stall"] else None})
+    settings = given({**flags, "stall": parse_duration(flags["stall"]) if flags["stall"] else None})
     with open_jobs(jobs_url, data_dir) as jobs:
         work = _work(jobs, settings, until_empty=until_empty, with_parent=with_parent)
         try:
@@ -203,16 +202,12 @@ def worker(
 async def _work(
     jobs: Jobs, settings: dict[str, Any], *, until_empty: bool, with_parent: bool
 ) -> None:
-    from agent.channels.running import channel_ways  # noqa: PLC0415 - as below
-    from agent.jobs.monitor_looks import look  # noqa: PLC0415 - as below
-    from agent.jobs.schedules import fire_due  # noqa: PLC0415 - as below
-    from agent.jobs.telling import remind  # noqa: PLC0415 - as below
+    from agent.channels.channel_runner import channel_senders  # noqa: PLC0415 - as below
     from agent.jobs.worker import Worker  # noqa: PLC0415 - loads DBOS, an extra
 
     interrupted = interrupt_event()
-    settings["ways"] = partial(channel_ways, environ=os.environ)
-    handlers: dict[str, Handler] = {"monitor": look, "remind": remind}
-    async with Worker(jobs, handlers=handlers, upkeep=[fire_due], **settings) as running:
+    settings["senders"] = partial(channel_senders, environ=os.environ)
+    async with Worker(jobs, **settings) as running:
         note(f"Worker {running.id} takes jobs from {_address(jobs)}. Ctrl-C ends it.")
         ends = [interrupted.wait(), running.cut_off(), _report_jobs(jobs, until_empty=until_empty)]
         await wait_for_first(*ends, *([_parent_ended()] if with_parent else []))
@@ -372,7 +367,7 @@ def _read_page(
     url: str, jobs: Jobs, flags: dict[str, Any], ref: str = ""
 ) -> tuple[str, dict[str, str]]:
     """The page with its refs, and what the element of `ref` is found by."""
-    from agent.jobs.monitor_looks import page_with_refs  # noqa: PLC0415 - as above
+    from agent.jobs.monitor_checks import page_with_refs  # noqa: PLC0415 - as above
 
     settings = load_options({**given(flags), "data_dir": jobs.data_dir}, config=True)
     return asyncio.run(page_with_refs(url, settings, ref))

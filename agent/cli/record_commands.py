@@ -23,7 +23,7 @@ from agent.export.verify_run import verify_archive
 from agent.journal.runs import Runs
 from agent.run.outcome import exit_code
 from agent.run.record import RunRecord
-from agent.run.recorded import without_reach
+from agent.run.recorded import with_harmless_settings
 from agent.run.replay import replay as replay_record
 from agent.run.resume import on_recorded_web
 from browser.text.words import clean
@@ -171,7 +171,9 @@ def replay(
     with open_run(run, Runs(data_dir)) as folder:
         record = RunRecord.read(folder)
         if is_archive(run):
-            record = without_reach(record)  # what a stranger's record allows does not hold here
+            record = with_harmless_settings(
+                record
+            )  # what a stranger's record allows does not hold here
         if model is None and base_url is None:
             replaying = replay_record(record)
         else:

@@ -12,8 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agent.channels.channel_runner import (
+    channel_settings,
+    check_channel,
+    check_settings,
+    run_channels,
+)
 from agent.channels.dialogue import Dialogue
-from agent.channels.running import check_channel, checked, run_channels, settings_of
 from agent.cli.flags import (
     MANY,
     data_dir_option,
@@ -31,12 +36,11 @@ from agent.cli.stores import open_jobs
 from agent.cli.terminal import note, print_error, print_rows
 from agent.config import config_path, load_options, read_file
 from agent.errors import ResearchError, UsageError, from_extra
-from agent.jobs.job import plain
+from agent.jobs.job import json_flags
 from browser.text.words import clean
 
 if TYPE_CHECKING:
     from agent.config import Options
-    from agent.serve.job_book import JobBook
 
 SHOWN = ("--model", "--judge", "--depth", "--search", "--corpus", "--attach", "--cdp", "--budget")
 PORT, LOOPBACK = 8321, "127.0.0.1"
@@ -73,26 +77,20 @@ def serve(
     **flags: Any,
 ) -> None:
     """Serve the page and the API on loopback; takes the flags of a question for its runs."""
-    named = plain(flags)
+    named = json_flags(flags)
     settings = load_options(named, config=True)
     with from_extra("serve"):
-        from agent.serve.app import serve_office  # noqa: PLC0415 - an extra, of this command alone
-        from agent.serve.office import Office  # noqa: PLC0415 - as above
+        from agent.serve.app import serve_app  # noqa: PLC0415 - an extra, of this command alone
+        from agent.serve.server_state import ServerState  # noqa: PLC0415 - as above
     # Where a token is made up, the printed address holds a ticket in its place, which lets one
     # browser in once: an address is kept in histories, and shown to who looks on.
     required = token or secrets.token_urlsafe(32)
     ticket = "" if token is not None else secrets.token_urlsafe(16)
 
-    async def checkup() -> list[dict[str, Any]]:
+    async def doctor() -> list[dict[str, Any]]:
         from agent.cli.doctor import check_machine, check_network  # noqa: PLC0415 - seldom asked for
 
         return [asdict(one) for one in (*check_machine(settings), *await check_network(settings))]
-
-    def open_book() -> JobBook:
-        jobs = open_jobs(jobs_url, settings.data)
-        from agent.serve.job_book import JobBook  # noqa: PLC0415 - loads DBOS, an extra
-
-        return JobBook(jobs, {name: value for name, value in named.items() if name != "data_dir"})
 
     def ready(address: str) -> None:
         print(f"{address}/?ticket={ticket}" if ticket else address, flush=True)
@@ -102,16 +100,16 @@ def serve(
                 "Programs send it as `Authorization: Bearer TOKEN`.",
             )
 
-    office = Office(
+    state = ServerState(
         settings,
         {**named, "folder": [str(path) for path in folder]},
         at_once=at_once,
-        told=lambda event: format_event(event, 0),
-        checkup=checkup,
-        opened=open_book,
+        event_lines=lambda event: format_event(event, 0),
+        doctor=doctor,
+        open_jobs=lambda: open_jobs(jobs_url, settings.data),
     )
-    serving = serve_office(
-        office, port=port, host=host, names=names, token=required, ticket=ticket, ready=ready
+    serving = serve_app(
+        state, port=port, host=host, names=names, token=required, ticket=ticket, ready=ready
     )
     asyncio.run(serving)
 
@@ -133,7 +131,7 @@ def _load_settings(data_dir: Path) -> Options:
 @click.pass_obj
 def list_(data_dir: Path) -> None:
     """Name the channels, whom each hears, and which of its secrets are not set."""
-    rows = settings_of(_load_settings(data_dir)).items()
+    rows = channel_settings(_load_settings(data_dir)).items()
     print_rows([*rows], _format_channel, empty=NO_CHANNELS)
 
 
@@ -163,7 +161,7 @@ def add(name: str, settings: tuple[str, ...], kind: str | None, allow: tuple[str
             raise UsageError(f"{setting!r} is no setting", hint="Write it as name=value.")
         row[key] = parse_value(value, dict)
     row.setdefault("kind", name)
-    channel, _ = checked(name, row)
+    channel, _ = check_settings(name, row)
     file["channels"] = {**rows, name: row}
     print(f"{name} is set in {write_settings(file)}")
     for variable in channel.keys.values():

@@ -114,7 +114,7 @@ def task_tools(settings: Options) -> Sequence[Tool]:
 def check_task_targets(settings: Options) -> None:
     """Raise `UsageError` where what tasks tell has nowhere to go, or their engine is missing."""
     with from_extra("jobs"):
-        from agent.jobs.jobs import check_targets  # noqa: PLC0415 - as above
+        from agent.jobs.job_notices import check_targets  # noqa: PLC0415 - as above
     check_targets(settings.allow_tasks)
 
 

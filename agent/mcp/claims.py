@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.errors import ResearchError
 from agent.evidence.verify import Judge, verify_claim
 from agent.guard.model_client import ModelClient
+from agent.loop.judge import judge, judge_system
 from agent.mcp.tool_session import Answer, ToolSession, error_result, text_result, whole
 from agent.models.base import Task, takes
 from agent.protocol.replies import inert
 from agent.protocol.results import failed
-from agent.review.judge import judge, judge_system
 from agent.run.models import find_model
 from agent.run.settings import make_budget
 from agent.types import Passage, Verdict, VerdictState

@@ -19,8 +19,8 @@ from agent.evidence.verify import judged, verify_claim
 from agent.guard.model_client import ModelClient
 from agent.journal.events import JUDGE
 from agent.journal.runs import Runs
+from agent.loop.judge import Verdicts, by_sources, judge, judge_system, open_claims
 from agent.models.base import Task, takes
-from agent.review.judge import Verdicts, by_sources, judge, judge_system, open_claims
 from agent.run.draft import SERVICES, ReferenceCheck, read_draft
 from agent.run.models import find_model
 from agent.run.research import Run

@@ -12,6 +12,7 @@ from agent.guard.redact import StreamRedactor
 from agent.keyless.model import ExtractiveModel
 from agent.limits import STANDARD
 from agent.loop.guided import GuidedModel
+from agent.loop.judge import PluggedJudge
 from agent.models.base import ModelWrapper, ask_model
 from agent.models.local import serve_model_file
 from agent.models.providers import (
@@ -25,7 +26,6 @@ from agent.models.providers import (
 )
 from agent.models.router import LazyModel, Router
 from agent.models.scripted import ScriptedModel
-from agent.review.judge import PluggedJudge
 from browser.net.egress import Egress, EgressPolicy
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from agent.errors import InternalError, ResearchError
 from agent.journal.events import utc_now
 from agent.journal.runs import Runs
 from agent.loop.context_builder import ContextBuilder
+from agent.loop.gate import Gate
 from agent.loop.loop import LoopResult
-from agent.review.gate import Gate
 from agent.run.job_runner import BackgroundJobs, at_ms, keep_findings, keep_turns
 from agent.run.models import find_model
 from agent.run.outcome import FINAL, INTERRUPT, add_values, answer_by_rules
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
     from agent.config import Flags, Options
     from agent.journal.events import Event
+    from agent.loop.judge import Verdicts
     from agent.loop.orchestrator import Orchestrator
     from agent.memory.memory_api import Memory
     from agent.models.base import Model
-    from agent.review.judge import Verdicts
     from agent.run.models import FoundModel
     from agent.tools.context import ToolContext
     from agent.tools.registry import Tool

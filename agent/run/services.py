@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agent.config import Options
+    from agent.evidence.schema import Schema
     from agent.journal.events import Event
     from agent.journal.runs import RunFolder
     from agent.memory.memory_api import Memory
     from agent.models.base import Model
-    from agent.review.schema import Schema
     from agent.run.recorded import Past
     from agent.run.telemetry import RunSpans
     from agent.tools.registry import Tool
@@ -232,7 +232,7 @@ def _schema_of(options: Options) -> Schema | None:
     """Read the schema of a run, if it has one; raises `UsageError` for what is none."""
     if options.schema_file is None:
         return None
-    from agent.review.schema import Schema  # noqa: PLC0415 - few runs have one
+    from agent.evidence.schema import Schema  # noqa: PLC0415 - few runs have one
 
     return Schema.of(options.schema_file)
 
