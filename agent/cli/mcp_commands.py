@@ -65,13 +65,13 @@ def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: A
     named = given(flags)
     settings = load_options(named, config=True)
     with from_extra("mcp"):
-        from agent.mcp import server  # noqa: PLC0415 - an extra, of these commands alone
+        from agent.mcp import server, transports  # noqa: PLC0415 - an extra, of these commands alone
 
     def make(session: Any) -> Any:
         return server.make_server(session, named, lambda event: told(event, 0), browser=browser)
 
     if not http:
-        asyncio.run(server.serve_stdio(settings, make))
+        asyncio.run(transports.serve_stdio(settings, make))
         return
     made = token or secrets.token_urlsafe(32)
 
@@ -80,7 +80,7 @@ def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: A
         if token is None:
             note(f"Authorization: Bearer {made}")
 
-    asyncio.run(server.serve_http(settings, make, port=port, token=made, ready=ready))
+    asyncio.run(transports.serve_http(settings, make, port=port, token=made, ready=ready))
 
 
 @mcp.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
