@@ -6,7 +6,7 @@ more than those; a `Platform` has code of its own and gets a `SitePage`.
 
 from browser.extract.platforms.lookup import all_platforms, parse_platform
 from browser.extract.platforms.paths import DeclaredPlatform, RecordPaths
-from browser.extract.platforms.record import Record, facts, listing, nested, thread
+from browser.extract.platforms.record import Record, facts, listing, nested, opened_by, thread
 from browser.extract.platforms.site import (
     LinkedData,
     Platform,
@@ -33,6 +33,7 @@ __all__ = [
     "listing",
     "nested",
     "number",
+    "opened_by",
     "parse_date",
     "parse_duration",
     "parse_json",

@@ -13,7 +13,6 @@ from browser.extract.platforms import (
     attribute,
     line,
     listing,
-    parse_date,
     thread,
 )
 from browser.types import Link
@@ -78,7 +77,8 @@ class Bluesky(Platform):
             return thread(posts, wanted)
         if posts:
             return Record(self.name, "timeline", page.url, items=tuple(posts))
-        return _profile(page)
+        profile = page.linked_data("ProfilePage", "Person") or page.meta["og:type"] == "profile"
+        return page.declared(self.name, "profile") if profile else None
 
 
 def _from_api(page: SitePage, data: dict[str, Any]) -> Record | None:
@@ -139,33 +139,14 @@ def _links(value: dict[str, Any], card: dict[str, Any]) -> tuple[Link, ...]:
 
 def _declared_post(page: SitePage) -> Record | None:
     """The post that the server wrote into the page; a client that went on leaves it standing."""
-    node, meta = page.linked_data("DiscussionForumPosting", "SocialMediaPosting"), page.meta
-    if not node and meta["og:type"] != "article":
+    types = ("DiscussionForumPosting", "SocialMediaPosting")
+    if not page.linked_data(*types) and page.meta["og:type"] != "article":
         return None
-    picture = meta["og:image"]
-    labels = {_LABELS.get(meta[f"twitter:label{n}"]): n for n in range(1, 9)}
-    record = Record(
-        "bluesky", "post", page.canonical, id=page.canonical.rpartition("/")[2] or None,
-        text=node.text("text", "articleBody") or meta["og:description"],
-        author=node.author, handle=node.handle or meta["profile:username"] or None,
-        published=node.date("datePublished") or parse_date(meta["article:published_time"]),
-        media=(picture,) if "/avatar/" not in picture and picture else (), counts=node.counts,
-    )  # fmt: skip
     # Its ShareAction counts reposts and quotes together; the card tells them apart.
-    return record.updated(
-        counts={name: meta[f"twitter:value{n}"] for name, n in labels.items() if name}
+    labels = {_LABELS.get(page.meta[f"twitter:label{n}"]): n for n in range(1, 9)}
+    return page.declared("bluesky", "post", *types).updated(
+        counts={name: page.meta[f"twitter:value{n}"] for name, n in labels.items() if name}
     )
-
-
-def _profile(page: SitePage) -> Record | None:
-    name, _, handle = page.meta["og:title"].partition(" (@")
-    if not page.linked_data("ProfilePage", "Person") and page.meta["og:type"] != "profile":
-        return None
-    return Record(
-        "bluesky", "profile", page.canonical, id=page.path[-1] if page.path else None,
-        text=page.meta["og:description"], author=name or None,
-        handle=page.meta["profile:username"] or handle.rstrip(")") or None,
-    )  # fmt: skip
 
 
 def _drawn_posts(page: SitePage) -> list[Record]:

@@ -6,7 +6,13 @@ from dataclasses import replace
 from html import unescape
 from typing import Any
 
-from browser.extract.platforms import Platform, Record, RecordPaths, SitePage
+from browser.extract.platforms import (
+    Platform,
+    Record,
+    RecordPaths,
+    SitePage,
+    opened_by,
+)
 from browser.net.url import join, origin
 
 _SHAPES = {"post_stream", "topic_list", "latest_posts", "cooked", "grouped_search_result"}
@@ -79,7 +85,11 @@ class Discourse(Platform):
         if data is None:
             return _read_page(page)
         if "post_stream" in data:
-            return _topic_with_posts(page, data)
+            posts = data["post_stream"].get("posts") or []
+            slug, topic = {"topic_slug": data.get("slug")}, _topic(page, data)
+            return (
+                opened_by(topic, [_post(page, slug | post) for post in posts]) if posts else topic
+            )
         if isinstance(data.get("user"), dict):
             user = _API_USER.read(page, self.name, data["user"])
             return replace(user, url=f"{origin(page.url)}/u/{user.handle}")
@@ -103,31 +113,15 @@ def _read_page(page: SitePage) -> Record | None:
     posts = _CRAWLER_POST.records(page, "discourse") or _DRAWN_POST.records(page, "discourse")
     if not posts or page.path[:1] != ("t",):
         return None
-    head, topic = posts[0], _TOPIC.read(page, "discourse", page.soup)
+    topic = _TOPIC.read(page, "discourse", page.soup)
     closed = page.soup.select_one(_LOCK) is not None
-    return topic.updated(
+    return opened_by(topic, posts).updated(
         url=page.canonical,
         id=next((part for part in page.path[1:] if part.isdecimal()), None),
         title=topic.title or page.meta.get("og:title"),
-        text=head.text,
-        author=head.author,
-        handle=head.handle,
-        published=head.published,
-        counts=head.counts,
+        counts=posts[0].counts,
         fields={"state": "closed" if closed else None},
-        items=posts[1:],
     )
-
-
-def _topic_with_posts(page: SitePage, data: dict[str, Any]) -> Record:
-    posts = [
-        _post(page, {"topic_slug": data.get("slug"), **post})
-        for post in data["post_stream"].get("posts") or []
-    ]
-    first, topic = posts[0] if posts else Record("discourse", "post"), _topic(page, data)
-    return replace(topic, text=first.text, author=first.author, handle=first.handle,
-                   published=topic.published or first.published,
-                   items=tuple(posts[1:]))  # fmt: skip
 
 
 def _topic(page: SitePage, topic: dict[str, Any]) -> Record:

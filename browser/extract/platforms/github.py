@@ -16,6 +16,7 @@ from browser.extract.platforms import (
     find_objects,
     line,
     listing,
+    opened_by,
     parse_json,
 )
 
@@ -170,23 +171,16 @@ def _thread(page: SitePage, kind: str) -> Record | None:
     title = record.title or page.meta["og:title"].partition(" · ")[0]
     if not posts or not title:
         return None
-    head = posts[0]
     state = record.fields.get("state", "").lower().removeprefix("status:").strip()
     added, _, removed = page.text("#diffstat").replace("−", "-").partition("-")
-    return record.updated(
-        kind=kind,
-        url=page.canonical,
-        id=page.path[3],
-        title=title,
-        text=head.text,
-        author=head.author,
-        handle=head.handle,
-        published=head.published or node.date("datePublished"),
+    thread = opened_by(record, posts)
+    return thread.updated(
+        kind=kind, url=page.canonical, id=page.path[3], title=title,
+        published=thread.published or node.date("datePublished"),
         counts={**node.counts, **record.counts,
                 "additions": added.replace("+", ""), "deletions": removed},
         fields={"state": state, "repository": "/".join(page.path[:2]),
                 "assignees": record.fields.get("assignees", "").replace("; ", ", ")},
-        items=tuple(posts[1:]),
     )  # fmt: skip
 
 

@@ -71,7 +71,10 @@ class Mastodon(Platform):
             return Record(self.name, "listing", page.url, items=items)
         main, meta = page.soup.select_one(".detailed-status"), page.meta
         if main is None:
-            return _declared(page)
+            # What the server writes into a page's head before its application runs.
+            kind = {"profile": "profile", "article": "post"}.get(meta["og:type"])
+            needed = meta["og:title" if kind == "profile" else "og:description"]
+            return page.declared(self.name, kind) if kind and needed else None
         record = _POST.read(page, self.name, main)
         return replace(
             record, url=page.canonical, id=page.path[-1],
@@ -79,19 +82,6 @@ class Mastodon(Platform):
             published=parse_date(meta["og:published_time"]) or record.published,
             items=_REPLY.records(page, self.name),
         )  # fmt: skip
-
-
-def _declared(page: SitePage) -> Record | None:
-    """What the server writes into a page's head before its application runs."""
-    meta, kind = page.meta, page.meta["og:type"]
-    text, title = meta["og:description"], meta["og:title"]
-    if not (kind == "profile" and title) and not (kind == "article" and text):
-        return None
-    return Record(
-        "mastodon", "profile" if kind == "profile" else "post", page.canonical, id=page.path[-1],
-        text=text, author=title.partition(" (")[0] or None, handle=meta.get("profile:username"),
-        published=parse_date(meta["og:published_time"]),
-    )  # fmt: skip
 
 
 def _rows(data: Any) -> list[Any]:

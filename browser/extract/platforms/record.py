@@ -84,6 +84,14 @@ def thread(posts: Iterable[Record], wanted: str | None = None) -> Record:
     return replace(head, items=(*head.items, *(post for post in rest if post is not head)))
 
 
+def opened_by(topic: Record, posts: Iterable[Record]) -> Record:
+    """A topic that its first post opens: its text and author are that one's, the rest its items."""
+    first, *rest = posts
+    published = topic.published or first.published
+    return replace(topic, text=first.text, author=first.author, handle=first.handle,
+                   published=published, items=tuple(rest))  # fmt: skip
+
+
 def nested(comments: Iterable[tuple[int, Record]]) -> tuple[Record, ...]:
     """Comments with what each answers as `parent`: the last one above it that is less indented."""
     found: list[Record] = []

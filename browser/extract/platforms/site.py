@@ -16,7 +16,8 @@ from browser.extract.blocks import render_text, walk
 from browser.extract.dates import iso_date
 from browser.extract.hidden import strip_hidden
 from browser.extract.metadata import names, node_types, read_jsonld, read_meta, text_of
-from browser.extract.platforms.values import number
+from browser.extract.platforms.record import Record
+from browser.extract.platforms.values import number, parse_date
 from browser.extract.sniff import decode
 from browser.extract.tree import bounded, parse_html
 from browser.net.url import host, join, parse
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from lxml import etree
-
-    from browser.extract.platforms.record import Record
 
 # Marks the part of a page that is rendered, among what stands around it.
 _PART = "data-part"
@@ -164,6 +163,23 @@ class SitePage:
         """The first JSON-LD node of one of these types; an empty one where there is none."""
         wanted = set(types)
         return LinkedData(next((n for n in self.jsonld if wanted & set(node_types(n))), {}))
+
+    def declared(self, platform: str, kind: str, *types: str) -> Record:
+        """The post or profile that the page declares, in JSON-LD of these types or in its head."""
+        node, meta = self.linked_data(*types), self.meta
+        name, _, account = meta["og:title"].partition(" (@")
+        picture = meta["og:image"]
+        own = "/avatar/" not in picture and "/profile_images/" not in picture
+        return Record(
+            platform, kind, self.canonical, id=self.canonical.rpartition("/")[2] or None,
+            text=node.text("text", "articleBody") or meta["og:description"],
+            author=node.author or (name if account else None),
+            handle=account.rstrip(")") or node.handle or meta["profile:username"] or None,
+            published=node.date("dateCreated", "datePublished")
+            or parse_date(meta["article:published_time"] or meta["og:published_time"]),
+            modified=node.date("dateModified"), counts=node.counts,
+            media=(picture,) if picture and own else (),
+        )  # fmt: skip
 
     def script_variable(self, name: str) -> Any:
         """The JSON value that a script assigns to a variable of this name; None without one."""

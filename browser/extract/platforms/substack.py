@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 from browser.extract.platforms import (
@@ -13,7 +14,6 @@ from browser.extract.platforms import (
     SitePage,
     attribute,
     find_objects,
-    parse_date,
 )
 
 # The page hands its state to its scripts as text within text.
@@ -82,21 +82,11 @@ def _from_entry(page: SitePage, entry: dict[str, Any]) -> Record:
 
 
 def _note(page: SitePage) -> Record | None:
-    node, meta = page.linked_data("SocialMediaPosting"), page.meta
-    name, _, account = meta["og:title"].partition(" (@")
-    body = page.soup.select_one(f"{_NOTE} .ProseMirror")
-    text = page.body(body) or node.text("text") or meta["og:description"]
-    if not text:
-        return None
+    record = page.declared("substack", "note", "SocialMediaPosting")
+    text = page.body(page.soup.select_one(f"{_NOTE} .ProseMirror")) or record.text
     pictures = page.soup.select(f"{_NOTE} [class*=imageGrid] img")
-    return Record(
-        "substack", "note", page.canonical, id=page.path[-1], text=text,
-        author=node.author or name or None, handle=account.rstrip(")") or None,
-        published=node.date("dateCreated", "datePublished")
-        or parse_date(meta["og:published_time"]),
-        modified=node.date("dateModified"), counts=node.counts,
-        media=tuple(attribute(picture, "src") for picture in pictures),
-    )  # fmt: skip
+    media = tuple(attribute(picture, "src") for picture in pictures)
+    return replace(record, text=text, media=media) if text else None
 
 
 def _post(page: SitePage) -> Record | None:

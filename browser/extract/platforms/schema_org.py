@@ -1,11 +1,65 @@
-"""Recipes, products and what else pages declare in JSON-LD."""
+"""News, recipes, products and what else pages of any host declare in JSON-LD."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from html import unescape
 
-from browser.extract.platforms import Platform, Record, RecordPaths, SitePage
+from browser.extract.html import extract
+from browser.extract.metadata import names, text_of
+from browser.extract.platforms import LinkedData, Platform, Record, RecordPaths, SitePage
+
+_NEWS = ("LiveBlogPosting", "NewsArticle", "ReportageNewsArticle", "AnalysisNewsArticle",
+         "OpinionNewsArticle")  # fmt: skip
+
+
+class News(Platform):
+    """`NewsArticle` and its kin; the text is that of the article path."""
+
+    name = "news"
+    general = True
+
+    def claims(self, page: SitePage) -> bool:
+        """Pages that say they are news; a recipe or a product on a blog is read as what it is."""
+        if page.json is not None:
+            return False
+        article = page.meta["og:type"] == "article" and not page.linked_data(*_KINDS)
+        return article or bool(page.linked_data(*_NEWS))
+
+    def parse(self, page: SitePage) -> Record | None:
+        """Read one article; the entries of a live blog are its items."""
+        node, article = page.linked_data(*_NEWS), extract(page.markup, page.url)
+        if not article.text:
+            return None
+        section, free = node.get("articleSection"), node.get("isAccessibleForFree")
+        found = node.get("liveBlogUpdate") or []
+        updates = found if isinstance(found, list) else [found]
+        picture, keywords = page.meta["og:image"], node.get("keywords") or ()
+        words = keywords.split(",") if isinstance(keywords, str) else keywords
+        return Record(
+            self.name, "live_blog" if updates else "article", article.canonical_url or page.url,
+            title=text_of(node.get("headline")) or page.meta.get("og:title", article.title),
+            text=article.text, author=article.author, published=article.published,
+            modified=article.modified, counts={"words": node.get("wordCount")},
+            fields={
+                "publisher": next(iter(names(node.get("publisher"))), None) or article.site,
+                "description": article.description, "language": article.language,
+                "section": ", ".join(section) if isinstance(section, list) else section,
+                "free": None if free is None else str(free).lower(),
+            },
+            tags=tuple(w.strip() for w in words if isinstance(w, str) and w.strip()),
+            media=(picture,) if picture else (),
+            items=tuple(_update(LinkedData(u)) for u in updates if isinstance(u, dict)),
+        )  # fmt: skip
+
+
+def _update(node: LinkedData) -> Record:
+    return Record(
+        "news", "update", text_of(node.get("url")), title=text_of(node.get("headline")) or None,
+        text=node.text("articleBody"), author=node.author,
+        published=node.date("datePublished"), modified=node.date("dateModified"),
+    )  # fmt: skip
+
 
 _KINDS = {
     "Recipe": "recipe", "Product": "product", "ProductGroup": "product", "Movie": "film",
@@ -57,7 +111,7 @@ class Things(Platform):
 
     def claims(self, page: SitePage) -> bool:
         """Pages that declare such a thing."""
-        return page.json is None and is_thing(page)
+        return page.json is None and bool(page.linked_data(*_KINDS))
 
     def parse(self, page: SitePage) -> Record | None:
         """Read the first such thing on the page."""
@@ -65,8 +119,3 @@ class Things(Platform):
         record = replace(_THING, kind=_KINDS[kind]).read(page, self.name, node)
         return replace(record, url=page.canonical, title=unescape(record.title),
                        text=unescape(record.text)) if record.title else None  # fmt: skip
-
-
-def is_thing(page: SitePage) -> bool:
-    """Whether a page declares a thing that is no article."""
-    return bool(page.linked_data(*_KINDS))
