@@ -1,4 +1,4 @@
-"""One resolver of settings: flag > environment > file > default.
+"""Settings: flag > environment > file > default.
 
 The command line reads flags and environment itself (click) and the file as its default map; the
 Python front door takes keyword arguments and reads environment and file only when asked to.
@@ -8,43 +8,48 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias, TypedDict
 
 import platformdirs
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
 from agent.errors import UsageError
-from agent.limits import EFFORTS, Depth, Effort, LimitSettings, WikiRules, underscored
+from agent.limits import EFFORTS, Depth, Effort, LimitSettings, WikiRules, parse_table
 from browser.net.url import parse as parse_url
 from browser.plugins import PluginBroken, load_plugin
 
 APP = "urchin-research"
+ENV_PREFIX = "RESEARCH_"
 MAX_STEPS = 200
 """More is no research, but a loop; circles are noticed long before."""
 CONTEXT_WINDOW = 32_000
 """Tokens that every model of use takes at once."""
-ENV_PREFIX = "RESEARCH_"
 Shared = Literal["file", "corpus", "memory", "page", "tool"]
 """What a person can let a run send where it likes."""
 Gate = Literal["domain", "mcp", "memory", "system"]
 """Where tools come from; each can be closed."""
 
 
-def _several(value: Any) -> Any:
+def _split(value: Any) -> Any:
     """Take one value, or names separated by commas, where several may stand."""
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(",") if part.strip())
     return (value,) if isinstance(value, Path) else value
 
 
-_Names = Annotated[tuple[str, ...], BeforeValidator(_several)]
+_Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
+_Paths = Annotated[tuple[Path, ...], BeforeValidator(_split)]
 
 
 class Options(BaseModel):
-    """What a run is told: the flags of the contract with underscores, and their defaults."""
+    """The settings of a run: the flags with underscores, their bounds and defaults.
+
+    What each does, `research ask --help` says (`agent/cli/flags.py`).
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
@@ -71,7 +76,7 @@ class Options(BaseModel):
     lang: str | None = None
     region: str | None = None
     corpus: Path | None = None
-    file: Annotated[tuple[Path, ...], BeforeValidator(_several)] = ()
+    file: _Paths = ()
     attach: bool = False
     cdp: str | None = None
     headed: bool = False
@@ -82,9 +87,9 @@ class Options(BaseModel):
     allow_private: _Names = ()
     proxy: str | None = None
     ignore_robots: bool = False
-    share: Annotated[tuple[Shared, ...], BeforeValidator(_several)] = ()
+    share: Annotated[tuple[Shared, ...], BeforeValidator(_split)] = ()
     allow_tasks: _Names = ()
-    tool_sources: Annotated[tuple[Gate, ...], BeforeValidator(_several)] = (
+    tool_sources: Annotated[tuple[Gate, ...], BeforeValidator(_split)] = (
         "domain",
         "mcp",
         "memory",
@@ -96,7 +101,7 @@ class Options(BaseModel):
     mcp_tool_deny: _Names = ()
     memory_tool_allow: _Names = ()
     memory_tool_deny: _Names = ()
-    mcp_config: Annotated[tuple[Path, ...], BeforeValidator(_several)] = ()
+    mcp_config: _Paths = ()
     service: _Names = ()
     mcp_servers: dict[str, Any] = Field(default_factory=dict, exclude=True, repr=False)  # secrets
     smtp_url: str | None = Field(None, exclude=True, repr=False)  # may hold a password
@@ -118,8 +123,8 @@ class Options(BaseModel):
     namespace: str = "default"
     embeddings: str | None = None
     wiki: Path | None = None
-    wiki_rules: Annotated[WikiRules, BeforeValidator(underscored)] = WikiRules()
-    limits: Annotated[LimitSettings, BeforeValidator(underscored)] = LimitSettings()
+    wiki_rules: Annotated[WikiRules, BeforeValidator(parse_table)] = WikiRules()
+    limits: Annotated[LimitSettings, BeforeValidator(parse_table)] = LimitSettings()
     fresh: bool = False
     require_verified: bool = False
     dry_run: bool = False
@@ -127,23 +132,22 @@ class Options(BaseModel):
     @field_validator("since")
     @classmethod
     def _day(cls, value: str | None) -> str | None:
-        """Take an ISO date; engines would pass over another form without a word."""
+        # Search engines pass over a date in another form without a word.
         if value is not None:
             try:
                 datetime.fromisoformat(value)
             except ValueError:
-                said = "Input should be a date such as 2025-01-31"
-                raise PydanticCustomError("date", said) from None
+                message = "Input should be a date such as 2025-01-31"
+                raise PydanticCustomError("date", message) from None
         return value
 
     @field_validator("allow", "deny", "allow_private")
     @classmethod
     def _hosts(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        """Take hosts; of an address or a network only the host would count, without a word."""
-        for value in values:
-            if "/" in value:
-                said = "{value} should be a host such as example.org or 127.0.0.1:8080"
-                raise PydanticCustomError("host", said, {"value": repr(value)})
+        # Of a URL or a network only the host would count, and nobody would be told.
+        if wrong := [value for value in values if "/" in value]:
+            message = "{value} should be a host such as example.org or 127.0.0.1:8080"
+            raise PydanticCustomError("host", message, {"value": repr(wrong[0])})
         return values
 
     @property
@@ -172,14 +176,119 @@ class Options(BaseModel):
         return self.wiki or self.data / "wiki"
 
 
-def options(given: dict[str, Any], *, config: bool = False) -> Options:
-    """Check settings; `config` also reads environment and file below what is given.
+Names: TypeAlias = str | Sequence[str]
+PathName: TypeAlias = str | Path
+
+
+class Flags(TypedDict, total=False):
+    """The same settings as keyword arguments; `None` is as if one were not there.
+
+    `budget` is in USD, `budget_day` and `budget_month` are those of all runs of a day and a month
+    (UTC). `timeout` and `model_timeout` are in seconds, `keep_days` in days, `context_window` and
+    `max_tokens` in tokens. `research ask --help` says what each does.
+    """
+
+    alias: Names | None
+    base_url: str | None
+    fallback: Names | None
+    judge: str | None
+    native_tools: bool | None
+    guided: bool | None
+    model_sees: bool | None
+    vision: bool | None
+    model_timeout: float | None
+    context_window: int | None
+    depth: Depth | None
+    report: bool | None
+    instruction: str | None
+    search: Names | None
+    searxng_url: str | None
+    search_url: Names | None
+    tool: Names | None
+    site: str | None
+    since: str | None
+    lang: str | None
+    region: str | None
+    corpus: PathName | None
+    file: PathName | Sequence[PathName] | None
+    attach: bool | None
+    cdp: str | None
+    headed: bool | None
+    storage_state: PathName | None
+    solver: str | None
+    allow: Names | None
+    deny: Names | None
+    allow_private: Names | None
+    share: Names | None
+    allow_tasks: Names | None
+    tool_sources: Names | None
+    tool_allow: Names | None
+    tool_deny: Names | None
+    mcp_tool_allow: Names | None
+    mcp_tool_deny: Names | None
+    memory_tool_allow: Names | None
+    memory_tool_deny: Names | None
+    mcp_config: PathName | Sequence[PathName] | None
+    service: Names | None
+    mcp_servers: dict[str, Any] | None
+    smtp_url: str | None
+    channels: dict[str, Any] | None
+    proxy: str | None
+    ignore_robots: bool | None
+    max_steps: int | None
+    budget: float | None
+    budget_day: float | None
+    budget_month: float | None
+    max_tokens: int | None
+    timeout: float | None
+    schema: PathName | dict[str, Any] | None
+    max_sources: int | None
+    continue_run: str | None
+    session: str | None
+    memory_url: str | None
+    data_dir: PathName | None
+    keep_days: int | None
+    namespace: str | None
+    embeddings: str | None
+    wiki: PathName | None
+    wiki_rules: WikiRules | dict[str, Any] | None
+    limits: LimitSettings | dict[str, Any] | None
+    fresh: bool | None
+    require_verified: bool | None
+    dry_run: bool | None
+
+
+def load_options(given: Mapping[str, Any], *, config: bool = False) -> Options:
+    """Check settings; with `config` the environment and the file count below what is given.
 
     Raises `UsageError` that names the setting and what is wrong with it.
     """
     below = {**file_settings()[0], **read_environment(os.environ)} if config else {}
-    named = {key: value for key, value in given.items() if value is not None}
-    return _checked({**below, **named})
+    return _validated({**below, **{key: v for key, v in given.items() if v is not None}})
+
+
+def _validated(values: dict[str, Any]) -> Options:
+    try:
+        options = Options(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(part for part in first["loc"] if isinstance(part, str)) or "settings"
+        hint = "See `research --help` for the settings there are."
+        raise UsageError(f"{name.replace('_', '-')}: {first['msg']}", hint=hint) from error
+    if not options.alias:
+        return options
+    full = {short: name for short, _, name in (one.partition("=") for one in options.alias)}
+    return options.model_copy(
+        update={
+            "model": full.get(options.model or "", options.model),
+            "judge": full.get(options.judge or "", options.judge),
+            "fallback": tuple(full.get(name, name) for name in options.fallback),
+        }
+    )
+
+
+_last_good: dict[Path, dict[str, Any]] = {}
+"""What each settings file said when it could last be read in this process."""
 
 
 def file_settings() -> tuple[dict[str, Any], UsageError | None]:
@@ -191,41 +300,35 @@ def file_settings() -> tuple[dict[str, Any], UsageError | None]:
     path = config_path()
     try:
         values = read_file(path)
-        _checked(values)
+        _validated(values)
     except UsageError as error:
-        if path not in _GOOD:
+        if path not in _last_good:
             raise
-        return _GOOD[path], error
-    _GOOD[path] = values
+        return _last_good[path], error
+    _last_good[path] = values
     return values, None
 
 
-_GOOD: dict[Path, dict[str, Any]] = {}
-"""What each settings file said when it could last be read in this process."""
-
-
-def _checked(values: dict[str, Any]) -> Options:
+def read_file(path: Path | None = None) -> dict[str, Any]:
+    """Read the settings file; `{}` where there is none, `UsageError` where it is broken."""
+    path = path or config_path()
     try:
-        return _without_aliases(Options(**values))
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(part for part in first["loc"] if isinstance(part, str)) or "settings"
-        hint = "See `research --help` for the settings there are."
-        raise UsageError(f"{name.replace('_', '-')}: {first['msg']}", hint=hint) from error
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except tomllib.TOMLDecodeError as error:
+        hint = "Mend the line, or move the file away."
+        raise UsageError(f"{path} is not valid TOML: {error}", hint=hint) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {path}: {error}") from error
+    return {key.replace("-", "_"): value for key, value in values.items()}
 
 
-def _without_aliases(settings: Options) -> Options:
-    """Put the models' own names in place of short ones."""
-    if not settings.alias:
-        return settings
-    names = {short: name for short, _, name in (one.partition("=") for one in settings.alias)}
-
-    def full(name: str | None) -> str | None:
-        return names.get(name, name) if name else name
-
-    fallback = tuple(names.get(name, name) for name in settings.fallback)
-    models = {"model": full(settings.model), "judge": full(settings.judge), "fallback": fallback}
-    return settings.model_copy(update=models)
+def read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    """Read RESEARCH_… variables that name a setting; unset and empty ones are left out."""
+    fields = Options.model_fields.items()
+    names = {f"{ENV_PREFIX}{(field.alias or name).upper()}": name for name, field in fields}
+    return {names[key]: value for key, value in environ.items() if key in names and value}
 
 
 def config_path() -> Path:
@@ -258,29 +361,6 @@ def private_folder(path: Path) -> Path:
     return path
 
 
-def read_file(path: Path | None = None) -> dict[str, Any]:
-    """Read the settings file; `{}` where there is none, `UsageError` where it is broken."""
-    path = path or config_path()
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {path}: {error}") from error
-    try:
-        return {key.replace("-", "_"): value for key, value in tomllib.loads(text).items()}
-    except tomllib.TOMLDecodeError as error:
-        hint = "Mend the line, or move the file away."
-        raise UsageError(f"{path} is not valid TOML: {error}", hint=hint) from error
-
-
-def read_environment(environ: os._Environ[str] | dict[str, str]) -> dict[str, Any]:
-    """Read RESEARCH_… variables that name a setting; unset and empty ones are left out."""
-    fields = Options.model_fields.items()
-    names = {f"{ENV_PREFIX}{(field.alias or name).upper()}": name for name, field in fields}
-    return {names[key]: value for key, value in environ.items() if key in names and value}
-
-
 def host_port(url: str) -> str:
     """Give host and port of an address; raises `UsageError` where it is none."""
     parsed = parse_url(url)
@@ -289,7 +369,7 @@ def host_port(url: str) -> str:
     return parsed.netloc
 
 
-def plugged(kind: str, name: str) -> Any:
+def find_plugin(kind: str, name: str) -> Any:
     """Load the plug-in of this name; None where there is none. Raises `UsageError`."""
     try:
         return load_plugin(kind, name)
@@ -297,11 +377,10 @@ def plugged(kind: str, name: str) -> Any:
         raise UsageError(str(error), hint=error.hint) from error
 
 
-def made(kind: str, name: str, *given: object) -> Any:
-    """Load a plug-in and call what it names; None where there is none. Raises `UsageError`."""
-    make = plugged(kind, name)
+def make_plugin(kind: str, name: str, *args: object) -> Any:
+    """Call what a plug-in names; None where there is no such plug-in. Raises `UsageError`."""
+    make = find_plugin(kind, name)
     try:
-        return make(*given) if make is not None else None
-    # A package of somebody else's may fail in any way.
-    except Exception as error:
+        return make(*args) if make is not None else None
+    except Exception as error:  # somebody else's package may fail in any way
         raise UsageError(f"the {kind} plug-in {name!r} cannot be made: {error}") from error

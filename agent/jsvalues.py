@@ -7,6 +7,7 @@ written in JavaScript; these are the places where it differs from Python.
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,11 +22,8 @@ _ARRAY_INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
 _LAST_INDEX = 2**32 - 2  # ECMA-262: array indices end below 2**32 - 1
 
 
-class Undefined:
-    """The value of what is not there."""
-
-
-UNDEFINED = Undefined()
+UNDEFINED = object()
+"""The value of what is not there."""
 _CONSTANTS = ((None, "null"), (True, "true"), (False, "false"), (UNDEFINED, "undefined"))
 
 
@@ -57,24 +55,11 @@ def number_to_string(number: float) -> str:
         return "Infinity" if value > 0 else "-Infinity"
     if value == 0:
         return "0"
-    sign = "-" if value < 0 else ""
-    mantissa, exponent = f"{abs(value)!r}e0".split("e")[:2]
-    whole, _, fraction = mantissa.partition(".")
-    digits = (whole + fraction).lstrip("0")
-    point = len(whole) + int(exponent) - (len(whole + fraction) - len(digits))
-    return sign + _place_point(digits.rstrip("0"), point)
-
-
-def _place_point(digits: str, point: int) -> str:
-    """Lay out `0.digits × 10**point` by the thresholds of the standard (21 and -6)."""
-    if len(digits) <= point <= 21:
-        return digits + "0" * (point - len(digits))
-    if 0 < point <= 21:
-        return f"{digits[:point]}.{digits[point:]}"
-    if -6 < point <= 0:
-        return "0." + "0" * -point + digits
-    shown = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
-    return f"{shown}e{point - 1:+d}"
+    if 1e-6 <= abs(value) < 1e21:
+        return format(Decimal(repr(value)), "f").removesuffix(".0")
+    # Out there Python writes an exponent as well, of two digits at least.
+    digits, _, exponent = repr(value).partition("e")
+    return f"{digits.removesuffix('.0')}e{int(exponent):+d}"
 
 
 def length(text: str) -> int:

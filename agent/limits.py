@@ -82,7 +82,7 @@ EFFORTS: dict[Depth, Effort] = {
 STANDARD = EFFORTS["standard"]
 
 
-Place = Literal["wiki", "raw", "sessions"]
+WikiPart = Literal["wiki", "raw", "sessions"]
 """The parts of a wiki: what people and runs write, what was taken over, what was said."""
 _Count = Annotated[int, Field(ge=1)]
 _OrNone = Annotated[int, Field(ge=0)]
@@ -158,7 +158,7 @@ class WikiRules(BaseModel):
     )
     categories: dict[str, str] = Field(default_factory=dict)
     required: tuple[str, ...] = ()
-    source: Place | None = None
+    source: WikiPart | None = None
     day_log: bool = False
 
     def category(self, path: str) -> str:
@@ -171,7 +171,7 @@ class WikiRules(BaseModel):
         return not self.types or type_ in self.types
 
 
-def underscored(value: Any) -> Any:
+def parse_table(value: Any) -> Any:
     """Take a table as a file writes it, or `a=1,b=2` as an environment variable does."""
     if isinstance(value, str):
         parts = [part.partition("=") for part in value.split(",") if part.strip()]

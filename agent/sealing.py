@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
-from agent.config import plugged
+from agent.config import find_plugin
 from agent.errors import ResearchError, UsageError
 from browser.net.transport import certificates
 
@@ -83,7 +83,7 @@ def ask(
 
 def stamper(name: str) -> Any:
     """Load `rfc3161` or `opentimestamps`; raises `UsageError` where it is not installed."""
-    found = plugged("timestamps", name)
+    found = find_plugin("timestamps", name)
     if found is None:
         hint = "pip install 'urchin-extras[timestamps]'"
         raise UsageError("timestamps are not installed", hint=hint)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from agent.limits import Place
+    from agent.limits import WikiPart
 
 EXTENSIONS = frozenset({".md", ".mdx", ".txt", ".jsonl"})
 RELATIONSHIPS = "graph/relationships.jsonl"
@@ -164,7 +164,7 @@ class Wiki:
         self,
         query: str,
         limit: int = DEFAULTS.wiki_results,
-        place: Place | None = None,
+        place: WikiPart | None = None,
         snippet: int = DEFAULTS.wiki_snippet,
     ) -> list[PageHit]:
         """Find files by phrase and words, best first, ties by path; nothing for an empty query."""

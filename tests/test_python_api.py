@@ -9,8 +9,7 @@ from pathlib import Path
 
 import agent
 import urchin
-from agent.config import Options
-from agent.run.settings import Flags
+from agent.config import Flags, Options
 
 ROOT = Path(__file__).parent.parent
 

@@ -23,7 +23,7 @@ from agent.cli.progress import progress_view
 from agent.cli.render import export_paths, print_report, write_exports
 from agent.cli.stores import all_runs, check_tasks, tasks_of
 from agent.cli.terminal import approver, asker, complain, note, print_preview, say_what_rules_cannot
-from agent.config import Options, config_path, options, read_file
+from agent.config import Options, config_path, load_options, read_file
 from agent.errors import UsageError
 from agent.run.outcome import exit_code
 from agent.run.preview import preview
@@ -81,7 +81,7 @@ def _take(ctx: click.Context, _: click.Parameter, name: str | None) -> None:
             f"the template {name} has no such option: {unknown[0]}",
             hint="It takes `question` and the options of `research ask --help`.",
         )
-    options({key: value for key, value in values.items() if key != "export"})
+    load_options({key: value for key, value in values.items() if key != "export"})
     ctx.default_map = {**(ctx.default_map or {}), **values}
 
 
@@ -138,7 +138,7 @@ def ask_once(
 
     `seen` is handed the report, also that of a run that was stopped.
     """
-    settings = options(_settings(flags), config=True)
+    settings = load_options(_settings(flags), config=True)
     if settings.dry_run:
         print_preview(preview(question, settings, os.environ))
         return 0

@@ -10,7 +10,7 @@ import click
 
 from agent.cli.ask import run_to_end
 from agent.cli.flags import output_flags, run_flags_showing
-from agent.config import options
+from agent.config import load_options
 from agent.errors import CHECK_FAILED
 from agent.export.report_view import faults, to_check
 from agent.run.audit import audit as audited
@@ -48,7 +48,7 @@ def audit(draft: Path, bibliography: Path | None, services: tuple[str, ...], **f
     """
     flags["export"] = flags["export"] or (draft.with_name(f"{draft.name}.audit.html"),)
     where = dict(service.partition("=")[::2] for service in services)
-    data = options({"data_dir": flags["data_dir"]}, config=True).data
+    data = load_options({"data_dir": flags["data_dir"]}, config=True).data
     start = partial(audited, draft, bibliography=bibliography, services=where, config=True)
     seen: list[Report] = []
     required = bool(flags.pop("require_verified"))

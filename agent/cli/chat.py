@@ -18,7 +18,7 @@ from agent.cli.flags import given, output_flags, run_flags_showing
 from agent.cli.help_screen import FIRST_FLAGS
 from agent.cli.render import export_paths
 from agent.cli.terminal import complain, fitting
-from agent.config import Options, file_settings, options, private_folder
+from agent.config import Options, file_settings, load_options, private_folder
 from agent.errors import ResearchError
 from agent.export import export
 from agent.journal.events import utc_now
@@ -152,7 +152,7 @@ class ChatSession:
         """The settings of the next question."""
         known = Options.model_fields.keys() | {"schema"}
         asked = {name: value for name, value in self.flags.items() if name in known}
-        return options(given(asked), config=True)
+        return load_options(given(asked), config=True)
 
     def folder(self) -> Path:
         """Where the last run is. Raises `UsageError` before the first one."""

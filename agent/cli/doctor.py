@@ -14,7 +14,7 @@ import click
 
 from agent.cli.flags import given, some_run_flags
 from agent.cli.terminal import complain, print_json
-from agent.config import Options, options, private_folder
+from agent.config import Options, load_options, private_folder
 from agent.errors import ResearchError
 from agent.models.providers import SMALL, find_endpoint, is_small
 from agent.run.models import open_endpoint
@@ -66,7 +66,7 @@ def doctor(*, fix: bool, as_json: bool, **flags: Any) -> int:
     """Check Python, browser, data folder, each search provider, and the model."""
     if fix:
         fetch_browser()
-    settings = options(given(flags), config=True)
+    settings = load_options(given(flags), config=True)
     findings = machine(settings)
     if not as_json:
         _show(findings)  # what needs no network need not wait for it

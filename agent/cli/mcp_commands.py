@@ -23,7 +23,7 @@ from agent.cli.flags import (
 )
 from agent.cli.progress import told
 from agent.cli.terminal import complain, counted, note, print_rows
-from agent.config import options, servers_path
+from agent.config import load_options, servers_path
 from agent.errors import CHECK_FAILED, ResearchError, UsageError, from_extra
 from agent.mcp_client.server_settings import (
     read_servers,
@@ -63,7 +63,7 @@ def mcp() -> None:
 def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: Any) -> None:
     """Serve MCP; takes the flags of a question for the runs that clients start."""
     named = given(flags)
-    settings = options(named, config=True)
+    settings = load_options(named, config=True)
     with from_extra("mcp"):
         from agent.mcp import server  # noqa: PLC0415 - an extra, of these commands alone
 
@@ -100,7 +100,7 @@ def config(client: str, flags: tuple[str, ...]) -> None:
 @json_option
 def list_(*, as_json: bool) -> None:
     """List the MCP servers that runs may use: how each is reached, and where it is set."""
-    servers = servers_of(options({}, config=True), config=True)
+    servers = servers_of(load_options({}, config=True), config=True)
     rows = [
         {
             "name": server.name,
@@ -196,7 +196,7 @@ async def _tested(names: Any, data_dir: Path | None, *, allow: bool) -> bool:
     """Reach servers side by side; True where all were reached and are as they were allowed."""
     with from_extra("mcp"):
         from agent.mcp_client.server_tools import Server  # noqa: PLC0415 - loads the SDK
-    settings = options(given({"data_dir": data_dir}), config=True)
+    settings = load_options(given({"data_dir": data_dir}), config=True)
     servers = servers_of(settings, config=True)
     unknown = set(names) - {server.name for server in servers}
     if unknown:

@@ -32,7 +32,7 @@ from agent.cli.flags import (
 )
 from agent.cli.stores import Place, opened, placed
 from agent.cli.terminal import complain_of, counted, note, print_json, print_rows
-from agent.config import options
+from agent.config import load_options
 from agent.errors import CHECK_FAILED, NotFound, UsageError
 from agent.files import write_file
 from agent.memory.kinds import BASES, KNOWN, expand
@@ -236,7 +236,7 @@ def dream(place: Place, seconds: float, model: str | None, base_url: str | None)
     """Consolidate: link, merge, draw insights, retire what is stale."""
     folder, namespace = place
     given: dict[str, Any] = {"data_dir": folder, "namespace": namespace, "base_url": base_url}
-    settings = options(given, config=True)
+    settings = load_options(given, config=True)
     asked = (model or "") if model or base_url else None
     from agent.run.job_runner import UnsettledRuns  # noqa: PLC0415 - `--help` needs none of it
 
@@ -310,7 +310,7 @@ def stamp(
     Calendars need some hours: --complete takes up then what they promised.
     """
     require_one(authority, calendars, complete=complete)
-    proxy = options({}, config=True).proxy
+    proxy = load_options({}, config=True).proxy
     with opened(place) as store:
         if authority:
             stamped = _log(store).stamp(authority, proxy=proxy)

@@ -23,7 +23,7 @@ from agent.export.verify_run import verify as check
 from agent.export.verify_run import verify_archive
 from agent.run.outcome import exit_code
 from agent.run.record import RunRecord
-from agent.run.recorded import without_reach
+from agent.run.recorded import with_harmless_settings
 from agent.run.replay import replay as again
 from agent.run.resume import on_recorded_web
 from browser.text.words import clean
@@ -181,7 +181,7 @@ def replay(
     """Run RUN again from its record, or its archive, alone: no network, model or browser."""
     with open_run(run, all_runs(data_dir)) as folder:
         record = RunRecord.read(folder)
-        record = without_reach(record) if is_archive(run) else record
+        record = with_harmless_settings(record) if is_archive(run) else record
         if model is None and base_url is None:
             report = asyncio.run(again(record))
         else:

@@ -26,7 +26,7 @@ from agent.cli.progress import told
 from agent.cli.render import export_paths, print_report, write_exports
 from agent.cli.stores import all_runs, still_left
 from agent.cli.terminal import complain, complain_of, print_json, print_rows
-from agent.config import options
+from agent.config import load_options
 from agent.export import timestamps
 from agent.export.run_archive import open_run
 from agent.export.run_record import report_of
@@ -93,7 +93,7 @@ def seal(
     """
     require_one(authority, calendars, complete=complete)
     folder = all_runs(data_dir).find(name)
-    proxy = options({}, config=True).proxy
+    proxy = load_options({}, config=True).proxy
     if authority:
         head = timestamps.seal(folder, authority, proxy=proxy)
         print(clean(f"{folder.id} is stamped by {authority}\nhead {head}"))
@@ -186,7 +186,7 @@ def feedback(run: str, thumb: Any, data_dir: Path | None) -> None:
     events = list(read_events(all_runs(data_dir).find(run).journal))
     given = [name for e in events if e.type == "skills.given" for name in e.data["names"]]
     namespace = events[0].data["options"]["namespace"] if events else "default"
-    settings = options({"data_dir": data_dir}, config=True)
+    settings = load_options({"data_dir": data_dir}, config=True)
     from agent.memory.memory_api import Memory  # noqa: PLC0415 - loads SQLAlchemy, and the other commands none
 
     with Memory.open(settings.memory_place, namespace) as memory:

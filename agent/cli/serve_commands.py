@@ -12,8 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agent.channels.channel_runner import (
+    channel_settings,
+    check_channel,
+    check_settings,
+    run_channels,
+)
 from agent.channels.dialogue import Dialogue
-from agent.channels.running import check_channel, checked, run_channels, settings_of
 from agent.cli.flags import (
     MANY,
     data_dir_option,
@@ -26,14 +31,13 @@ from agent.cli.progress import told
 from agent.cli.settings_commands import parsed, write_settings
 from agent.cli.stores import jobs_url_option, open_jobs
 from agent.cli.terminal import complain, note, print_rows
-from agent.config import config_path, options, read_file
+from agent.config import config_path, load_options, read_file
 from agent.errors import ResearchError, UsageError, from_extra
-from agent.jobs.job import plain
+from agent.jobs.job import json_flags
 from browser.text.words import clean
 
 if TYPE_CHECKING:
     from agent.config import Options
-    from agent.serve.job_book import JobBook
 
 
 SHOWN = ("--model", "--judge", "--depth", "--search", "--corpus", "--attach", "--cdp", "--budget")
@@ -73,23 +77,17 @@ def serve(
     **flags: Any,
 ) -> None:
     """Serve the page and the API on loopback; takes the flags of a question for its runs."""
-    named = plain(flags)
-    settings = options(named, config=True)
+    named = json_flags(flags)
+    settings = load_options(named, config=True)
     with from_extra("serve"):
-        from agent.serve.app import serve_office  # noqa: PLC0415 - an extra, of this command alone
-        from agent.serve.office import Office  # noqa: PLC0415 - as above
+        from agent.serve.app import serve_app  # noqa: PLC0415 - an extra, of this command alone
+        from agent.serve.server_state import ServerState  # noqa: PLC0415 - as above
     made = token or secrets.token_urlsafe(32)
 
-    async def checkup() -> list[dict[str, Any]]:
+    async def doctor() -> list[dict[str, Any]]:
         from agent.cli.doctor import machine, network  # noqa: PLC0415 - only where it is asked for
 
         return [asdict(one) for one in [*machine(settings), *await network(settings)]]
-
-    def book() -> JobBook:
-        jobs = open_jobs(jobs_url, settings.data)
-        from agent.serve.job_book import JobBook  # noqa: PLC0415 - loads DBOS, an extra
-
-        return JobBook(jobs, {name: value for name, value in named.items() if name != "data_dir"})
 
     ticket = secrets.token_urlsafe(16) if token is None else ""
 
@@ -100,16 +98,16 @@ def serve(
             note(said, "Programs send it as `Authorization: Bearer TOKEN`.")
 
     flags = {**named, "folder": [str(path) for path in folder]}
-    office = Office(
+    state = ServerState(
         settings,
         flags,
         at_once=at_once,
-        told=lambda event: told(event, 0),
-        checkup=checkup,
-        opened=book,
+        event_lines=lambda event: told(event, 0),
+        doctor=doctor,
+        open_jobs=lambda: open_jobs(jobs_url, settings.data),
     )
-    serving = serve_office(
-        office, port=port, host=host, names=names, token=made, ticket=ticket, ready=ready
+    serving = serve_app(
+        state, port=port, host=host, names=names, token=made, ticket=ticket, ready=ready
     )
     asyncio.run(serving)
 
@@ -123,14 +121,14 @@ def channels(ctx: click.Context, data_dir: Path | None) -> None:
 
 
 def _options(ctx: click.Context) -> Options:
-    return options(ctx.obj, config=True)
+    return load_options(ctx.obj, config=True)
 
 
 @channels.command(name="list")
 @click.pass_context
 def list_(ctx: click.Context) -> None:
     """Name the channels, whom each hears, and which of its secrets are not set."""
-    print_rows([*settings_of(_options(ctx)).items()], _channel, empty=NO_CHANNELS)
+    print_rows([*channel_settings(_options(ctx)).items()], _channel, empty=NO_CHANNELS)
 
 
 def _channel(row: tuple[str, tuple[Any, Any]]) -> str:
@@ -159,7 +157,7 @@ def add(name: str, settings: tuple[str, ...], kind: str | None, allow: tuple[str
             raise UsageError(f"{setting!r} is no setting", hint="Write it as name=value.")
         row[key] = parsed(value, dict)
     row.setdefault("kind", name)
-    made, _ = checked(name, row)
+    made, _ = check_settings(name, row)
     file["channels"] = {**rows, name: row}
     print(f"{name} is set in {write_settings(file)}")
     missing = [variable for variable in made.keys.values() if not os.environ.get(variable)]

@@ -15,7 +15,7 @@ from agent.config import (
     Options,
     config_path,
     default_data_dir,
-    options,
+    load_options,
     private_folder,
     read_environment,
     read_file,
@@ -45,7 +45,7 @@ def path() -> None:
 def show() -> None:
     """Print every setting, its value and where it comes from."""
     in_file, in_environment = read_file(), read_environment(os.environ)
-    settings = options({}, config=True)
+    settings = load_options({}, config=True)
     for name in Options.model_fields:
         value = getattr(settings, name)
         origin = "environment" if name in in_environment else "file" if name in in_file else ""
@@ -56,7 +56,7 @@ def show() -> None:
 @click.argument("name")
 def get(name: str) -> None:
     """Print one setting."""
-    print(_shown(getattr(options({}, config=True), _field(name))))
+    print(_shown(getattr(load_options({}, config=True), _field(name))))
 
 
 @config.command(name="set")
@@ -66,7 +66,7 @@ def set_setting(name: str, value: str) -> None:
     """Write one setting to the file; a value that is not valid changes nothing."""
     field = _field(name)
     settings = {**read_file(), field: parsed(value)}
-    checked = options(settings)
+    checked = load_options(settings)
     if field == "model" and checked.model:
         find_endpoint(checked.model, settings.get("base_url"), os.environ)
     several = getattr(checked, field)

@@ -10,11 +10,11 @@ import click
 from agent.cli.flags import Anywhere, json_option
 from agent.cli.stores import Place, opened, placed
 from agent.cli.terminal import print_json, print_rows
-from agent.config import options
+from agent.config import load_options
 from agent.errors import UsageError
 from agent.files import write_file
 from agent.prompts.skill_files import FILE, skill_md
-from agent.run.settings import skills_of
+from agent.run.settings import load_skills
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _skills(place: Place) -> list[dict[str, Any]]:
 
 
 def _written(place: Place) -> Sequence[Skill]:
-    return skills_of(options({"data_dir": place[0]}, config=True), config=True)
+    return load_skills(load_options({"data_dir": place[0]}, config=True), config=True)
 
 
 def _unknown(name: str) -> UsageError:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli.flags import Amount, data_dir_option
-from agent.config import Options, default_data_dir, options, private_folder
+from agent.config import Options, default_data_dir, load_options, private_folder
 from agent.errors import from_extra
 from agent.journal.runs import Runs
-from agent.run.settings import left_of, memory_of
+from agent.run.settings import open_memory, remaining_budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -50,7 +50,7 @@ def opened(place: Place) -> Iterator[Memory]:
     """Open the memory of a data folder and a namespace."""
     folder, namespace = place
     given = {"data_dir": private_folder(folder), "namespace": namespace}
-    with memory_of(options(given, config=True), os.environ) as store:
+    with open_memory(load_options(given, config=True), os.environ) as store:
         yield store
 
 
@@ -65,13 +65,13 @@ def still_left(data_dir: Path | None) -> BudgetLeft:
     Where RESEARCH_JOBS_URL names jobs that machines share, what others spent counts too.
     """
     jobs_url = os.environ.get(JOBS_URL)
-    settings = options({"data_dir": data_dir}, config=True)
+    settings = load_options({"data_dir": data_dir}, config=True)
     if jobs_url is None or (settings.budget_day is None and settings.budget_month is None):
-        return left_of(settings)
+        return remaining_budget(settings)
     with open_jobs(jobs_url, settings.data) as jobs:
         from agent.jobs.shared_limits import SharedSpending  # noqa: PLC0415 - loads DBOS, an extra
 
-        return left_of(settings, SharedSpending(jobs.database, settings.data))
+        return remaining_budget(settings, SharedSpending(jobs.database, settings.data))
 
 
 JOBS_URL = "RESEARCH_JOBS_URL"
@@ -119,7 +119,7 @@ def tasks_of(settings: Options) -> Sequence[Tool]:
 def check_tasks(settings: Options) -> None:
     """Raise `UsageError` where tasks are allowed, and cannot be set or told of."""
     with from_extra("jobs"):
-        from agent.jobs.jobs import check_targets  # noqa: PLC0415 - as above
+        from agent.jobs.job_notices import check_targets  # noqa: PLC0415 - as above
     check_targets(settings.allow_tasks)
 
 

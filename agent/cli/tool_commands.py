@@ -10,9 +10,9 @@ import click
 
 from agent.cli.flags import given, json_option, some_run_flags
 from agent.cli.terminal import note, print_json, print_rows
-from agent.config import Options, options
+from agent.config import Options, load_options
 from agent.evidence.store import Evidence
-from agent.run.settings import memory_of
+from agent.run.settings import open_memory
 from agent.run.wiring import select_tools
 from agent.tools.context import Limits, Person, ToolContext
 from browser.plugins import KINDS, PluginBroken
@@ -39,7 +39,7 @@ _FLAGS = (
 @some_run_flags(*_FLAGS)
 def tools(*, as_json: bool, **flags: Any) -> None:
     """Show every tool: its source, its risk, whether a run on a terminal has it, and why not."""
-    settings = options(given(flags), config=True)
+    settings = load_options(given(flags), config=True)
     found = asyncio.run(_found(settings))
     rows = [
         {
@@ -71,7 +71,7 @@ async def _found(settings: Options) -> Selected:
     async with AsyncExitStack() as stack:
         context = ToolContext("", Evidence(), Limits(), _nowhere, _kept, person=Person(_nobody))
         if settings.memory:
-            context.memory = memory_of(settings, {})
+            context.memory = open_memory(settings, {})
             stack.callback(context.memory.close)
         return await select_tools(context, settings, stack, config=True, connect=False)
 

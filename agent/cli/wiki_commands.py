@@ -10,7 +10,7 @@ import click
 from agent.cli.flags import MANY, Anywhere, data_dir_option, number_option, require_words
 from agent.cli.stores import namespace_option, opened
 from agent.cli.terminal import counted, note
-from agent.config import default_data_dir, options
+from agent.config import default_data_dir, load_options
 from agent.errors import CHECK_FAILED, NotFound, UsageError
 from browser.text.words import clean
 
@@ -37,7 +37,7 @@ Place = tuple[Path, Path, str]
 def wiki(ctx: click.Context, folder: Path | None, namespace: str, data_dir: Path | None) -> None:
     """Say where the wiki is; sync, check, read or search it."""
     data = data_dir or default_data_dir()
-    folder = folder or options({"data_dir": data}, config=True).wiki_folder
+    folder = folder or load_options({"data_dir": data}, config=True).wiki_folder
     ctx.obj = (data, folder, namespace)
     if ctx.invoked_subcommand is None:
         files = _opened(ctx.obj).list_files()
@@ -108,7 +108,7 @@ def search(
 
 
 def _rules() -> WikiRules:
-    return options({}, config=True).wiki_rules
+    return load_options({}, config=True).wiki_rules
 
 
 def _opened(place: Place) -> Wiki:

@@ -27,10 +27,6 @@ WHOLE_SOURCE = 12
 """Passages looked at where a whole source is cited: its best ones for this sentence."""
 UNCITED_LOOKED_AT = 4
 """Passages that a judge is shown for a sentence without a citation: the best of all."""
-FEWEST_WORDS = 4
-"""A sentence without a marker is looked up word for word from this length on."""
-LONGEST_ASKED = 40
-"""Words of a question that is put before an answer without a verb; a longer one tells a story."""
 
 _NOTHING = "cites nothing"
 _WEAK = "only a search result says so,"
@@ -323,8 +319,6 @@ class SupportFinder:
         return Support(replace(decided, reason=f"{_NOTHING}; {decided.reason}"))
 
     def _anywhere(self, sentence: str) -> Support | None:
-        if len(sentence.split()) < FEWEST_WORDS:
-            return None
         verdict = check_claim(sentence, self._ground(self._best(sentence)))
         if not is_literal(verdict):
             return None
@@ -335,9 +329,8 @@ class SupportFinder:
     def _in_full(self, sentence: str) -> str:
         """Put the question before an answer that has no verb; another is given as it is."""
         question = self.evidence.question
-        asked = question.rstrip().endswith("?") and len(question.split()) <= LONGEST_ASKED
-        alone = asked and "|" not in sentence and is_fragment(sentence)
-        return f"{question} {sentence}" if alone else sentence
+        alone = "|" not in sentence and is_fragment(sentence)
+        return f"{question} {sentence}" if alone and question.endswith("?") else sentence
 
     def _ground(self, passages: Sequence[Passage]) -> Ground:
         numbers = dict.fromkeys(passage.source for passage in passages)

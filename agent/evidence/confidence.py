@@ -8,10 +8,8 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from agent.evidence.answer import report_source
-from agent.evidence.facts import facts_of
-from agent.evidence.values import Known, one_value_wrong
 from agent.evidence.verify import check_claim, ground_of, is_literal
-from agent.types import ConfidenceParts, Conflict, Verdict, VerdictState
+from agent.types import ConfidenceParts, Conflict, VerdictState
 from browser.net.url import host, registrable_domain
 from browser.text.words import content_words
 
@@ -20,13 +18,10 @@ if TYPE_CHECKING:
 
     from agent.evidence.answer import CheckedAnswer
     from agent.evidence.store import Evidence, Source
-    from agent.types import Answers, Fit, ReportSource, Sentence
+    from agent.types import Answers, Fit, ReportSource, Sentence, Verdict
 
 LOOKED_AT = 3
 """Passages of each other source that are held against a sentence: its best ones."""
-SAME_MATTER = 0.6
-"""Share of a sentence's words in a sentence of another page that has all its values too: it says
-the same."""
 _NO_SITE = frozenset({"snippet", "computed"})
 """What came so is no word of a site that was read."""
 
@@ -91,8 +86,9 @@ def weigh(
         sites |= agreeing
         both = len(agreeing & against)  # a site may say both
         agreement.append((len(agreeing) - both / 2) / len(agreeing | against))
+    worth = [ONLY_A_RESULT if claim.weak else WORTH[claim.verdict] for claim in claims]
     parts = ConfidenceParts(
-        supported=round(share_supported(claims), 3),
+        supported=round(sum(worth) / (len(claims) or 1), 3),
         sites=len(sites),
         agreement=round(sum(agreement) / len(agreement) if agreement else 1.0, 3),
         coverage=round(_coverage(question, cited, checked), 3),
@@ -124,21 +120,8 @@ def witnesses(
         passages = tuple(evidence.search(sentence, LOOKED_AT, source.n))
         ground = ground_of(passages, ((source.n, source.title),))
         verdict = check_claim(sentence, ground)
-        if is_literal(verdict):
+        if is_literal(verdict) or verdict.state is VerdictState.CONTRADICTED:
             yield source, verdict
-            continue
-        facts, wanted = facts_of(sentence), frozenset(content_words(sentence))
-        for statement, stems in zip(ground.statements, ground.stems, strict=True):
-            if not (facts.figures or facts.dates or facts.names):
-                break
-            topics = " ".join(" ".join(topic) for topic in ground.topics(statement.passage))
-            same = len(wanted & stems) >= SAME_MATTER * len(wanted)
-            if same and not Known([statement.quote, topics]).missing(facts):
-                yield source, Verdict(VerdictState.SUPPORTED, statement.quote.strip())
-                break
-        else:
-            if against := one_value_wrong(sentence, ground):
-                yield source, against
 
 
 def _coverage(question: str, cited: Iterable[Source], checked: CheckedAnswer) -> float:
@@ -225,9 +208,3 @@ def fitting(value: float, coefficients: tuple[float, float]) -> float:
     """Reckon the logistic curve: constant and weight."""
     constant, weight = coefficients
     return 1 / (1 + math.exp(-(constant + weight * value)))
-
-
-def share_supported(sentences: Sequence[Sentence]) -> float:
-    """Share of the claims that are carried; what is half certain counts half."""
-    worth = [ONLY_A_RESULT if one.weak else WORTH[one.verdict] for one in sentences]
-    return sum(worth) / (len(sentences) or 1)

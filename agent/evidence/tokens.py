@@ -45,7 +45,7 @@ _TOKEN = re.compile(
 _UNITS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
     fifteen sixteen seventeen eighteen nineteen""".split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_NUMBER_WORDS = {
+_AMOUNTS = {
     **{name: float(value) for value, name in enumerate(_UNITS)},
     **{name: 10.0 * tens for tens, name in enumerate(_TENS, 2)},
 }
@@ -53,6 +53,7 @@ _SCALES = {
     "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12,
     "millions": 1e6, "billions": 1e9, "mn": 1e6, "bn": 1e9,
 }  # fmt: skip
+NUMBER_WORDS = frozenset({*_AMOUNTS, *_SCALES})
 _ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth".split()
 _MONEY = frozenset("£$€")
 _HYPHENS = frozenset("-‐‑")
@@ -125,7 +126,7 @@ def _join_numbers(tokens: list[Token]) -> list[Token]:
     i = 0
     while i < len(tokens):
         token, end = tokens[i], i + 1
-        if token.kind == "number" or token.key in _NUMBER_WORDS:
+        if token.kind == "number" or token.key in _AMOUNTS:
             value, end = _amount(tokens, i)
             money = i > 0 and tokens[i - 1].key in _MONEY
             if money and end < len(tokens) and tokens[end].key == "m":  # `£4m`
@@ -147,7 +148,7 @@ def _amount(tokens: Sequence[Token], i: int) -> tuple[float, int]:
     a scale (`two hundred and six`).
     """
     value = tokens[i].value
-    total, part = 0.0, _NUMBER_WORDS[tokens[i].key] if value is None else value
+    total, part = 0.0, _AMOUNTS[tokens[i].key] if value is None else value
     end = i + 1
     while end < len(tokens):
         before = tokens[end - 1].key
@@ -155,8 +156,8 @@ def _amount(tokens: Sequence[Token], i: int) -> tuple[float, int]:
         also = tokens[end].key == "and" and before in {"hundred", "thousand"}
         at = end + (joined or also)
         word = tokens[at].key if at < len(tokens) else ""
-        scale, unit = _SCALES.get(word, 0.0), _NUMBER_WORDS.get(word, -1.0)
-        after_tens = before in _NUMBER_WORDS and part % 100 >= 20 and part % 10 == 0
+        scale, unit = _SCALES.get(word, 0.0), _AMOUNTS.get(word, -1.0)
+        after_tens = before in _AMOUNTS and part % 100 >= 20 and part % 10 == 0
         if scale >= 1e3 and not also:
             total, part = total + part * scale, 0.0
         elif scale and not also:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from agent.config import plugged
+from agent.config import find_plugin
 from agent.errors import UsageError
 from agent.files import write_file
 from browser.plugins import plugins
@@ -47,7 +47,7 @@ def writer(path: Path) -> Callable[[Path], bytes] | None:
     """What writes a run in the form of this file's ending; None where nothing does."""
     end = ending(path)
     if end not in FORMATS:
-        found: Callable[[Path], bytes] | None = plugged("exports", end)
+        found: Callable[[Path], bytes] | None = find_plugin("exports", end)
         return found
     module, _, function = FORMATS[end].partition(":")
     write: Callable[[Path], bytes] = getattr(import_module(f"agent.export.{module}"), function)

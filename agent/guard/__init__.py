@@ -1,1 +1,1 @@
-"""Guard rails: what a run may spend and send, how its context may grow, when it goes in circles."""
+"""Guard rails: what a run may spend and send, and how its context may grow."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from agent.evidence.facts import is_month
 from agent.evidence.passages import (
     HEADING_SEPARATOR,
     bare_title,
@@ -19,6 +20,7 @@ from agent.evidence.passages import (
     is_rule,
     leads_in,
 )
+from agent.evidence.tokens import NUMBER_WORDS
 from agent.keyless.question import MARKS, PRONOUNS, AnswerKind, name_stems, names
 from browser.text.sentences import sentences
 from browser.text.words import FOLDED, STOP_WORDS, content_words, stem, synonym_groups, words
@@ -55,14 +57,7 @@ question names something and no page about that was read. Of sixteen features th
 unanswerable questions better on unseen halves; without it 33 of 60 are refused where 42 are."""
 
 _NONE: frozenset[str] = frozenset()
-_MONTHS = frozenset(
-    "january february march april may june july august september october november december".split()
-)
-_NUMBERS = frozenset(
-    """one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty
-    hundred hundreds thousand thousands million billion dozen half third quarter none majority once
-    twice first second both couple pair single""".split()
-)
+_AMOUNTS = NUMBER_WORDS | {"half", "third", "quarter", "dozen"}
 _REASONS = frozenset("because due reason reasons cause caused since so order therefore".split())
 INVITING = frozenset(
     "type enter search choose select click press pick tap fill scroll filter".split()
@@ -426,10 +421,10 @@ def _beside_its_word(text: str, question: Question) -> bool:
 
 def _is_amount(word: str) -> bool:
     is_year = len(word) == 4 and word.isdigit() and word[:2] in ("16", "17", "18", "19", "20")
-    return (word[0].isdigit() and not is_year) or word in _NUMBERS
+    return (word[0].isdigit() and not is_year) or word in _AMOUNTS
 
 
 def _is_time(word: str) -> bool:
     """A year, a month or a century; `1990s` and hours count too."""
     figures = word.removesuffix("s").removesuffix("bc").removesuffix("ad")
-    return (figures.isdigit() and len(figures) >= 3) or word in _MONTHS or word == "century"
+    return (figures.isdigit() and len(figures) >= 3) or is_month(word) or word == "century"

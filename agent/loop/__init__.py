@@ -1,1 +1,1 @@
-"""The loop of a question, what it begins with, its subtasks and reports, and guided mode."""
+"""The loop of a question: what it begins with, its steps and subtasks, the gate of its answer."""

@@ -86,7 +86,7 @@ class GuidedModel:
             asked_at = max(n for n, message in enumerate(messages) if message.question)
             messages = messages[: asked_at + 1]
         question = next((m.question for m in reversed(messages) if m.question), "")
-        hop = _hop(messages)
+        hop = _hop_under_way(messages)
         calls = self._researcher.next_calls(messages) or []
         if calls and (hop is None or calls[0].name == "READ"):
             tags = "\n".join(f"<<TOOL:{call.name}:{call.param}>>" for call in calls)
@@ -116,12 +116,12 @@ class GuidedModel:
     ) -> list[Passage]:
         """The passages to show, as many as there is room for; on a second hop the leading one."""
         if hop is None:
-            return _within(self._researcher.best_passages(messages, PASSAGES, SENTENCES))
+            return _fit_passages(self._researcher.best_passages(messages, PASSAGES, SENTENCES))
         name, leading = hop
         wanted = f"{name} {_open_words(question, leading)}"
         asked = [replace(m, question=wanted) if m.question == question else m for m in messages]
         best = self._researcher.best_passages(asked, PASSAGES, SENTENCES)
-        return _within([leading, *(p for p in best if p.id != leading.id)])
+        return _fit_passages([leading, *(p for p in best if p.id != leading.id)])
 
     def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all
         """Nothing but the question: it plans by rules, and judges nothing."""
@@ -195,7 +195,7 @@ def names_no_place(found: Found, question: str) -> bool:
     return bool(wanted) and not asked.focus & _stems(found.passage)
 
 
-def _hop(messages: Sequence[Message]) -> tuple[str, Passage] | None:
+def _hop_under_way(messages: Sequence[Message]) -> tuple[str, Passage] | None:
     """Find the name that was looked up for a second hop, and the passage that led to it."""
     turns = [m.content for m in messages if m.role == "assistant"]
     said = next((text for text in reversed(turns) if text.startswith(_LOOK_UP)), "")
@@ -270,7 +270,7 @@ def _is_plain(word: str) -> bool:
     return word.casefold() in STOP_WORDS or not word[1:] or word[1:].islower()
 
 
-def _within(passages: Sequence[Passage]) -> list[Passage]:
+def _fit_passages(passages: Sequence[Passage]) -> list[Passage]:
     """Take passages, best first, as long as there is room."""
     kept: list[Passage] = []
     room = CHARS

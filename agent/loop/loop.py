@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 from agent.errors import ReplayDiverged, ResearchError
 from agent.guard.budget import Budget, LimitReached
 from agent.guard.model_client import ModelClient
-from agent.guard.repetition import Repetition
 from agent.guard.window import Window, tokens
 from agent.journal.events import CONDENSE, MAIN
+from agent.loop.repetition import Repetition
 from agent.models.base import Task, guide, takes
 from agent.prompts import CALL, FORM, GO_ON, NUDGE, PLAN_SPENT, SEARCHES, UNREAD, WRAP_UP, prompt
 from agent.protocol.replies import NOT_FOUND, gives_up, inert, parse
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent.guard.model_client import Record
-    from agent.guard.repetition import Circle
+    from agent.loop.repetition import Circle
     from agent.models.base import Model, ModelReply
     from agent.prompts import Guides
     from agent.protocol.results import Caller

@@ -12,13 +12,13 @@ from agent.config import CONTEXT_WINDOW
 from agent.errors import ReplayDiverged, ResearchError
 from agent.guard.budget import LimitReached
 from agent.guard.model_client import ModelClient
-from agent.guard.repetition import Repetition
 from agent.guard.window import Window, fit_opening
 from agent.journal.events import CLOSING, MAIN, MISSING, OUTLINE, PLAN, SYNTHESIS
 from agent.limits import STANDARD, Effort
 from agent.loop import plan as planning
 from agent.loop import report_sections as sections
 from agent.loop.loop import Loop, LoopResult, without_calls
+from agent.loop.repetition import Repetition
 from agent.models.base import Task, takes
 from agent.prompts import prompt
 from agent.types import Message

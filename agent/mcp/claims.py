@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.errors import ResearchError
 from agent.evidence.verify import Judge, verify_claim
 from agent.guard.model_client import ModelClient
+from agent.loop.judge import judge, judge_system
 from agent.mcp.tool_session import Answer, ToolSession, error_result, text_result, whole
 from agent.models.base import Task, takes
 from agent.protocol.replies import inert
 from agent.protocol.results import failed
-from agent.review.judge import judge, judge_system
 from agent.run.models import find_model
-from agent.run.settings import budget_of
+from agent.run.settings import make_budget
 from agent.types import Passage, Verdict, VerdictState
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ async def _judged(
         judging = await model.open_judge(stack) or await model.open(stack, lambda _: None)
         if not takes(judging, Task.JUDGE):
             return None
-        budget = budget_of(options, os.environ)
+        budget = make_budget(options, os.environ)
         asker = ModelClient(judging, judge_system(), budget, context.record)
         try:
             return await judge(asker, "verify", left, context.evidence)

@@ -21,9 +21,9 @@ from agent import __version__
 from agent.errors import ResearchError
 from agent.export.run_record import FinishedRun
 from agent.guard.provenance import Kind
+from agent.http_server import HOST, TokenAuth, listening_socket, local_hosts
 from agent.journal.runs import Runs
 from agent.limits import Depth
-from agent.listening import HOST, Doorkeeper, listening_socket, local_names
 from agent.mcp.browser_tools import add_browser
 from agent.mcp.claims import verify_claims
 from agent.mcp.followed_run import (
@@ -302,7 +302,7 @@ async def serve_http(
     """
     with listening_socket(port) as listening:
         at = listening.getsockname()[1]
-        names = local_names(at)
+        names = local_hosts(at)
         allowed = TransportSecuritySettings(
             allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names]
         )
@@ -310,6 +310,6 @@ async def serve_http(
             app = make(session).streamable_http_app(
                 streamable_http_path=PATH, transport_security=allowed, host=HOST
             )
-            config = uvicorn.Config(Doorkeeper(app, token), log_level="error", access_log=False)
+            config = uvicorn.Config(TokenAuth(app, token), log_level="error", access_log=False)
             ready(f"http://{HOST}:{at}{PATH}")
             await uvicorn.Server(config).serve(sockets=[listening])

@@ -32,7 +32,7 @@ from agent.guard.redact import Redactor, secrets_of
 from agent.guard.secret_store import SecretStore
 from agent.protocol.replies import inert
 from agent.protocol.results import failed
-from agent.run.settings import logged_in_sites, memory_of
+from agent.run.settings import logged_in_sites, open_memory
 from agent.run.web import open_web
 from agent.tools.action_tools import SCRIPTING_TOOLS
 from agent.tools.context import Limits, ToolContext
@@ -173,7 +173,7 @@ class ToolSession:
         """Give the memory, opened when it is first asked for."""
         async with self._opening:
             if self.context.memory is None:
-                opened = await self.context.in_memory_thread(memory_of, self.options, os.environ)
+                opened = await self.context.in_memory_thread(open_memory, self.options, os.environ)
                 self._stack.push_async_callback(self.context.in_memory_thread, opened.close)
                 self.context.memory = opened
             return self.context.memory

@@ -82,7 +82,7 @@ class Links:
                 connection.execute(link.where(links.c.strength <= FULL).values(strength=grown))
                 connection.execute(link, proven)
 
-    def of(self, connection: sa.Connection, ids: Sequence[int]) -> list[MemoryLink]:
+    def touching(self, connection: sa.Connection, ids: Sequence[int]) -> list[MemoryLink]:
         """List the links that touch any of these memories, strongest first."""
         return [
             MemoryLink(row.one, row.other, LinkKind(row.kind), row.strength, row.proven)
@@ -96,7 +96,7 @@ class Links:
         starts = {id_: score for score, id_ in found[:STARTS]}
         known = {id_ for _, id_ in found}
         reached: dict[int, float] = {}
-        for link in self.of(connection, list(starts)) if starts else ():
+        for link in self.touching(connection, list(starts)) if starts else ():
             for near, far in ((link.one, link.other), (link.other, link.one)):
                 followed = link.proven and link.strength >= FOLLOWED
                 if followed and near in starts and far not in known:

@@ -22,7 +22,7 @@ from agent.memory.terms import content_key
 from browser.text.words import words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     MemoryTerms = tuple[Any, frozenset[str]]
     """The row of a memory, and its index terms."""
@@ -66,11 +66,9 @@ def due(entries: Entries, now: float) -> bool:
     return now - max(last, before) >= DUE and bool(entries.after(seen, 1))
 
 
-def consolidate(
-    entries: Entries, seconds: float = SECONDS, clock: Callable[[], float] = time.monotonic
-) -> Consolidated:
+def consolidate(entries: Entries, seconds: float = SECONDS) -> Consolidated:
     """Consolidate for at most so many seconds; returns what was done."""
-    deadline = clock() + seconds
+    deadline = time.monotonic() + seconds
     now, (_, seen) = time.time(), _last(entries)
     faded = entries.links.fade(now)
     rows = entries.after(seen, BATCH)
@@ -80,14 +78,14 @@ def consolidate(
     links: list[MemoryLink] = []
     reached = seen if rest else max((row.id for row in rows), default=seen)
     for row in rest:
-        if clock() >= deadline:
+        if time.monotonic() >= deadline:
             break
         links += _links_of(entries, row)
         reached = row.id
     linked = entries.links.write(links)
-    insights = _draw_insights(entries) if clock() < deadline else 0
+    insights = _draw_insights(entries) if time.monotonic() < deadline else 0
     retired = entries.archive(_stale_insights(entries, now))
-    if clock() < deadline and entries.vectors is not None:
+    if time.monotonic() < deadline and entries.vectors is not None:
         entries.vectors.catch_up(entries.namespace, deadline)
     entries.notes.write(_STATE, {"at": now, "seen": reached})
     return Consolidated(linked, len(repeated), insights, faded, retired)

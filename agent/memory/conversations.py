@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from agent.memory.database import Store
 
-_HEARD = "heard "
-"""Begins the name of a conversation's note; its own name follows."""
+_PROVENANCE = "heard "
+"""Begins the name of the note of a conversation; its own name follows."""
 
 
 class Conversations:
@@ -37,9 +37,8 @@ class Conversations:
             if anew:
                 connection.execute(turns.delete().where(turns.c.conversation == number))
             for turn in new:
-                at = turn.at.timestamp() if turn.at else now
-                row = {"conversation": number, "role": turn.role, "at": at}
-                connection.execute(turns.insert(), {**row, "text": well_formed(turn.text)})
+                row = {"conversation": number, "role": turn.role, "text": well_formed(turn.text)}
+                connection.execute(turns.insert(), {**row, "at": now})
 
     def turns(self, session: str, limit: int | None) -> list[Turn]:
         """List the last turns, oldest first; an unknown conversation has none."""
@@ -77,30 +76,30 @@ class Conversations:
             new = {"condensed": text, "watermark": watermark}
             connection.execute(conversations.update().where(which), new)
 
-    def heard(self, session: str) -> tuple[bool, str]:
-        """Tell whether turns may quote others (yes where that is unknown), and its public words."""
-        noted = self._notes.read(_HEARD + session)
+    def provenance(self, session: str) -> tuple[bool, str]:
+        """Tell whether turns may quote others (yes where that is unknown), and its public words.
+
+        Public is what left the conversation, or came from the web.
+        """
+        noted = self._notes.read(_PROVENANCE + session)
         return (bool(noted["quotes"]), str(noted["public"])) if noted else (True, "")
 
-    def hear(self, session: str, public: str, *, quotes: bool) -> None:
-        """Note what `heard` gives, in addition to what is known; turns stay quotations."""
-        known = self._notes.read(_HEARD + session) or {"quotes": False, "public": ""}
+    def add_provenance(self, session: str, public: str, *, quotes: bool) -> None:
+        """Note what `provenance` gives, in addition to what is known; turns stay quotations."""
+        known = self._notes.read(_PROVENANCE + session) or {"quotes": False, "public": ""}
         every = " ".join(dict.fromkeys(f"{known['public']} {public}".split()))
         note = {"quotes": quotes or known["quotes"], "public": every}
-        self._notes.write(_HEARD + session, note)
+        self._notes.write(_PROVENANCE + session, note)
 
-    def delete(self, session: str | None = None) -> int:
-        """Delete one conversation, or all, for good; returns how many there were."""
-        which = conversations.c.namespace == self._namespace
-        noted = sa.and_(state.c.namespace == self._namespace, state.c.name.startswith(_HEARD))
-        if session is not None:
-            which = sa.and_(which, conversations.c.name == session)
-            noted = sa.and_(noted, state.c.name == _HEARD + session)
-        doomed = sa.select(conversations.c.id).where(which)
+    def delete(self) -> int:
+        """Delete all conversations for good; returns how many there were."""
+        own = conversations.c.namespace == self._namespace
+        ids = sa.select(conversations.c.id).where(own)
         with self._store.write() as connection:
-            connection.execute(turns.delete().where(turns.c.conversation.in_(doomed)))
-            gone = connection.execute(conversations.delete().where(which)).rowcount
-            connection.execute(state.delete().where(noted))
+            connection.execute(turns.delete().where(turns.c.conversation.in_(ids)))
+            gone = connection.execute(conversations.delete().where(own)).rowcount
+            notes = state.c.namespace == self._namespace, state.c.name.startswith(_PROVENANCE)
+            connection.execute(state.delete().where(*notes))
         if gone:
             self._store.purge()
         return gone

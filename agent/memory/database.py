@@ -355,7 +355,7 @@ class Notes:
         return state.c.namespace == self._namespace, state.c.name == name
 
 
-def rows_of(connection: sa.Connection, ids: Iterable[int]) -> dict[int, Any]:
+def rows_by_id(connection: sa.Connection, ids: Iterable[int]) -> dict[int, Any]:
     """Read memories by id, in whatever state; those that are gone are left out."""
     return {row.id: row for row in connection.execute(_BY_IDS, {"ids": list(ids)})}
 

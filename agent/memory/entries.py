@@ -27,7 +27,7 @@ from agent.memory.database import (
     memories,
     namespaces,
     restated,
-    rows_of,
+    rows_by_id,
 )
 from agent.memory.kinds import ALONE, NAMED, UNSEARCHED
 from agent.memory.memory_types import Hit, Origin
@@ -166,7 +166,7 @@ class Entries:
         """Read memories of this namespace that are in use, in the order of the ids."""
         own = [id_ for id_ in ids if self._first <= id_ <= self._last]
         with self._store.read() as connection:
-            rows = rows_of(connection, own)
+            rows = rows_by_id(connection, own)
         return [rows[id_] for id_ in own if id_ in rows and rows[id_].state == "active"]
 
     def earlier(self, memory: int) -> list[Any]:
@@ -185,7 +185,7 @@ class Entries:
     def archive(self, ids: Collection[int]) -> int:
         """Take memories out of use: no search finds them, nothing of them is lost."""
         with self._store.write() as connection:
-            rows = [row for row in rows_of(connection, ids).values() if row.state == "active"]
+            rows = [row for row in rows_by_id(connection, ids).values() if row.state == "active"]
             unindex_memories(connection, [(row.id, row.terms) for row in rows])
             which = memories.c.id.in_([row.id for row in rows])
             connection.execute(memories.update().where(which), {"state": "archived"})
@@ -199,13 +199,14 @@ class Entries:
         Those of a kind, of a key, of these ids; all of the namespace where nothing is named. With
         them go their history, their links, and what they became for the sake of their meaning.
         """
-        query = sa.select(memories).where(self._own)
-        query = query if kind is None else query.where(memories.c.kind == kind)
-        query = query if key is None else query.where(memories.c.key == key)
-        query = query if ids is None else query.where(memories.c.id.in_(ids))
-        doomed = query.with_only_columns(memories.c.id)
+        which: list[sa.ColumnElement[bool]] = [self._own]
+        which += [] if kind is None else [memories.c.kind == kind]
+        which += [] if key is None else [memories.c.key == key]
+        which += [] if ids is None else [memories.c.id.in_(ids)]
+        doomed = sa.select(memories.c.id).where(*which)  # a query: ids may be very many
         with self._store.write() as connection:
-            rows = {row.id: row for row in connection.execute(query)}
+            found = connection.execute(sa.select(memories).where(*which))
+            rows = {row.id: row for row in found}
             active = [row for row in rows.values() if row.state == "active"]
             unindex_memories(connection, [(row.id, row.terms) for row in active])
             former = sa.select(history.c.memory, history.c.text).where(history.c.memory.in_(doomed))
@@ -231,9 +232,13 @@ class Entries:
         limit: int,
         kinds: Collection[str] | None = None,
         *,
+        shared: bool = False,
         associations: bool = True,
     ) -> list[Hit]:
-        """Find memories of this namespace that bear on a text, best first."""
+        """Find memories that bear on a text, best first.
+
+        With `shared` those of the shared namespace are ranked among them, and say so.
+        """
         if self.vectors is not None and text.strip():
             self.vectors.catch_up(self.namespace, time.monotonic() + EMBEDDING_SECONDS)
         given = sa.select(namespaces.c.last).where(namespaces.c.id == self.namespace)
@@ -242,25 +247,14 @@ class Entries:
             words = WordSearch(connection, self._first + 1, last, kinds)
             links = self.links if associations else None
             found = find(words, text, self.vectors, links)[:limit]
-            rows = rows_of(connection, [id_ for _, id_ in found])
-        return [hit_of(rows[id_], score) for score, id_ in found]
-
-    def search_all(
-        self,
-        text: str,
-        limit: int,
-        kinds: Collection[str] | None = None,
-        *,
-        associations: bool = True,
-    ) -> list[Hit]:
-        """Search this namespace and the shared one, ranked together; hits of the latter say so."""
-        found = self.search(text, limit, kinds, associations=associations)
-        other = self.other(SHARED)
-        if other is None:
-            return found
-        theirs = other.search(text, limit, kinds, associations=associations)
-        every = [*found, *(replace(hit, shared=True) for hit in theirs)]
-        return sorted(every, key=lambda hit: -hit.score)[:limit]
+            rows = rows_by_id(connection, [id_ for _, id_ in found])
+        # What another process deleted meanwhile is left out.
+        hits = [hit_of(rows[id_], score) for score, id_ in found if id_ in rows]
+        other = self.other(SHARED) if shared else None
+        if other is not None:
+            theirs = other.search(text, limit, kinds, associations=associations)
+            hits += [replace(hit, shared=True) for hit in theirs]
+        return sorted(hits, key=lambda hit: -hit.score)[:limit]
 
     def _named(self, kind: str, key: str | None) -> sa.Select[Any]:
         named = sa.and_(memories.c.key == key, memories.c.kind == kind)

@@ -152,8 +152,6 @@ class Memory:
         query: str,
         limit: int = 10,
         kinds: Sequence[str] | None = None,
-        *,
-        associations: bool = True,
     ) -> list[Hit]:
         """Find memories by words, names and dates, best first.
 
@@ -162,7 +160,7 @@ class Memory:
         namespace `shared` holds is found from every other one.
         """
         wanted = None if kinds is None else expand(kinds)
-        return self.entries.search_all(query, limit, wanted, associations=associations)
+        return self.entries.search(query, limit, wanted, shared=True)
 
     def near(self, question: str, texts: Sequence[str]) -> dict[str, float]:
         """Give the cosine of a question and each text; nothing where there are no embeddings."""
@@ -209,7 +207,7 @@ class Memory:
         hits = [hit_of(row) for row in self.entries.by_ids(busiest)]
         known = {hit.id for hit in hits}
         with self.store.read() as connection:
-            links = self.entries.links.of(connection, sorted(known))
+            links = self.entries.links.touching(connection, sorted(known))
         return Graph(tuple(hits), tuple(link for link in links if {link.one, link.other} <= known))
 
     def append_turn(self, session: str, role: str, text: str) -> None:
@@ -237,7 +235,7 @@ class Memory:
         every = {**saved[kinds.REMEMBERED], **saved[kinds.SUMMARY]}
         few = len(every) <= SHOWN_WITHOUT_FILTER
         shown = every if few else [key for key, _ in relevant(question, every)]
-        quotes, public = talks.heard(session) if session else (False, "")
+        quotes, public = talks.provenance(session) if session else (False, "")
         return Layers(
             condensed=talks.condensed(session)[0] if session else "",
             history=tuple(talks.turns(session, limits.recent_turns)) if session else (),

@@ -162,32 +162,32 @@ def _retire(entries: Entries, report: Report, new: Sequence[MemoryDraft]) -> Non
             row = entries.get(kinds.FACT, content_key(sentence.text))
             old |= {} if row is None else {row.id: row}
     for draft in new:
-        rows = _alike(entries, draft.text, kinds.FACT)
+        rows = _similar(entries, draft.text, kinds.FACT)
         others = [row for row in rows if row.run != report.run]
         old |= {row.id: row for row in others if _replaces(draft.text, row.text)}
     keys = {row.key for row in old.values()}
     for row in list(old.values()):
-        outcomes = _alike(entries, row.text, kinds.OUTCOME)
+        outcomes = _similar(entries, row.text, kinds.OUTCOME)
         old |= {r.id: r for r in outcomes if keys & set(details(r).get("facts", []))}
     if old:
         entries.archive(old.keys())
 
 
-def _alike(entries: Entries, text: str, kind: str) -> list[Any]:
+def _similar(entries: Entries, text: str, kind: str) -> list[Any]:
     hits = entries.search(text, ALIKE, [kind], associations=False)
     return entries.by_ids(hit.id for hit in hits)
 
 
 def _replaces(new: str, old: str) -> bool:
     """Tell two findings that say the same of the same but for one number."""
-    (subject, numbers), (other, others) = _parted(new), _parted(old)
+    (subject, numbers), (other, others) = _split_numbers(new), _split_numbers(old)
     if subject != other or len(subject) < SUBJECT or len(numbers) != len(others):
         return False
     return sum((Counter(numbers) - Counter(others)).values()) == 1
 
 
-def _parted(text: str) -> tuple[frozenset[str], list[str]]:
-    """Part the words of a finding from its numbers."""
+def _split_numbers(text: str) -> tuple[frozenset[str], list[str]]:
+    """Split a finding into the terms of its words, and its numbers."""
     words = [word.strip(".,;:!?()“”\"'") for word in text.split()]
     numbers = [word for word in words if any(char.isdigit() for char in word)]
     rest = " ".join(word for word in words if word not in numbers)
@@ -216,7 +216,7 @@ def recall(entries: Entries, question: str, shown: Iterable[str], most: int) -> 
     known = set(shown)
     hits = [
         hit
-        for hit in entries.search_all(question, SEARCHED)
+        for hit in entries.search(question, SEARCHED, shared=True)
         if hit.score >= RELEVANT * kinds.WEIGHTS.get(hit.kind, kinds.OTHER_WEIGHT)
         and (hit.shared or hit.kind not in kinds.NAMED or hit.key not in known)
     ]

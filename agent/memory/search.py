@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
-from agent.memory.database import memories, rows_of
+from agent.memory.database import memories, rows_by_id
 from agent.memory.kinds import OTHER_WEIGHT, WEIGHTS
 from agent.memory.terms import ASKS, NAMES_TIME, kind_term, parse_question, speaker_term
 
@@ -331,7 +331,7 @@ def _reorder(
     A memory counts with its neighbours, since what is said beside it says what it is about.
     """
     head = [*found[:REORDERED], *(pair for pair in found[REORDERED:] if pair[1] in set(near))]
-    rows = rows_of(connection, sorted({id_ - by for _, id_ in head for by, _ in WINDOW}))
+    rows = rows_by_id(connection, sorted({id_ - by for _, id_ in head for by, _ in WINDOW}))
     rows = {id_: row for id_, row in rows.items() if row.state == "active"}
     head = [pair for pair in head if pair[1] in rows]
     # Of each hit: itself, and the shares that it takes of those beside it in its session.

@@ -83,9 +83,9 @@ class Upkeep:
         cut = jsvalues.cut(text, self.limits.condensed_units)
         self._conversations.condense(self._session, cut, watermark)
 
-    def hear(self, public: str, *, quotes: bool) -> None:
+    def add_provenance(self, public: str, *, quotes: bool) -> None:
         """Note words of the conversation that left it, and whether its turns may quote others."""
-        self._conversations.hear(self._session, public, quotes=quotes)
+        self._conversations.add_provenance(self._session, public, quotes=quotes)
 
     def turns(self) -> list[Turn]:
         """List the whole conversation."""

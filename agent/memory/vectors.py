@@ -28,13 +28,13 @@ from agent.memory.database import (
     embeddings,
     memories,
     restated,
-    rows_of,
+    rows_by_id,
 )
 from agent.memory.kinds import NAMED
 from agent.memory.memory_types import EmbeddingFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
 
     from agent.memory.database import Store
 
@@ -78,7 +78,7 @@ class Vectors:
         except EmbeddingFailed:
             return None  # words decide alone, as promised
 
-    def of(self, texts: Collection[str]) -> dict[str, Vector] | None:
+    def embed(self, texts: Collection[str]) -> dict[str, Vector] | None:
         """Give the vector of each text, each computed once; None where the model fails."""
         names, model = {text: digest(text) for text in texts}, self._embedder.name
         query = sa.select(embeddings.c.digest, embeddings.c.vector).where(
@@ -106,7 +106,7 @@ class Vectors:
     def near(self, question: str, texts: Collection[str]) -> dict[str, float]:
         """Give the cosine of a question and each text; nothing where the model fails."""
         asked = self.question(question)
-        vectors = None if asked is None else self.of(texts)
+        vectors = None if asked is None else self.embed(texts)
         if asked is None or vectors is None:
             return {}
         return {text: cosine(asked, vector) for text, vector in vectors.items()}
@@ -125,34 +125,31 @@ class Vectors:
         None where the model fails.
         """
         shares = [[(s, meaning(row.kind, row.key, row.text)) for s, row in w] for w in windows]
-        vectors = self.of(dict.fromkeys(text for window in shares for _, text in window))
+        vectors = self.embed(dict.fromkeys(text for window in shares for _, text in window))
         if vectors is None:
             return None
         return [cosine(asked, _sum([(s, vectors[text]) for s, text in w])) for w in shares]
 
-    def catch_up(
-        self, namespace: int, deadline: float, clock: Callable[[], float] = time.monotonic
-    ) -> int:
-        """Embed what is new in a namespace until `deadline` (of `clock`); returns how many."""
-        notes, name, done = Notes(self._store, namespace), f"embedded {self._embedder.name}", 0
+    def catch_up(self, namespace: int, deadline: float) -> None:
+        """Embed what is new in a namespace, until `deadline` on the monotonic clock."""
+        notes, name = Notes(self._store, namespace), f"embedded {self._embedder.name}"
         first = namespace << NAMESPACE_SHIFT
         while True:
             reached = int(notes.read(name) or first)
             rows = self._backlog(first, reached)
             texts = {row.id: meaning(row.kind, row.key, row.text) for row in rows}
-            vectors = self.of(texts.values()) if rows else None
+            vectors = self.embed(texts.values()) if rows else None
             if vectors is None:
-                return done
+                return
             with self._store.write() as connection:
-                left = rows_of(connection, texts)  # what was deleted meanwhile gets no vector
+                left = rows_by_id(connection, texts)  # what was deleted meanwhile gets no vector
                 found = [(id_, vectors[text]) for id_, text in texts.items() if id_ in left]
                 if found:
                     self._index.put(connection, found)
                 connection.execute(restated.delete().where(restated.c.memory.in_(list(texts))))
             notes.write(name, max(reached, *texts))
-            done += len(rows)
-            if clock() >= deadline:
-                return done
+            if time.monotonic() >= deadline:
+                return
 
     def _backlog(self, first: int, reached: int) -> Sequence[Any]:
         """List memories that can be found: those that were restated, else those that are new."""

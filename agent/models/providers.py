@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
-from agent.config import made
+from agent.config import make_plugin
 from agent.errors import UsageError
 from browser.plugins import plugins
 
@@ -213,7 +213,7 @@ def sees_by_name(model: str) -> bool:
 def plugin_model(name: str) -> Model | None:
     """Make the model of a plug-in, `PLUGIN/NAME`; None for other names. Raises `UsageError`."""
     prefix, _, rest = name.partition("/")
-    model: Model | None = made("models", prefix, rest)
+    model: Model | None = make_plugin("models", prefix, rest)
     return model
 
 

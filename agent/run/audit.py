@@ -12,16 +12,15 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
-from agent.config import host_port, private_folder
-from agent.config import options as options_of
+from agent.config import host_port, load_options, private_folder
 from agent.errors import ResearchError, UsageError
 from agent.evidence.answer import UNCITED_LOOKED_AT, check_answer, report_source
 from agent.evidence.verify import judged, verify_claim
 from agent.guard.model_client import ModelClient
 from agent.journal.events import JUDGE
 from agent.journal.runs import Runs
+from agent.loop.judge import Verdicts, by_sources, judge, judge_system, open_claims
 from agent.models.base import Task, takes
-from agent.review.judge import Verdicts, by_sources, judge, judge_system, open_claims
 from agent.run.draft import SERVICES, ReferenceCheck, read_draft
 from agent.run.models import find_model
 from agent.run.research import Run
@@ -34,13 +33,13 @@ if TYPE_CHECKING:
     from contextlib import AsyncExitStack
     from pathlib import Path
 
+    from agent.config import Flags
     from agent.evidence.answer import CheckedAnswer
     from agent.evidence.store import Evidence
     from agent.journal.events import Event
     from agent.models.base import Model
     from agent.run.draft import Draft
     from agent.run.models import FoundModel
-    from agent.run.settings import Flags
     from agent.types import Passage, Report, Verdict
 
 CLAIMS_AT_ONCE: Final = 10
@@ -68,7 +67,7 @@ async def audit(
     """
     draft = read_draft(path, bibliography)
     named: dict[str, Any] = {**flags, "model": model, "memory": False}
-    settings = options_of(named, config=config)
+    settings = load_options(named, config=config)
     where = {**dict(one.partition("=")[::2] for one in settings.service), **(services or {})}
     for name in where.keys() - SERVICES.keys():
         raise UsageError(f"there is no service {name!r}", hint=f"There are {', '.join(SERVICES)}.")

@@ -20,7 +20,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import YAMLError
 
-from agent.config import options
+from agent.config import load_options
 from agent.errors import UsageError
 from agent.run.outcome import verified
 from agent.types import Status  # noqa: TC001 - pydantic reads the annotation
@@ -181,7 +181,7 @@ def read_suite(path: Path) -> Suite:
     for place, given in settings:
         for name, value in given.items():
             try:
-                options({name: value})
+                load_options({name: value})
             except UsageError as error:
                 raise _wrong(path, rows, (*place, name), str(error)) from error
     return suite

@@ -395,7 +395,7 @@ async def keep_turns(
         said = said[next(same, 0) :]
     sent = " ".join(line.query for line in report.searches) if report else ""
     public = f"{sent} {context.provenance.public_words(said[-1][1])}" if said else sent
-    hear = partial(memory.upkeep(session).hear, quotes=context.provenance.untrusted)
-    await context.in_memory_thread(hear, public)
+    add = partial(memory.upkeep(session).add_provenance, quotes=context.provenance.untrusted)
+    await context.in_memory_thread(add, public)
     for role, text in said:
         await context.in_memory_thread(memory.append_turn, session, role, text)

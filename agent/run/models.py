@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agent.config import host_port, made
+from agent.config import host_port, make_plugin
 from agent.guard.redact import StreamRedactor
 from agent.keyless.model import ExtractiveModel
 from agent.limits import STANDARD
 from agent.loop.guided import GuidedModel
+from agent.loop.judge import PluggedJudge
 from agent.models.base import ModelWrapper, ask_model
 from agent.models.local import serve_model_file
 from agent.models.providers import (
@@ -25,7 +26,6 @@ from agent.models.providers import (
 )
 from agent.models.router import LazyModel, Router
 from agent.models.scripted import ScriptedModel
-from agent.review.judge import PluggedJudge
 from browser.net.egress import Egress, EgressPolicy
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class FoundModel:
         if judge is None:
             return None
         if judge.isidentifier() and judge != EXTRACTIVE:
-            plugged = made("judges", judge)
+            plugged = make_plugin("judges", judge)
             if plugged is not None:
                 return PluggedJudge(judge, plugged)
         return await open_model(stack, judge, self.options, self.environ)

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from agent.errors import ResearchError
+    from agent.evidence.schema import Schema
     from agent.journal.events import Event
+    from agent.loop.gate import Gate
+    from agent.loop.judge import Verdicts
     from agent.loop.loop import LoopResult
-    from agent.review.gate import Gate
-    from agent.review.judge import Verdicts
-    from agent.review.schema import Schema
     from agent.types import ReportSource
 
 
@@ -282,7 +282,7 @@ async def add_values(report: Report, answer: str, schema: Schema, gate: Gate) ->
     `gate` has the evidence, the model, and the judge of what code leaves open. Sources that only
     values cite come after the report's own.
     """
-    from agent.review.filling import Filling  # noqa: PLC0415 - few runs have a schema
+    from agent.loop.schema_filling import Filling  # noqa: PLC0415 - few runs have a schema
 
     filled, evidence = await Filling(schema, gate).fill(report.question, answer), gate.evidence
     report.data, report.data_notes = filled.data, filled.notes

@@ -32,6 +32,7 @@ from agent.journal.events import (
 )
 from agent.journal.messages import images_from_rows, message_from_row, passages_by_id
 from agent.models.base import ModelReply, ModelWrapper, Usage, ask_model, guide
+from agent.models.providers import EXTRACTIVE
 from agent.protocol.results import CallResult
 from agent.types import Fit, Message
 from browser.types import Document, Outcome, Page, SearchResult
@@ -100,6 +101,11 @@ class RunRecord:
     def day(self) -> str:
         """The day on which it began (UTC)."""
         return self.events[0].at[:10]
+
+    @property
+    def by_rules(self) -> bool:
+        """Whether rules drove its loop from the beginning: there was no model, or it was guided."""
+        return self.started["model"] == EXTRACTIVE or bool(self.started.get("guided"))
 
     @property
     def options(self) -> dict[str, Any]:

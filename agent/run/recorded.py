@@ -99,7 +99,7 @@ class Past:
         return once_each(self.source, write) if self.resumed else write
 
 
-def without_reach(record: RunRecord) -> RunRecord:
+def with_harmless_settings(record: RunRecord) -> RunRecord:
     """Give the record of an archive without the settings that would open this machine to it.
 
     A run that goes on from it (another model, the live web) has its reach from the person's own

@@ -13,13 +13,13 @@ from agent.guard.budget import Budget, LimitReached
 from agent.guard.model_client import request_digest
 from agent.journal.events import CONDENSE, MAIN, MISSING, OUTLINE, PLAN, REVIEW, VALUES
 from agent.limits import EFFORTS
+from agent.loop.gate import Gate, repaired
+from agent.loop.judge import Verdicts
 from agent.loop.loop import NUDGED, LoopResult, asks_for_notes
 from agent.loop.orchestrator import Orchestrator
 from agent.models.base import Task
-from agent.models.providers import EXTRACTIVE
-from agent.review.gate import Gate, repaired
-from agent.review.judge import Verdicts
 from agent.run.outcome import INTERRUPT, Ledger, add_values, answer_by_rules
+from agent.run.record import ResumedModel
 from agent.tools.context import unrecorded
 from agent.tools.toolset import guides_for
 
@@ -59,7 +59,7 @@ async def replay(record: RunRecord) -> Report:
         return found
 
     work = Orchestrator(
-        RecordedModel(record),
+        ResumedModel(record, NoLiveModel(record)),
         RecordedCalls(record),
         budget,
         record.system,
@@ -84,7 +84,7 @@ async def replay(record: RunRecord) -> Report:
     verdicts = Verdicts.of_rows([row for e in record.of("judge") for row in e.data["verdicts"]])
     report = ledger.finished(result, verdicts)
     if record.schema is not None:
-        from agent.review.schema import Schema  # noqa: PLC0415 - few runs have one
+        from agent.evidence.schema import Schema  # noqa: PLC0415 - few runs have one
 
         gate = Gate(work, evidence, unrecorded, verdicts=verdicts)
         await add_values(report, result.text, Schema(record.schema), gate)
@@ -95,23 +95,22 @@ class Interrupted(Exception):
     """The recorded run was interrupted here."""
 
 
-class RecordedModel:
-    """Answers a request with what was answered to the same one before."""
+class NoLiveModel:
+    """Stands behind the recorded replies, where a run that goes on has its model.
+
+    What has no reply on record fails as it failed then, or the run has diverged.
+    """
 
     def __init__(self, record: RunRecord) -> None:
         self.name = str(record.started["model"])
         self._record = record
-        self._replies = record.replies_by_digest()
         self._places = {request.place for request in record.requests}
         self._looked = 0
-        self._by_rules = self.name == EXTRACTIVE or bool(record.started.get("guided"))
+        self._by_rules = record.by_rules
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
-        """Give the recorded reply; raises `ReplayDiverged`, or the limit that ended the call."""
-        digest = request_digest(system, messages)
-        if known := self._replies.get(digest):
-            return known.popleft()
-        self._fail_as_recorded(digest)
+        """Raise the limit or the error that ended the recorded call, or `ReplayDiverged`."""
+        self._fail_as_recorded(request_digest(system, messages))
         if asks_for_notes(system):  # what was not summed up then was cut
             raise ModelUnavailable("these steps were not summed up")
         told = difference(self._record, messages)
@@ -189,7 +188,7 @@ class RecordedBudget(Budget):
     """Ends where the recorded run ended, whatever the clock says.
 
     Where the run asks whether there is enough left for something, there is: whether it was done
-    then is told by the record, through `RecordedModel.takes`.
+    then is told by the record, through `NoLiveModel.takes`.
     """
 
     def __init__(self, record: RunRecord, loop: str = MAIN) -> None:

@@ -12,14 +12,13 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, ParamSpec, Unpack
 
-from agent.config import options as options_of
-from agent.config import private_folder
+from agent.config import load_options, private_folder
 from agent.errors import InternalError, ResearchError
 from agent.journal.events import utc_now
 from agent.journal.runs import Runs
 from agent.loop.context_builder import ContextBuilder
+from agent.loop.gate import Gate
 from agent.loop.loop import LoopResult
-from agent.review.gate import Gate
 from agent.run.job_runner import BackgroundJobs, at_ms, keep_findings, keep_turns
 from agent.run.models import find_model
 from agent.run.outcome import FINAL, INTERRUPT, add_values, answer_by_rules
@@ -30,14 +29,13 @@ from agent.run.wiring import new_orchestrator, select_tools
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 
-    from agent.config import Options
+    from agent.config import Flags, Options
     from agent.journal.events import Event
+    from agent.loop.judge import Verdicts
     from agent.loop.orchestrator import Orchestrator
     from agent.memory.memory_api import Memory
     from agent.models.base import Model
-    from agent.review.judge import Verdicts
     from agent.run.models import FoundModel
-    from agent.run.settings import Flags
     from agent.tools.context import ToolContext
     from agent.tools.registry import Tool
     from agent.types import Report
@@ -71,7 +69,7 @@ async def research(
     """
     named = model if isinstance(model, str) else None
     switch = memory if isinstance(memory, bool) else True
-    options = options_of({**flags, "model": named, "memory": switch}, config=config)
+    options = load_options({**flags, "model": named, "memory": switch}, config=config)
     inputs = Inputs(
         model=None if isinstance(model, str) else model,
         memory=None if isinstance(memory, bool) else memory,

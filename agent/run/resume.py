@@ -7,7 +7,7 @@ import os
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
-from agent.config import file_settings, options
+from agent.config import file_settings, load_options
 from agent.errors import UsageError
 from agent.run.job_runner import JobRunner, PendingJobs
 from agent.run.models import open_model
@@ -16,7 +16,7 @@ from agent.run.record import RunRecord
 from agent.run.recorded import Past
 from agent.run.research import run_question
 from agent.run.services import Inputs
-from agent.run.settings import memory_name, memory_of
+from agent.run.settings import memory_name, open_memory
 from agent.types import Report
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ async def resume(
         opened=opened,
         tasks=tasks,
     )
-    return await run_question(record.question, options(settings), inputs)
+    return await run_question(record.question, load_options(settings), inputs)
 
 
 async def _no_answer(_question: str) -> str:
@@ -90,9 +90,9 @@ async def _hand_over(
     if on_event:
         on_event(record.end)
     if pending is not None:
-        own = options(settings, config=True)
+        own = load_options(settings, config=True)
         async with AsyncExitStack() as stack:
-            memory = await asyncio.to_thread(memory_of, own, os.environ)
+            memory = await asyncio.to_thread(open_memory, own, os.environ)
             stack.callback(memory.close)
             model = await open_model(stack, own.model, own, os.environ)
             runner = JobRunner(memory, asyncio.to_thread, memory_name(own), model)
@@ -121,4 +121,4 @@ async def on_recorded_web(
         "continue_run": None,
     }
     inputs = Inputs(config=True, past=Past(record, resumed=False, live=live))
-    return await run_question(record.question, options(settings), inputs)
+    return await run_question(record.question, load_options(settings), inputs)

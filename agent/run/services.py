@@ -18,7 +18,7 @@ from agent.guard.secret_store import SecretStore
 from agent.journal.events import Journal, read_events, utc_now
 from agent.journal.runs import Runs
 from agent.run.outcome import Ledger
-from agent.run.settings import budget_of, logged_in_sites, memory_of, skills_of
+from agent.run.settings import load_skills, logged_in_sites, make_budget, open_memory
 from agent.tools.context import Limits, Person, ToolContext
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agent.config import Options
+    from agent.evidence.schema import Schema
     from agent.journal.events import Event
     from agent.journal.runs import RunFolder
     from agent.memory.memory_api import Memory
     from agent.models.base import Model
-    from agent.review.schema import Schema
     from agent.run.recorded import Past
     from agent.run.telemetry import RunSpans
     from agent.tools.registry import Tool
@@ -81,7 +81,7 @@ class RunServices:
         self.schema = _schema_of(options)
         self.redactor = Redactor(secrets_of(os.environ))
         self.evidence = past.source.evidence if past else Evidence(question)
-        self.budget = budget_of(options, self.environ)
+        self.budget = make_budget(options, self.environ)
         logins = logged_in_sites(options) if not past or past.logged_in else set()
         # Nothing was written up to here, so that wrong settings leave no run behind.
         self.journal = (
@@ -115,7 +115,7 @@ class RunServices:
             secrets=SecretStore(options.data),
             run=self.folder.id,
             files=options.file,
-            skills=skills_of(options, config=inputs.config),
+            skills=load_skills(options, config=inputs.config),
             approve=self._on_record(inputs.approve),
             person=Person(ask) if ask else None,
             deadline=time.monotonic() + options.timeout if options.timeout else None,
@@ -171,7 +171,7 @@ class RunServices:
         stack.callback(context.close)  # entered first, so that the thread outlives the memory
         context.memory = self.inputs.memory if options.memory else None
         if options.memory and context.memory is None:
-            memory = await context.in_memory_thread(memory_of, options, self.environ)
+            memory = await context.in_memory_thread(open_memory, options, self.environ)
             stack.push_async_callback(context.in_memory_thread, memory.close)
             context.memory = memory
             if options.wiki_folder.is_dir():
@@ -232,7 +232,7 @@ def _schema_of(options: Options) -> Schema | None:
     """Read the schema of a run, if it has one; raises `UsageError` for what is none."""
     if options.schema_file is None:
         return None
-    from agent.review.schema import Schema  # noqa: PLC0415 - few runs have one
+    from agent.evidence.schema import Schema  # noqa: PLC0415 - few runs have one
 
     return Schema.of(options.schema_file)
 

@@ -1,113 +1,27 @@
-"""What settings come to: typed keywords, the budget of a run, its memory and its skills."""
+"""What a run gets by its settings: its budget, its memory, its skills, its logins."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
+from typing import TYPE_CHECKING
 
 from agent.config import config_path, private_folder
 from agent.errors import UsageError
 from agent.guard.budget import Budget
 from agent.journal.runs import Runs
 from agent.journal.usage import BudgetLeft, Spending, budget_left
-
-# Whoever asks for the type hints of `Flags` gets them.
-from agent.limits import Depth, LimitSettings, WikiRules  # noqa: TC001
 from agent.models.base import Usage
 from agent.models.providers import find_endpoint, priced
 from browser.net.url import host, registrable_domain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from agent.config import Options
     from agent.memory.memory_api import Memory
     from agent.prompts.skill_files import Owner, Skill
-
-
-_Path: TypeAlias = str | Path
-_Names: TypeAlias = str | Sequence[str]
-
-
-class Flags(TypedDict, total=False):
-    """The command line's flags with underscores; `None` is as if one were not there.
-
-    `budget` is in USD, `budget_day` and `budget_month` are those of all runs of a day and a month
-    (UTC). `timeout` and `model_timeout` are in seconds, `keep_days` in days, `context_window` and
-    `max_tokens` in tokens. `research --help` says what each does.
-    """
-
-    alias: _Names | None
-    base_url: str | None
-    fallback: _Names | None
-    judge: str | None
-    native_tools: bool | None
-    guided: bool | None
-    model_sees: bool | None
-    vision: bool | None
-    model_timeout: float | None
-    context_window: int | None
-    depth: Depth | None
-    report: bool | None
-    instruction: str | None
-    search: _Names | None
-    searxng_url: str | None
-    search_url: _Names | None
-    tool: _Names | None
-    site: str | None
-    since: str | None
-    lang: str | None
-    region: str | None
-    corpus: _Path | None
-    file: _Path | Sequence[_Path] | None
-    attach: bool | None
-    cdp: str | None
-    headed: bool | None
-    storage_state: _Path | None
-    solver: str | None
-    allow: _Names | None
-    deny: _Names | None
-    allow_private: _Names | None
-    share: _Names | None
-    allow_tasks: _Names | None
-    tool_sources: _Names | None
-    tool_allow: _Names | None
-    tool_deny: _Names | None
-    mcp_tool_allow: _Names | None
-    mcp_tool_deny: _Names | None
-    memory_tool_allow: _Names | None
-    memory_tool_deny: _Names | None
-    mcp_config: _Path | Sequence[_Path] | None
-    service: _Names | None
-    mcp_servers: dict[str, Any] | None
-    smtp_url: str | None
-    channels: dict[str, Any] | None
-    proxy: str | None
-    ignore_robots: bool | None
-    max_steps: int | None
-    budget: float | None
-    budget_day: float | None
-    budget_month: float | None
-    max_tokens: int | None
-    timeout: float | None
-    schema: _Path | dict[str, Any] | None
-    max_sources: int | None
-    continue_run: str | None
-    session: str | None
-    memory_url: str | None
-    data_dir: _Path | None
-    keep_days: int | None
-    namespace: str | None
-    embeddings: str | None
-    wiki: _Path | None
-    wiki_rules: WikiRules | dict[str, Any] | None
-    limits: LimitSettings | dict[str, Any] | None
-    fresh: bool | None
-    require_verified: bool | None
-    dry_run: bool | None
 
 
 def logged_in_sites(options: Options) -> set[str]:
@@ -127,62 +41,55 @@ def logged_in_sites(options: Options) -> set[str]:
     return {registrable_domain(name) for name in (*hosts, *map(host, urls))} - {""}
 
 
-def budget_of(options: Options, environ: Mapping[str, str]) -> Budget:
+def make_budget(options: Options, environ: Mapping[str, str]) -> Budget:
     """Steps, dollars, tokens and seconds: what the person says, else what the depth does."""
-    effort = options.effort
-    most = options.max_steps or effort.steps
-    of_parts = None if options.max_steps else effort.parts_steps
-    dollars = dollars_of(options)
+    usd = spendable_usd(options)
     return Budget(
-        most,
-        dollars,
+        options.max_steps or options.effort.steps,
+        usd,
         options.timeout,
-        parts_steps=of_parts,
+        parts_steps=None if options.max_steps else options.effort.parts_steps,
         tokens=options.max_tokens,
-        price=_highest_price(options, environ) if dollars else None,
+        price=_highest_price(options, environ) if usd else None,
     )
 
 
-NOTHING = 1e-9
+EMPTY_BUDGET = 1e-9
 """Dollars that pay for no call: a budget of none would be no budget."""
 
 
-def dollars_of(options: Options) -> float | None:
+def spendable_usd(options: Options) -> float | None:
     """Give what a run may spend: its own budget, or less where day or month have less left."""
-    left = left_of(options).least
-    given = [usd for usd in (options.budget, left) if usd is not None]
-    return max(min(given), NOTHING) if given else None
+    limits = [usd for usd in (options.budget, remaining_budget(options).least) if usd is not None]
+    return max(min(limits), EMPTY_BUDGET) if limits else None
 
 
-def left_of(options: Options, spending: Spending | None = None) -> BudgetLeft:
+def remaining_budget(options: Options, spending: Spending | None = None) -> BudgetLeft:
     """Say what is left of the budgets of the day and the month, over all runs of the folder."""
     if options.budget_day is None and options.budget_month is None:
         return BudgetLeft(None, None)
-    return budget_left(
-        spending or Spending(Runs(options.data)), options.budget_day, options.budget_month
-    )
+    spending = spending or Spending(Runs(options.data))
+    return budget_left(spending, options.budget_day, options.budget_month)
 
 
 def _highest_price(
     options: Options, environ: Mapping[str, str]
 ) -> Callable[[int, int], float] | None:
-    """Give the price of the dearest model that may be asked; None where none is known."""
-    named = [(options.model, options.base_url), (options.judge, options.base_url)]
-    named = [named[0], *(pair for pair in named[1:] if pair[0])]
-    named += [(name, None) for name in options.fallback]
-    found = [find_endpoint(name, url, environ, options) for name, url in named]
-    priced_ones = [where for where in found if where is not None and where.prices]
-    if not priced_ones:
-        return None
+    """The price of a call (tokens in, out) by the dearest model that may be asked, if known."""
+    named = [(options.model, options.base_url), *((name, None) for name in options.fallback)]
+    if options.judge:
+        named.append((options.judge, options.base_url))
+    endpoints = [find_endpoint(name, url, environ, options) for name, url in named]
+    known = [endpoint for endpoint in endpoints if endpoint is not None and endpoint.prices]
 
     def price(tokens_in: int, tokens_out: int) -> float:
         usage = Usage(tokens_in, output_tokens=tokens_out)
-        return max(priced(usage, w.model, w.prices).usd for w in priced_ones)
+        return max(priced(usage, endpoint.model, endpoint.prices).usd for endpoint in known)
 
-    return price
+    return price if known else None
 
 
-def memory_of(options: Options, environ: Mapping[str, str]) -> Memory:
+def open_memory(options: Options, environ: Mapping[str, str]) -> Memory:
     """Open the memory of the settings; the data folder is made where there is none."""
     private_folder(options.data)
     # A run without memory does not load it.
@@ -195,7 +102,7 @@ def memory_of(options: Options, environ: Mapping[str, str]) -> Memory:
     )
 
 
-def skills_of(options: Options, *, config: bool) -> Sequence[Skill]:
+def load_skills(options: Options, *, config: bool) -> Sequence[Skill]:
     """Find the skills of the person's folders; with `config` also those of the folder one is in."""
     folders: list[tuple[Path, Owner]] = [(options.data / "skills", "person")]
     if config:

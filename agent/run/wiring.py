@@ -10,11 +10,11 @@ from agent.config import servers_path
 from agent.errors import from_extra
 from agent.guard.provenance import Kind
 from agent.guard.window import tokens
+from agent.loop.gate import SectionGate
 from agent.loop.orchestrator import Orchestrator
 from agent.loop.subtasks import SavedPages, SubtaskCalls
 from agent.models.base import sees, uses_native_tools
 from agent.prompts import BROWSING, CITING, system_prompt
-from agent.review.gate import SectionGate
 from agent.run.models import RedactingModel
 from agent.tools.registry import from_functions, tool_specs
 from agent.tools.rephrasing import Rephraser

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -10,48 +10,49 @@ import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 
 from agent import __version__
 from agent.errors import NotFound, ResearchError, UsageError
-from agent.jobs.job import NoSuchJob
-from agent.listening import (
+from agent.http_server import (
     HOST,
     App,
-    Doorkeeper,
     Receive,
+    Scope,
     Send,
-    cookie_name,
+    TokenAuth,
     listening_socket,
-    local_names,
+    local_hosts,
 )
+from agent.jobs.job import NoSuchJob
 from agent.serve.chat_completions import chat_routes
-from agent.serve.desk import Busy
-from agent.serve.forms import Failed
 from agent.serve.job_routes import monitor_routes, queue_routes, schedule_routes
 from agent.serve.memory_routes import memory_routes
-from agent.serve.office import Office
 from agent.serve.page_routes import page_routes
+from agent.serve.run_manager import Busy
 from agent.serve.run_routes import run_routes
+from agent.serve.schemas import Failed
+from agent.serve.server_state import ServerState
 
 HEALTH: Final = "/healthz"
 _STATUS: Final = {2: 422, 3: 404, 5: 429, 6: 503, 7: 502, 8: 409}
 """Exit codes of the command line as statuses of HTTP."""
-_HEADERS: Final = (
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
-)
-_STRICT: Final = (
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-    (b"x-frame-options", b"DENY"),
-)
+_HEADERS: Final = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+}
+"""They keep a browser from guessing types, telling addresses and sharing with other sites."""
+_NO_PAGE_HEADERS: Final = {
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "x-frame-options": "DENY",
+}
+"""Of what is no page, should a browser show it as one; pages have a policy of their own."""
 CLOSE_SECONDS: Final = 10
 """For requests under way once the server is told to stop."""
-
-
 _ROUTES: Final = (
     run_routes,
     memory_routes,
@@ -63,14 +64,14 @@ _ROUTES: Final = (
 )
 
 
-def make_app(office: Office) -> FastAPI:
+def make_app(state: ServerState) -> FastAPI:
     """Make the application; every failure has the form of `Failed`."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await office.desk.open()
+        await state.manager.open()
         yield
-        await office.close()
+        await state.close()
 
     failures: dict[int | str, dict[str, Any]] = {
         code: {"model": Failed} for code in (401, 403, 404, 409, 422, 429)
@@ -86,50 +87,51 @@ def make_app(office: Office) -> FastAPI:
     )
 
     @app.exception_handler(ResearchError)
-    async def refused(_: Request, error: ResearchError) -> Response:
+    async def research_error(_: Request, error: ResearchError) -> Response:
         if isinstance(error, NoSuchJob):
-            return _failed(404, NotFound.__name__, str(error), error.hint)
-        code = 429 if isinstance(error, Busy) else _STATUS.get(error.exit_code, 500)
-        return _failed(code, type(error).__name__, str(error), error.hint)
+            return _failure(404, NotFound.__name__, str(error), error.hint)
+        status = 429 if isinstance(error, Busy) else _STATUS.get(error.exit_code, 500)
+        return _failure(status, type(error).__name__, str(error), error.hint)
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> Response:
+    async def invalid_request(_: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"][1:]) or "body"
-        return _failed(422, UsageError.__name__, f"{place}: {first['msg']}")
+        return _failure(422, UsageError.__name__, f"{place}: {first['msg']}")
 
     @app.exception_handler(HTTPException)
-    async def not_there(_: Request, error: HTTPException) -> Response:
+    async def http_error(_: Request, error: HTTPException) -> Response:
         kind = NotFound.__name__ if error.status_code == 404 else UsageError.__name__
-        return _failed(error.status_code, kind, str(error.detail), "", error.headers)
+        return _failure(error.status_code, kind, str(error.detail), headers=error.headers)
 
     @app.get(HEALTH, include_in_schema=False)
     async def healthy() -> dict[str, str]:
         return {"status": "ok"}
 
-    app.state.office = office
+    app.state.server = state
     for routes in _ROUTES:
         app.include_router(routes)
     return app
 
 
-def _failed(code: int, kind: str, said: str, hint: str = "", headers: Any = None) -> Response:
-    body = {"error": {"type": kind, "message": said, "hint": hint}}
-    return JSONResponse(body, status_code=code, headers=headers)
+def _failure(status: int, kind: str, message: str, hint: str = "", headers: Any = None) -> Response:
+    body = {"error": {"type": kind, "message": message, "hint": hint}}
+    return JSONResponse(body, status_code=status, headers=headers)
 
 
-def with_headers(app: App) -> App:
-    """Add the headers that keep a browser from guessing, framing and telling."""
+def with_security_headers(app: App) -> App:
+    """Add the security headers to every answer, those to faults of ours included."""
 
-    async def adding(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        async def sending(message: MutableMapping[str, Any]) -> None:
+    async def adding(scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
-                there = {name.lower() for name, _ in message["headers"]}
-                more = [*_HEADERS, *(() if b"content-security-policy" in there else _STRICT)]
-                message["headers"] = [*message["headers"], *more]
+                headers = MutableHeaders(scope=message)
+                headers.update(_HEADERS)
+                if "content-security-policy" not in headers:
+                    headers.update(_NO_PAGE_HEADERS)
             await send(message)
 
-        await app(scope, receive, sending)
+        await app(scope, receive, send_with_headers)
 
     return adding
 
@@ -147,8 +149,8 @@ class _Server(uvicorn.Server):
         self._captured_signals.clear()  # it would raise them again: told to stop, it ends well
 
 
-async def serve_office(
-    office: Office,
+async def serve_app(
+    state: ServerState,
     *,
     port: int,
     host: str,
@@ -164,12 +166,12 @@ async def serve_office(
     with a port where there is one). Runs under way are stopped then, and can be resumed.
     """
     with listening_socket(port, host) as listening:
-        at = listening.getsockname()[1]
-        app = Doorkeeper(
-            with_headers(make_app(office)),
+        bound_port = listening.getsockname()[1]
+        app = TokenAuth(
+            with_security_headers(make_app(state)),
             token,
-            [*local_names(at), *(name.lower() for name in names)],
-            cookie=cookie_name(at),
+            [*local_hosts(bound_port), *(name.lower() for name in names)],
+            cookie=f"urchin-{bound_port}",  # browsers share cookies among the ports of a host
             ticket=ticket,
             open_paths=frozenset({HEALTH}),
         )
@@ -181,5 +183,6 @@ async def serve_office(
             timeout_graceful_shutdown=CLOSE_SECONDS,
         )
         listening.listen()
-        ready(f"http://{host if host != '0.0.0.0' else HOST}:{at}")  # noqa: S104 - compared alone
-        await _Server(config, office.desk.close).serve(sockets=[listening])
+        address = HOST if host == "0.0.0.0" else host  # noqa: S104 - compared alone
+        ready(f"http://{address}:{bound_port}")
+        await _Server(config, state.manager.close).serve(sockets=[listening])

@@ -14,7 +14,7 @@ import json
 import re
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from hashlib import sha256
 from typing import Any, Final, Literal
 
@@ -25,8 +25,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from agent.config import APP
 from agent.errors import InternalError, NotFound, UsageError, error_kind
 from agent.journal.events import Event, read_event
-from agent.serve.desk import LiveRun
-from agent.serve.office import InOffice, Office
+from agent.serve.run_manager import ActiveRun
+from agent.serve.server_state import ServerState, State
 from agent.types import Report
 
 MODELS: Final[dict[str, dict[str, Any]]] = {
@@ -36,10 +36,13 @@ MODELS: Final[dict[str, dict[str, Any]]] = {
     "urchin-report": {"depth": "deep", "report": True},
 }
 """What a client can name, and the settings that it stands for."""
-KEPT_SECONDS: Final = 0.02
+SAVE_POLL_SECONDS: Final = 0.02
 """Between two looks whether a report that was told is on disk, too."""
 _MARKER: Final = re.compile(r"\[(\d{1,3})\]")
-_PIECE: Final = re.compile(r"\S*\s*")
+_WORD: Final = re.compile(r"\S*\s*")
+_SOURCES: Final = "\n\nSources:\n"
+_SOURCES_BELOW: Final = re.compile(r"\n\nSources:\n(?=\[\d)")
+_NOT_FOUND: Final = "Nothing was found that answers this."
 
 
 class TextPart(BaseModel):
@@ -93,7 +96,7 @@ chat_routes = APIRouter(prefix="/v1", tags=["OpenAI-compatible"])
 @chat_routes.get("/models")
 async def models() -> dict[str, Any]:
     """List what can be named as a model."""
-    return {"object": "list", "data": [_model(name) for name in MODELS]}
+    return {"object": "list", "data": [_model_row(name) for name in MODELS]}
 
 
 @chat_routes.get("/models/{name}")
@@ -101,119 +104,113 @@ async def model(name: str) -> dict[str, Any]:
     """Describe one."""
     if name not in MODELS:
         raise NotFound(f"no model {name[:80]}", hint=f"There are {', '.join(MODELS)}.")
-    return _model(name)
+    return _model_row(name)
+
+
+def _model_row(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 1_700_000_000, "owned_by": APP}
 
 
 @chat_routes.post("/chat/completions", response_class=Response, responses=_ANSWERS)
-async def complete(office: InOffice, form: ChatForm) -> Response:
+async def complete(state: State, form: ChatForm) -> Response:
     """Research the last message of the person; with `stream` as server-sent events."""
-    live = await _begun(office, form)
+    run = await _start(state, form)
     if form.stream:
-        return StreamingResponse(_chunks(office, live, form), media_type="text/event-stream")
+        return StreamingResponse(_stream(state, run, form), media_type="text/event-stream")
+    report: Report | None = None
     try:
-        report = await _report(office, live)
+        async for event in _events(state, run):
+            report = _finished(event)
     except asyncio.CancelledError:  # the client has gone
-        live.tell(stop=True)
+        run.connection.send(stop=True)
         raise
+    assert report is not None, "the events end with it"
+    if report.error is not None:
+        raise error_kind(report.error.type)(report.error.message, hint=report.error.hint)
     body = _completion(report, form.model)
     return Response(json.dumps(body, ensure_ascii=False), media_type="application/json")
 
 
-def _model(name: str) -> dict[str, Any]:
-    return {"id": name, "object": "model", "created": 1_700_000_000, "owned_by": APP}
-
-
-async def _begun(office: Office, form: ChatForm) -> LiveRun:
+async def _start(state: ServerState, form: ChatForm) -> ActiveRun:
+    """Start the run of a conversation's last message; raises `NotFound`, `UsageError`."""
     name = form.model.rpartition("/")[2]  # some clients put a provider before it
     if name not in MODELS:
         raise NotFound(f"no model {form.model!r}", hint=f"There are {', '.join(MODELS)}.")
-    said = [message for message in form.messages if message.role in ("user", "assistant")]
-    if not said or said[-1].role != "user" or not said[-1].text.strip():
+    turns = [message for message in form.messages if message.role in ("user", "assistant")]
+    if not turns or turns[-1].role != "user" or not turns[-1].text.strip():
         raise UsageError("the last message is no question of a person")
-    given = [m.text for m in form.messages if m.role in ("system", "developer") and m.text.strip()]
+    *before, last = turns
     flags = dict(MODELS[name])
-    if given:
-        flags["instruction"] = "\n".join(given)
-    if said[:-1] and office.options.memory:
-        flags["session"] = await _conversation(office, said[:-1])
-    return await office.desk.ask(said[-1].text.strip(), flags)
+    system = [m.text for m in form.messages if m.role in ("system", "developer") and m.text.strip()]
+    if system:
+        flags["instruction"] = "\n".join(system)
+    if before and state.options.memory:
+        flags["session"] = await asyncio.to_thread(_session_of, state, before)
+    return await state.manager.start(last.text.strip(), flags)
 
 
-async def _conversation(office: Office, before: list[ChatMessage]) -> str:
-    """Name the conversation of messages; one that we do not know is laid down first."""
-    answers = [message.text for message in before if message.role == "assistant"]
+def _session_of(state: ServerState, messages: list[ChatMessage]) -> str:
+    """Name the conversation of messages; one that is not ours is kept in memory first."""
+    answers = [message.text for message in messages if message.role == "assistant"]
     if answers:
-        answer = _MARKED.split(answers[-1])[0].strip()
-        known = await asyncio.to_thread(office.library.session_of_answer, answer)
-        if known:
-            return known
-    told = json.dumps([[m.role, m.text] for m in before])
-    name = f"chat-{sha256(told.encode()).hexdigest()[:16]}"
-    memory = await office.memory()
-    if not await asyncio.to_thread(memory.turns, name, 1):
-        for message in before:
-            await asyncio.to_thread(memory.append_turn, name, message.role, message.text)
-    return name
+        answer = _SOURCES_BELOW.split(answers[-1])[0].strip()
+        if session := state.library.session_of_answer(answer):
+            return session
+    turns = [(message.role, message.text) for message in messages]
+    # The same messages are the same conversation, also when a client sends them again.
+    session = f"chat-{sha256(json.dumps(turns).encode()).hexdigest()[:16]}"
+    memory = state.memory()
+    if not memory.turns(session, 1):
+        for role, text in turns:
+            memory.append_turn(session, role, text)
+    return session
 
 
-async def _events(office: Office, live: LiveRun) -> AsyncIterator[Event]:
+async def _events(state: ServerState, run: ActiveRun) -> AsyncIterator[Event]:
     """Yield the events of a run to its report; raises `InternalError` where it ends without one."""
-    async for frame in office.desk.tail(office.find(live.id)).watch():
-        if frame.startswith(b"id: "):  # what has no number says nothing to who only waits
-            event = read_event(frame.partition(b"data: ")[2].rstrip(b"\n"), live.id)
-            if event.type == "run.finished":
-                await _kept(office, live)
-                yield event
-                return
+    folder = state.find(run.id)
+    async for frame in state.manager.event_stream(folder).frames():
+        if frame is None or frame.seq is None:  # a draft, and questions that nobody is there for
+            continue
+        event = read_event(frame.data, run.id)
+        if event.type == "run.finished":
+            # The next question looks for the answer on disk.
+            while not (folder.report.is_file() or run.ended.is_set()):  # noqa: ASYNC110 - a file
+                await asyncio.sleep(SAVE_POLL_SECONDS)
             yield event
-    raise InternalError(f"the run {live.id} ended without a report")
+            return
+        yield event
+    raise InternalError(f"the run {run.id} ended without a report")
 
 
-async def _kept(office: Office, live: LiveRun) -> None:
-    """Wait until the report is on disk, too: the next question looks for its answer there."""
-    report, ended = office.find(live.id).report, asyncio.ensure_future(live.ended.wait())
-    while not (report.is_file() or ended.done()):
-        await asyncio.wait([ended], timeout=KEPT_SECONDS)
-    ended.cancel()
+def _finished(event: Event) -> Report | None:
+    if event.type != "run.finished":
+        return None
+    return Report.model_validate(event.data["report"])
 
 
-async def _report(office: Office, live: LiveRun) -> Report:
-    """Wait for the report; raises what the run failed with."""
-    events = [event async for event in _events(office, live)]
-    report = Report.model_validate(events[-1].data["report"])
-    if report.error is not None:
-        raise error_kind(report.error.type)(report.error.message, hint=report.error.hint)
-    return report
-
-
-_SOURCES: Final = "\n\nSources:\n"
-_MARKED: Final = re.compile(r"\n\nSources:\n(?=\[\d)")
-_NOTHING: Final = "Nothing was found that answers this."
-
-
-def content_of(report: Report) -> str:
+def _content(report: Report) -> str:
     """Write an answer as a message: the answer, and a line for each source."""
     lines = [f"[{s.n}] {s.title or s.url} — {s.url}" for s in report.sources]
-    answer = report.answer or _NOTHING
+    answer = report.answer or _NOT_FOUND
     return answer + (_SOURCES + "\n".join(lines) if lines else "")
 
 
-def annotations_of(report: Report, content: str) -> list[dict[str, Any]]:
+def _annotations(report: Report) -> list[dict[str, Any]]:
     """Say of each marker of the answer where in the content it stands, and what it cites."""
     sources = {source.n: source for source in report.sources}
-    end = len(report.answer)
     return [
         {
             "type": "url_citation",
             "url_citation": {
                 "start_index": match.start(),
                 "end_index": match.end(),
-                "url": sources[int(match[1])].url,
-                "title": sources[int(match[1])].title,
+                "url": source.url,
+                "title": source.title,
             },
         }
-        for match in _MARKER.finditer(content[:end])
-        if int(match[1]) in sources
+        for match in _MARKER.finditer(report.answer)
+        if (source := sources.get(int(match[1])))
     ]
 
 
@@ -222,29 +219,29 @@ def _usage(report: Report) -> dict[str, int]:
     return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 
 
+def _finish_reason(report: Report) -> str:
+    return "length" if report.status == "partial" else "stop"
+
+
 def _completion(report: Report, model: str) -> dict[str, Any]:
-    content = content_of(report)
     message = {
         "role": "assistant",
-        "content": content,
+        "content": _content(report),
         "refusal": None,
-        "annotations": annotations_of(report, content),
+        "annotations": _annotations(report),
     }
+    choice = {"index": 0, "message": message, "finish_reason": _finish_reason(report)}
     return {
         "id": f"chatcmpl-{report.run}",
         "object": "chat.completion",
         "created": int(time.time()),
         "model": model,
-        "choices": [{"index": 0, "message": message, "finish_reason": _why(report)}],
+        "choices": [choice],
         "usage": _usage(report),
     }
 
 
-def _why(report: Report) -> str:
-    return "length" if report.status == "partial" else "stop"
-
-
-async def _chunks(office: Office, live: LiveRun, form: ChatForm) -> AsyncIterator[bytes]:
+async def _stream(state: ServerState, run: ActiveRun, form: ChatForm) -> AsyncIterator[bytes]:
     """Yield the chunks of a stream: steps, then the checked answer, then its annotations."""
     head = {
         "id": f"chatcmpl-{uuid.uuid4().hex}",
@@ -253,46 +250,38 @@ async def _chunks(office: Office, live: LiveRun, form: ChatForm) -> AsyncIterato
         "model": form.model,
     }
 
-    def chunk(delta: dict[str, Any], why: str | None = None) -> bytes:
-        choice = {"index": 0, "delta": delta, "finish_reason": why}
-        return _event({**head, "choices": [choice]})
+    def chunk(delta: dict[str, Any], finish_reason: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
+        return _sse({**head, "choices": [choice]})
 
     yield chunk({"role": "assistant", "content": ""})
     report: Report | None = None
     try:
-        async for event in _events(office, live):
-            for line in office.told(event):
+        async for event in _events(state, run):
+            for line in state.event_lines(event):
                 yield chunk({"reasoning_content": f"{line}\n"})
-            if event.type == "run.finished":
-                report = Report.model_validate(event.data["report"])
+            report = _finished(event)
     except InternalError as error:
-        yield _error("InternalError", str(error))
+        yield _sse_error("InternalError", str(error))
         return
     finally:
         if report is None:  # the client has gone
-            live.tell(stop=True)
+            run.connection.send(stop=True)
     assert report is not None, "the events end with it"
     if report.error is not None:
-        yield _error(report.error.type, report.error.message)
+        yield _sse_error(report.error.type, report.error.message)
         return
-    for answer in _answer(report):
-        yield chunk(*answer)
+    for word in filter(None, _WORD.findall(_content(report))):
+        yield chunk({"content": word})
+    yield chunk({"annotations": _annotations(report)}, _finish_reason(report))
     if form.stream_options and form.stream_options.include_usage:
-        yield _event({**head, "choices": [], "usage": _usage(report)})
+        yield _sse({**head, "choices": [], "usage": _usage(report)})
     yield b"data: [DONE]\n\n"
 
 
-def _answer(report: Report) -> Iterator[tuple[dict[str, Any], str | None]]:
-    """Give the pieces of an answer, each with why it ends there, if it does."""
-    content = content_of(report)
-    for piece in filter(None, _PIECE.findall(content)):
-        yield {"content": piece}, None
-    yield {"annotations": annotations_of(report, content)}, _why(report)
+def _sse_error(kind: str, message: str) -> bytes:
+    return _sse({"error": {"message": message, "type": kind, "code": None}})
 
 
-def _error(kind: str, said: str) -> bytes:
-    return _event({"error": {"message": said, "type": kind, "code": None}})
-
-
-def _event(body: dict[str, Any]) -> bytes:
+def _sse(body: dict[str, Any]) -> bytes:
     return f"data: {json.dumps(body, ensure_ascii=False)}\n\n".encode()

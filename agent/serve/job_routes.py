@@ -1,22 +1,25 @@
-"""What is asked for later, again, or watched, over HTTP: the queue, schedules and monitors."""
+"""The REST interface of jobs: the queue, schedules and monitors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter
-from fastapi import Path as InPath
+from fastapi import Path as PathParam
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from agent.serve.forms import Done, Words
-from agent.serve.office import InOffice, Office
+from agent.serve.schemas import Done, Words
+from agent.serve.server_state import JobStores, OpenJobs
 
-JobName = Annotated[str, InPath(pattern=r"^[^\x00-\x1f/]{1,200}$", description="Its id.")]
-Known = Annotated[str, InPath(pattern=r"^[^\x00-\x1f/]{1,200}$", description="Its name.")]
+JobId = Annotated[str, PathParam(pattern=r"^[^\x00-\x1f/]{1,200}$", description="Its id.")]
+Name = Annotated[str, PathParam(pattern=r"^[^\x00-\x1f/]{1,200}$", description="Its name.")]
 NewName = Annotated[str, StringConstraints(pattern=r"^[\w-]{1,60}$")]
 When = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 Short = Annotated[str, StringConstraints(strip_whitespace=True, max_length=400)]
+JOBS_LISTED: Final = 100
+"""`research queue list` has them all."""
+CHANGES_LISTED: Final = 5
+"""Changes of each monitor in a list; one that is asked for by its name has them all."""
 
 
 class JobForm(BaseModel):
@@ -68,103 +71,115 @@ class QueueState(BaseModel):
     workers: list[str]
 
 
+def _row(model: BaseModel) -> dict[str, Any]:
+    """A job (without its report), a schedule, a monitor or a change as JSON."""
+    return model.model_dump(mode="json", exclude={"report"})
+
+
 queue_routes = APIRouter(prefix="/api/queue", tags=["queue"])
 
 
-async def _row(office: Office, work: Callable[[Any], Any]) -> dict[str, Any]:
-    """Have something done with the jobs; gives what it came to as JSON, without a report."""
-    made = await office.jobs(work)
-    row: dict[str, Any] = made.model_dump(mode="json", exclude={"report"})
-    return row
-
-
-async def _done(office: Office, work: Callable[[Any], object]) -> Done:
-    await office.jobs(work)
-    return Done()
-
-
 @queue_routes.get("")
-async def list_jobs(office: InOffice) -> QueueState:
+def list_jobs(stores: OpenJobs) -> QueueState:
     """List the jobs, newest first."""
-    return QueueState(**await office.jobs(lambda book: book.queue()))
+    rows = [_row(job) for job in stores.jobs.list(limit=JOBS_LISTED)]
+    return QueueState(jobs=rows, paused=stores.jobs.paused, workers=list(stores.jobs.workers()))
 
 
 @queue_routes.post("", status_code=201)
-async def add_job(office: InOffice, form: JobForm) -> dict[str, Any]:
+def add_job(stores: OpenJobs, form: JobForm) -> dict[str, Any]:
     """Add a question; `research worker` answers it."""
-    return await _row(office, lambda book: book.jobs.add(**form.model_dump(), **book.flags))
+    return _row(stores.jobs.add(**form.model_dump(), **stores.flags))
 
 
 @queue_routes.post("/pause")
-async def pause_queue(office: InOffice) -> Done:
+def pause_queue(stores: OpenJobs) -> Done:
     """Begin no more jobs."""
-    return await _done(office, lambda book: book.jobs.pause())
+    stores.jobs.pause()
+    return Done()
 
 
 @queue_routes.post("/resume")
-async def resume_queue(office: InOffice) -> Done:
+def resume_queue(stores: OpenJobs) -> Done:
     """Begin jobs again."""
-    return await _done(office, lambda book: book.jobs.resume())
+    stores.jobs.resume()
+    return Done()
 
 
 @queue_routes.post("/{job}/cancel")
-async def cancel_job(office: InOffice, job: JobName) -> Done:
+def cancel_job(stores: OpenJobs, job: JobId) -> Done:
     """Cancel a job, one that runs too."""
-    return await _done(office, lambda book: book.jobs.cancel(job))
+    stores.jobs.cancel(job)
+    return Done()
 
 
 @queue_routes.post("/{job}/retry")
-async def retry_job(office: InOffice, job: JobName) -> Done:
+def retry_job(stores: OpenJobs, job: JobId) -> Done:
     """Try a job again that has ended without an answer."""
-    return await _done(office, lambda book: book.jobs.retry(job))
+    stores.jobs.retry(job)
+    return Done()
 
 
 schedule_routes = APIRouter(prefix="/api/schedules", tags=["schedules"])
-monitor_routes = APIRouter(prefix="/api/monitors", tags=["monitors"])
 
 
 @schedule_routes.get("")
-async def list_schedules(office: InOffice) -> list[dict[str, Any]]:
+def list_schedules(stores: OpenJobs) -> list[dict[str, Any]]:
     """List the questions that come back, with when they come next."""
-    return await office.jobs(lambda book: book.scheduled())
+    return [_row(schedule) for schedule in stores.schedules.all()]
 
 
 @schedule_routes.post("", status_code=201)
-async def add_schedule(office: InOffice, form: ScheduleForm) -> dict[str, Any]:
+def add_schedule(stores: OpenJobs, form: ScheduleForm) -> dict[str, Any]:
     """Have a question asked again and again, or once later; `research worker` fires it."""
-    return await _row(office, lambda book: book.schedules.add(**form.model_dump(), **book.flags))
+    return _row(stores.schedules.add(**form.model_dump(), **stores.flags))
+
+
+monitor_routes = APIRouter(prefix="/api/monitors", tags=["monitors"])
 
 
 @monitor_routes.get("")
-async def list_monitors(office: InOffice) -> list[dict[str, Any]]:
+def list_monitors(stores: OpenJobs) -> list[dict[str, Any]]:
     """List what is watched, each with its last changes as diffs."""
-    return await office.jobs(lambda book: book.watched())
+    return [
+        _monitor_row(stores, monitor, changes=CHANGES_LISTED) for monitor in stores.monitors.all()
+    ]
 
 
 @monitor_routes.post("", status_code=201)
-async def add_monitor(office: InOffice, form: MonitorForm) -> dict[str, Any]:
+def add_monitor(stores: OpenJobs, form: MonitorForm) -> dict[str, Any]:
     """Watch a page or an answer; `research worker` looks."""
-    return await office.jobs(lambda book: book.watch(**form.model_dump()))
+    return _monitor_row(stores, stores.monitors.add(**form.model_dump(), **stores.flags))
 
 
 @monitor_routes.get("/{name}")
-async def show_monitor(office: InOffice, name: Known) -> dict[str, Any]:
+def show_monitor(stores: OpenJobs, name: Name) -> dict[str, Any]:
     """Give a monitor with all its changes, the newest first."""
-    return await office.jobs(lambda book: book.told(book.monitors.find(name)))
+    return _monitor_row(stores, stores.monitors.find(name))
 
 
-def _run_and_remove(routes: APIRouter, kind: str, removed: str) -> None:
-    """Add what is the same of schedules and monitors; `kind` is their name in the book."""
+def _monitor_row(stores: JobStores, monitor: Any, *, changes: int | None = None) -> dict[str, Any]:
+    """A monitor as JSON, with when it looks next and its last changes, the newest first."""
+    newest = stores.monitors.changes(monitor.name)[::-1][:changes]
+    looks = next((s for s in stores.monitors.schedules.all() if s.name == monitor.name), None)
+    row = _row(looks) if looks else {}
+    times = {"next": row.get("next"), "zone": row.get("zone", "UTC")}
+    return {**_row(monitor), **times, "changes": [*map(_row, newest)]}
+
+
+def _add_run_and_remove(routes: APIRouter, kind: str, removes: str) -> None:
+    """Add what is the same of `schedules` and `monitors`, which `kind` names."""
 
     @routes.post("/{name}/run", status_code=201)
-    async def run_now(office: InOffice, name: Known) -> dict[str, Any]:
+    def run_now(stores: OpenJobs, name: Name) -> dict[str, Any]:
         """Put it on the queue now, whatever its times say; gives the job."""
-        return await _row(office, lambda book: getattr(book, kind).run(name))
+        return _row(getattr(stores, kind).run(name))
 
-    @routes.delete("/{name}", description=removed)
-    async def remove(office: InOffice, name: Known) -> Done:
-        return await _done(office, lambda book: getattr(book, kind).remove(name))
+    @routes.delete("/{name}", description=removes)
+    def remove(stores: OpenJobs, name: Name) -> Done:
+        getattr(stores, kind).remove(name)
+        return Done()
 
 
-_run_and_remove(schedule_routes, "schedules", "Take a schedule away; jobs that it made stay.")
-_run_and_remove(monitor_routes, "monitors", "Watch no longer; what was kept stays.")
+_add_run_and_remove(schedule_routes, "schedules", "Take a schedule away; jobs that it made stay.")
+_add_run_and_remove(monitor_routes, "monitors", "Watch no longer; what was kept stays.")

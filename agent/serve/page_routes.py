@@ -1,8 +1,10 @@
-"""The page: ask, watch, library, memory, settings; HTML from Jinja2, nothing from elsewhere."""
+"""The pages: ask, watch, library, memory, jobs, settings; HTML from Jinja2, nothing from elsewhere.
+
+Routes that read from disk are not `async`: FastAPI calls them in a thread.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import json
 from datetime import datetime
 from functools import cache
@@ -20,11 +22,12 @@ from agent.export.report_html import report_body
 from agent.export.report_view import VERDICT_LABELS, parameter_text
 from agent.export.run_record import FinishedRun, to_the_minute
 from agent.journal.runs import RunFolder
-from agent.serve.forms import RunState
-from agent.serve.memory_routes import remembered, row_of
-from agent.serve.office import InOffice, Limit, Name, Office
+from agent.serve.job_routes import list_jobs, list_monitors, list_schedules
+from agent.serve.memory_routes import search_memory
 from agent.serve.saved_page import POLICY as SAVED_POLICY
-from agent.serve.saved_page import saved_page
+from agent.serve.saved_page import saved_body
+from agent.serve.schemas import RunState
+from agent.serve.server_state import Limit, Run, RunName, ServerState, State
 
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
@@ -38,172 +41,174 @@ _STATIC: Final = {
     "report.css": ("agent.export", "text/css; charset=utf-8"),
     "urchin.svg": ("agent.serve.static", "image/svg+xml"),
 }
-_HTML: Final = "text/html; charset=utf-8"
 PAGE_SIZE: Final = 30
 page_routes = APIRouter(include_in_schema=False)
 
 
 @page_routes.get("/")
-async def ask(office: InOffice) -> Response:
+def ask(state: State) -> Response:
     """Ask, and see what was asked last."""
-    return _shown(office, "ask.html", "ask", runs=await _rows(office, limit=6))
+    return _page(state, "ask.html", "ask", runs=_search(state, limit=6))
 
 
 @page_routes.get("/static/{name}")
-async def static(name: str) -> Response:
+def static(name: str) -> Response:
     """Give style, script and sign."""
     if name not in _STATIC:
         raise NotFound("no such file")
-    package, kind = _STATIC[name]
+    package, media_type = _STATIC[name]
     body = resources.files(package).joinpath(name).read_bytes()
-    return Response(body, media_type=kind, headers={"cache-control": "no-cache"})
+    return Response(body, media_type=media_type, headers={"cache-control": "no-cache"})
 
 
 @page_routes.get("/runs/{run}")
-async def one(office: InOffice, run: Name) -> Response:
+def one(state: State, folder: Run) -> Response:
     """Watch a run, or read its report."""
-    folder = office.find(run)
-    state = office.state(await asyncio.to_thread(office.library.one, folder))
-    thread = await _rows(office, session=state.session, limit=30)
-    body = await asyncio.to_thread(_body, folder)
-    return _shown(office, "run.html", "library", run=state, body=body, thread=thread[::-1])
+    run = state.current(state.library.one(folder))
+    thread = _search(state, session=run.session, limit=30)[::-1]
+    return _page(state, "run.html", "library", run=run, body=_report(folder), thread=thread)
 
 
 @page_routes.get("/runs/{run}/parts")
-async def parts(office: InOffice, run: Name) -> Response:
+def parts(folder: Run) -> Response:
     """Give the report alone, for a page that watched the run."""
-    body = await asyncio.to_thread(_body, office.find(run))
-    return _html(body, POLICY, "DENY")
+    return _html(_report(folder))
 
 
 @page_routes.get("/runs/{run}/saved/{n}")
-async def saved(office: InOffice, run: Name, n: int) -> Response:
+def saved(run: RunName, folder: Run, n: int) -> Response:
     """Give a source as it was saved, for a sandboxed frame."""
-    record = await asyncio.to_thread(FinishedRun.read, office.find(run).path)
+    record = FinishedRun.read(folder.path)
     source = next((s for s in record.report.sources if s.n == n), None)
     if source is None:
         raise NotFound(f"{run} has no source {n}")
-    body = await asyncio.to_thread(saved_page, record, source)
-    return _html(body, SAVED_POLICY, "SAMEORIGIN")
+    values = {"title": source.title or source.url, "body": saved_body(record, source)}
+    page = _templates().get_template("saved.html").render(values)
+    return _html(page, SAVED_POLICY, "SAMEORIGIN")
 
 
 @page_routes.get("/library")
-async def library(
-    office: InOffice,
+def library(
+    state: State,
     q: Annotated[str, Query(max_length=400)] = "",
     tag: Annotated[str, Query(max_length=40)] = "",
     skip: Annotated[int, Query(ge=0, le=10**6)] = 0,
 ) -> Response:
     """Find runs by words and tags."""
-    found = await _rows(office, query=q, tag=tag, limit=PAGE_SIZE + 1, skip=skip)
-    tags = await asyncio.to_thread(office.library.tags)
+    found = _search(state, query=q, tag=tag, limit=PAGE_SIZE + 1, skip=skip)
     more = skip + PAGE_SIZE if len(found) > PAGE_SIZE else None
-    told = {"q": q, "tag": tag, "tags": tags, "more": more}
-    return _shown(office, "library.html", "library", runs=found[:PAGE_SIZE], **told)
+    asked = {"q": q, "tag": tag, "tags": state.library.tags(), "more": more}
+    return _page(state, "library.html", "library", runs=found[:PAGE_SIZE], **asked)
 
 
 @page_routes.get("/diff/{run}/{other}")
-async def diff(office: InOffice, run: Name, other: Name) -> Response:
+def diff(state: State, folder: Run, other: RunName) -> Response:
     """Show two runs side by side."""
-    told = await asyncio.to_thread(compare, office.find(run), office.find(other))
-    return _shown(office, "diff.html", "library", diff=told)
+    return _page(state, "diff.html", "library", diff=compare(folder, state.find(other)))
 
 
 @page_routes.get("/memory")
-async def memory(
-    office: InOffice,
+def memory(
+    state: State,
     q: Annotated[str, Query(max_length=400)] = "",
     kind: Annotated[str, Query(max_length=40)] = "",
     limit: Limit = PAGE_SIZE,
 ) -> Response:
     """Show what is remembered."""
-    found = []
-    if office.options.memory:
-        found = await remembered(await office.memory(), q, kind, limit + 1)
+    on = state.options.memory
+    found = search_memory(state.memory(), q, kind, limit + 1) if on else []
     more = limit * 4 if len(found) > limit else None
-    told = {"q": q, "kind": kind, "memories": map(row_of, found[:limit]), "more": more}
-    return _shown(office, "memory.html", "memory", on=office.options.memory, **told)
+    asked = {"q": q, "kind": kind, "more": more}
+    return _page(state, "memory.html", "memory", on=on, memories=found[:limit], **asked)
 
 
 @page_routes.get("/jobs")
-async def jobs(office: InOffice) -> Response:
+def jobs(state: State) -> Response:
     """Show the queue, what comes back, and what is watched."""
     try:
-        found = await office.jobs(lambda b: (b.queue(), b.scheduled(), b.watched()))
-        named = zip(("queue", "schedules", "monitors"), found, strict=True)
-        told: Any = {"jobs": dict(named), "missing": ""}
-    except UsageError as error:
-        told = {"jobs": None, "missing": f"{error}. {error.hint}"}
-    return _shown(office, "jobs.html", "jobs", **told)
+        stores = state.jobs()
+    except UsageError as error:  # the page says what to install
+        return _page(state, "jobs.html", "jobs", jobs=None, missing=f"{error}. {error.hint}")
+    rows = {
+        "queue": list_jobs(stores),
+        "schedules": list_schedules(stores),
+        "monitors": list_monitors(stores),
+    }
+    return _page(state, "jobs.html", "jobs", jobs=rows, missing="")
 
 
 @page_routes.get("/settings")
-async def settings(office: InOffice) -> Response:
+def settings(state: State) -> Response:
     """Show what the server was started with."""
-    options = office.options.model_dump(mode="json", exclude_defaults=True)
-    told = {name: json.dumps(value, ensure_ascii=False) for name, value in options.items()}
-    return _shown(office, "settings.html", "settings", settings=told)
+    options = state.options.model_dump(mode="json", exclude_defaults=True)
+    shown = {name: json.dumps(value, ensure_ascii=False) for name, value in options.items()}
+    return _page(state, "settings.html", "settings", settings=shown)
 
 
 @page_routes.get("/settings/doctor")
-async def doctor(office: InOffice) -> list[dict[str, Any]]:
+async def doctor(state: State) -> list[dict[str, Any]]:
     """Look what is there and what can be reached."""
-    return await office.checkup()
+    return await state.doctor()
 
 
 @page_routes.get("/style")
-async def style(office: InOffice) -> Response:
+def style(state: State) -> Response:
     """Show type, space and colour."""
-    return _shown(office, "style.html", "style", verdicts=[str(v) for v in VERDICT_LABELS.values()])
+    return _page(state, "style.html", "style", verdicts=[str(v) for v in VERDICT_LABELS.values()])
 
 
-def _shown(office: Office, name: str, here: str, **more: Any) -> Response:
-    """Give a page made of a template; `here` is its place in the navigation."""
-    told = {"here": here, "folders": list(office.folders), "tab": office.tab, **more}
-    return _html(_templates().get_template(name).render(told), POLICY, "DENY")
+def _page(state: ServerState, template: str, here: str, **values: Any) -> Response:
+    """Render a page; `here` is its place in the navigation."""
+    values |= {"here": here, "folders": list(state.folders), "tab": state.has_tab}
+    return _html(_templates().get_template(template).render(values))
 
 
-def _html(body: str | bytes, policy: str, frames: str) -> Response:
-    """Give HTML under a policy, which `frames` may show; it is kept nowhere."""
-    headers = {"content-security-policy": policy, "x-frame-options": frames}
-    whole = body if isinstance(body, bytes) else body.encode("utf-8", "replace")
-    return Response(whole, media_type=_HTML, headers={**headers, "cache-control": "no-store"})
+def _html(html: str, policy: str = POLICY, frames: str = "DENY") -> Response:
+    """Send HTML under a policy; `frames` says who may show it in one. It is kept nowhere."""
+    headers = {
+        "content-security-policy": policy,
+        "x-frame-options": frames,
+        "cache-control": "no-store",
+    }
+    body = html.encode("utf-8", "replace")  # half a surrogate pair has no bytes
+    return Response(body, media_type="text/html; charset=utf-8", headers=headers)
 
 
-async def _rows(office: Office, **asked: Any) -> list[RunState]:
-    found = await asyncio.to_thread(lambda: office.library.search(**asked))
-    return [office.state(row) for row in found]
+def _search(state: ServerState, **asked: Any) -> list[RunState]:
+    return [*map(state.current, state.library.search(**asked))]
+
+
+def _report(folder: RunFolder) -> Markup:
+    """The report of a run; empty where it has none yet. Its parts are escaped as made."""
+    if not folder.report.is_file():
+        return Markup("")
+    return Markup(report_body(FinishedRun.read(folder.path)))  # noqa: S704 - as above
 
 
 @cache
 def _templates() -> Environment:
-    made = Environment(
+    templates = Environment(
         loader=PackageLoader("agent.serve"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["minute"] = lambda at: to_the_minute(at) if at else ""
-    made.filters["local"] = _local
-    made.filters["step"] = _step
-    made.filters["kind"] = lambda status: str(status).replace(" ", "_")
-    return made
+    templates.filters.update(
+        minute=lambda at: to_the_minute(at) if at else "",
+        local=_local_time,
+        step=_step_text,
+        kind=lambda status: str(status).replace(" ", "_"),
+    )
+    return templates
 
 
-def _step(step: str) -> str:
+def _step_text(step: str) -> str:
     """Write a tool call of a comparison as people read it."""
     name, _, param = step.partition(" ")
     return f"{name} {parameter_text(param, ' · ')}"
 
 
-def _local(at: str, zone: str) -> str:
+def _local_time(at: str, zone: str) -> str:
     """Write an ISO time as people of a time zone read it: `Mon 2026-11-23 08:00`."""
     return f"{datetime.fromisoformat(at).astimezone(ZoneInfo(zone)):%a %Y-%m-%d %H:%M}"
-
-
-def _body(folder: RunFolder) -> Markup:
-    """Write the report of a run; empty where it has none yet. Its parts are escaped as made."""
-    if not folder.report.is_file():
-        return Markup("")
-    return Markup(report_body(FinishedRun.read(folder.path)))  # noqa: S704 - as above

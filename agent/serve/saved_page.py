@@ -6,15 +6,19 @@ address that could be asked for), and shown in a sandboxed frame under a policy 
 
 from __future__ import annotations
 
-from html import escape
-from typing import TYPE_CHECKING, Final
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 import nh3
-from lxml.html import fragment_fromstring, tostring
+from lxml.html import Element, fragment_fromstring, tostring
+from markupsafe import Markup
 
 from agent.errors import JournalError
+from browser.text.words import clean
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lxml.html import HtmlElement
 
     from agent.export.run_record import FinishedRun
@@ -28,115 +32,92 @@ _TAGS: Final = set(
     "p br pre ul ol li table thead tbody tr th td caption h1 h2 h3 h4 h5 h6 blockquote hr strong"
     " b em i code dl dt dd figure figcaption section article main sub sup div span".split()
 )
-_GONE: Final = set("script style noscript template svg nav footer iframe form head title".split())
-_PAGE: Final = """<!doctype html><html lang="en"><head><meta charset="utf-8">
-<meta name="color-scheme" content="light dark"><title>{title}</title><style>
-body {{ font: 16px/1.6 Georgia, serif; max-width: 42rem; margin: 1.5rem auto; padding: 0 1rem;
-  overflow-wrap: anywhere }}
-mark {{ background: #ffe58a; color: #1c1a17; padding: .1em 0 }} pre {{ white-space: pre-wrap }}
-table {{ border-collapse: collapse }} td, th {{ border: 1px solid #8886; padding: .2rem .5rem }}
-</style></head><body>{body}</body></html>"""
-_BIGGEST: Final = 3 * 2**20
-"""Bytes of HTML that are laid out; what is longer is shown as its text."""
+_REMOVED: Final = set(
+    "script style noscript template svg nav footer iframe form head title".split()
+)
+_NOT_XML: Final = re.compile("[\ud800-\udfff\ufffe\uffff]")
+MAX_HTML_BYTES: Final = 3 * 2**20
+"""What is longer is shown as its text: it would be laid out for too long."""
 
 
-def saved_page(record: FinishedRun, source: ReportSource) -> bytes:
-    """Write the page of a source; the first mark can be gone to as `#words`."""
-    body = _as_html(record, source) or _as_text(record, source)
-    title = escape(source.title or source.url)
-    return _PAGE.format(title=title, body=body).encode("utf-8", "replace")
+def saved_body(record: FinishedRun, source: ReportSource) -> Markup:
+    """The page of a source, or its text, as safe HTML; `#words` is where a quote is marked."""
+    page = _saved_html(record, source)
+    # Where a quote is not found, it was cut out of the text that the page was read as.
+    if page is None or not mark_quotes(page, source.quotes):
+        page = Element("pre")
+        page.text = _NOT_XML.sub("\ufffd", clean(record.source_text(source)))
+        mark_quotes(page, source.quotes)
+    return Markup(tostring(page, encoding="unicode"))  # noqa: S704 - cleaned, or a text
 
 
-def _as_html(record: FinishedRun, source: ReportSource) -> str:
-    """Give the saved HTML with all quotes marked; empty where it is none, or one is not found."""
+def _saved_html(record: FinishedRun, source: ReportSource) -> HtmlElement | None:
+    """The HTML that a page brought, without what could act; None where it brought none."""
     row = record.source_on_record(source)
     if not row or source.via not in ("http", "browser") or not row.get("body"):
-        return ""
+        return None
     try:
         raw = record.folder.blob(row["body"])
     except JournalError:
-        return ""
-    if len(raw) > _BIGGEST or b"<" not in raw[:2000] or b"\0" in raw[:1000]:
-        return ""
+        return None
+    if len(raw) > MAX_HTML_BYTES or b"<" not in raw[:2000] or b"\0" in raw[:1000]:
+        return None
     text = raw.decode("utf-8", "replace")
-    clean = nh3.clean(text, tags=_TAGS, clean_content_tags=_GONE, attributes={}, link_rel=None)
-    tree = fragment_fromstring(clean, create_parent="div")
-    found = [_mark(tree, quote, first=n == 0) for n, quote in enumerate(source.quotes)]
-    return str(tostring(tree, encoding="unicode")) if all(found) else ""
+    html = nh3.clean(text, tags=_TAGS, clean_content_tags=_REMOVED, attributes={}, link_rel=None)
+    return fragment_fromstring(html, create_parent="div")
 
 
-def _mark(tree: HtmlElement, quote: str, *, first: bool) -> bool:
-    """Mark a quote where it stands, over the borders of elements too.
+def mark_quotes(tree: HtmlElement, quotes: Sequence[str]) -> bool:
+    """Mark quotes where they stand, over the borders of elements too; False if one is not found.
 
-    Spaces are left aside, and the bars between the cells of a table: the page has them as cells.
+    Spaces count for nothing, nor do the bars between the cells of a table: the page has them as
+    cells. The mark in which the first quote begins is named `words`.
     """
-    wanted = _bare(quote)
-    ordered = _in_order(tree)
-    flat = "".join(_bare(text) for _, _, text in ordered)
-    start = flat.find(wanted)
-    if start < 0 or not wanted:
-        return False
-    end, at = start + len(wanted), 0
-    spans = []
-    for element, is_tail, text in ordered:
-        begin = None
-        stop = 0
-        for index, letter in enumerate(text):
-            if not _bare(letter):
-                continue
-            if start <= at < end:
-                begin = index if begin is None else begin
-                stop = index + 1
-            at += 1
-        if begin is not None:
-            spans.append((element, is_tail, begin, stop))
-    for number, (element, is_tail, begin, stop) in enumerate(reversed(spans)):
-        last = number == len(spans) - 1
-        _wrap(element, begin, stop, is_tail=is_tail, named=first and last)
-    return True
+    nodes = tree.xpath(".//text()")
+    node_letters = [_letters(node) for node in nodes]
+    page_letters = "".join(node_letters)
+    wanted = [_letters(quote) for quote in quotes]
+    starts = [page_letters.find(letters) if letters else -1 for letters in wanted]
+    found = [(at, at + len(quote)) for at, quote in zip(starts, wanted, strict=True) if at >= 0]
+    spans: list[tuple[int, int]] = []
+    for start, end in sorted(found):  # one mark for quotes that overlap
+        if spans and start < spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+        else:
+            spans.append((start, end))
+    node_start = 0
+    for node, letters in zip(nodes, node_letters, strict=True):
+        node_end = node_start + len(letters)
+        marks: list[tuple[int, int, bool]] = []
+        places: list[int] = []
+        for start, end in spans:
+            first, last = max(start, node_start), min(end, node_end) - 1
+            if first <= last:
+                places = places or [n for n, letter in enumerate(node) if _letters(letter)]
+                named = first <= found[0][0] <= last
+                marks.append((places[first - node_start], places[last - node_start] + 1, named))
+        if marks:
+            _wrap(node, marks)
+        node_start = node_end
+    return len(found) == len(quotes)
 
 
-def _bare(text: str) -> str:
+def _letters(text: str) -> str:
     return "".join(text.replace("|", " ").split())
 
 
-def _in_order(tree: HtmlElement) -> list[tuple[HtmlElement, bool, str]]:
-    """List the texts of a tree as they are read."""
-    found: list[tuple[HtmlElement, bool, str]] = []
-
-    def walk(element: HtmlElement) -> None:
-        found.append((element, False, element.text or ""))
-        for child in element:
-            walk(child)
-            found.append((child, True, child.tail or ""))
-
-    walk(tree)
-    return found
-
-
-def _wrap(element: HtmlElement, begin: int, stop: int, *, is_tail: bool, named: bool) -> None:
-    mark = element.makeelement("mark", {"id": "words"} if named else {})
-    if is_tail:
-        text = element.tail
-        element.tail, mark.text, mark.tail = text[:begin], text[begin:stop], text[stop:]
-        parent = element.getparent()
-        parent.insert(parent.index(element) + 1, mark)
-        # lxml moves a tail with its element: what was set above stays where it belongs.
+def _wrap(node: Any, ranges: Sequence[tuple[int, int, bool]]) -> None:
+    """Put ranges of a text node into `<mark>`s; `node` is a text as lxml's XPath gives it."""
+    element = node.getparent()
+    before = node[: ranges[0][0]]
+    if node.is_tail:
+        element.tail = before
+        parent, at = element.getparent(), element.getparent().index(element) + 1
     else:
-        text = element.text
-        element.text, mark.text, mark.tail = text[:begin], text[begin:stop], text[stop:]
-        element.insert(0, mark)
-
-
-def _as_text(record: FinishedRun, source: ReportSource) -> str:
-    """Give the saved text with its quotes marked."""
-    text = record.source_text(source)
-    parts: list[str] = []
-    at = 0
-    places = sorted((text.find(quote), quote) for quote in source.quotes if quote in text)
-    for begin, quote in places:
-        if begin >= at:
-            name = ' id="words"' if not parts else ""
-            parts += [escape(text[at:begin]), f"<mark{name}>{escape(quote)}</mark>"]
-            at = begin + len(quote)
-    return f"<pre>{''.join(parts)}{escape(text[at:])}</pre>"
+        element.text = before
+        parent, at = element, 0
+    ends = [start for start, _, _ in ranges[1:]] + [len(node)]
+    for n, ((start, end, named), next_start) in enumerate(zip(ranges, ends, strict=True)):
+        mark = Element("mark", {"id": "words"} if named else {})
+        mark.text, mark.tail = node[start:end], node[end:next_start]
+        parent.insert(at + n, mark)

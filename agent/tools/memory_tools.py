@@ -16,7 +16,7 @@ from pydantic import AliasChoices, BeforeValidator, Field
 
 from agent import jsvalues as js
 from agent.errors import ToolError
-from agent.limits import Place  # noqa: TC001 - pydantic reads it
+from agent.limits import WikiPart  # noqa: TC001 - pydantic reads it
 from agent.memory.kinds import BASES, ERROR, FACT, INSIGHT, KNOWN, OUTCOME, PLAYBOOK, SOURCE
 from agent.memory.memory_types import Origin
 from agent.protocol.replies import loose_json, loose_object
@@ -268,7 +268,7 @@ async def memory_search(
     *,
     query: str,
     limit: Annotated[int | None, Field(ge=1, le=20)] = None,
-    source: Place | None = None,
+    source: WikiPart | None = None,
 ) -> ToolResult:
     """Find files."""
     wiki, limits = wiki_of(context), context.limits

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.config import plugged
+from agent.config import find_plugin
 from agent.errors import UsageError
 from agent.guard.provenance import SEARCH, SERVER, Kind
 from agent.prompts import Guides
@@ -69,7 +69,7 @@ def available_tools(context: ToolContext) -> Iterator[tuple[Tool, str]]:
 def plugin_tools(names: Sequence[str]) -> Iterator[Tool]:
     """Yield the tools of the plug-ins that were named; raises `UsageError` for others."""
     for name in names:
-        found = plugged("tools", name)
+        found = find_plugin("tools", name)
         if found is None:
             raise UsageError(f"no tool is called {name!r}", hint="`research plugins` lists them.")
         yield from [found] if isinstance(found, Tool) else found

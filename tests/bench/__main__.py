@@ -19,12 +19,14 @@ TARGETS_MISSED = 8
 class Bench:
     """A script; `data` is the file (or folder) that it looks for below DATA.
 
-    `optional` ones have something to measure without DATA too.
+    `optional` ones have something to measure without DATA too; `every` one takes all the folders
+    where one of its files lies, others the first.
     """
 
     name: str
     data: str = ""
     optional: bool = True
+    every: bool = False
 
 
 BENCHES = (
@@ -39,7 +41,7 @@ BENCHES = (
     Bench("claims", "citations.jsonl"),
     Bench("serp", "serp/INDEX.json", optional=False),
     Bench("mutants", "serp/INDEX.json", optional=False),
-    Bench("articles", "articles/ground-truth.json", optional=False),
+    Bench("articles", "ground-truth.json sentences.json", optional=False, every=True),
     Bench("platforms", "platform/gold.json", optional=False),
     Bench("documents", "documents", optional=False),
     Bench("many"),
@@ -81,17 +83,12 @@ def main(argument: str = "") -> int:
 
 def run(bench: Bench, data: Path | None) -> int:
     """Run one script in a process of its own; its exit code, 0 where it is skipped."""
-    folder = place(bench.data, data) if data and bench.data else None
+    folders = places(bench, data) if data and bench.data else []
     print(f"\n== {bench.name}", flush=True)
-    if folder is None and not bench.optional:
+    if not folders and not bench.optional:
         print(f"skipped: needs {bench.data} below DATA (make bench DATA=folder)")
         return 0
-    command = [
-        sys.executable,
-        "-m",
-        f"tests.bench.{bench.name}",
-        *([str(folder)] if folder else []),
-    ]
+    command = [sys.executable, "-m", f"tests.bench.{bench.name}", *map(str, folders)]
     code = subprocess.run(command, check=False, cwd=HERE.parents[1]).returncode
     if code:
         what = "missed its targets" if code == TARGETS_MISSED else f"ended with code {code}"
@@ -99,12 +96,15 @@ def run(bench: Bench, data: Path | None) -> int:
     return code
 
 
-def place(wanted: str, data: Path) -> Path | None:
-    """The folder to hand over: the wanted folder itself, or the one that the file is named from."""
-    found = min(data.glob(f"**/{wanted}"), key=lambda path: (len(path.parts), path), default=None)
-    if found is None or found.is_dir():
-        return found
-    return found.parents[len(Path(wanted).parts) - 1]
+def places(bench: Bench, data: Path) -> list[Path]:
+    """The folders to hand over: those wanted by name, or those that a file is named from."""
+    folders = []
+    for wanted in bench.data.split():
+        for found in data.glob(f"**/{wanted}"):
+            up = len(Path(wanted).parts) - 1
+            folders.append(found if found.is_dir() else found.parents[up])
+    folders.sort(key=lambda path: (len(path.parts), path))
+    return folders if bench.every else folders[:1]
 
 
 if __name__ == "__main__":

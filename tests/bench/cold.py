@@ -39,7 +39,7 @@ MEGABYTES = 120.0
 TARGETS_MISSED = 8
 _RESEARCH = Path(sys.executable).with_name("research")
 _URL = re.compile(r"— (http\S+)")
-_SENTENCE = re.compile(r"^(?:(S\d+¶\d+) )?(\w[^.\n]{30,}\.)", re.MULTILINE)
+_SENTENCE = re.compile(r"^ *(?:(S\d+¶\d+) )?(\w[^.\n]{30,}\.)", re.MULTILINE)
 
 
 @dataclass

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from agent.evidence import Evidence, check_answer
-from agent.review.judge import Verdicts, judge_request, judge_system, open_claims, read_verdicts
+from agent.loop.judge import Verdicts, judge_request, judge_system, open_claims, read_verdicts
 from agent.types import VerdictState
 from browser.types import Document, Outcome, Page
 from tests.bench.claims import GOOD, Tally, read, show

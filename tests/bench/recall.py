@@ -172,7 +172,7 @@ def _set(module: ModuleType, values: dict[str, float]) -> Iterator[None]:
 def _score(talk: Talk, *, associations: bool = True) -> list[tuple[float, float]]:
     scores = []
     for question, gold in talk.questions:
-        hits = talk.memory.search(question, 50, associations=associations)
+        hits = talk.memory.entries.search(question, 50, associations=associations)
         ranked = [talk.turns.get(hit.id, "") for hit in hits]  # an insight is no turn
         first = next((1 / rank for rank, turn in enumerate(ranked, 1) if turn in gold), 0.0)
         scores.append((100 * len(gold & set(ranked[:10])) / len(gold), first))

@@ -1,7 +1,8 @@
 """Our own time per step with a model that answers at once, and how much of the input is cached.
 
 Sixty steps over long results; prints milliseconds a step, what a hundred steps of history add,
-the largest request, and the share of input tokens that are a prefix already sent.
+the largest request, and the share of input tokens that are the beginning of a request sent before:
+providers keep those of all recent requests.
 """
 
 from __future__ import annotations
@@ -28,27 +29,33 @@ class Instant:
 
     def __init__(self, steps: int) -> None:
         self.left = steps
-        self.before: list[str] = []
+        self.before: list[list[str]] = []
         self.sent = self.again = self.largest = 0
         self.looking = 0.0
 
     async def reply(self, system, messages):
         began = time.perf_counter()
         now = [system, *(message.content for message in messages)]
-        same = 0
-        while same < min(len(now), len(self.before)) and now[same] == self.before[same]:
-            same += 1
+        same = max((shared(now, other) for other in self.before), default=0)
         sizes = [tokens(text) for text in now]
         self.sent += sum(sizes)
         self.again += sum(sizes[:same])
         self.largest = max(self.largest, sum(sizes))
-        self.before = now
+        self.before.append(now)
         self.left -= 1
         self.looking += time.perf_counter() - began
         return ModelReply(f"<<TOOL:READ:page {self.left}>>" if self.left else "done")
 
     async def aclose(self):
         pass
+
+
+def shared(one, other):
+    """How many texts two requests begin with alike."""
+    same = 0
+    while same < min(len(one), len(other)) and one[same] == other[same]:
+        same += 1
+    return same
 
 
 class LongPages:

@@ -11,9 +11,9 @@ import pytest
 from agent.config import private_folder
 from agent.journal.events import read_events
 from agent.journal.runs import Runs
+from agent.loop.judge import judge_system
 from agent.memory import Memory
 from agent.prompts import prompt
-from agent.review.judge import judge_system
 from agent.run.job_runner import UnsettledRuns
 from agent.tools.skill_tools import learn
 from tests.conftest import COMMAND

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from agent.config import file_settings, options
+from agent.config import file_settings, load_options
 from agent.errors import UsageError
 from tests.conftest import COMMAND
 
@@ -76,9 +76,9 @@ def test_a_file_that_was_never_good_is_an_error(tmp_path, monkeypatch, broken):
     monkeypatch.setenv("RESEARCH_CONFIG", str(path))
     path.write_text(broken)
     with pytest.raises(UsageError):
-        options({}, config=True)
+        load_options({}, config=True)
     path.write_text("max-steps = 5")
-    assert options({}, config=True).max_steps == 5
+    assert load_options({}, config=True).max_steps == 5
     path.write_text(broken)
-    assert options({}, config=True).max_steps == 5
+    assert load_options({}, config=True).max_steps == 5
     assert file_settings()[1] is not None

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from agent.cli.ask import dream_after
-from agent.config import options
+from agent.config import load_options
 from agent.memory import Memory
 from agent.memory.sealed_log import SealedLog
 from agent.types import Report, ReportSource, Sentence, VerdictState
@@ -142,7 +142,7 @@ def test_memory_consolidates_after_an_answer_but_not_for_pipes_and_ci(
     store, left, tmp_path, monkeypatch, ci, quiet, dreams
 ):
     monkeypatch.setenv("CI", ci)
-    dream_after(0, options({"data_dir": tmp_path / "data"}), quiet=quiet)
+    dream_after(0, load_options({"data_dir": tmp_path / "data"}), quiet=quiet)
     assert store.consolidation_due() is not dreams
 
 

@@ -6,12 +6,12 @@ import asyncio
 
 import pytest
 
-from agent.config import options
+from agent.config import load_options
 from agent.jobs.shared_limits import SharedSpending
 from agent.journal.events import Journal, utc_now
 from agent.journal.runs import Runs
 from agent.journal.usage import Spending
-from agent.run.settings import NOTHING, dollars_of, left_of
+from agent.run.settings import EMPTY_BUDGET, remaining_budget, spendable_usd
 
 
 @pytest.fixture
@@ -29,17 +29,17 @@ def spend(desk):
 
 def test_a_run_may_spend_what_day_and_month_have_left(desk, spend):
     def settings(**more: float):
-        return options({"data_dir": desk.jobs.data_dir, **more})
+        return load_options({"data_dir": desk.jobs.data_dir, **more})
 
     spend(2.0)
     spending = Spending(Runs(desk.jobs.data_dir))
-    assert left_of(settings(budget_day=3.0, budget_month=9.0), spending).least == 1.0
+    assert remaining_budget(settings(budget_day=3.0, budget_month=9.0), spending).least == 1.0
     spend(0.5)
-    assert left_of(settings(budget_day=3.0, budget_month=9.0), spending).least == 0.5
-    assert dollars_of(settings(budget=0.2, budget_day=3.0)) == 0.2
-    assert dollars_of(settings(budget=0.9, budget_month=3.0)) == 0.5
-    assert 0 < dollars_of(settings(budget_day=1.0)) < 1e-6
-    assert dollars_of(settings()) is None
+    assert remaining_budget(settings(budget_day=3.0, budget_month=9.0), spending).least == 0.5
+    assert spendable_usd(settings(budget=0.2, budget_day=3.0)) == 0.2
+    assert spendable_usd(settings(budget=0.9, budget_month=3.0)) == 0.5
+    assert 0 < spendable_usd(settings(budget_day=1.0)) < 1e-6
+    assert spendable_usd(settings()) is None
 
 
 def test_what_other_machines_spent_on_one_database_counts(desk, spend, tmp_path, run):
@@ -49,12 +49,13 @@ def test_what_other_machines_spent_on_one_database_counts(desk, spend, tmp_path,
         for folder in (desk.jobs.data_dir, tmp_path / "another machine")
     )
     for one in (here, there, here):
-        one.tell()
-    assert there.flags({"budget_day": 3.0, "budget_month": 1.5}) == {
+        one.publish()
+    assert there.budgets_here({"budget_day": 3.0, "budget_month": 1.5}) == {
         "budget_day": 1.0,
-        "budget_month": NOTHING,
+        "budget_month": EMPTY_BUDGET,
     }
-    assert here.flags({"budget_day": 3.0}) == {"budget_day": 3.0}  # which its own runs lessen
+    # its own runs lessen what is left here by themselves
+    assert here.budgets_here({"budget_day": 3.0}) == {"budget_day": 3.0}
     (tmp_path / "config.toml").write_text("budget-day = 3.0\n")
     where = str(tmp_path / "another machine")
     told = run("usage", "--data-dir", where, RESEARCH_JOBS_URL=desk.jobs.database.url)

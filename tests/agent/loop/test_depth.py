@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from agent.config import options
+from agent.config import load_options
 from agent.guard.budget import Budget
 from agent.journal.runs import Runs
 from agent.limits import EFFORTS
@@ -67,7 +67,7 @@ def test_each_depth_goes_further_than_the_one_before():
     quick, standard, deep = (EFFORTS[name] for name in ("quick", "standard", "deep"))
     for name in ("steps", "sources", "first_reads", "searches", "sections", "parts_steps"):
         assert getattr(quick, name) < getattr(standard, name) < getattr(deep, name)
-    assert options({"depth": "deep"}).effort is deep
+    assert load_options({"depth": "deep"}).effort is deep
 
 
 class Endless:

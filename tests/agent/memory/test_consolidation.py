@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _ids(memory: Memory, query: str, **options: bool) -> list[int]:
-    return [hit.id for hit in memory.search(query, 5, **options)]
+    return [hit.id for hit in memory.entries.search(query, 5, **options)]
 
 
 def test_a_proven_association_finds_what_the_words_do_not(memory: Memory) -> None:

@@ -90,6 +90,6 @@ def test_nothing_of_a_cleared_namespace_is_left_in_any_file(tmp_path: Path) -> N
 def test_what_a_forgotten_conversation_said_is_gone_from_every_file(tmp_path: Path) -> None:
     with Memory.open(tmp_path) as memory:
         memory.append_turn("talk", "user", "about wombatology")
-        memory.conversations.delete("talk")
+        memory.conversations.delete()
         stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"wombatology" not in stored

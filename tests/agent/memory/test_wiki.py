@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.config import options
+from agent.config import load_options
 from agent.errors import UsageError
 from agent.memory import Memory, Origin
 from agent.memory.wiki_sync import sync_wiki
@@ -71,7 +71,7 @@ def test_relationships_are_added_once_and_linted(wiki: Wiki) -> None:
 
 def test_types_categories_and_required_files_are_settings(tmp_path: Path) -> None:
     told = {"types": ["likes"], "required": ["charter.md"], "categories": {"*/t*.md": "Water"}}
-    rules = options({"wiki_rules": told}).wiki_rules
+    rules = load_options({"wiki_rules": told}).wiki_rules
     wiki = Wiki(tmp_path, rules)
     wiki.ensure()
     for name in ("sea/tides", "sea/sand"):

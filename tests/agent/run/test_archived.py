@@ -11,7 +11,7 @@ from agent.errors import JournalError
 from agent.journal.events import Journal
 from agent.journal.runs import Runs
 from agent.run.record import RunRecord
-from agent.run.recorded import without_reach
+from agent.run.recorded import with_harmless_settings
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 GREEDY = {
@@ -50,7 +50,7 @@ def record(tmp_path):
 
 
 def test_an_archive_does_not_say_what_this_machine_may_reach(record):
-    harmless = without_reach(record)
+    harmless = with_harmless_settings(record)
     assert harmless.started["options"] == {"max_steps": 3}
     assert harmless.question == record.question
     assert record.started["options"] == json.loads(json.dumps(GREEDY))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from agent.config import options
+from agent.config import load_options
 from agent.run.expectations import read_suite
 
 ROOT = Path(__file__).parents[3]
@@ -29,7 +29,7 @@ def test_the_file_of_checks_is_read(tmp_path):
     (tmp_path / "checks.yaml").write_text(CHECKS)
     suite = read_suite(tmp_path / "checks.yaml")
     assert [bool(check.run) for check in suite.checks] == [False, False, True]
-    assert options(suite.options).max_steps == 8
+    assert load_options(suite.options).max_steps == 8
 
 
 def test_the_workflow_gives_the_action_inputs_that_it_has():

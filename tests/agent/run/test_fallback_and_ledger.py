@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent.config import options
+from agent.config import load_options
 from agent.journal.runs import Runs
 from agent.journal.usage import total, usage
 from agent.memory import Memory
@@ -42,7 +42,7 @@ def test_thumbs_move_the_scores_of_the_skills_that_were_given():
 
 
 def test_looking_ahead_shows_prompt_plan_and_cost():
-    settings = options({"model": "openai/gpt-4o"})
+    settings = load_options({"model": "openai/gpt-4o"})
     ahead = preview("Look at one and then at two and compare", settings, {})
     assert (ahead.model, ahead.plans) == ("openai/gpt-4o", True)
     assert "WEB_SEARCH" in ahead.functions
@@ -51,6 +51,6 @@ def test_looking_ahead_shows_prompt_plan_and_cost():
 
 
 def test_looking_ahead_at_the_keyless_model_costs_nothing():
-    ahead = preview("When?", options({}), {})
+    ahead = preview("When?", load_options({}), {})
     assert (ahead.model, ahead.plans, ahead.usd) == ("extractive", False, 0.0)
     assert "WEB_SEARCH" in ahead.system

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from agent.config import options
+from agent.config import load_options
 from agent.memory import Memory, Turn
 from agent.run.conversation_jobs import ConversationJobs, FinishedTurn, feedback
 from agent.tools.skill_tools import learn
@@ -113,7 +113,7 @@ def test_skills_are_listed_shown_and_forgotten_from_the_shell(run, tmp_path):
 
 
 async def test_turns_that_are_no_longer_shown_are_cut_to_their_gist_where_no_model_is_asked():
-    limits = options({"limits": {"recent_turns": 2, "condense_past": 3}}).limits
+    limits = load_options({"limits": {"recent_turns": 2, "condense_past": 3}}).limits
 
     async def in_thread(function, *args):
         return function(*args)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from agent.evidence.facts import facts_of
 from agent.evidence.passages import columns_of, nearest_quote
+from agent.evidence.schema import pointer
 from agent.evidence.verify import verify_claim
-from agent.review.schema import pointer
 from agent.types import Verdict, VerdictState
 from browser.text.sentences import sentences
 from browser.text.words import content_words, words
@@ -23,9 +23,9 @@ from browser.text.words import content_words, words
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from agent.evidence.schema import Schema
     from agent.evidence.store import Evidence
     from agent.evidence.verify import Judge
-    from agent.review.schema import Schema
     from agent.types import Passage
 
 ValuePath = tuple[str | int, ...]

@@ -9,8 +9,7 @@ import pytest
 from agent.evidence import Evidence, check_answer
 from agent.guard.budget import Budget
 from agent.guard.model_client import ModelClient
-from agent.models.base import ModelReply
-from agent.review.judge import (
+from agent.loop.judge import (
     Verdicts,
     judge,
     judge_request,
@@ -18,6 +17,7 @@ from agent.review.judge import (
     open_claims,
     read_verdicts,
 )
+from agent.models.base import ModelReply
 from agent.types import VerdictState
 from browser.types import Document, Outcome, Page
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from agent.errors import ModelError, ReplayDiverged, ResearchError
 from agent.evidence.answer import check_answer
 from agent.guard.model_client import ModelClient
 from agent.journal.events import REVIEW
+from agent.loop.judge import Verdicts, judge, judge_system, open_claims
 from agent.models.base import Task, takes
 from agent.prompts import prompt
 from agent.protocol.replies import MARKUP, gives_up, inert
-from agent.review.judge import Verdicts, judge, judge_system, open_claims
 from agent.types import VerdictState
 from browser.text.sentences import sentences
 from browser.text.words import content_words
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from agent.evidence.store import Evidence
-    from agent.guard.budget import Budget
     from agent.guard.model_client import Record
     from agent.loop.loop import LoopResult
+    from agent.loop.orchestrator import Orchestrator
     from agent.models.base import Model
     from agent.types import Passage
 
@@ -35,17 +35,6 @@ NO_ANSWER = "it does not answer the question that was asked"
 _CITATION = re.compile(r"\[[^\]]*\]")
 
 
-class Answering(Protocol):
-    """The work that an answer came of, as far as the gate needs it."""
-
-    as_report: bool
-    model: Model
-    budget: Budget
-
-    async def go_on(self, answer: str, said: str) -> LoopResult:
-        """Say something about an answer, and work until there is another one."""
-
-
 @dataclass(slots=True)
 class Gate:
     """Checks an answer before it leaves: code first, then a judge, then one round of repair.
@@ -53,7 +42,7 @@ class Gate:
     `judge` decides what code leaves open; None leaves it open. `verdicts` are its decisions.
     """
 
-    work: Answering
+    work: Orchestrator
     evidence: Evidence
     record: Record
     judge: Model | None = None
@@ -122,7 +111,7 @@ class SectionGate:
 
 
 async def repaired(
-    work: Answering, result: LoopResult, said: str, kept: Sequence[str] = ()
+    work: Orchestrator, result: LoopResult, said: str, kept: Sequence[str] = ()
 ) -> LoopResult:
     """Let the answer be mended; the first one stands where that fails.
 

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from agent.evidence.schema import Schema
+from agent.evidence.schema_values import stands_in
 from agent.export import export
 from agent.journal.runs import Runs
-from agent.review.schema import Schema
-from agent.review.schema_values import stands_in
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.guard.budget import LimitReached
-from agent.guard.repetition import Circle, Repetition
+from agent.loop.repetition import Circle, Repetition
 from agent.protocol import CallResult
 from agent.types import ToolCall
 

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import ReplayDiverged, ResearchError
 from agent.evidence.facts import facts_of
+from agent.evidence.schema import pointer
+from agent.evidence.schema_values import CheckedValues, ValuesDraft, check_values, stands_in
 from agent.evidence.store import format_passage
 from agent.guard.model_client import ModelClient
 from agent.journal.events import JUDGE, VALUES
 from agent.keyless.question import AnswerKind, analyse
+from agent.loop.judge import CITED, cited_passages
 from agent.models.base import Task, takes
 from agent.prompts import prompt
 from agent.protocol.replies import inert, loose_object
-from agent.review.judge import CITED, cited_passages
-from agent.review.schema import pointer
-from agent.review.schema_values import CheckedValues, ValuesDraft, check_values, stands_in
 from agent.types import Message
 from browser.text.sentences import sentences
 from browser.text.words import content_words
@@ -30,9 +30,9 @@ from browser.text.words import content_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agent.evidence.schema import Field, Schema
     from agent.evidence.store import Evidence
-    from agent.review.gate import Gate
-    from agent.review.schema import Field, Schema
+    from agent.loop.gate import Gate
     from agent.types import Passage
 
 EACH = 4

@@ -1,0 +1,174 @@
+"""Serving HTTP to whoever may ask: on loopback unless told otherwise, and behind a token.
+
+A page of another site gets nowhere: it has no token, and a Host that it made up for our address
+(DNS rebinding), or its own Origin, is refused before the token is looked at.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import socket
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from contextlib import contextmanager, suppress
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qsl
+
+from jinja2 import Template
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+
+from agent.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Scope = MutableMapping[str, Any]
+Send = Callable[[Any], Awaitable[None]]
+Receive = Callable[[], Awaitable[Any]]
+App = Callable[[Any, Receive, Send], Awaitable[None]]
+HOST: Final = "127.0.0.1"
+MAX_LOGIN_BYTES: Final = 8_192
+"""Of the login form's body; it holds one token, and comes from somebody without one."""
+NO_STORE: Final = {"cache-control": "no-store"}
+
+
+@contextmanager
+def listening_socket(port: int, host: str = HOST) -> Iterator[socket.socket]:
+    """Bind a port for the length of a block; 0 is any. Raises `UsageError` where it is taken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((host, port))
+        except OSError as error:
+            raise UsageError(
+                f"cannot listen on port {port}: {error.strerror}", hint="Name another --port."
+            ) from error
+        yield listening
+
+
+def local_hosts(port: int) -> list[str]:
+    """The Host headers with which a browser of this machine calls a port on loopback."""
+    return [f"{HOST}:{port}", f"localhost:{port}", f"[::1]:{port}"]
+
+
+class TokenAuth:
+    """ASGI middleware: requests with the token pass, others get 401, or 403 for a foreign site.
+
+    `hosts` are the Host headers that are accepted (None: all). Programs send the token as a bearer.
+    A browser logs in with the form that a 401 shows it, or once with `/?ticket=…`: an address
+    stays in a browser's history, so none holds the token. From then on it sends `cookie` (""
+    where browsers cannot log in), and for a request that changes something an Origin, too.
+    `open_paths` need no token, but one of the hosts.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        token: str,
+        hosts: Iterable[str] | None = None,
+        *,
+        cookie: str = "",
+        ticket: str = "",
+        open_paths: frozenset[str] = frozenset(),
+    ) -> None:
+        self._app = app
+        self._bearer = f"Bearer {token}"
+        self._hosts = None if hosts is None else frozenset(hosts)
+        self._cookie = cookie
+        # The browser keeps a hash in place of the token, which is good for nothing else.
+        self._session = hmac.new(token.encode(), b"a browser's session", "sha256").hexdigest()
+        self._ticket = ticket
+        self._open_paths = open_paths
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer it."""
+        if scope["type"] == "http":
+            answer = await self._answer(Request(scope, receive))
+            await (answer or self._app)(scope, receive, send)
+        elif scope["type"] == "lifespan":  # no route speaks WebSocket
+            await self._app(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response | None:
+        """The login or the refusal that a request gets; None where it may pass."""
+        status = self._refusal_status(request)
+        if status != 403 and await self._logs_in(request):
+            headers = {"referrer-policy": "no-referrer", **NO_STORE}
+            answer = RedirectResponse("/", 303, headers)
+            answer.set_cookie(self._cookie, self._session, httponly=True, samesite="strict")
+            return answer
+        return self._refuse(request, status) if status else None
+
+    def _refusal_status(self, request: Request) -> int:
+        """401 or 403; 0 where the request may pass."""
+        headers = request.headers
+        host, origin = headers.get("host", "").lower(), headers.get("origin", "").lower()
+        same_origin = not origin or origin.partition("://")[2] == host
+        if self._hosts is not None and (host not in self._hosts or not same_origin):
+            return 403
+        # Not `request.url`, which is put together with the Host that the client sent.
+        bearer = headers.get("authorization", "").encode("latin-1")
+        if request.scope["path"] in self._open_paths or _is_secret(bearer, self._bearer):
+            return 0
+        session = request.cookies.get(self._cookie, "").encode()
+        if not (self._cookie and _is_secret(session, self._session)):
+            return 401
+        # Browsers send cookies with what other sites make them ask for (CSRF).
+        read_only = request.method in ("GET", "HEAD")
+        site = headers.get("sec-fetch-site", "none")
+        return 0 if site in ("same-origin", "none") and (read_only or origin) else 403
+
+    async def _logs_in(self, request: Request) -> bool:
+        """True for the login form with the token, or the ticket, which counts once."""
+        if not self._cookie or request.scope["path"] != "/":
+            return False
+        if request.method == "POST":
+            body = b""
+            with suppress(ClientDisconnect):
+                async for chunk in request.stream():
+                    body += chunk
+                    if len(body) > MAX_LOGIN_BYTES:
+                        break
+            token = dict(parse_qsl(body.decode("latin-1"))).get("token", "")
+            return _is_secret(f"Bearer {token}".encode(), self._bearer)
+        ticket = request.scope.get("query_string", b"").removeprefix(b"ticket=")
+        valid = bool(self._ticket) and _is_secret(ticket, self._ticket)
+        self._ticket = "" if valid else self._ticket
+        return valid
+
+    def _refuse(self, request: Request, status: int) -> Response:
+        """The refusal: a page with the login form for a browser, JSON for a program."""
+        headers = {"x-content-type-options": "nosniff", "content-security-policy": _LOGIN_POLICY}
+        headers |= NO_STORE | ({"www-authenticate": "Bearer"} if status == 401 else {})
+        kind, message = _REFUSALS[status]
+        if "text/html" in request.headers.get("accept", ""):
+            can_log_in = bool(self._cookie) and status == 401
+            page = _LOGIN_PAGE.render(style=_LOGIN_STYLE, message=message, can_log_in=can_log_in)
+            return HTMLResponse(page, status, headers)
+        return JSONResponse({"error": {"message": message, "type": kind}}, status, headers)
+
+
+def _is_secret(shown: bytes, secret: str) -> bool:
+    """Compare with a secret, in a time that tells nothing of it."""
+    return hmac.compare_digest(shown, secret.encode())
+
+
+_UNAUTHORIZED: Final = (
+    "no token, or a wrong one: send `Authorization: Bearer TOKEN`, or open the address that"
+    " `research serve` printed"
+)
+_REFUSALS: Final = {
+    401: ("unauthorized", _UNAUTHORIZED),
+    403: ("forbidden", "this Host or Origin may not ask here"),
+}
+_TEMPLATES = resources.files("agent").joinpath("templates")
+_LOGIN_STYLE: Final = _TEMPLATES.joinpath("login.css").read_text("utf-8").strip()
+_LOGIN_PAGE: Final = Template(_TEMPLATES.joinpath("login.html").read_text("utf-8"), autoescape=True)
+_STYLE_HASH: Final = base64.b64encode(hashlib.sha256(_LOGIN_STYLE.encode()).digest()).decode()
+_LOGIN_POLICY: Final = (
+    f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}';"
+    " form-action 'self'; frame-ancestors 'none'"
+)

@@ -1,0 +1,154 @@
+"""The journal of a run as it grows, as server-sent events for all who watch.
+
+The file is what is sent, line by line and to the byte, whichever process writes it; what it does
+not keep (the pieces of a reply, questions) comes in between. Who comes late, or again, begins
+behind the event they name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from agent.journal.events import AFTER
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+POLL_SECONDS: Final = 0.15
+"""Between two looks at the journal of another process; our own runs say when they wrote."""
+KEEP_ALIVE_SECONDS: Final = 15.0
+"""Proxies cut a connection that is silent for a minute; EventSource does not mind comments."""
+KEEP_ALIVE: Final = b": still here\n\n"
+END: Final = b"event: end\ndata: {}\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """An event as JSON; `seq` is its number in the journal, None where that does not keep it."""
+
+    seq: int | None
+    data: bytes
+
+    def as_sse(self) -> bytes:
+        """Write it as a server-sent event."""
+        number = b"" if self.seq is None else b"id: %d\n" % self.seq
+        return b"%sdata: %s\n\n" % (number, self.data)
+
+
+class EventStream:
+    """One journal, read once however many watch it; `is_active` says that it may still grow."""
+
+    def __init__(self, journal: Path, is_active: Callable[[], bool]) -> None:
+        self.watchers = 0
+        self._journal = journal
+        self._is_active = is_active
+        self._frames: list[Frame] = []
+        self._offset = 0
+        self._answered = False
+        self._finished = False
+        self._closed = False
+        self._grown = asyncio.Event()
+        self._polling: asyncio.Task[None] | None = None
+
+    def read(self) -> None:
+        """Read the whole lines that were written since."""
+        with suppress(FileNotFoundError), self._journal.open("rb") as file:
+            file.seek(self._offset)
+            lines, newline, _ = file.read().rpartition(b"\n")
+            if newline:
+                self._offset += len(lines) + 1
+                for line in lines.split(b"\n"):
+                    self._add(line)
+                self._wake()
+
+    def _add(self, line: bytes) -> None:
+        event = json.loads(line)
+        match event["type"]:
+            case "run.finished":  # with jobs `after` the answer, more is to come
+                self._answered, self._finished = True, event["data"].get("after") is None
+            case "run.settled":
+                self._finished = True
+            case "run.interrupted":
+                self._finished = self._answered  # else its report is still to come
+            case "model.request" if not event["place"].startswith(AFTER):  # it was resumed
+                self._answered = self._finished = False
+        self._frames.append(Frame(event["seq"], line))
+
+    def add_passing(self, **event: Any) -> None:
+        """Send what the journal does not keep, behind what was written before it."""
+        self.read()
+        data = json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode()
+        self._frames.append(Frame(None, data))
+        self._wake()
+
+    def finish(self) -> None:
+        """End with what is written by now: the process of the run is gone, however it ended."""
+        self.read()
+        self._finished = True
+        self._wake()
+
+    def close(self) -> None:
+        """Let all watchers go."""
+        self._closed = True
+        self._wake()
+
+    def _wake(self) -> None:
+        self._grown.set()
+        self._grown = asyncio.Event()
+
+    @property
+    def over(self) -> bool:
+        """True where no event is to come."""
+        return self._closed or (self._finished and not self._is_active())
+
+    def has_after(self, seq: int) -> bool:
+        """True where an event with a higher number is here, or may come."""
+        self.read()
+        return not self.over or any(f.seq is not None and f.seq > seq for f in self._frames)
+
+    async def sse(self, after: int) -> AsyncIterator[bytes]:
+        """Yield the events behind the number `after` as server-sent events; the last is `end`."""
+        async for frame in self.frames(after):
+            yield KEEP_ALIVE if frame is None else frame.as_sse()
+        yield END
+
+    async def frames(self, after: int = -1) -> AsyncIterator[Frame | None]:
+        """Yield each event behind `after` once, until the run is over; None for a long silence."""
+        self.watchers += 1
+        if self._polling is None or self._polling.done():
+            self._polling = asyncio.create_task(self._poll())
+        try:
+            self.read()
+            last_kept = max((n for n, f in enumerate(self._frames) if f.seq is not None), default=0)
+            at = 0
+            while True:
+                # Before the frames: what comes while they are sent must not be missed.
+                grown, over = self._grown, self.over
+                while at < len(self._frames):
+                    frame, at = self._frames[at], at + 1
+                    if frame.seq is None and at > last_kept:  # else a reply that is whole by now
+                        yield frame
+                    elif frame.seq is not None and frame.seq > after:
+                        after = frame.seq
+                        yield frame
+                if over:
+                    return
+                try:
+                    async with asyncio.timeout(KEEP_ALIVE_SECONDS):
+                        await grown.wait()
+                except TimeoutError:
+                    yield None
+        finally:
+            self.watchers -= 1
+
+    async def _poll(self) -> None:
+        """Read what another process writes, as long as anybody watches."""
+        while self.watchers:
+            await asyncio.sleep(POLL_SECONDS)
+            if not self._is_active():
+                self.read()

@@ -1,0 +1,206 @@
+"""What the routes of a server share, and the dependencies by which they get it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+
+from fastapi import Depends, Query, Request
+from fastapi import Path as PathParam
+
+from agent.config import private_folder
+from agent.errors import NotFound, UsageError
+from agent.journal.runs import RunFolder
+from agent.memory.memory_api import Memory
+from agent.run.settings import open_memory
+from agent.serve.library import Library, start_of
+from agent.serve.run_manager import ActiveRun, RunManager
+
+if TYPE_CHECKING:
+    from agent.config import Options
+    from agent.jobs.jobs import Jobs
+    from agent.jobs.monitors import Monitors
+    from agent.jobs.schedules import Schedules
+    from agent.journal.events import Event
+    from agent.serve.schemas import AskForm, RunState
+
+_ASKED_AGAIN: Final = (
+    "depth", "report", "site", "since", "lang", "budget", "timeout", "max_steps", "max_sources",
+    "schema", "corpus",
+)  # fmt: skip
+"""Settings of a run that hold for its question when it is asked again."""
+
+
+class JobStores(NamedTuple):
+    """The queue, schedules and monitors; `flags` of the server go to what is added.
+
+    Synchronous and thread-safe. Raises `UsageError`, `NoSuchJob`, `JobsUnavailable`.
+    """
+
+    jobs: Jobs
+    schedules: Schedules
+    monitors: Monitors
+    flags: Mapping[str, Any]
+
+
+class ServerState:
+    """Runs, library, memory and jobs of a server, and the settings it was started with.
+
+    `flags` are those of its runs; `folder` among them names folders that may be asked.
+    `event_lines` puts an event into words for who waits, `doctor` finds what `research doctor`
+    does (name, well, seen, mend), `open_jobs` opens the jobs.
+    """
+
+    def __init__(
+        self,
+        options: Options,
+        flags: dict[str, Any],
+        *,
+        at_once: int,
+        event_lines: Callable[[Event], list[str]],
+        doctor: Callable[[], Awaitable[list[dict[str, Any]]]],
+        open_jobs: Callable[[], Jobs],
+    ) -> None:
+        self.options = options
+        self.event_lines, self.doctor = event_lines, doctor
+        data = private_folder(options.data)
+        folders = [Path(folder) for folder in flags.get("folder", ())]
+        folders += [options.corpus] if options.corpus else []
+        self.folders = {path.resolve().name: str(path.resolve()) for path in folders}
+        self.has_tab = bool(options.attach or options.cdp)
+        # Each question says which of these it asks; it asks the web where it names none.
+        sources = ("folder", "attach", "cdp", "corpus")
+        own = {name: value for name, value in flags.items() if name not in sources}
+        self.manager = RunManager(data, own, at_once)
+        self.library = Library(self.manager.runs, data)
+        self._job_flags = {n: v for n, v in flags.items() if n not in ("folder", "data_dir")}
+        self._open_jobs = open_jobs
+        self._jobs: JobStores | None = None
+        self._memory: Memory | None = None
+        self._opening = Lock()
+
+    def memory(self) -> Memory:
+        """The memory, opened once; raises `UsageError` where the server goes without."""
+        if not self.options.memory:
+            raise UsageError("memory is off in this server", hint="Leave --no-memory away.")
+        with self._opening:
+            if self._memory is None:
+                self._memory = open_memory(self.options, os.environ)
+            return self._memory
+
+    def jobs(self) -> JobStores:
+        """The jobs, opened once; raises `UsageError` where their engine is not installed."""
+        with self._opening:
+            if self._jobs is None:
+                jobs = self._open_jobs()
+                # An extra, and large: loaded with the engine, which is there by now.
+                from agent.jobs.monitors import Monitors  # noqa: PLC0415
+                from agent.jobs.schedules import Schedules  # noqa: PLC0415
+
+                self._jobs = JobStores(jobs, Schedules(jobs), Monitors(jobs), self._job_flags)
+            return self._jobs
+
+    async def close(self) -> None:
+        """Stop what is at work, and let the memory go."""
+        await self.manager.close()
+        if self._memory is not None:
+            self._memory.close()
+
+    def find(self, name: str) -> RunFolder:
+        """Find a run by its whole id, or `last`; raises `NotFound`."""
+        path = self.manager.runs.root / name
+        if (path / "journal.jsonl").is_file():
+            return RunFolder(path)
+        if name == "last":
+            return self.manager.runs.find(name)
+        raise NotFound(f"no run {name}", hint="`/api/runs` lists them.")
+
+    async def ask(self, form: AskForm) -> ActiveRun:
+        """Start the run of a form."""
+        flags = form.model_dump(
+            by_alias=True,
+            exclude_none=True,
+            exclude={"question", "source", "continues", "attended"},
+        )
+        flags |= self._source_flags(form.source)
+        if form.continues:
+            flags["continue_run"] = self.find(form.continues).id
+        return await self.manager.start(form.question, flags, attended=form.attended)
+
+    def _source_flags(self, source: str) -> dict[str, Any]:
+        """The flags of a source that is offered; raises `UsageError` for any other."""
+        if source == "web":
+            return {}
+        if source == "tab" and self.has_tab:
+            attach: dict[str, Any] = {"attach": self.options.attach, "cdp": self.options.cdp}
+            return {name: value for name, value in attach.items() if value}
+        if source in self.folders:
+            return {"corpus": self.folders[source], "search": ["corpus"]}
+        offered = ["web", *(["tab"] if self.has_tab else []), *self.folders]
+        raise UsageError(
+            f"this server offers no source {source[:80]!r}",
+            hint=f"There are: {', '.join(offered)}.",
+        )
+
+    async def ask_again(self, folder: RunFolder) -> ActiveRun:
+        """Start a run with the question of another, as it was asked."""
+        start = await asyncio.to_thread(start_of, folder)
+        options = start.get("options") or {}
+        flags = {n: options[n] for n in _ASKED_AGAIN if options.get(n) not in (None, [], False)}
+        if start.get("schema"):
+            flags["schema"] = start["schema"]
+        return await self.manager.start(str(start.get("question", "")), flags)
+
+    def current(self, row: RunState) -> RunState:
+        """A run as the library has it, or at work with what it asks now."""
+        active = self.manager.active.get(row.run)
+        if active is None:
+            return row
+        questions = list(active.questions.values())
+        return row.model_copy(update={"status": "at work", "asked": questions})
+
+
+async def _state(request: Request) -> ServerState:
+    state: ServerState = request.app.state.server
+    return state
+
+
+State = Annotated[ServerState, Depends(_state)]
+RunName = Annotated[str, PathParam(pattern=r"^[\w-]{1,80}$", description="A run's id, or `last`.")]
+Limit = Annotated[int, Query(ge=1, le=500)]
+
+
+async def _folder(state: State, run: RunName) -> RunFolder:
+    return state.find(run)
+
+
+Run = Annotated[RunFolder, Depends(_folder)]
+"""The run that a path names."""
+
+
+async def _active_run(state: State, run: RunName) -> ActiveRun:
+    active = state.manager.active.get(state.find(run).id)
+    if active is None:
+        raise NotFound(f"{run} is not at work here", hint="It ended, or another process runs it.")
+    return active
+
+
+AtWork = Annotated[ActiveRun, Depends(_active_run)]
+"""The run that a path names, which must be at work here."""
+
+
+def _memory(state: State) -> Memory:
+    return state.memory()
+
+
+def _jobs(state: State) -> JobStores:
+    return state.jobs()
+
+
+# Not `async`: FastAPI calls them in a thread, and opening a store takes a while.
+MemoryStore = Annotated[Memory, Depends(_memory)]
+OpenJobs = Annotated[JobStores, Depends(_jobs)]
