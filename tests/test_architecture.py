@@ -54,7 +54,7 @@ def test_the_page_names_files_that_hold_what_is_looked_for() -> None:
     text = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
     paths = re.findall(r"`([a-z_/]+/(?:[a-z_]+\.(?:py|js|html))?)`", text)
     assert len(paths) > 60
-    assert [path for path in paths if not (ROOT / path).exists()] == []
+    assert [path for path in paths if not (ROOT / path).exists()] == ["blobs/"]  # of a run
     for name, path in re.findall(r"`(\w+)`\s+in\s+`([^`]+)`", text):
         defined = rf"^(class|(async )?def) {name}\b"
         assert re.search(defined, (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE), name
