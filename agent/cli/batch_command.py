@@ -91,7 +91,7 @@ def batch(
         folder.mkdir(parents=True, exist_ok=True)  # what is asked can be kept
         made = Batch(jobs, items, folder, retry=own["retry"])
         if again:
-            made.forget()
+            made.delete_jobs()
         processes = max(1, min(os.cpu_count() or 1, own["at_once"] // _EACH))
         before = made.enqueue(math.ceil(own["at_once"] / processes))
         if before:
@@ -101,7 +101,7 @@ def batch(
         with _helpers(processes - 1, jobs, made.queue, own["host_delay"]):
             stopped = asyncio.run(_through(made, worker, own["batch_budget"]))
         made.write()
-        found = made.found()
+        found = made.jobs()
     return _told(found, folder, stopped=stopped)
 
 
@@ -137,12 +137,12 @@ async def _through(made: Batch, worker: Worker, budget: float | None) -> str:
     async with worker:
         with _BatchProgress() as view:
             while not interrupted.is_set():
-                found = await asyncio.to_thread(made.found)
+                found = await asyncio.to_thread(made.jobs)
                 under_way = {name: p.usd for name, p in worker.running.items()}
                 ended = sum(job.usd for job in found if job.id not in under_way)
                 spent = ended + sum(under_way.values())
                 view.show(found, spent)
-                if budget and await asyncio.to_thread(made.stop_spending, found, spent, budget):
+                if budget and await asyncio.to_thread(made.enforce_budget, found, spent, budget):
                     stopped = f"the budget of ${budget:.2f} is reached"
                 if all(job.state not in ("waiting", "queued", "running") for job in found):
                     return stopped

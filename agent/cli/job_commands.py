@@ -24,7 +24,7 @@ from agent.cli.stores import (
 )
 from agent.cli.terminal import first_of, interruption, note, print_json, print_rows
 from agent.config import load_options
-from agent.jobs.job import seconds_of
+from agent.jobs.job import parse_duration
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from agent.jobs.jobs import Jobs
     from agent.jobs.monitors import Monitor, MonitorChange
     from agent.jobs.schedules import Schedule
-    from agent.jobs.worker import Handler
 
 
 def _group(name: str, told: str) -> click.Group:
@@ -101,7 +100,7 @@ def add(
 ) -> None:
     """Add QUESTION to the queue, with the flags of `research ask`."""
     own = {name: flags.pop(name) for name in ("priority", "after", "ttl", "retry", "notify")}
-    wait = seconds_of(delay) if delay else 0.0
+    wait = parse_duration(delay) if delay else 0.0
     job = jobs.add(" ".join(question), delay=wait, **own, **given(flags))
     if as_json:
         print_json(job)
@@ -222,7 +221,7 @@ def worker(
 
     Killed, it loses nothing: its runs go on where they stopped, with another worker or the next.
     """
-    settings = given({**flags, "stall": seconds_of(flags["stall"]) if flags["stall"] else None})
+    settings = given({**flags, "stall": parse_duration(flags["stall"]) if flags["stall"] else None})
     with open_jobs(jobs_url, data_dir) as jobs:
         try:
             return asyncio.run(
@@ -235,16 +234,12 @@ def worker(
 async def _work(
     jobs: Jobs, settings: dict[str, Any], *, until_empty: bool, with_parent: bool
 ) -> int:
-    from agent.channels.running import channel_ways  # noqa: PLC0415 - as below
-    from agent.jobs.monitor_looks import look  # noqa: PLC0415 - as below
-    from agent.jobs.schedules import fire_due  # noqa: PLC0415 - as below
-    from agent.jobs.telling import remind  # noqa: PLC0415 - as below
+    from agent.channels.channel_runner import channel_senders  # noqa: PLC0415 - as below
     from agent.jobs.worker import Worker  # noqa: PLC0415 - loads DBOS, an extra
 
     stopped = interruption()
-    settings["ways"] = partial(channel_ways, environ=os.environ)
-    handlers: dict[str, Handler] = {"monitor": look, "remind": remind}
-    async with Worker(jobs, handlers=handlers, upkeep=[fire_due], **settings) as working:
+    settings["senders"] = partial(channel_senders, environ=os.environ)
+    async with Worker(jobs, **settings) as working:
         note(f"Worker {working.id} takes jobs from {_where(jobs)}. Ctrl-C ends it.")
         ends = [stopped.wait(), working.cut_off(), _tell(jobs, until_empty=until_empty)]
         await first_of(*ends, *([_parent_ended()] if with_parent else []))
@@ -408,7 +403,7 @@ def refs(jobs: Jobs, url: str, **flags: Any) -> None:
 
 
 def _page(url: str, jobs: Jobs, flags: dict[str, Any], ref: str = "") -> tuple[str, dict[str, str]]:
-    from agent.jobs.monitor_looks import page_with_refs  # noqa: PLC0415 - as above
+    from agent.jobs.monitor_checks import page_with_refs  # noqa: PLC0415 - as above
 
     settings = load_options({**given(flags), "data_dir": jobs.data_dir}, config=True)
     return asyncio.run(page_with_refs(url, settings, ref))

@@ -12,8 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agent.channels.channel_runner import (
+    channel_settings,
+    check_channel,
+    check_settings,
+    run_channels,
+)
 from agent.channels.dialogue import Dialogue
-from agent.channels.running import check_channel, checked, run_channels, settings_of
 from agent.cli.flags import (
     MANY,
     data_dir_option,
@@ -28,7 +33,7 @@ from agent.cli.stores import jobs_url_option, open_jobs
 from agent.cli.terminal import complain, note, print_rows
 from agent.config import config_path, load_options, read_file
 from agent.errors import ResearchError, UsageError, from_extra
-from agent.jobs.job import plain
+from agent.jobs.job import json_flags
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -72,7 +77,7 @@ def serve(
     **flags: Any,
 ) -> None:
     """Serve the page and the API on loopback; takes the flags of a question for its runs."""
-    named = plain(flags)
+    named = json_flags(flags)
     settings = load_options(named, config=True)
     with from_extra("serve"):
         from agent.serve.app import serve_app  # noqa: PLC0415 - an extra, of this command alone
@@ -123,7 +128,7 @@ def _options(ctx: click.Context) -> Options:
 @click.pass_context
 def list_(ctx: click.Context) -> None:
     """Name the channels, whom each hears, and which of its secrets are not set."""
-    print_rows([*settings_of(_options(ctx)).items()], _channel, empty=NO_CHANNELS)
+    print_rows([*channel_settings(_options(ctx)).items()], _channel, empty=NO_CHANNELS)
 
 
 def _channel(row: tuple[str, tuple[Any, Any]]) -> str:
@@ -152,7 +157,7 @@ def add(name: str, settings: tuple[str, ...], kind: str | None, allow: tuple[str
             raise UsageError(f"{setting!r} is no setting", hint="Write it as name=value.")
         row[key] = parsed(value, dict)
     row.setdefault("kind", name)
-    made, _ = checked(name, row)
+    made, _ = check_settings(name, row)
     file["channels"] = {**rows, name: row}
     print(f"{name} is set in {write_settings(file)}")
     missing = [variable for variable in made.keys.values() if not os.environ.get(variable)]

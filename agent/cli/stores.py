@@ -119,7 +119,7 @@ def tasks_of(settings: Options) -> Sequence[Tool]:
 def check_tasks(settings: Options) -> None:
     """Raise `UsageError` where tasks are allowed, and cannot be set or told of."""
     with from_extra("jobs"):
-        from agent.jobs.jobs import check_targets  # noqa: PLC0415 - as above
+        from agent.jobs.job_notices import check_targets  # noqa: PLC0415 - as above
     check_targets(settings.allow_tasks)
 
 
