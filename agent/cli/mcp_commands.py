@@ -70,7 +70,7 @@ def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: A
     named = given(flags)
     settings = load_options(named, config=True)
     with from_extra("mcp"):
-        from agent.mcp import server  # noqa: PLC0415 - an extra, of these commands alone
+        from agent.mcp import server, transports  # noqa: PLC0415 - an extra, of these commands alone
 
     def make(session: Any) -> Any:
         return server.make_server(
@@ -78,7 +78,7 @@ def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: A
         )
 
     if not http:
-        asyncio.run(server.serve_stdio(settings, make))
+        asyncio.run(transports.serve_stdio(settings, make))
         return
     required = token or secrets.token_urlsafe(32)
 
@@ -87,7 +87,7 @@ def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: A
         if token is None:
             note(f"Authorization: Bearer {required}")
 
-    asyncio.run(server.serve_http(settings, make, port=port, token=required, ready=ready))
+    asyncio.run(transports.serve_http(settings, make, port=port, token=required, ready=ready))
 
 
 @mcp.command(context_settings=_WORDS_BEHIND)
