@@ -47,23 +47,23 @@ def answer_text(report: Report) -> str:
         _WORDS.get(report.status, ""),
         why,
         report_view.low_confidence_warning(report),
-        plain(report.answer),
+        plain_text(report.answer),
         "\n".join(["Not verified:", *doubtful]) if doubtful else "",
         "\n".join(sources),
     ]
     return clean("\n\n".join(filter(None, blocks))) or "There is no answer."
 
 
-def messages(text: str, longest: int) -> tuple[list[str], bool]:
+def split_answer(text: str, longest: int) -> tuple[list[str], bool]:
     """Cut a text into messages; the second value says that there is more, which is a file's."""
-    pieces = split(text, longest)
+    pieces = split_text(text, longest)
     if len(pieces) <= MOST_MESSAGES:
         return pieces, False
-    head = split(text, longest - length(_WHOLE) - 2)[: MOST_MESSAGES - 1]
+    head = split_text(text, longest - length(_WHOLE) - 2)[: MOST_MESSAGES - 1]
     return [*head[:-1], f"{head[-1]}\n\n{_WHOLE}"], True
 
 
-def split(text: str, longest: int) -> list[str]:
+def split_text(text: str, longest: int) -> list[str]:
     """Cut a text into pieces of at most `longest` UTF-16 units: at paragraphs, else at sentences.
 
     What has no such place is cut between words, and what has none of those where it must be.
@@ -107,7 +107,7 @@ def _words(sentence: str, longest: int) -> Iterable[str]:
     yield sentence
 
 
-def plain(markdown: str) -> str:
+def plain_text(markdown: str) -> str:
     """Give Markdown without its signs: services have signs of their own, or none."""
     tokens = MarkdownIt("commonmark", {"html": False}).parse(markdown)
     said: list[str] = []

@@ -16,12 +16,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.channels.answer_text import answer_text, messages
+from agent.channels.answer_text import answer_text, split_answer
 from agent.channels.channel import Outbound
 from agent.channels.inbox import DONE, FAILED, HELD, SENT, TRYING, UNKNOWN, WAITING, Part
 from agent.errors import NotSent, ResearchError, UsageError
 from agent.export import writer
-from agent.files import write_whole
+from agent.files import write_atomic
 from agent.journal.runs import Runs
 from agent.notify.notice import Attachment
 from agent.notify.service_client import backoff_delay
@@ -210,7 +210,7 @@ class Dialogue:
         text, attach = answer_text(report), tuple(self._settings.attach)
         if self._channel.whole:
             return [Part(0, text, attach)]
-        pieces, more = messages(text, self._channel.longest)
+        pieces, more = split_answer(text, self._channel.longest)
         files = attach or ((".md",) if more else ())
         parts = [Part(n, piece) for n, piece in enumerate(pieces)]
         return [*parts, *(Part(len(parts) + n, "", (end,)) for n, end in enumerate(files))]
@@ -339,7 +339,7 @@ class Dialogue:
         for n, attachment in enumerate(found):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             path = folder / f"{n}-{_file_name(attachment.name)}"
-            write_whole(path, attachment.body, private=True)
+            write_atomic(path, attachment.body, private=True)
             paths.append(path)
         return paths
 

@@ -161,7 +161,7 @@ def show_monitor(stores: OpenJobs, name: Name) -> dict[str, Any]:
 def _monitor_row(stores: JobStores, monitor: Any, *, changes: int | None = None) -> dict[str, Any]:
     """A monitor as JSON, with when it looks next and its last changes, the newest first."""
     newest = stores.monitors.changes(monitor.name)[::-1][:changes]
-    looks = next((s for s in stores.monitors.looks.all() if s.name == monitor.name), None)
+    looks = next((s for s in stores.monitors.schedules.all() if s.name == monitor.name), None)
     row = _row(looks) if looks else {}
     times = {"next": row.get("next"), "zone": row.get("zone", "UTC")}
     return {**_row(monitor), **times, "changes": [*map(_row, newest)]}

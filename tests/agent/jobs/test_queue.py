@@ -11,7 +11,7 @@ import pytest
 
 from agent.cli.job_commands import queue
 from agent.errors import UsageError
-from agent.jobs.job import seconds_of
+from agent.jobs.job import parse_duration
 from agent.journal.runs import RunFolder, Runs
 from agent.run.record import RunRecord
 
@@ -136,7 +136,12 @@ def test_jobs_are_found_by_the_beginning_of_their_id_and_bad_ones_refused(desk):
     with pytest.raises(UsageError):
         desk.add("  ")
     assert len(desk.jobs.list()) == 2
-    assert [seconds_of(text) for text in ("90", "20m", "1h30m", "1d")] == [90, 1200, 5400, 86400]
+    assert [parse_duration(text) for text in ("90", "20m", "1h30m", "1d")] == [
+        90,
+        1200,
+        5400,
+        86400,
+    ]
 
 
 def test_the_same_id_is_one_job_and_a_delayed_one_waits(desk):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
-from agent.channels.answer_text import messages, plain
+from agent.channels.answer_text import plain_text, split_answer
 from agent.channels.channel import MALFORMED, Channel, ChannelLink, ChannelSettings, Outbound
 from agent.channels.inbox import Inbox
 from agent.config import find_plugin, load_options, private_folder
@@ -35,12 +35,12 @@ _LASTS_S = 60.0
 """A connection that held so long was a good one: the next try is at once."""
 
 
-def settings_of(options: Options) -> dict[str, tuple[type[Channel], ChannelSettings]]:
+def channel_settings(options: Options) -> dict[str, tuple[type[Channel], ChannelSettings]]:
     """Read `[channels.NAME]`, each with its class. Raises `UsageError` for what does not hold."""
-    return {name: checked(name, row) for name, row in options.channels.items()}
+    return {name: check_settings(name, row) for name, row in options.channels.items()}
 
 
-def checked(name: str, row: Any) -> tuple[type[Channel], ChannelSettings]:
+def check_settings(name: str, row: Any) -> tuple[type[Channel], ChannelSettings]:
     """Check the settings of one channel. Raises `UsageError`."""
     if not isinstance(row, dict):
         raise UsageError(f"channels.{name} is no table of settings")
@@ -81,7 +81,7 @@ async def opened(
     backoff: float = BACKOFF_S,
 ) -> AsyncIterator[tuple[Channel, Inbox]]:
     """Open a channel, which reaches its own service and nothing else; raises `UsageError`."""
-    made, settings = checked(name, _row(name, options))
+    made, settings = check_settings(name, _row(name, options))
     private = tuple(map(host_and_port, made.places(settings)))
     policy = EgressPolicy(
         allow_hosts=(*made.hosts, *private, *([host_and_port(made.url)] if made.url else ())),
@@ -112,7 +112,7 @@ async def run_channels(
     on, or another process runs one on the same data folder.
     """
     for name in names:
-        checked(name, _row(name, options))
+        check_settings(name, _row(name, options))
     secrets = os.environ if environ is None else environ
     folder = private_folder(options.data / "channels")
 
@@ -170,7 +170,7 @@ async def check_channel(
             raise NotSent(f"{name}: {error}", hint=error.hint) from error
 
 
-def channel_ways(
+def channel_senders(
     options: Options, *, environ: Mapping[str, str], say: Callable[[str], None] = lambda _: None
 ) -> dict[str, Sender]:
     """Give the ways by which `agent.notify` tells somebody in a channel: `NAME:THREAD`."""
@@ -186,10 +186,10 @@ def channel_ways(
 
 
 async def _tell(channel: Channel, where: str, notice: Notice) -> None:
-    text = "\n\n".join(filter(None, (notice.subject, plain(notice.text), notice.url)))
+    text = "\n\n".join(filter(None, (notice.subject, plain_text(notice.text), notice.url)))
     if channel.whole:
         return await channel.send(where, Outbound(text, files=notice.files, id=notice.id))
-    pieces, _ = messages(text, channel.longest)
+    pieces, _ = split_answer(text, channel.longest)
     for n, piece in enumerate(pieces):
         await channel.send(where, Outbound(piece, id=f"{notice.id[-20:]}-{n}"))
     for n, file in enumerate(notice.files):
