@@ -21,7 +21,7 @@ from agent.channels.channel import Outbound
 from agent.channels.delivery import AnswerDelivery
 from agent.channels.inbox import DONE, HELD, WAITING, Part
 from agent.errors import NotSent, ResearchError, UsageError
-from agent.files import write_whole
+from agent.files import write_atomic
 from agent.journal.runs import Runs
 from agent.notify.notice import Attachment
 from agent.run.outcome import FINAL
@@ -343,7 +343,7 @@ class Dialogue:
         for n, attachment in enumerate(files):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             path = folder / f"{n}-{_safe_name(attachment.name)}"
-            write_whole(path, attachment.body, private=True)
+            write_atomic(path, attachment.body, private=True)
             paths.append(path)
         return paths
 

@@ -19,7 +19,7 @@ from dbos import DBOS
 from filelock import AsyncFileLock
 
 from agent.config import private_folder
-from agent.errors import InternalError, ResearchError, error_kind
+from agent.errors import InternalError, ResearchError, error_class
 from agent.jobs.job import LONGEST_DELAY_S, QUEUE, JobOutcome, JobSpec
 from agent.jobs.job_notices import deliver_notice
 from agent.jobs.jobs import (
@@ -198,7 +198,7 @@ async def run_attempt(
     except ResearchError as error:
         # A stalled run is tried once more, even where no retry is asked for.
         tries = max(job.retry, 1) if isinstance(error, RunStalled) else job.retry
-        lasting = any(isinstance(error, error_kind(name)) for name in _LASTING)
+        lasting = any(isinstance(error, error_class(name)) for name in _LASTING)
         again = job.attempt <= tries and not lasting
         return JobOutcome(state="failed", error=str(error), hint=error.hint, again=again)
     failed, info = report.status == "failed", report.error or ErrorInfo(type="", message="")
