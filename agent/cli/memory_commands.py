@@ -265,7 +265,7 @@ async def _word_insights(store: Memory, model_name: str, settings: Options) -> i
 
     async with AsyncExitStack() as stack:
         model = await open_model(stack, model_name, settings, os.environ)
-        if not takes(model, Task.AFTER):
+        if not takes(model, Task.BACKGROUND):
             raise UsageError(f"{model.name} words nothing", hint="Name a language model.")
         return await word_insights(store, model)
 

@@ -22,10 +22,10 @@ from agent.export.verify_run import verify as verify_run
 from agent.export.verify_run import verify_archive
 from agent.journal.runs import Runs
 from agent.run.outcome import exit_code
+from agent.run.prior_run import with_harmless_settings
 from agent.run.record import RunRecord
-from agent.run.recorded import with_harmless_settings
 from agent.run.replay import replay as replay_record
-from agent.run.resume import on_recorded_web
+from agent.run.resume import rerun_on_recorded_web
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def replay(
         if model is None and base_url is None:
             replaying = replay_record(record)
         else:
-            replaying = on_recorded_web(
+            replaying = rerun_on_recorded_web(
                 record, model=model, base_url=base_url, data_dir=data_dir, live=live
             )
         report = asyncio.run(replaying)

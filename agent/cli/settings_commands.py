@@ -20,7 +20,7 @@ from agent.config import (
     read_file,
 )
 from agent.errors import UsageError
-from agent.files import write_whole
+from agent.files import write_atomic
 from agent.guard.secret_store import SecretStore, ValueStore
 from agent.models.providers import PROVIDERS, find_endpoint
 
@@ -94,7 +94,7 @@ def write_settings(settings: dict[str, Any]) -> Path:
     private_folder(target.parent)
     lines = [f"{key.replace('_', '-')} = {_toml(value)}" for key, value in settings.items()]
     try:
-        write_whole(target, ("\n".join(lines) + "\n").encode())
+        write_atomic(target, ("\n".join(lines) + "\n").encode())
     except OSError as error:
         raise UsageError(f"cannot write {target}: {error.strerror}") from error
     return target

@@ -13,7 +13,7 @@ from agent.guard.budget import Budget
 from agent.journal.runs import Runs
 from agent.journal.usage import BudgetLeft, Spending, budget_left
 from agent.models.base import Usage
-from agent.models.providers import find_endpoint, priced
+from agent.models.providers import find_endpoint, with_price
 from browser.net.url import host, registrable_domain
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def make_budget(options: Options, environ: Mapping[str, str]) -> Budget:
         usd,
         options.timeout,
         parts_steps=None if options.max_steps else options.effort.parts_steps,
-        tokens=options.max_tokens,
+        max_tokens=options.max_tokens,
         price=_highest_price(options, environ) if usd else None,
     )
 
@@ -84,7 +84,7 @@ def _highest_price(
 
     def price(tokens_in: int, tokens_out: int) -> float:
         usage = Usage(tokens_in, output_tokens=tokens_out)
-        return max(priced(usage, endpoint.model, endpoint.prices).usd for endpoint in known)
+        return max(with_price(usage, endpoint.model, endpoint.prices).usd for endpoint in known)
 
     return price if known else None
 
