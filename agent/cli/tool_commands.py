@@ -19,7 +19,7 @@ from browser.plugins import KINDS, PluginBroken
 from browser.plugins import plugins as installed
 
 if TYPE_CHECKING:
-    from agent.tools.toolset import Selected
+    from agent.tools.toolset import ToolSelection
 
 
 @click.command()
@@ -51,7 +51,7 @@ def tools(*, as_json: bool, **flags: Any) -> None:
         note(message)
 
 
-async def _select(settings: Options) -> Selected:
+async def _select(settings: Options) -> ToolSelection:
     """Select tools as a run does that has a web, a person and a memory; no server is reached."""
 
     async def answer(_question: str) -> str:
