@@ -1,4 +1,4 @@
-"""Running channels: opened from their settings, listened to, connected again when cut off."""
+"""Running channels: their settings, opening, listening, and reconnecting; notices through them."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ async def run_channels(
 async def _listen(
     name: str, channel: Channel, dialogue: Dialogue, say: Callable[[str], None], backoff: float
 ) -> None:
-    """Listen, and again whenever the connection is lost, after a longer and longer while."""
+    """Listen, and reconnect with backoff whenever the connection is lost."""
     loop = asyncio.get_running_loop()
     attempt = 0
     dialogue.resume()

@@ -1,7 +1,7 @@
 """The database of jobs: SQLite on one machine, Postgres for many; DBOS keeps its tables in it too.
 
-What DBOS has no table for stands in three of ours: which workers live, when a host may be asked
-again, and notes (schedules, monitors, why the queue is paused, what was spent).
+Three tables are ours: the heartbeats of workers, when each host may be asked again, and notes
+(schedules, monitors, settings of the queue, dollars spent).
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class JobsDatabase:
         self.change(row.on_conflict_do_update(index_elements=["id"], set_=alive))
 
     def remove_worker(self, worker: str) -> None:
-        """Take a worker off the list: the jobs that it was running are anybody's."""
+        """Delete a worker: others take over the jobs that it was running."""
         self.change(_workers.delete().where(_workers.c.id == worker))
 
     def living_workers(self, stale: float) -> dict[str, str]:

@@ -1,8 +1,7 @@
-"""Pages, figures and answers that are watched: what changed is told as passages, and kept.
+"""Monitors: pages, figures and answers that are watched, with their last state and changes.
 
-A monitor is a schedule whose job checks again. Its first check reads the page several times, to
-learn what differs by itself. Bodies are kept by their hash in `monitors/NAME` of the data folder,
-the changes with times and hashes in the database of jobs.
+A monitor is a schedule whose jobs are checks (`monitor_checks.py`). Bodies of pages are kept by
+their hash in `monitors/NAME` of the data folder, changes with times and hashes in the database.
 """
 
 from __future__ import annotations
