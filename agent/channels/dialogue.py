@@ -126,6 +126,7 @@ class Dialogue:
 
     async def _refuse(self, message: Inbound) -> None:
         """Refuse a stranger: once with a word where one is set, else in silence."""
+        # of strangers nothing is kept but that they were refused
         who = sha256(message.sender.encode()).hexdigest()[:24]
         if self._inbox.note(f"refused {who}"):
             return

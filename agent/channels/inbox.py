@@ -54,6 +54,7 @@ class Inbox(Notebook):
         self._channel = channel
         path = private_folder(data) / "channels.db"
         try:
+            # autocommit: each statement is on disk when it returns
             self._db = sqlite3.connect(path, isolation_level=None)
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.executescript(_SCHEMA)

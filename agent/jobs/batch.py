@@ -74,6 +74,7 @@ def read_batch(path: Path, flags: Mapping[str, Any]) -> list[BatchItem]:
             load_options(options)
         except UsageError as error:
             raise UsageError(f"{path}, {where}: {error}", hint=error.hint) from error
+        # A question that is edited, or gets another flag, is another job.
         content = json.dumps([question, options], sort_keys=True, ensure_ascii=False)
         digest = hashlib.sha256(content.encode()).hexdigest()[:12]
         same[digest] = same.get(digest, 0) + 1
@@ -151,7 +152,7 @@ class Batch:
                     question=item.question,
                     options=item.options,
                     retry=self._retry,
-                    base_delay=1.0,
+                    base_delay=1.0,  # somebody waits for it
                     origin=self.origin,
                     queue=self.queue,
                 )

@@ -35,7 +35,7 @@ BASE_DELAY_S, LONGEST_DELAY_S = 60.0, 3600.0
 """Backoff before the second attempt, doubled each time: the reference's; its cap is ours."""
 HIGHEST: Final = 1_000_000
 """Priorities go from minus `HIGHEST` to plus `HIGHEST`."""
-_LANE: Final = 4 * HIGHEST
+_LANE: Final = 4 * HIGHEST  # more than all priorities of a lane span
 _ATTEMPT: Final = "~"
 
 

@@ -65,7 +65,7 @@ class Jobs:
             system_database_url=database.url,
             serializer=SERIALIZER,
             application_name=APP,
-            lazy=True,
+            lazy=True,  # it connects with its first call: the tables may not be there yet
         )
 
     @classmethod
@@ -223,7 +223,7 @@ class Jobs:
         }
         rows = self.client.list_workflows(
             name=WORKFLOW,
-            load_output=False,
+            load_output=False,  # reports are large; the attributes hold what lists show
             attributes=attributes if attributes and self.database.postgres else None,
             **filters,
         )  # DBOS cannot look for attributes in SQLite
@@ -234,6 +234,7 @@ class Jobs:
         if not job:
             return []
         rows = self.client.list_workflows(workflow_id_prefix=job, name=WORKFLOW)
+        # ids of other jobs may begin with this one, as `ID~2` does
         own = [row for row in rows if job_id_of(row.workflow_id) == job]
         return sorted(own, key=lambda row: JobSpec.from_row(row).attempt)
 

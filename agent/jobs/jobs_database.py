@@ -123,6 +123,7 @@ class JobsDatabase:
     def take_turn(self, host: str, delay: float) -> bool:
         """Take a host's turn; nobody has the next one for `delay` s. False where it is taken."""
         now = self._now()
+        # of several that ask at once, one changes the row: the others find it not due any more
         known = _hosts.update().where(_hosts.c.host == host, _hosts.c.due <= now)
         new = self.insert(_hosts, host=host, due=now + delay).on_conflict_do_nothing()
         with self.engine.begin() as connection:
@@ -193,12 +194,14 @@ def _create_engine(url: str) -> sa.Engine:
     if backend == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
         try:
+            # a connection that a restart of the server ended is made again
             return sa.create_engine(parsed, pool_pre_ping=True)
         except ImportError as error:
             hint = "pip install 'urchin-research[jobs]'"
             raise JobsUnavailable("the driver of Postgres is not installed", hint=hint) from error
     if backend != "sqlite" or not parsed.database:
         raise UsageError(f"no such kind of database: {backend}", hint="SQLite or Postgres.")
+    # seconds to wait for the writes of other processes
     engine = sa.create_engine(parsed, connect_args={"timeout": 30})
 
     @event.listens_for(engine, "connect")

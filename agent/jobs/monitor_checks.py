@@ -90,6 +90,7 @@ async def _check_page(
     monitor: Monitor, before: MonitorState | None, jobs: Jobs
 ) -> tuple[MonitorState, str]:
     """Read the page, the first time several times; returns its state and the diff to report."""
+    # `fresh`: a cached page would hide a change
     settings = load_options(
         {**monitor.options, "data_dir": jobs.data_dir, "fresh": True}, config=True
     )

@@ -174,7 +174,7 @@ class Schedules:
         )
         try:
             schedule = schedule.seen_at(now)
-        except (CronSimError, StopIteration, OverflowError) as error:
+        except (CronSimError, StopIteration, OverflowError) as error:  # such as 30 February
             raise UsageError(f"{when!r} never comes", hint=_HINT) from error
         if schedule.next is None:
             raise UsageError(f"{when!r} is past")

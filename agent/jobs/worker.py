@@ -164,7 +164,7 @@ class Worker:
         progress = self.running[job.id] = RunProgress()
         ask = partial(run_attempt, jobs=self.jobs, progress=progress, stall=self._stall)
         try:
-            with pacing(self._pace):
+            with pacing(self._pace):  # for all that the run opens
                 if job.kind == "monitor":
                     return await check_monitor(job, self.jobs, ask)
                 if job.kind == "remind":  # its whole work is the notice of its end
@@ -218,6 +218,7 @@ def backoff(job: JobSpec) -> float:
 
 async def _run_watched(job: JobSpec, jobs: Jobs, progress: RunProgress, stall: float) -> Report:
     """Run; raises `RunStalled` when no event comes for `stall` seconds."""
+    progress.last_event = time.monotonic()  # what it waited for its lock does not count
     working = asyncio.create_task(_run(job, jobs, progress))
     try:
         while not working.done():
@@ -240,7 +241,7 @@ async def _run(job: JobSpec, jobs: Jobs, progress: RunProgress) -> Report:
         record = await asyncio.to_thread(RunRecord.read, folder)
         if record.report.get("status") in FINAL and folder.report.is_file():
             return Report.model_validate_json(folder.report.read_bytes())
-        for event in record.events:
+        for event in record.events:  # what it has cost so far counts for a batch's budget
             progress.note(event)
         return await resume(record, data_dir=jobs.data_dir, on_event=progress.note, **budgets)
     flags: dict[str, Any] = {**job.options, **budgets, "data_dir": jobs.data_dir}
