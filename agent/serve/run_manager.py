@@ -126,7 +126,8 @@ class RunManager:
         """
         if not question.strip():
             raise UsageError("the question is empty")
-        return await self._launch(question, None, {**self._flags, **flags}, attended)
+        flags = {**self._flags, **flags}
+        return await self._launch(question=question, resume="", flags=flags, attended=attended)
 
     async def resume(
         self, folder: RunFolder, flags: Mapping[str, Any], *, attended: bool = False
@@ -134,22 +135,18 @@ class RunManager:
         """Go on with a run that was cut off; raises `UsageError` where it came to its end."""
         if folder.id in self.active:
             raise UsageError(f"{folder.id} is at work")
+        # Its record has the other flags, which hold again.
         flags = {"data_dir": self._flags["data_dir"], **flags}
-        return await self._launch("", folder.id, flags, attended)
+        return await self._launch(question="", resume=folder.id, flags=flags, attended=attended)
 
-    async def _launch(
-        self,
-        question: str,
-        resume: str | None,
-        flags: Mapping[str, Any],
-        attended: bool,  # noqa: FBT001 - a field of the job
-    ) -> ActiveRun:
+    async def _launch(self, **job: Any) -> ActiveRun:
+        """Hand a job to a process; gives the run once it has written its first event."""
         if len(self._following) >= self._at_once:
             raise Busy(f"{self._at_once} runs are at work, which is all that may be")
         run = self._spare.pop() if self._spare else await self._fork()
-        run.connection.send(question=question, resume=resume, attended=attended, flags=flags)
-        if resume:
-            self._register(run, resume)
+        run.connection.send(**job)
+        if job["resume"]:
+            self._register(run, job["resume"])
         following = asyncio.create_task(self._follow(run))
         self._following.add(following)
         following.add_done_callback(self._following.discard)
@@ -173,7 +170,7 @@ class RunManager:
                 self._receive(run, message)
         finally:
             run.questions.clear()
-            run.connection.close()
+            run.connection.close()  # also where a message could not be read
             run.started.set()
             run.ended.set()
             if self.active.get(run.id) is run:
@@ -183,7 +180,7 @@ class RunManager:
                 stream.finish()
 
     def _receive(self, run: ActiveRun, message: dict[str, Any]) -> None:
-        stream = self._streams.get(run.id)  # None where nobody watches
+        stream = self._streams.get(run.id)  # none where nobody watches
         passing: dict[str, Any] | None = None
         match message:
             case {"run": name} if not run.id:
