@@ -142,15 +142,16 @@ class Jobs:
         name = id or new_job_id()
         fields |= {"id": name, "run": run_id_for(id) if id else name, **self._resolve_after(after)}
         spec = JobSpec(question=question.strip(), options=flags, notify=notify, **fields)
-        self.enqueue(spec, delay=delay, waits=bool(spec.after))
+        self.enqueue(spec, delay=delay)
         return self.show(spec.id)
 
-    def enqueue(self, spec: JobSpec, *, delay: float = 0.0, waits: bool = False) -> None:
-        """Put an attempt on its queue, unless it is there; one that `waits` till it is released."""
+    def enqueue(self, spec: JobSpec, *, delay: float = 0.0) -> None:
+        """Put an attempt on its queue, unless it is there; after other jobs it waits for these."""
+        waits = bool(spec.after)
         options = enqueue_options(spec, _UNTIL_RELEASED_S if waits else delay, waits=waits)
         self.client.enqueue(options, spec.model_dump(mode="json"))
         if waits:
-            self.release_waiting()
+            self.release_waiting()  # its parents may have ended already
 
     def _resolve_after(self, after: Sequence[str]) -> dict[str, Any]:
         """Return the fields of a spec for what a job comes after.
@@ -241,6 +242,7 @@ class Jobs:
     def cancel(self, name: str, *, reason: str = "") -> Job:
         """Cancel a job, one under way too; raises `UsageError` where it has ended."""
         job = self.show(name)
+        # one that has expired stands in its queue until a worker drops it
         if job.state in ENDED and job.state != "expired":
             raise UsageError(f"{job.id} has ended: {job.state}")
         self._cancel_attempt(self._attempts(job.id)[-1].workflow_id, "cancelled", reason)
@@ -264,8 +266,9 @@ class Jobs:
         if job.state == "done" and job.status != "partial":
             raise UsageError(f"{job.id} has its answer", hint="Add it anew to ask once more.")
         spec = JobSpec.from_row(self._attempts(job.id)[-1])
+        # One more than is left of its own tries: a person's does not use them up.
         changed = {"attempt": spec.attempt + 1, "expires": None, "retry": spec.retry + 1}
-        self.enqueue(spec.model_copy(update=changed), waits=bool(spec.after))
+        self.enqueue(spec.model_copy(update=changed))
         return self.show(job.id)
 
     def delete(self, origin: str) -> None:
@@ -308,6 +311,7 @@ class Jobs:
         now = datetime.now(UTC).isoformat()
         self._settings.put("paused", {"reason": reason, "at": now})
         for queue in self.client.list_queues():
+            # DBOS has no pause; a limit of none a second is one, for all workers.
             queue.set_limiter({"limit": 0, "period": 1.0})
 
     def resume(self) -> None:

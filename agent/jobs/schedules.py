@@ -83,6 +83,7 @@ class Schedule(BaseModel):
         else:
             assert self.cron is not None
             for time in CronSim(self.cron, after.astimezone(ZoneInfo(self.zone))):
+                # the hour that comes twice at the end of summer time is one in the zone
                 if (utc := time.astimezone(UTC)) > after:
                     yield utc
 

@@ -7,7 +7,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from agent.config import load_options, private_folder
-from agent.files import write_whole
+from agent.files import write_atomic
 from agent.jobs.jobs_database import NoteTable
 from agent.journal.runs import Runs
 from agent.journal.usage import Spending, budget_days
@@ -82,7 +82,7 @@ class SharedSpending(Spending):
         self._table = NoteTable(database, "spent", dict[str, float])
         path = private_folder(data_dir / "jobs") / "folder-id"
         if not path.exists():
-            write_whole(path, uuid.uuid4().hex.encode())
+            write_atomic(path, uuid.uuid4().hex.encode())
         self._folder_id = path.read_text(encoding="ascii")
 
     def since(self, day: str) -> float:

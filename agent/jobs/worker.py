@@ -12,15 +12,14 @@ import platform
 import random
 import secrets
 import time
-from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from dbos import DBOS
-from filelock import FileLock, Timeout
+from filelock import AsyncFileLock
 
 from agent.config import private_folder
-from agent.errors import InternalError, ResearchError, error_kind
+from agent.errors import InternalError, ResearchError, error_class
 from agent.jobs.job import LONGEST_DELAY_S, QUEUE, JobOutcome, JobSpec
 from agent.jobs.job_notices import deliver_notice
 from agent.jobs.jobs import (
@@ -44,8 +43,7 @@ from agent.types import ErrorInfo, Report
 from browser.net.pace import pacing
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from agent.jobs.job_notices import ChannelSenders
     from agent.jobs.jobs import Jobs
@@ -55,7 +53,6 @@ HOST_DELAY_S: Final = 0.2
 """Least time between two pages of one host, over all workers: five a second."""
 STALL_S: Final = 1800.0
 """Seconds without an event after which a run counts as stalled: the reference's half hour."""
-_LOCK_POLL_S: Final = 0.5
 _WATCH_S: Final = 1.0
 _LASTING: Final = frozenset(
     {"UsageError", "ModelUnauthorized", "ModelQuota", "JournalError", "LimitReached"}
@@ -193,13 +190,15 @@ async def run_attempt(
         folder = RunFolder(Runs(jobs.data_dir).root / job.run)
         if not folder.journal.exists():
             return JobOutcome(state="expired", error="it was not begun in time")
+    locks = private_folder(private_folder(jobs.data_dir / "jobs") / "locks")
+    lock = AsyncFileLock(str(locks / f"{job.run}.lock"), thread_local=False, poll_interval=0.5)
     try:
-        async with _run_lock(jobs.data_dir, job.run):
+        async with lock:  # a worker that only seems dead may wake up, and go on with its run
             report = await _run_watched(job, jobs, progress, stall)
     except ResearchError as error:
         # A stalled run is tried once more, even where no retry is asked for.
         tries = max(job.retry, 1) if isinstance(error, RunStalled) else job.retry
-        lasting = any(isinstance(error, error_kind(name)) for name in _LASTING)
+        lasting = any(isinstance(error, error_class(name)) for name in _LASTING)
         again = job.attempt <= tries and not lasting
         return JobOutcome(state="failed", error=str(error), hint=error.hint, again=again)
     failed, info = report.status == "failed", report.error or ErrorInfo(type="", message="")
@@ -221,23 +220,6 @@ def backoff(job: JobSpec) -> float:
     return longest * random.uniform(0.5, 1.0)
 
 
-@asynccontextmanager
-async def _run_lock(data_dir: Path, run: str) -> AsyncIterator[None]:
-    """Let nobody else on this machine work on a run: one that only seems dead may wake up."""
-    locks = private_folder(private_folder(data_dir / "jobs") / "locks")
-    lock = FileLock(str(locks / f"{run}.lock"), thread_local=False)
-    while True:
-        try:
-            lock.acquire(timeout=0)
-            break
-        except Timeout:
-            await asyncio.sleep(_LOCK_POLL_S)
-    try:
-        yield
-    finally:
-        lock.release()
-
-
 async def _run_watched(job: JobSpec, jobs: Jobs, progress: RunProgress, stall: float) -> Report:
     """Run, and give up when no event comes for `stall` seconds."""
     working = asyncio.create_task(_run(job, jobs, progress))
@@ -245,8 +227,6 @@ async def _run_watched(job: JobSpec, jobs: Jobs, progress: RunProgress, stall: f
         while not working.done():
             await asyncio.wait({working}, timeout=min(_WATCH_S, stall))
             if time.monotonic() - progress.last_event > stall and not working.done():
-                working.cancel()
-                await asyncio.wait({working}, timeout=stall)
                 raise RunStalled(f"the run told nothing for {stall:.0f} s, and was given up")
         return working.result()
     finally:

@@ -13,7 +13,7 @@ from agent.loop.judge import judge, judge_system
 from agent.mcp.session import ToolFailure, text_result
 from agent.models.base import Task, takes
 from agent.protocol.replies import inert
-from agent.run.models import find_model
+from agent.run.models import resolve_model
 from agent.run.settings import make_budget
 from agent.types import Passage, VerdictState
 
@@ -86,7 +86,7 @@ async def _judge_open_claims(
     if not left:
         return None
     context, options = session.context, session.options
-    model = find_model(options, None, os.environ)
+    model = resolve_model(options, None, os.environ)
     async with AsyncExitStack() as stack:
         judging = await model.open_judge(stack) or await model.open(stack, lambda _: None)
         if not takes(judging, Task.JUDGE):

@@ -31,7 +31,7 @@ from agent.errors import ResearchError
 from agent.evidence.store import Evidence
 from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import SEARCH, Kind, Provenance
-from agent.guard.redact import Redactor, secrets_of
+from agent.guard.redact import Redactor, find_secrets
 from agent.guard.secret_store import SecretStore
 from agent.protocol.replies import inert
 from agent.protocol.results import failed
@@ -196,7 +196,7 @@ class ToolSession:
             evidence=Evidence(),
             limits=Limits(max_sources=2 * PAGES_KEPT, snapshot_tokens=SNAPSHOT_TOKENS),
             outgoing=Outgoing(provenance),
-            redactor=Redactor(secrets_of(os.environ)),
+            redactor=Redactor(find_secrets(os.environ)),
             secrets=SecretStore(options.data),
             files=options.file,
         )

@@ -23,7 +23,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.config import APP
-from agent.errors import InternalError, NotFound, UsageError, error_kind
+from agent.errors import InternalError, NotFound, UsageError, error_class
 from agent.journal.events import Event, read_event
 from agent.serve.run_manager import ActiveRun
 from agent.serve.server_state import ServerState, StateDep
@@ -126,7 +126,7 @@ async def complete(state: StateDep, form: ChatForm) -> Response:
         raise
     assert report is not None, "the events end with it"
     if report.error is not None:
-        raise error_kind(report.error.type)(report.error.message, hint=report.error.hint)
+        raise error_class(report.error.type)(report.error.message, hint=report.error.hint)
     body = _completion(report, form.model)
     return Response(json.dumps(body, ensure_ascii=False), media_type="application/json")
 

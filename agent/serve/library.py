@@ -14,7 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from agent.errors import ResearchError, UsageError
-from agent.files import write_whole
+from agent.files import write_atomic
 from agent.journal.events import read_event
 from agent.serve.schemas import RunState
 from browser.text.words import words
@@ -114,7 +114,7 @@ class Library:
         cleaned = tuple(dict.fromkeys(" ".join(tag.split()) for tag in tags if tag.strip()))
         if len(cleaned) > MOST_TAGS or any(len(tag) > LONGEST_TAG for tag in cleaned):
             raise UsageError(f"a run has {MOST_TAGS} tags of {LONGEST_TAG} characters at most")
-        write_whole(_tags_file(folder), json.dumps(cleaned).encode(), private=True)
+        write_atomic(_tags_file(folder), json.dumps(cleaned).encode(), private=True)
         return cleaned
 
     @contextmanager

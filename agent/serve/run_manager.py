@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.errors import InternalError, ResearchError, UsageError, error_kind
+from agent.errors import InternalError, ResearchError, UsageError, error_class
 from agent.journal.runs import Runs
 from agent.serve.event_stream import EventStream
 from agent.serve.worker_connection import WorkerConnection
@@ -207,7 +207,7 @@ class RunManager:
             case {"unread": hints}:
                 passing = {"type": "hint.unread", "data": {"hints": hints}}
             case {"refused": error}:
-                run.refusal = error_kind(error["type"])(error["message"], hint=error["hint"])
+                run.refusal = error_class(error["type"])(error["message"], hint=error["hint"])
         if stream and passing:
             stream.add_passing(**passing)
 
