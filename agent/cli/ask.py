@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import Option, data_dir_option, given, option, output_flags, run_flags
+from agent.cli.flags import Option, data_dir_option, drop_unset, option, output_flags, run_flags
 from agent.cli.help_screen import EXAMPLES, SectionedCommand
 from agent.cli.progress import progress_view
 from agent.cli.render import export_paths, print_report, write_exports
@@ -141,7 +141,7 @@ def resume(run: str, data_dir: Path, **flags: Any) -> int:
 
 
 def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = None) -> int:
-    """Research a question, print what was asked for, and give the exit code.
+    """Research a question, print what the flags want, and return the exit code.
 
     `on_report` is called with the report, also that of a run that was stopped.
     """
@@ -153,12 +153,7 @@ def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = 
         check_task_targets(settings)
     note_limits_of_rules(settings)
     start = partial(
-        research,
-        question,
-        approve=approver(),
-        ask=asker(flags),
-        tasks=task_tools,
-        config=True,
+        research, question, approve=approver(), ask=asker(flags), tasks=task_tools, config=True
     )
     code = run_to_end(
         start, flags, settings.data, required=settings.require_verified, on_report=on_report
@@ -186,7 +181,7 @@ def run_to_end(
     required: bool,
     on_report: OnReport | None = None,
 ) -> int:
-    """Run with progress and signals, print and write what was asked for, give the exit code.
+    """Run with progress and signals, print and write what the flags want; return the exit code.
 
     `data` is the data folder; `required` says that an unverified answer is a failure.
     """
@@ -212,7 +207,7 @@ def run_to_end(
 
 def _run_settings(flags: Mapping[str, Any]) -> dict[str, Any]:
     """The flags that are of the run, not of what is printed."""
-    return given({name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS})
+    return drop_unset({name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS})
 
 
 class _Output:
@@ -234,7 +229,7 @@ class _Output:
         self.report: Report | None = None
 
     def note(self, event: Event) -> None:
-        """Show an event, and keep in mind what is told with the report."""
+        """Show an event; what belongs to the report is kept until that is shown."""
         self.progress(event)
         if self._flags["as_events"]:
             print(event.to_json(), flush=True)
@@ -264,7 +259,7 @@ _SOON, _PATIENCE = 1.0, 9.0
 
 @contextmanager
 def piped_file() -> Iterator[Path | None]:
-    """Give what comes on standard input as a file that lasts as long as the block, or None.
+    """Save what comes on standard input in a file for the length of the block; None if it is empty.
 
     Read are pipes, sockets and files, to their end; terminals and /dev/null hold nothing. A pipe
     whose writer says nothing for ten seconds is left alone, which is said.

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+def print_text(text: str) -> None:
+    """Print on stdout what may hold words of others: without characters that steer a terminal."""
+    print(clean(text))
+
+
 def print_error(message: str, hint: str = "") -> None:
     """Say on stderr what went wrong in one line, and what to do in a second one."""
     print(f"research: {clean(message)}", file=sys.stderr)
@@ -69,7 +74,7 @@ def print_rows(
         print_json(rows)
         return
     for row in rows:
-        print(clean(line(row)))
+        print_text(line(row))
     if not rows and empty:
         note(*empty)
 

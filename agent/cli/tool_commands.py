@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import given, json_option, only_run_flags
+from agent.cli.flags import drop_unset, json_option, only_run_flags
 from agent.cli.terminal import note, print_json, print_rows
 from agent.config import Options, load_options
 from agent.evidence.store import Evidence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 def tools(*, as_json: bool, **flags: Any) -> None:
     """Show every tool: its source, its risk, whether a run on a terminal has it, and why not."""
-    selected = asyncio.run(_select(load_options(given(flags), config=True)))
+    selected = asyncio.run(_select(load_options(drop_unset(flags), config=True)))
     rows = [
         {
             "name": tool.name,
