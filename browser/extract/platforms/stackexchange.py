@@ -16,7 +16,7 @@ _REMARK = RecordPaths(
 )  # fmt: skip
 _ANSWER = RecordPaths(
     "answer", ".answer", id="@data-answerid", text=".s-prose",
-    url="https://{:url -> ^https?://([^/]+)}/a/{@data-answerid}",
+    url="/a/{@data-answerid}",
     author=f"{_LAST} .user-details a || {_LAST} .user-details:not(.community-wiki)",
     handle=rf"{_LAST} .user-details a@href -> /users/(\d+)",
     published=f"{_LAST} .relativetime@title -> ^[^,]+",
