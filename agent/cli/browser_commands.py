@@ -79,12 +79,12 @@ def habits(sites: tuple[str, ...], data_dir: Path | None, *, reset: bool, as_jso
         return
     if as_json:
         rows = chosen.items()
-        print_json({site: asdict(one) | {"browser_first": one.wants_browser} for site, one in rows})
+        print_json({site: asdict(one) | {"browser_first": one.needs_browser} for site, one in rows})
         return
     print_rows(sorted(chosen.items()), _habit, empty=["Nothing was learned of any site."])
 
 
 def _habit(row: tuple[str, Habit]) -> str:
     site, one = row
-    how = "browser" if one.wants_browser else "http"
+    how = "browser" if one.needs_browser else "http"
     return f"{site:<30} {how:<8} {one.http} by HTTP, {one.browser} by browser: {one.reason}"

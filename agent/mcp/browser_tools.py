@@ -394,16 +394,16 @@ class BrowserTools:
         if tab is None:
             return await self._session.call(ctx, tool, on_page=True, **asked)
         events = tab.events
-        if events.held and tool != "DIALOG":
+        if events.open_dialog and tool != "DIALOG":
             return self._asking(tab)
         named = {k: await self._ref(tab, v) for k, v in asked.items() if k in ("ref", "to")}
         if tool != "OPEN":
             events.hold()
-        events.raised.clear()
+        events.dialog_opened.clear()
         calling = asyncio.ensure_future(
             self._session.call(ctx, tool, on_page=True, **(asked | named))
         )
-        raised = asyncio.ensure_future(events.raised.wait())
+        raised = asyncio.ensure_future(events.dialog_opened.wait())
         try:
             await asyncio.wait({calling, raised}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -411,11 +411,11 @@ class BrowserTools:
             if not calling.done():
                 calling.cancel()
                 await asyncio.wait([calling])
-        return self._asking(tab) if events.held else calling.result()
+        return self._asking(tab) if events.open_dialog else calling.result()
 
     def _asking(self, tab: Tab) -> CallToolResult:
         """Tell what a dialog asks."""
-        dialog = tab.events.held
+        dialog = tab.events.open_dialog
         assert dialog
         said = f'a dialog is open: {dialog.type} "{inert(dialog.message)}"'
         made = text_result([f"{said}\nbrowser_handle_dialog answers it"])
@@ -434,7 +434,7 @@ class BrowserTools:
         tab: Tab | None = (await self._session.web()).tab
         if tab is None:
             return error_result("no page is open", "browser_navigate opens one.")
-        if tab.events.held:
+        if tab.events.open_dialog:
             return self._asking(tab)
         try:
             async with self._session.page_turn:
