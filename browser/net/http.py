@@ -236,7 +236,7 @@ class HttpClient:
         raise AssertionError("a client asks at least once")
 
     async def _send_in_turn(self, call: _Call, until: float) -> Response:
-        """Send a call once it has a slot, and once the host's pace allows it if the call has one."""
+        """Send a call once it has a slot and the host's pace, if the call has one, allows it."""
         name = netloc(call.url)
         while True:
             if call.pace:

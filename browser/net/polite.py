@@ -103,7 +103,7 @@ class Polite:
             self._pace.delays[netloc(url)] = delay
 
     async def _rules_for(self, url: str) -> Protego:
-        """Return the rules of a page's origin; concurrent callers share one request for its file."""
+        """Return the rules of a page's origin; concurrent callers share one request for them."""
         parsed = parse(url)
         if not self._obey_robots or parsed is None or parsed.scheme not in WEB_SCHEMES:
             return _ALLOW_ALL
