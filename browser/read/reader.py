@@ -26,7 +26,7 @@ from browser.errors import (
     SessionError,
     TooLarge,
 )
-from browser.extract import extract_body, may_be_platform, on_platform
+from browser.extract import add_platform_record, extract_body, may_be_platform
 from browser.extract.html import extract
 from browser.extract.sniff import decode
 from browser.extract.tree import parse_html, raw_text, text_content
@@ -244,7 +244,9 @@ async def read_rendered(tab: Tab) -> Page:
     url = tab.url
     # On a known platform the full DOM, with its scripts, adds to what a person sees.
     dom = (await tab.html()).encode("utf-8", "replace") if may_be_platform(url) else b""
-    document = await asyncio.to_thread(lambda: on_platform(extract_rendered(html, url), dom, url))
+    document = await asyncio.to_thread(
+        lambda: add_platform_record(extract_rendered(html, url), dom, url)
+    )
     wall = find_wall(None, url, url, html, document)
     if (
         wall is None
