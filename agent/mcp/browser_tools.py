@@ -61,7 +61,7 @@ class FormField(BaseModel):
 
 
 class BrowserTools:
-    """The tools; a docstring is what clients are told of one."""
+    """The tools; their docstrings are what clients see as descriptions."""
 
     def __init__(self, session: ToolSession) -> None:
         self._session = session
@@ -208,7 +208,7 @@ class BrowserTools:
             to = target or ref or (chooser.element if chooser else self._clicked)
             result = await self._call(ctx, "UPLOAD", ref=to, path="\n".join(paths))
         if tab:
-            tab.events.chooser = None  # what the page asked for it has, or will not get
+            tab.events.chooser = None  # it was served, or declined
         return result
 
     async def drop(
@@ -403,7 +403,7 @@ class BrowserTools:
         self._session.note_page_words(tab.url, "")  # a picture was seen, too
 
     def _lines(self, tab: Tab, lines: list[str], shown: list[str], if_none: str) -> CallToolResult:
-        """Some of the lines that a page said, delimited; how many, where not all are shown."""
+        """The `shown` ones of a page's lines, delimited; how many, where not all are shown."""
         if not lines:
             return text_result([if_none])
         head = [] if len(shown) == len(lines) else [f"{len(shown)} of {len(lines)}"]
