@@ -58,7 +58,7 @@ class Gate:
         said = objections(result.text, self.evidence, self.verdicts)
         if said is None:
             return result
-        kept = check_answer(result.text, self.evidence, self.verdicts).carried
+        kept = check_answer(result.text, self.evidence, self.verdicts).supported
         self.record(REVIEW, REVIEW, said=said, kept=list(kept))
         again = await repair(work, result, said, kept)
         await self._judge(again.text, "judge/2")
@@ -145,7 +145,7 @@ def objections(answer: str, evidence: Evidence, verdicts: Verdicts | None = None
     if not _claims_something(answer, evidence):
         return None
     checked = check_answer(answer, evidence, verdicts)
-    unread = {text for text, _ in checked.unread}
+    unread = {text for text, _ in checked.unread_citations}
     lines: list[str] = []
     for one in checked.sentences:
         wrong = one.verdict is VerdictState.CONTRADICTED or one.decided_by == "judge"

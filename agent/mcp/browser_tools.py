@@ -66,7 +66,7 @@ class BrowserTools:
     def __init__(self, session: ToolSession) -> None:
         self._session = session
         self._shown_url = ""
-        self._clicked = ""
+        self._clicked = ""  # files are handed to what was clicked, where no chooser is open
 
     def add_to(self, server: MCPServer[Any]) -> None:
         """Give a server these tools."""
@@ -313,6 +313,7 @@ class BrowserTools:
         if at is None or not 0 <= at < len(rows):
             raise ToolFailure(f"there is no tab {at}", "action list shows them.")
         change = {"switch" if action == "select" else "close": rows[at]["id"]}
+        # Who closes the tab in front goes on in the one that takes its place.
         left = rows[:at] + rows[at + 1 :]
         if action == "close" and left and at == active:
             change["switch"] = left[min(at, len(left) - 1)]["id"]
@@ -354,6 +355,7 @@ class BrowserTools:
         if tool != "OPEN":  # a dialog that a page raises while it opens is dismissed
             events.hold()
         events.raised.clear()
+        # In a task: a call waits for ever on a dialog that it raised itself.
         calling = asyncio.ensure_future(
             self._session.call(ctx, tool, on_page=True, **(arguments | refs))
         )

@@ -246,6 +246,7 @@ class ToolSession:
         return result
 
     def _kept_evidence(self) -> Evidence:
+        # Sources are kept for resources; a server that runs for weeks must not grow with them.
         evidence = self.context.evidence
         if len(evidence.sources) + len(evidence.snippets) > PAGES_KEPT:
             block = next(iter(evidence.sources or evidence.snippets)).n // SOURCE_BLOCK
@@ -258,6 +259,7 @@ class ToolSession:
         await self.web()
         context = replace(self.context, approve=consent.approve, evidence=evidence)
         self.note_person_words(" ".join(map(str, arguments.values())))
+        # A run has none of these: a client's own model wrote the script, or dropped the file.
         scripting = ((name, "") for name in SCRIPTING_TOOLS)
         tools = select((*available_tools(context), *scripting), self.options).registry()
         calls = ObservedCalls(Policy(tools, context), self.provenance, self.options.file)

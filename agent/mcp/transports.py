@@ -29,7 +29,7 @@ async def serve_stdio(options: Options, make: ServerMaker) -> None:
     async with open_session(options) as session:
         try:
             await make(session).run_stdio_async()
-        except BaseExceptionGroup:
+        except BaseExceptionGroup:  # how anyio tells of a task that was cancelled, among others
             task = asyncio.current_task()
             if task is None or not task.cancelling():
                 raise

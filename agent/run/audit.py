@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from agent.config import host_port, load_options, private_folder
 from agent.errors import ResearchError, UsageError
-from agent.evidence.answer import UNCITED_LOOKED_AT, check_answer, report_source
-from agent.evidence.verify import judged, verify_claim
+from agent.evidence.answer import PASSAGES_FOR_UNCITED, check_answer, report_source
+from agent.evidence.verify import drop_unfounded_quote, verify_claim
 from agent.guard.model_client import ModelClient
 from agent.journal.events import JUDGE
 from agent.journal.runs import Runs
@@ -144,7 +144,9 @@ class Audit(Run):
             verdicts = await self._ask_judge(model, left, checked.answer)
             for claim, passages in left.items():
                 source = evidence.source(passages[0].source)
-                said = judged(verdicts(claim, passages), source.passages if source else ())
+                said = drop_unfounded_quote(
+                    verdicts(claim, passages), source.passages if source else ()
+                )
                 if said and said.state is VerdictState.SUPPORTED and said.passage:
                     found[claim] = said
         return found
@@ -173,7 +175,7 @@ class Audit(Run):
 
 def _unread(checked: CheckedAnswer) -> set[str]:
     """Give the sentences that cite nothing but what could not be read."""
-    said = {text for text, _ in checked.unread}
+    said = {text for text, _ in checked.unread_citations}
     return said - {one.text for one in checked.sentences if one.citations}
 
 
@@ -191,7 +193,7 @@ def _on_other_pages(checked: CheckedAnswer, evidence: Evidence) -> dict[str, lis
         passages = [passage for passage in ranked if passage.source in others]
         near = [passage for passage in passages if passage.source == passages[0].source]
         if near:
-            found[sentence.text] = near[:UNCITED_LOOKED_AT]
+            found[sentence.text] = near[:PASSAGES_FOR_UNCITED]
     return found
 
 

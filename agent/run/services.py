@@ -196,7 +196,10 @@ class RunServices:
         """Name the values that a schema wants beside the answer, so that they are looked for."""
         if self.schema is None:
             return []
-        lines = [f"{f.name} ({f.format or f.kind}) {f.said}".rstrip() for f in self.schema.fields()]
+        lines = [
+            f"{f.name} ({f.format or f.kind}) {f.description}".rstrip()
+            for f in self.schema.fields()
+        ]
         return [("also wanted, each value from a page that is read", "; ".join(lines))]
 
     def _on_record(
@@ -234,7 +237,7 @@ def _schema_of(options: Options) -> Schema | None:
         return None
     from agent.evidence.schema import Schema  # noqa: PLC0415 - few runs have one
 
-    return Schema.of(options.schema_file)
+    return Schema.load(options.schema_file)
 
 
 def is_public_run(data: Path, run: str) -> bool:

@@ -69,10 +69,11 @@ def make_app(state: ServerState) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await state.manager.open()
+        await state.manager.open()  # processes for the first runs, before anybody asks
         yield
         await state.close()
 
+    # For the OpenAPI document alone; the handlers below make them.
     failures: dict[int | str, dict[str, Any]] = {
         code: {"model": Failed} for code in (401, 403, 404, 409, 422, 429)
     }
@@ -144,7 +145,7 @@ class _Server(uvicorn.Server):
         self._closing = closing
 
     async def shutdown(self, sockets: list[Any] | None = None) -> None:
-        await self._closing()
+        await self._closing()  # called again as the application ends, which does no harm
         await super().shutdown(sockets)
         self._captured_signals.clear()  # it would raise them again: told to stop, it ends well
 
@@ -167,6 +168,7 @@ async def serve_app(
     """
     with listening_socket(port, host) as listening:
         bound_port = listening.getsockname()[1]
+        # Outermost: what is refused reaches nothing else, and has headers of its own.
         app = TokenAuth(
             with_security_headers(make_app(state)),
             token,
@@ -182,7 +184,7 @@ async def serve_app(
             server_header=False,
             timeout_graceful_shutdown=CLOSE_SECONDS,
         )
-        listening.listen()
+        listening.listen()  # who is told the address can connect at once
         address = HOST if host == "0.0.0.0" else host  # noqa: S104 - compared alone
         ready(f"http://{address}:{bound_port}")
         await _Server(config, state.manager.close).serve(sockets=[listening])

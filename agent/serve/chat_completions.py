@@ -26,7 +26,7 @@ from agent.config import APP
 from agent.errors import InternalError, NotFound, UsageError, error_class
 from agent.journal.events import Event, read_event
 from agent.serve.run_manager import ActiveRun
-from agent.serve.server_state import ServerState, State
+from agent.serve.server_state import ServerState, StateDep
 from agent.types import Report
 
 MODELS: Final[dict[str, dict[str, Any]]] = {
@@ -112,7 +112,7 @@ def _model_row(name: str) -> dict[str, Any]:
 
 
 @chat_routes.post("/chat/completions", response_class=Response, responses=_ANSWERS)
-async def complete(state: State, form: ChatForm) -> Response:
+async def complete(state: StateDep, form: ChatForm) -> Response:
     """Research the last message of the person; with `stream` as server-sent events."""
     run = await _start(state, form)
     if form.stream:
@@ -141,6 +141,7 @@ async def _start(state: ServerState, form: ChatForm) -> ActiveRun:
         raise UsageError("the last message is no question of a person")
     *before, last = turns
     flags = dict(MODELS[name])
+    # Some clients send several, or an empty one.
     system = [m.text for m in form.messages if m.role in ("system", "developer") and m.text.strip()]
     if system:
         flags["instruction"] = "\n".join(system)
@@ -151,6 +152,7 @@ async def _start(state: ServerState, form: ChatForm) -> ActiveRun:
 
 def _session_of(state: ServerState, messages: list[ChatMessage]) -> str:
     """Name the conversation of messages; one that is not ours is kept in memory first."""
+    # What we answered stands in the library; below it clients show the sources, which we cut off.
     answers = [message.text for message in messages if message.role == "assistant"]
     if answers:
         answer = _SOURCES_BELOW.split(answers[-1])[0].strip()

@@ -60,6 +60,7 @@ class Library:
         self, query: str = "", tag: str = "", session: str = "", *, limit: int = 50, skip: int = 0
     ) -> list[RunState]:
         """Find runs, best first where words are searched for, else newest first."""
+        # Quoted, no word is an operator of FTS5; with a star it finds what begins so.
         wanted = " ".join(f'"{word}"*' for word in words(query))
         if query.strip() and not wanted:
             return []
@@ -83,6 +84,7 @@ class Library:
     def one(self, folder: RunFolder) -> RunState:
         """Describe one run."""
         with self._index() as index:
+            # It may be new, or have changed since the index was last refreshed.
             self._add(index, folder, _stamp(folder))
             sql = f"select {_COLUMNS}, '' as found from run where id = ?"  # noqa: S608 - as above
             return _run_state(index.execute(sql, [folder.id]).fetchone())
@@ -118,6 +120,7 @@ class Library:
     @contextmanager
     def _index(self) -> Iterator[sqlite3.Connection]:
         """Open the index for the length of a block, and commit what is done there."""
+        # One at a time: two that refresh it would do the same work, and wait on each other.
         with self._lock, closing(sqlite3.connect(self._path, timeout=30)) as index, index:
             index.row_factory = sqlite3.Row
             if index.execute("pragma user_version").fetchone()[0] != VERSION:

@@ -66,9 +66,9 @@ class RunWorker:
         self._looks: set[asyncio.Task[None]] = set()  # held, or they would be collected
 
     async def run(self, messages: AsyncIterator[dict[str, Any]]) -> None:
-        """Research to the end while `messages` are obeyed; they may stop it."""
+        """Research to the end while `messages` are handled; one may stop it."""
         run = asyncio.ensure_future(self._research())
-        obeying = asyncio.create_task(self._obey(messages, run))
+        handling = asyncio.create_task(self._handle(messages, run))
         try:
             await run
             if self._context is not None and self._context.hints:
@@ -77,13 +77,13 @@ class RunWorker:
             refused = {"type": type(error).__name__, "message": str(error), "hint": error.hint}
             self._connection.send(refused=refused)
         finally:
-            obeying.cancel()
+            handling.cancel()
             with suppress(ConnectionError):  # a server that was killed hears nothing any more
                 await self._connection.drain()
 
     def _research(self) -> Coroutine[Any, Any, Report]:
         job, flags = self._job, self._job["flags"]
-        hooks: dict[str, Any] = {"on_event": self._on_event, "opened": self._opened}
+        hooks: dict[str, Any] = {"on_event": self._on_event, "opened": self._on_open}
         if job["attended"]:
             hooks |= {"approve": self._approve, "ask": self._ask}
         if job["resume"]:
@@ -101,7 +101,7 @@ class RunWorker:
             self._connection.send(run=event.data.get("run", ""))
         self._connection.send(wrote=event.seq)
 
-    def _opened(self, context: ToolContext) -> None:
+    def _on_open(self, context: ToolContext) -> None:
         """Keep the tools' context; a person who sees the page in the view can act there."""
         self._context = context
         if self._job["attended"] and context.web is not None:
@@ -115,7 +115,7 @@ class RunWorker:
         answer = await self._connection.request(question={"kind": "ask", "what": question})
         return str(answer)
 
-    async def _obey(
+    async def _handle(
         self, messages: AsyncIterator[dict[str, Any]], run: asyncio.Future[Report]
     ) -> None:
         async for message in messages:

@@ -113,6 +113,7 @@ class ServerState:
     def find(self, name: str) -> RunFolder:
         """Find a run by its whole id, or `last`; raises `NotFound`."""
         path = self.manager.runs.root / name
+        # Whole ids only, unlike in the shell: an address must not come to mean another run.
         if (path / "journal.jsonl").is_file():
             return RunFolder(path)
         if name == "last":
@@ -169,38 +170,38 @@ async def _state(request: Request) -> ServerState:
     return state
 
 
-State = Annotated[ServerState, Depends(_state)]
+StateDep = Annotated[ServerState, Depends(_state)]
 RunName = Annotated[str, PathParam(pattern=r"^[\w-]{1,80}$", description="A run's id, or `last`.")]
 Limit = Annotated[int, Query(ge=1, le=500)]
 
 
-async def _folder(state: State, run: RunName) -> RunFolder:
+async def _folder(state: StateDep, run: RunName) -> RunFolder:
     return state.find(run)
 
 
-Run = Annotated[RunFolder, Depends(_folder)]
+FolderDep = Annotated[RunFolder, Depends(_folder)]
 """The run that a path names."""
 
 
-async def _active_run(state: State, run: RunName) -> ActiveRun:
+async def _active_run(state: StateDep, run: RunName) -> ActiveRun:
     active = state.manager.active.get(state.find(run).id)
     if active is None:
         raise NotFound(f"{run} is not at work here", hint="It ended, or another process runs it.")
     return active
 
 
-AtWork = Annotated[ActiveRun, Depends(_active_run)]
+ActiveDep = Annotated[ActiveRun, Depends(_active_run)]
 """The run that a path names, which must be at work here."""
 
 
-def _memory(state: State) -> Memory:
+def _memory(state: StateDep) -> Memory:
     return state.memory()
 
 
-def _jobs(state: State) -> JobStores:
+def _jobs(state: StateDep) -> JobStores:
     return state.jobs()
 
 
 # Not `async`: FastAPI calls them in a thread, and opening a store takes a while.
-MemoryStore = Annotated[Memory, Depends(_memory)]
-OpenJobs = Annotated[JobStores, Depends(_jobs)]
+MemoryDep = Annotated[Memory, Depends(_memory)]
+JobsDep = Annotated[JobStores, Depends(_jobs)]
