@@ -1,4 +1,4 @@
-"""A report as messages: plain text, cut at the ends of sentences."""
+"""A report as chat messages: plain text, cut at the ends of sentences."""
 
 from __future__ import annotations
 
