@@ -1,7 +1,7 @@
-"""Questions of a file, side by side: read, queued under ids of their content, and written out.
+"""Batches: the questions of a file, queued under ids of their content, and their results as files.
 
-What is written is in the order of the file and holds nothing that differs from run to run (times,
-run ids), so that a batch that was killed writes what one writes that was not. Those stand in
+Results are in the order of the file and hold nothing that differs from run to run (times, run ids),
+so that a batch that was killed writes the same bytes as one that was not. What differs is in
 `runs.csv`.
 """
 
@@ -24,7 +24,7 @@ from agent.errors import UsageError
 from agent.export.markup import answer_html
 from agent.export.report_html import whole_page
 from agent.files import write_file
-from agent.jobs.job import ENDED, JobSpec, plain
+from agent.jobs.job import ENDED, JobSpec, json_flags
 from agent.types import Report
 
 if TYPE_CHECKING:
@@ -35,12 +35,11 @@ if TYPE_CHECKING:
     from agent.jobs.jobs import Jobs
 
 _COLUMNS: Final = ("n", "id", "status", "confidence", "question", "answer", "sources", "error")
-_VARYING: Final = ("n", "id", "run", "state", "attempt", "started", "ended", "seconds", "usd")
-_SPENT: Final = "the budget of the batch is reached"
+_RUN_COLUMNS: Final = ("n", "id", "run", "state", "attempt", "started", "ended", "seconds", "usd")
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class BatchItem:
     """A question of a batch: its place (from 1), an id of its content, its flags."""
 
     n: int
@@ -49,7 +48,7 @@ class Item:
     options: dict[str, Any]
 
 
-def read_batch(path: Path, flags: Mapping[str, Any]) -> list[Item]:
+def read_batch(path: Path, flags: Mapping[str, Any]) -> list[BatchItem]:
     """Read questions: lines, or by ending .csv, .jsonl, .yaml with a field `question`.
 
     Other fields are flags of the question, with underscores; they outweigh `flags`. Raises
@@ -59,83 +58,67 @@ def read_batch(path: Path, flags: Mapping[str, Any]) -> list[Item]:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {path}: {error}") from error
-    items: list[Item] = []
-    seen: dict[str, int] = {}
+    items: list[BatchItem] = []
+    same: dict[str, int] = {}
     for where, row in _rows(path, text):
-        question = str(row.pop("question", None) or "").strip()
+        if not isinstance(row, str | dict):
+            raise UsageError(f"{path}, {where}: a question, or an object with one, is wanted")
+        fields = {"question": row} if isinstance(row, str) else {str(k): v for k, v in row.items()}
+        question = str(fields.pop("question", None) or "").strip()
         if not question:
             hint = "Each row has a field `question`; others are flags, such as `depth`."
             raise UsageError(f"{path}, {where}: there is no question", hint=hint)
-        own = {
-            name.replace("-", "_"): value for name, value in row.items() if value not in (None, "")
-        }
-        options = plain({**flags, **own})
+        own = {k.replace("-", "_"): v for k, v in fields.items() if v not in (None, "")}
+        options = json_flags({**flags, **own})
         try:
             load_options(options)
         except UsageError as error:
             raise UsageError(f"{path}, {where}: {error}", hint=error.hint) from error
-        told = json.dumps([question, options], sort_keys=True, ensure_ascii=False)
-        digest = hashlib.sha256(told.encode()).hexdigest()[:12]
-        seen[digest] = seen.get(digest, 0) + 1
-        again = f"-{seen[digest]}" if seen[digest] > 1 else ""
-        items.append(Item(len(items) + 1, digest + again, question, options))
+        # A question that is edited, or gets another flag, is another job.
+        content = json.dumps([question, options], sort_keys=True, ensure_ascii=False)
+        digest = hashlib.sha256(content.encode()).hexdigest()[:12]
+        same[digest] = same.get(digest, 0) + 1
+        again = f"-{same[digest]}" if same[digest] > 1 else ""
+        items.append(BatchItem(len(items) + 1, digest + again, question, options))
     if not items:
         raise UsageError(f"{path} holds no questions")
     return items
 
 
-def _rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _rows(path: Path, text: str) -> Iterator[tuple[str, Any]]:
+    """Read the rows of a file, each with its place in words."""
     kind = path.suffix.lower()
     if kind == ".csv":
         yield from _csv_rows(path, text)
-    elif kind in (".jsonl", ".ndjson"):
-        for n, line in enumerate(text.splitlines(), start=1):
-            if line.strip():
-                yield f"line {n}", _as_row(_json(path, n, line), path, f"line {n}")
     elif kind in (".yaml", ".yml"):
-        yield from _yaml(path, text)
+        try:
+            content = YAML(typ="safe", pure=True).load(text)
+        except YAMLError as error:
+            raise UsageError(f"{path} is no YAML: {error}") from error
+        rows = content.get("questions") if isinstance(content, dict) else content
+        if not isinstance(rows, list):
+            raise UsageError(f"{path}: a list of questions is wanted")
+        yield from ((f"entry {n}", row) for n, row in enumerate(rows, start=1))
     else:
+        as_json = kind in (".jsonl", ".ndjson")
         for n, line in enumerate(text.splitlines(), start=1):
-            if line.strip() and not line.startswith("#"):
-                yield f"line {n}", {"question": line}
+            if not line.strip() or (line.startswith("#") and not as_json):
+                continue
+            try:
+                yield f"line {n}", json.loads(line) if as_json else line
+            except ValueError as error:
+                raise UsageError(f"{path}, line {n}: no JSON: {error}") from error
 
 
-def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, Any]]:
     head = text.partition("\n")[0]
-    mark = max(",;\t", key=head.count)  # spreadsheets write what their country does
-    for n, row in enumerate(csv.DictReader(io.StringIO(text), delimiter=mark), start=2):
+    delimiter = max(",;\t", key=head.count)  # spreadsheets write what their country does
+    for n, row in enumerate(csv.DictReader(io.StringIO(text), delimiter=delimiter), start=2):
         if "question" not in row:
             raise UsageError(f"{path} has no column `question`", hint=f"Its head is: {head}")
         if None in row:
             raise UsageError(f"{path}, row {n}: more fields than the head has")
-        yield f"row {n}", dict(row)
-
-
-def _json(path: Path, n: int, line: str) -> Any:
-    try:
-        return json.loads(line)
-    except ValueError as error:
-        raise UsageError(f"{path}, line {n}: no JSON: {error}") from error
-
-
-def _yaml(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    try:
-        read = YAML(typ="safe", pure=True).load(text)
-    except YAMLError as error:
-        raise UsageError(f"{path} is no YAML: {error}") from error
-    found = read.get("questions") if isinstance(read, dict) else read
-    if not isinstance(found, list):
-        raise UsageError(f"{path}: a list of questions is wanted")
-    for n, row in enumerate(found, start=1):
-        yield f"entry {n}", _as_row(row, path, f"entry {n}")
-
-
-def _as_row(row: Any, path: Path, where: str) -> dict[str, Any]:
-    if isinstance(row, str):
-        return {"question": row}
-    if not isinstance(row, dict):
-        raise UsageError(f"{path}, {where}: a question, or an object with one, is wanted")
-    return {str(name): value for name, value in row.items()}
+        yield f"row {n}", row
 
 
 class Batch:
@@ -144,7 +127,9 @@ class Batch:
     The folder is the batch: the same one goes on where it was, another one begins anew.
     """
 
-    def __init__(self, jobs: Jobs, items: Sequence[Item], out: Path, *, retry: int = 1) -> None:
+    def __init__(
+        self, jobs: Jobs, items: Sequence[BatchItem], out: Path, *, retry: int = 1
+    ) -> None:
         self.items = items
         self._jobs = jobs
         self._out = out
@@ -152,82 +137,79 @@ class Batch:
         key = hashlib.sha256(str(out.resolve()).encode()).hexdigest()[:10]
         self.queue = self.origin = f"batch-{key}"
 
-    def job_id(self, item: Item) -> str:
-        """Name the job of an item."""
+    def _job_id(self, item: BatchItem) -> str:
         return f"{self.origin}-{item.id}"
 
     def enqueue(self, at_once: int) -> int:
         """Queue what is not known yet, and again what failed; returns how many had ended well."""
-        self._jobs.register(self.queue, at_once)
+        self._jobs.register_queue(self.queue, at_once)
         known = {job.id: job for job in self._jobs.list(origin=self.origin)}
         for item in self.items:
-            job = known.get(self.job_id(item))
-            if job is None:
-                self._jobs.enqueue(self._spec(item))
-            elif job.state in ENDED - {"done"}:
-                self._jobs.retry(job.id)
-        return sum(job.state == "done" for job in self.found())
+            name = self._job_id(item)
+            if name not in known:
+                spec = JobSpec(
+                    id=name,
+                    question=item.question,
+                    options=item.options,
+                    retry=self._retry,
+                    base_delay=1.0,  # somebody waits for it
+                    origin=self.origin,
+                    queue=self.queue,
+                )
+                self._jobs.enqueue(spec)
+            elif known[name].state in ENDED - {"done"}:
+                self._jobs.retry(name)
+        return sum(job.state == "done" for job in self.jobs())
 
-    def _spec(self, item: Item) -> JobSpec:
-        name = self.job_id(item)
-        return JobSpec(
-            id=name,
-            question=item.question,
-            options=item.options,
-            retry=self._retry,
-            base_delay=1.0,
-            origin=self.origin,
-            queue=self.queue,
-        )
-
-    def forget(self) -> None:
-        """Take the jobs away, so that all is asked anew; runs stay."""
+    def delete_jobs(self) -> None:
+        """Delete the jobs, so that all questions are asked anew; runs stay."""
         self._jobs.delete(self.origin)
 
-    def found(self) -> list[Job]:
-        """Give the jobs of the items, in their order, as far as they are queued; no reports."""
+    def jobs(self) -> list[Job]:
+        """Return the jobs of the items, in their order, as far as they are queued; no reports."""
         known = {job.id: job for job in self._jobs.list(origin=self.origin)}
-        return [known[name] for item in self.items if (name := self.job_id(item)) in known]
+        return [known[name] for item in self.items if (name := self._job_id(item)) in known]
 
-    def stop_spending(self, found: Sequence[Job], spent: float, budget: float) -> bool:
-        """Where the batch's budget is reached, cancel what was not begun; says whether it is."""
+    def enforce_budget(self, jobs: Sequence[Job], spent: float, budget: float) -> bool:
+        """Where the batch's budget is reached, cancel what was not begun; returns whether it is."""
         if spent < budget:
             return False
-        for job in found:
+        for job in jobs:
             if job.state in ("waiting", "queued"):
-                self._jobs.cancel(job.id, reason=_SPENT)
+                self._jobs.cancel(job.id, reason="the budget of the batch is reached")
         return True
 
     def write(self) -> None:
         """Write `results.jsonl`, `results.csv`, `reports/`, `index.html`, and `runs.csv`."""
-        rows = [_Result(item, self._jobs.find(self.job_id(item))) for item in self.items]
-        (self._out / "reports").mkdir(parents=True, exist_ok=True)
-        lines = (json.dumps(row.told(), ensure_ascii=False, sort_keys=True) for row in rows)
+        results = [_BatchResult(item, self._jobs.find(self._job_id(item))) for item in self.items]
+        rows = [result.row() for result in results]
+        lines = (json.dumps(row, ensure_ascii=False, sort_keys=True) for row in rows)
         write_file(self._out / "results.jsonl", "".join(f"{line}\n" for line in lines).encode())
-        write_file(self._out / "results.csv", _csv(_COLUMNS, [row.line() for row in rows]))
-        write_file(self._out / "runs.csv", _csv(_VARYING, [row.varying() for row in rows]))
-        for row in rows:
-            write_file(self._out / "reports" / row.page, row.html())
-        write_file(self._out / "index.html", _index(rows))
+        for row, result in zip(rows, results, strict=True):
+            sources = result.report.sources if result.report else ()
+            row["sources"] = " ".join(source.url for source in sources)
+        write_file(self._out / "results.csv", _csv(_COLUMNS, rows))
+        run_rows = [result.run_row() for result in results]
+        write_file(self._out / "runs.csv", _csv(_RUN_COLUMNS, run_rows))
+        for result in results:
+            write_file(self._out / "reports" / result.file_name, result.page())
+        write_file(self._out / "index.html", _index_page(results))
 
 
-class _Result:
-    """An item with what its job came to."""
+class _BatchResult:
+    """An item with the outcome of its job."""
 
-    def __init__(self, item: Item, job: Job | None) -> None:
+    def __init__(self, item: BatchItem, job: Job | None) -> None:
         self.item = item
         self.job = job
-        given = job.report if job else None
-        self.report = Report.model_validate(given) if given else None
+        self.report = Report.model_validate(job.report) if job and job.report else None
         self.status = self.report.status if self.report else (job.state if job else "queued")
+        self.error = job.error if job else ""
         words = re.sub(r"[^a-z0-9]+", "-", item.question.lower()).strip("-")[:50].strip("-")
-        self.page = f"{item.n:04}-{words or item.id}.html"
+        self.file_name = f"{item.n:04}-{words or item.id}.html"
 
-    @property
-    def error(self) -> str:
-        return self.job.error if self.job else ""
-
-    def told(self) -> dict[str, Any]:
+    def row(self) -> dict[str, Any]:
+        """Return what does not differ from run to run: no times, no ids of runs."""
         row: dict[str, Any] = {
             "n": self.item.n,
             "id": self.item.id,
@@ -236,67 +218,63 @@ class _Result:
             "error": self.error,
         }
         if self.report is not None:
-            kept = self.report.model_dump(
+            row |= self.report.model_dump(
                 mode="json",
                 include={"answer", "confidence", "sentences", "sources", "conflicts", "data"},
                 exclude={"sources": {"__all__": {"fetched_at"}}},
             )
-            row |= kept
         return row
 
-    def line(self) -> dict[str, Any]:
-        row = {name: self.told().get(name) for name in _COLUMNS}
-        row["sources"] = " ".join(s.url for s in self.report.sources) if self.report else ""
-        return row
-
-    def varying(self) -> dict[str, Any]:
+    def run_row(self) -> dict[str, Any]:
+        """Return what differs from run to run."""
         row: dict[str, Any] = {"n": self.item.n, "id": self.item.id}
-        if self.job is None:
-            return row
-        job = self.job.model_dump(mode="json", include=set(_VARYING) - {"n", "id"})
-        return {**row, **job, "seconds": self.report.elapsed_s if self.report else ""}
+        if self.job is not None:
+            row |= self.job.model_dump(mode="json", include=set(_RUN_COLUMNS) - row.keys())
+            row["seconds"] = self.report.elapsed_s if self.report else ""
+        return row
 
-    def html(self) -> bytes:
-        head = f'<h1>{escape(self.item.question)}</h1>\n<p class="facts">{escape(self.status)}</p>'
+    def page(self) -> bytes:
+        """Write the question with its answer and sources as HTML."""
+        title = self.item.question
+        head = f'<h1>{escape(title)}</h1>\n<p class="facts">{escape(self.status)}</p>'
         if self.report is None:
-            return whole_page(self.item.question, f"{head}\n<p>{escape(self.error)}</p>")
-        report = self.report
-        answer = answer_html(report)
+            return whole_page(title, f"{head}\n<p>{escape(self.error)}</p>")
         sources = "\n".join(
-            f'<section class="source" id="source-{s.n}">\n'
-            f"<h3>[{s.n}] {escape(s.title or s.url)}</h3>\n"
-            f'<p class="meta">{escape(s.url)} · sha256 {s.sha256[:16]}…</p>\n'
-            + "".join(f"<blockquote>{escape(quote)}</blockquote>" for quote in s.quotes)
+            f'<section class="source" id="source-{source.n}">\n'
+            f"<h3>[{source.n}] {escape(source.title or source.url)}</h3>\n"
+            f'<p class="meta">{escape(source.url)} · sha256 {source.sha256[:16]}…</p>\n'
+            + "".join(f"<blockquote>{escape(quote)}</blockquote>" for quote in source.quotes)
             + "\n</section>"
-            for s in report.sources
+            for source in self.report.sources
         )
         failed = f'<p class="failed">{escape(self.error)}</p>' if self.error else ""
+        answer = f'<div class="answer">{answer_html(self.report)}</div>'
         back = '<p class="meta"><a href="../index.html">all questions</a></p>'
-        body = f'{head}\n{failed}<div class="answer">{answer}</div>\n{sources}\n{back}'
-        return whole_page(self.item.question, body)
+        return whole_page(title, f"{head}\n{failed}{answer}\n{sources}\n{back}")
 
 
-def _index(rows: Sequence[_Result]) -> bytes:
-    lines = "\n".join(
-        f'<tr><td>{row.item.n}</td><td><a href="reports/{row.page}">{escape(row.item.question)}</a>'
-        f"</td><td>{escape(row.status)}</td></tr>"
-        for row in rows
+def _index_page(results: Sequence[_BatchResult]) -> bytes:
+    rows = "\n".join(
+        f'<tr><td>{one.item.n}</td><td><a href="reports/{one.file_name}">'
+        f"{escape(one.item.question)}</a></td><td>{escape(one.status)}</td></tr>"
+        for one in results
     )
-    done = sum(row.status == "answered" for row in rows)
-    head = f'<h1>{len(rows)} questions</h1>\n<p class="facts">{done} answered</p>'
-    table = f"<table>\n<tr><th>n</th><th>question</th><th>status</th></tr>\n{lines}\n</table>"
-    return whole_page(f"{len(rows)} questions", f"{head}\n{table}")
+    title = f"{len(results)} questions"
+    answered = sum(one.status == "answered" for one in results)
+    head = f'<h1>{title}</h1>\n<p class="facts">{answered} answered</p>'
+    table = f"<table>\n<tr><th>n</th><th>question</th><th>status</th></tr>\n{rows}\n</table>"
+    return whole_page(title, f"{head}\n{table}")
 
 
 def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes:
     out = io.StringIO()
-    writer = csv.DictWriter(out, columns, restval="", extrasaction="ignore", lineterminator="\n")
+    writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        writer.writerow({name: _harmless(row.get(name)) for name in columns})
+        writer.writerow({name: _no_formula(row.get(name)) for name in columns})
     return out.getvalue().encode("utf-8", "replace")
 
 
-def _harmless(value: Any) -> Any:
+def _no_formula(value: Any) -> Any:
     """Take from a text what a spreadsheet would run as a formula (OWASP, CSV injection)."""
     return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value

@@ -1,16 +1,16 @@
 """The database of jobs: SQLite on one machine, Postgres for many; DBOS keeps its tables in it too.
 
-What DBOS has no table for stands in three of ours: which workers live, when a host may be asked
-again, and notes (schedules, monitors, why the queue is paused, what was spent).
+Three tables are ours: the heartbeats of workers, when each host may be asked again, and notes
+(schedules, monitors, settings of the queue, dollars spent).
 """
 
 from __future__ import annotations
 
-import json
 import time
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import sqlalchemy as sa
+from pydantic import TypeAdapter
 from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 
@@ -18,7 +18,6 @@ from agent.config import private_folder
 from agent.errors import ResearchError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 _metadata = sa.MetaData()
@@ -55,7 +54,7 @@ class JobsDatabase:
 
     def __init__(self, url: str, engine: sa.Engine) -> None:
         self.url = url
-        self._engine = engine
+        self.engine = engine
         self.postgres = engine.dialect.name == "postgresql"
 
     @classmethod
@@ -63,24 +62,20 @@ class JobsDatabase:
         """Open by URL, else `jobs.db` in the data folder; raises as `Jobs.open` does."""
         if url is None:
             url = f"sqlite:///{private_folder(data_dir) / 'jobs.db'}"
-        engine = _engine_of(url)
-        opened = cls(url, engine)
+        database = cls(url, _create_engine(url))
         try:
-            opened._create()
+            with database.engine.begin() as connection:
+                if database.postgres:  # two that begin at once would both create the tables
+                    connection.execute(sa.text("SELECT pg_advisory_xact_lock(7203311)"))
+                for table in _metadata.sorted_tables:
+                    connection.execute(sa.schema.CreateTable(table, if_not_exists=True))
         except sa.exc.OperationalError as error:
             raise JobsUnavailable(f"cannot open the jobs: {error.orig}") from error
-        return opened
-
-    def _create(self) -> None:
-        with self._engine.begin() as connection:
-            if self.postgres:  # two that begin at once would both create the tables
-                connection.execute(sa.text("SELECT pg_advisory_xact_lock(7203311)"))
-            for table in _metadata.sorted_tables:
-                connection.execute(sa.schema.CreateTable(table, if_not_exists=True))
+        return database
 
     def close(self) -> None:
         """Close its connections."""
-        self._engine.dispose()
+        self.engine.dispose()
 
     def _now(self) -> sa.ColumnElement[float]:
         """The clock that all share: the server's; of a file, the machine's."""
@@ -88,100 +83,107 @@ class JobsDatabase:
             return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Float)
         return sa.literal(time.time(), sa.Float)
 
-    def _upsert(self, table: sa.Table, row: Mapping[str, Any]) -> Any:
-        made = postgresql.insert(table) if self.postgres else sqlite.insert(table)
-        keys = [column.name for column in table.primary_key]
-        changed = {name: value for name, value in row.items() if name not in keys}
-        return made.values(**row).on_conflict_do_update(index_elements=keys, set_=changed)
+    def change(self, statement: sa.Executable) -> bool:
+        """Execute a statement in a transaction of its own; returns whether it changed a row."""
+        with self.engine.begin() as connection:
+            return bool(connection.execute(statement).rowcount == 1)
+
+    def insert(self, table: sa.Table, **row: Any) -> Any:
+        """Make an INSERT of the dialect: plain SQLAlchemy knows no ON CONFLICT."""
+        insert = postgresql.insert if self.postgres else sqlite.insert
+        return insert(table).values(**row)
 
     # Workers
 
-    def beat(self, worker: str, place: str) -> None:
-        """Say that a worker lives."""
-        row = {"id": worker, "place": place, "beat": self._now()}
-        with self._engine.begin() as connection:
-            connection.execute(self._upsert(_workers, row))
+    def heartbeat(self, worker: str, place: str) -> None:
+        """Record that a worker is alive now."""
+        alive = {"place": place, "beat": self._now()}
+        row = self.insert(_workers, id=worker, **alive)
+        self.change(row.on_conflict_do_update(index_elements=["id"], set_=alive))
 
-    def leave(self, worker: str) -> None:
-        """Take a worker off the list: what it had under way is anybody's."""
-        with self._engine.begin() as connection:
-            connection.execute(_workers.delete().where(_workers.c.id == worker))
+    def remove_worker(self, worker: str) -> None:
+        """Delete a worker: others take over the jobs that it was running."""
+        self.change(_workers.delete().where(_workers.c.id == worker))
 
-    def living(self, stale: float) -> dict[str, str]:
-        """Give the workers that were heard of in the last `stale` seconds, with their places."""
-        query = sa.select(_workers.c.id, _workers.c.place).where(
-            _workers.c.beat > self._now() - stale
-        )
-        with self._engine.begin() as connection:
-            return {row.id: row.place for row in connection.execute(query)}
+    def living_workers(self, stale: float) -> dict[str, str]:
+        """Return the workers with a heartbeat in the last `stale` seconds, with their places."""
+        query = sa.select(_workers.c.id, _workers.c.place)
+        with self.engine.connect() as connection:
+            rows = connection.execute(query.where(_workers.c.beat > self._now() - stale))
+            return {row.id: row.place for row in rows}
 
     # Turns of hosts
 
     def host_rest(self, host: str) -> float:
-        """Give the seconds until a host may be asked; 0 or less when it may."""
+        """Return the seconds until a host may be asked; 0 or less when it may."""
         query = sa.select(_hosts.c.due - self._now()).where(_hosts.c.host == host)
-        with self._engine.connect() as connection:
+        with self.engine.connect() as connection:
             return connection.scalar(query) or 0.0
 
     def take_turn(self, host: str, delay: float) -> bool:
-        """Take a host's turn; nobody has the next one for `delay` s. False where it is gone."""
-        with self._engine.begin() as connection:
-            now = self._now()
-            known = _hosts.update().where(_hosts.c.host == host, _hosts.c.due <= now)
-            if connection.execute(known.values(due=now + delay)).rowcount:
+        """Take a host's turn; nobody has the next one for `delay` s. False where it is taken."""
+        now = self._now()
+        # of several that ask at once, one changes the row: the others find it not due any more
+        known = _hosts.update().where(_hosts.c.host == host, _hosts.c.due <= now)
+        new = self.insert(_hosts, host=host, due=now + delay).on_conflict_do_nothing()
+        with self.engine.begin() as connection:
+            if connection.execute(known.values(due=now + delay)).rowcount == 1:
                 return True
-            made = postgresql.insert(_hosts) if self.postgres else sqlite.insert(_hosts)
-            new = made.values(host=host, due=now + delay).on_conflict_do_nothing()
-            return connection.execute(new).rowcount == 1
+            # On Postgres the rows of an INSERT are not counted (-1): it has to return them.
+            return connection.execute(new.returning(_hosts.c.host)).first() is not None
 
     def let_rest(self, host: str, seconds: float) -> None:
         """Leave a host alone for so long; a longer rest that it has stays."""
         until = self._now() + seconds
         later = sa.case((_hosts.c.due > until, _hosts.c.due), else_=until)
-        made = postgresql.insert(_hosts) if self.postgres else sqlite.insert(_hosts)
-        row = made.values(host=host, due=until)
-        with self._engine.begin() as connection:
-            connection.execute(
-                row.on_conflict_do_update(index_elements=["host"], set_={"due": later})
-            )
+        row = self.insert(_hosts, host=host, due=until)
+        self.change(row.on_conflict_do_update(index_elements=["host"], set_={"due": later}))
 
-    # Notes
 
-    def note(self, kind: str, name: str) -> Any:
-        """Read a note; None where there is none."""
-        query = sa.select(_notes.c.value).where(_notes.c.kind == kind, _notes.c.name == name)
-        with self._engine.connect() as connection:
-            found = connection.scalar(query)
-        return None if found is None else json.loads(found)
+Value = TypeVar("Value")
 
-    def notes(self, kind: str) -> dict[str, Any]:
-        """Read all notes of a kind by name, in the order of their names."""
-        query = sa.select(_notes.c.name, _notes.c.value).where(_notes.c.kind == kind)
-        with self._engine.connect() as connection:
+
+class NoteTable(Generic[Value]):
+    """The notes of one kind by name, as values of one type: schedules, monitors, changes."""
+
+    def __init__(self, database: JobsDatabase, kind: str, type_: type[Value]) -> None:
+        self._database = database
+        self._kind = kind
+        self._adapter = TypeAdapter(type_)
+        self._ours = _notes.c.kind == kind
+
+    def all(self) -> dict[str, Value]:
+        """Read them by name, in the order of their names."""
+        query = sa.select(_notes.c.name, _notes.c.value).where(self._ours)
+        with self._database.engine.connect() as connection:
             rows = connection.execute(query.order_by(_notes.c.name)).all()
-        return {row.name: json.loads(row.value) for row in rows}
+        return {row.name: self._adapter.validate_json(row.value) for row in rows}
 
-    def keep(self, kind: str, name: str, value: Any) -> None:
-        """Keep a note, in place of an earlier one."""
-        row = {"kind": kind, "name": name, "value": json.dumps(value, ensure_ascii=False)}
-        with self._engine.begin() as connection:
-            connection.execute(self._upsert(_notes, row))
+    def get(self, name: str) -> Value | None:
+        """Read one; None where there is none."""
+        query = sa.select(_notes.c.value).where(self._ours, _notes.c.name == name)
+        with self._database.engine.connect() as connection:
+            text = connection.scalar(query)
+        return None if text is None else self._adapter.validate_json(text)
 
-    def renew(self, kind: str, name: str, value: Any) -> bool:
-        """Change a note that is there; False where somebody took it away meanwhile."""
-        change = _notes.update().where(_notes.c.kind == kind, _notes.c.name == name)
-        with self._engine.begin() as connection:
-            text = json.dumps(value, ensure_ascii=False)
-            return connection.execute(change.values(value=text)).rowcount == 1
+    def put(self, name: str, value: Value) -> None:
+        """Write one, in place of an earlier one."""
+        text = self._adapter.dump_json(value).decode()
+        row = self._database.insert(_notes, kind=self._kind, name=name, value=text)
+        keys = ["kind", "name"]
+        self._database.change(row.on_conflict_do_update(index_elements=keys, set_={"value": text}))
 
-    def drop(self, kind: str, name: str) -> bool:
-        """Take a note away; False where there was none."""
-        gone = _notes.delete().where(_notes.c.kind == kind, _notes.c.name == name)
-        with self._engine.begin() as connection:
-            return connection.execute(gone).rowcount == 1
+    def update(self, name: str, value: Value) -> bool:
+        """Change one that is there; False where somebody deleted it meanwhile."""
+        known = _notes.update().where(self._ours, _notes.c.name == name)
+        return self._database.change(known.values(value=self._adapter.dump_json(value).decode()))
+
+    def delete(self, name: str) -> bool:
+        """Delete one; False where there was none."""
+        return self._database.change(_notes.delete().where(self._ours, _notes.c.name == name))
 
 
-def _engine_of(url: str) -> sa.Engine:
+def _create_engine(url: str) -> sa.Engine:
     try:
         parsed = sa.make_url(url)
     except sa.exc.ArgumentError as error:
@@ -192,12 +194,14 @@ def _engine_of(url: str) -> sa.Engine:
     if backend == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
         try:
+            # a connection that a restart of the server ended is made again
             return sa.create_engine(parsed, pool_pre_ping=True)
         except ImportError as error:
             hint = "pip install 'urchin-research[jobs]'"
             raise JobsUnavailable("the driver of Postgres is not installed", hint=hint) from error
     if backend != "sqlite" or not parsed.database:
         raise UsageError(f"no such kind of database: {backend}", hint="SQLite or Postgres.")
+    # seconds to wait for the writes of other processes
     engine = sa.create_engine(parsed, connect_args={"timeout": 30})
 
     @event.listens_for(engine, "connect")

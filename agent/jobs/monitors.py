@@ -1,8 +1,7 @@
-"""Pages, figures and answers that are watched: what changed is told as passages, and kept.
+"""Monitors: pages, figures and answers that are watched, with their last state and changes.
 
-A monitor is a schedule whose job looks again. Its first look reads the page several times, to learn
-what differs by itself. Bodies are kept by their hash in `monitors/NAME` of the data folder, the
-changes with times and hashes in the database of jobs.
+A monitor is a schedule whose jobs are checks (`monitor_checks.py`). Bodies of pages are kept by
+their hash in `monitors/NAME` of the data folder, changes with times and hashes in the database.
 """
 
 from __future__ import annotations
@@ -16,20 +15,18 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent.config import load_options
 from agent.errors import UsageError
-from agent.jobs import page_changes
-from agent.jobs.job import NoSuchJob, plain
+from agent.jobs.job import NoSuchJob, json_flags
+from agent.jobs.jobs_database import NoteTable
+from agent.jobs.page_diff import PageBlock, read_blocks
 from agent.jobs.schedules import Schedules
 from browser.net.url import is_web_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
-    from agent.jobs.job import Job
+    from agent.jobs.job import Job, JobSpec
     from agent.jobs.jobs import Jobs
 
-MONITORS, STATES, CHANGES = "monitor", "monitor-state", "monitor-change"
-"""Kinds of notes in the database of jobs; that of changes is followed by the monitor's name."""
 EVERY: Final = "every 15 minutes"
 """The reference's default; its least interval is five minutes."""
 LEARN, LEARN_GAP_S = 3, 2.0
@@ -64,19 +61,19 @@ class Monitor(BaseModel):
 
     @property
     def part(self) -> str:
-        """Name what is watched of the page; empty for all of it."""
+        """The name of what is watched of the page; empty for all of it."""
         element = " ".join(filter(None, (self.element.get("role"), self.element.get("name"))))
         return element or self.element.get("path", "") or self.css or self.words
 
 
 class MonitorState(BaseModel):
-    """What was there when it was last looked at; `figure` is the one last told."""
+    """What the last check found; `figure` is the one last told."""
 
     model_config = ConfigDict(frozen=True)
 
     at: datetime
     sha256: str = ""
-    blocks: tuple[page_changes.PageBlock, ...] = ()
+    blocks: tuple[PageBlock, ...] = ()
     noise: frozenset[tuple[str, str]] = frozenset()
     answer: str = ""
     figure: float | None = None
@@ -99,28 +96,30 @@ class MonitorChange(BaseModel):
 
 
 class Monitors:
-    """What is watched, by name; what is not there raises `NoSuchJob`."""
+    """The monitors by name; a name that is not there raises `NoSuchJob`."""
 
     def __init__(self, jobs: Jobs) -> None:
         self._jobs = jobs
-        self.looks = Schedules(jobs, watched=True)
+        self.schedules = Schedules(jobs, watched=True)
+        self._table = NoteTable(jobs.database, "monitor", Monitor)
+        self.states = NoteTable(jobs.database, "monitor-state", MonitorState)
 
     def all(self) -> list[Monitor]:
-        """Give them by name."""
-        rows = self._jobs.database.notes(MONITORS).values()
-        return [Monitor.model_validate(row) for row in rows]
+        """Return them by name."""
+        return [*self._table.all().values()]
 
     def find(self, name: str) -> Monitor:
         """Find one by its name."""
-        row = self._jobs.database.note(MONITORS, name)
-        if row is None:
+        if (monitor := self._table.get(name)) is None:
             raise NoSuchJob(f"no monitor {name}", hint="`research monitor list` lists them.")
-        return Monitor.model_validate(row)
+        return monitor
 
     def changes(self, name: str) -> list[MonitorChange]:
-        """Give the changes that one told, the oldest first."""
-        rows = self._jobs.database.notes(f"{CHANGES}:{name}").values()
-        return [MonitorChange.model_validate(row) for row in rows]
+        """Return the changes that one told, the oldest first."""
+        return [*self._changes(name).all().values()]
+
+    def _changes(self, name: str) -> NoteTable[MonitorChange]:
+        return NoteTable(self._jobs.database, f"monitor-change:{name}", MonitorChange)
 
     def add(
         self,
@@ -153,34 +152,64 @@ class Monitors:
             raise UsageError(f"{when!r} is no condition", hint="Such as '<100', '>=5' or '10%'.")
         if not 2 <= learn <= _MOST_LEARN:
             raise UsageError(f"noise is learned from 2 to {_MOST_LEARN} reads, not {learn}")
-        page_changes.blocks_of(b"<p>x", "text/html", css)  # raises for what is no selector
-        given = plain(flags)
-        load_options(given)
-        made = self.looks.add(
+        read_blocks(b"<p>x", "text/html", css)  # raises for what is no selector
+        options = json_flags(flags)
+        load_options(options)
+        schedule = self.schedules.add(
             every, target, name=name, zone=zone, kind="monitor", notify=notify, until=until
         )
-        found = Monitor(
-            name=made.name, target=made.question, kind=kind, every=every, words=words, css=css,
-            element=dict(element or {}), when=when, learn=learn, gap=gap, options=given,
-            created=datetime.now(UTC), until=until,
-        )  # fmt: skip
-        self._jobs.database.drop(STATES, found.name)
-        self._jobs.database.keep(MONITORS, found.name, found.model_dump(mode="json"))
-        self.run(found.name)  # the first look
-        return found
+        monitor = Monitor(
+            name=schedule.name,
+            target=schedule.question,
+            kind=kind,
+            every=every,
+            words=words,
+            css=css,
+            element=dict(element or {}),
+            when=when,
+            learn=learn,
+            gap=gap,
+            options=options,
+            created=datetime.now(UTC),
+            until=until,
+        )
+        self.states.delete(monitor.name)
+        self._table.put(monitor.name, monitor)
+        self.run(monitor.name)  # the first check
+        return monitor
 
     def remove(self, name: str) -> None:
         """Watch no longer; what was kept stays."""
-        self._jobs.database.drop(MONITORS, self.find(name).name)
-        self._jobs.database.drop(STATES, name)
+        self._table.delete(self.find(name).name)
+        self.states.delete(name)
         with suppress(NoSuchJob):  # one that was watched up to a time has none left
-            self.looks.remove(name)
+            self.schedules.remove(name)
 
     def run(self, name: str) -> Job:
-        """Look now; gives the job."""
-        return self.looks.run(name)
+        """Check now; returns the job."""
+        return self.schedules.run(name)
 
-
-def evidence_folder(jobs: Jobs, name: str) -> Path:
-    """Say where the bodies of a monitor's pages are kept, by their hash."""
-    return jobs.data_dir / "monitors" / name / "blobs"
+    def record(
+        self,
+        monitor: Monitor,
+        job: JobSpec,
+        before: MonitorState | None,
+        now: MonitorState,
+        diff: str,
+    ) -> None:
+        """Keep what a check found, and the change where it is told."""
+        # The change first: a worker that dies in between makes the check again, with the same id.
+        if before is not None and diff:
+            change = MonitorChange(
+                monitor=monitor.name,
+                at=now.at,
+                since=before.at,
+                target=monitor.target,
+                diff=diff,
+                before_sha256=before.sha256,
+                after_sha256=now.sha256,
+                figure=now.figure,
+                run=job.run if monitor.kind == "answer" else None,
+            )
+            self._changes(monitor.name).put(job.id, change)
+        self.states.put(monitor.name, now)

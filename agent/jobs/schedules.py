@@ -1,8 +1,8 @@
-"""Questions that come back: when they are due, in a person's time zone, and what was missed.
+"""Schedules: questions that are asked again and again, or once later, in a person's time zone.
 
-The engine has schedules, which fire twice at the end of summer time, run all that was missed or
-none, and only by the real clock. Here a time is worked out by `cronsim`, and a firing is a job
-whose id is made of the schedule and the time: however many workers see it, there is one.
+DBOS's own schedules fire twice at the end of summer time, run all missed firings or none, and only
+by the real clock. Here `cronsim` works out the times, and a firing is a job whose id is made of the
+schedule and the time: however many workers see that it is due, there is one.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from tzlocal import get_localzone_name
 
 from agent.config import load_options
 from agent.errors import UsageError
-from agent.jobs.job import JobSpec, Kind, NoSuchJob, plain
-from agent.jobs.jobs import check_targets
+from agent.jobs.job import JobSpec, Kind, Lane, NoSuchJob, json_flags
+from agent.jobs.job_notices import check_targets
+from agent.jobs.jobs_database import NoteTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,9 +30,7 @@ if TYPE_CHECKING:
     from agent.jobs.jobs import Jobs
 
 GRACE: Final = timedelta(minutes=5)
-"""A firing that is later than this was missed: nobody was there to fire it."""
-LEAST: Final = timedelta(minutes=1)
-_KIND: Final = "schedule"
+"""A firing that is later than this was missed: no worker was running."""
 _HINT: Final = (
     "Such as 'every weekday at 8', 'every 15 minutes', 'monthly on the 1st at 9', 'in 20 minutes', "
     "'tomorrow at 9:30', or the five fields of cron."
@@ -39,11 +38,11 @@ _HINT: Final = (
 
 
 class Schedule(BaseModel):
-    """A question and when it comes back; times are UTC.
+    """A question and when it is asked; times are UTC.
 
     One of `cron` (in `zone`), `every` (seconds from `since` on) and `at` says when; `when` is what
-    the person said. `seen` is the time up to which firings were looked for, `next` the one to come.
-    `missed`: what was missed is run `once`, or not at all.
+    the person said. `seen` is the time up to which firings were made, `next` the next one.
+    `missed`: missed firings are made up for `once`, or not at all.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -66,28 +65,30 @@ class Schedule(BaseModel):
     notify: tuple[str, ...] = ()
 
     def times(self, after: datetime) -> Iterator[datetime]:
-        """Give the times of firing after a moment, in order, up to `until`."""
-        for time in self._times(after):
+        """Return the times of firing after a moment, in order, up to `until`."""
+        for time in self._endless_times(after):
             if self.until is not None and time > self.until:
                 return
             yield time
 
-    def _times(self, after: datetime) -> Iterator[datetime]:
+    def _endless_times(self, after: datetime) -> Iterator[datetime]:
         if self.at is not None:
-            yield from [self.at] if self.at > after else []
+            if self.at > after:
+                yield self.at
         elif self.every is not None:
-            n = int((after - self.since).total_seconds() // self.every) + 1
+            n = max(int((after - self.since).total_seconds() // self.every) + 1, 1)
             while True:
-                yield self.since + timedelta(seconds=self.every * max(n, 1))
-                n = max(n, 1) + 1
+                yield self.since + timedelta(seconds=self.every * n)
+                n += 1
         else:
             assert self.cron is not None
             for time in CronSim(self.cron, after.astimezone(ZoneInfo(self.zone))):
+                # the hour that comes twice at the end of summer time is one in the zone
                 if (utc := time.astimezone(UTC)) > after:
                     yield utc
 
     def due(self, now: datetime) -> list[datetime]:
-        """Give the firings to make now: those just due, and of those missed one or none."""
+        """Return the firings to make now: those just due, or else one for all that were missed."""
         fresh: list[datetime] = []
         missed: datetime | None = None
         for time in self.times(self.seen):
@@ -99,34 +100,36 @@ class Schedule(BaseModel):
                 missed = time
         return fresh or ([missed] if missed is not None and self.missed == "once" else [])
 
-    def after(self, now: datetime) -> Schedule:
-        """Give it as it is when it was looked at."""
+    def seen_at(self, now: datetime) -> Schedule:
+        """Return it with its firings up to now made, and the next one worked out."""
         return self.model_copy(update={"seen": now, "next": next(self.times(now), None)})
 
 
 class Schedules:
-    """What comes back, by name: questions and reminders, or, if `watched`, the looks of monitors.
+    """The schedules by name: of questions and reminders, or, if `watched`, of monitors.
 
-    What is not there raises `NoSuchJob`.
+    A name that is not there raises `NoSuchJob`.
     """
 
     def __init__(self, jobs: Jobs, *, watched: bool = False) -> None:
         self._jobs = jobs
         self._watched = watched
+        self._table = _table(jobs)
 
     def all(self) -> list[Schedule]:
-        """Give them by name."""
-        rows = self._jobs.database.notes(_KIND).values()
-        found = (Schedule.model_validate(row) for row in rows)
-        return [one for one in found if (one.kind == "monitor") is self._watched]
+        """Return them by name."""
+        return [one for one in self._table.all().values() if self._is_ours(one)]
+
+    def _is_ours(self, schedule: Schedule) -> bool:
+        return (schedule.kind == "monitor") is self._watched
 
     def find(self, name: str) -> Schedule:
         """Find one by its name."""
-        for one in self.all():
-            if one.name == name:
-                return one
-        kind = "monitor" if self._watched else "schedule"
-        raise NoSuchJob(f"no {kind} {name}", hint=f"`research {kind} list` lists them.")
+        schedule = self._table.get(name)
+        if schedule is None or not self._is_ours(schedule):
+            kind = "monitor" if self._watched else "schedule"
+            raise NoSuchJob(f"no {kind} {name}", hint=f"`research {kind} list` lists them.")
+        return schedule
 
     def add(
         self,
@@ -151,81 +154,100 @@ class Schedules:
         if not question.strip():
             raise UsageError("a schedule needs a question")
         check_targets(notify)
-        zone, now, given = _zone(zone), now or datetime.now(UTC), plain(flags)
+        zone, now, options = _check_zone(zone), now or datetime.now(UTC), json_flags(flags)
         if kind == "ask":
-            load_options(given)
-        made = Schedule(
-            name=self._free(name, question), when=when.strip(), question=question.strip(),
-            kind=kind, options=given, zone=zone, until=until, since=now, seen=now, missed=missed,
-            retry=retry, notify=notify, **read_when(when, zone, now),
-        )  # fmt: skip
+            load_options(options)
+        schedule = Schedule(
+            name=self._choose_name(name, question),
+            when=when.strip(),
+            question=question.strip(),
+            kind=kind,
+            options=options,
+            zone=zone,
+            until=until,
+            since=now,
+            seen=now,
+            missed=missed,
+            retry=retry,
+            notify=notify,
+            **parse_when(when, zone, now),
+        )
         try:
-            made = made.after(now)
-        except (CronSimError, StopIteration, OverflowError) as error:
+            schedule = schedule.seen_at(now)
+        except (CronSimError, StopIteration, OverflowError) as error:  # such as 30 February
             raise UsageError(f"{when!r} never comes", hint=_HINT) from error
-        if made.next is None:
+        if schedule.next is None:
             raise UsageError(f"{when!r} is past")
-        self._jobs.database.keep(_KIND, made.name, made.model_dump(mode="json"))
-        return made
+        self._table.put(schedule.name, schedule)
+        return schedule
 
-    def _free(self, name: str | None, question: str) -> str:
-        """Give the name asked for, unless it is one of the other kind; else one of the words."""
-        known = self._jobs.database.notes(_KIND)
+    def _choose_name(self, name: str | None, question: str) -> str:
+        """Return the name asked for, unless it is one of the other kind; else one of the words."""
+        known = self._table.all()
         if name is not None:
-            if name in known and (known[name]["kind"] == "monitor") is not self._watched:
+            if name in known and not self._is_ours(known[name]):
                 raise UsageError(f"{name} is a {'schedule' if self._watched else 'monitor'}")
             return name
-        plainly = "-".join(re.findall(r"\w+", question.lower())[:4])[:60] or "question"
-        numbered = (plainly, *(f"{plainly}-{n}" for n in range(2, len(known) + 3)))
+        words = "-".join(re.findall(r"\w+", question.lower())[:4])[:60] or "question"
+        numbered = (words, *(f"{words}-{n}" for n in range(2, len(known) + 3)))
         return next(one for one in numbered if one not in known)
 
     def remove(self, name: str) -> None:
-        """Take one away; jobs that it made stay."""
-        self._jobs.database.drop(_KIND, self.find(name).name)
+        """Delete one; jobs that it made stay."""
+        self._table.delete(self.find(name).name)
 
     def run(self, name: str) -> Job:
-        """Fire one now, whatever it says; gives its job."""
+        """Fire one now, whatever it says; returns its job."""
         now = datetime.now(UTC)
         return _fire(self._jobs, self.find(name), f"{now:%Y%m%dT%H%M%S.%fZ}", lane="user")
 
 
 def fire_due(jobs: Jobs, now: datetime | None = None) -> list[str]:
-    """Put what is due on the queue; gives the ids of the jobs. Any number of workers may do so."""
+    """Put what is due on the queue; returns the ids of the jobs. Any number of workers may."""
     now = now or datetime.now(UTC)
+    table = _table(jobs)
     fired = []
-    for name, row in jobs.database.notes(_KIND).items():
-        if row["next"] is None or datetime.fromisoformat(row["next"]) > now:
+    for name, schedule in table.all().items():
+        if schedule.next is None or schedule.next > now:
             continue
-        found = Schedule.model_validate(row)
-        fired += [_fire(jobs, found, f"{at:%Y%m%dT%H%M%SZ}").id for at in found.due(now)]
-        seen = found.after(now)
+        fired += [_fire(jobs, schedule, f"{at:%Y%m%dT%H%M%SZ}").id for at in schedule.due(now)]
+        seen = schedule.seen_at(now)
         if seen.next is None:
-            jobs.database.drop(_KIND, name)
+            table.delete(name)
         else:
-            jobs.database.renew(_KIND, name, seen.model_dump(mode="json"))
+            table.update(name, seen)  # nothing is written where a person removed it meanwhile
     return fired
 
 
-def _fire(jobs: Jobs, found: Schedule, time: str, *, lane: Any = "autonomy") -> Job:
-    name, origin = f"{found.name}-{time}", f"schedule:{found.name}"
-    asked = found.model_dump(include={"kind", "question", "options", "retry", "notify"})
+def _table(jobs: Jobs) -> NoteTable[Schedule]:
+    return NoteTable(jobs.database, "schedule", Schedule)
+
+
+def _fire(jobs: Jobs, schedule: Schedule, time: str, *, lane: Lane = "autonomy") -> Job:
+    """Add the job of a firing; the one that another worker added for this time is returned."""
+    name, origin = f"{schedule.name}-{time}", f"schedule:{schedule.name}"
+    asked = schedule.model_dump(include={"kind", "question", "options", "retry", "notify"})
     jobs.enqueue(JobSpec(id=name, lane=lane, origin=origin, **asked))
     return jobs.show(name)
 
 
-def _zone(name: str | None) -> str:
-    named = name or get_localzone_name() or "UTC"
+def _check_zone(name: str | None) -> str:
+    """Return the name of a time zone, the machine's where none is named."""
+    zone = name or get_localzone_name() or "UTC"
     try:
-        ZoneInfo(named)
+        ZoneInfo(zone)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise UsageError(f"no time zone {named!r}", hint="Such as Europe/Berlin.") from error
-    return named
+        raise UsageError(f"no time zone {zone!r}", hint="Such as Europe/Berlin.") from error
+    return zone
 
 
-# When, in words. A phrase is one of these forms, or it is refused: a time that was understood
-# wrongly is found out days later. (Of 26 phrases, `recurrent` read 3 wrongly without a word.)
+# When, in words. A phrase has one of these forms, or it is refused: a time that is misunderstood
+# shows days later. (Of 26 phrases, `recurrent` read 3 wrongly without a word.)
 
-_DAYS: Final = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+_WEEKDAYS: Final = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
+_DAY_NUMBERS: Final = {
+    form: str(n) for n, day in enumerate(_WEEKDAYS) for form in (day[:3], day, f"{day}s")
+}
 _GROUPS: Final = {"day": "*", "weekday": "1-5", "weekend": "0,6", "week": "1"}
 _TIME: Final = r"(?:at (?P<time>noon|midnight|\d{1,2}(?:[:.]\d\d)?\s*(?:am|pm)?))"
 _INTERVAL: Final = re.compile(r"every (?P<n>\d{1,9})?\s*(?P<unit>minute|min|hour)s?")
@@ -235,67 +257,59 @@ _MONTHLY: Final = re.compile(
     rf"(?: of (?:each|every|the) month)?(?: {_TIME})?"
 )
 _CRON: Final = re.compile(r"[\d*][\d*/,\-]*(?:\s+[\w*/,\-#]+){4}")
-_CLOCK: Final = re.compile(r"\bat (\d{1,2})(?![\d:.])(?!\s*(?:am|pm))", re.IGNORECASE)
-_SAME: Final = {"hourly": "every hour", "daily": "every day", "weekly": "every monday"}
+_BARE_HOUR: Final = re.compile(r"\bat (\d{1,2})(?![\d:.])(?!\s*(?:am|pm))", re.IGNORECASE)
+_SHORT: Final = {"hourly": "every hour", "daily": "every day", "weekly": "every monday"}
 
 
-def read_when(text: str, zone: str, now: datetime) -> dict[str, Any]:
+def parse_when(text: str, zone: str, now: datetime) -> dict[str, Any]:
     """Read a time as `cron`, `every` (s) or `at`; raises `UsageError` for any other form."""
-    said = " ".join(text.lower().split())
-    for short, whole in _SAME.items():
-        said = re.sub(rf"^{short}\b", whole, said)
-    if _CRON.fullmatch(said):
-        return {"cron": _checked(said, text)}
-    if found := _INTERVAL.fullmatch(said):
-        unit = 3600 if found["unit"] == "hour" else 60
-        return {"every": float(int(found["n"] or 1) * unit)} if found["n"] != "0" else _refuse(text)
-    if found := _MONTHLY.fullmatch(said):
-        hour, minute = _clock(found["time"], text)
+    phrase = " ".join(text.lower().split())
+    for short, long in _SHORT.items():
+        phrase = re.sub(rf"^{short}\b", long, phrase)
+    if _CRON.fullmatch(phrase):
+        return {"cron": _check_cron(phrase, text)}
+    if found := _INTERVAL.fullmatch(phrase):
+        if found["n"] == "0":
+            raise _not_understood(text)
+        return {"every": float(int(found["n"] or 1) * (3600 if found["unit"] == "hour" else 60))}
+    if found := _MONTHLY.fullmatch(phrase):
         day = 1 if found["day"] == "first" else int(found["day"])
-        return {"cron": _checked(f"{minute} {hour} {day} * *", text)}
+        return {"cron": _check_cron(f"{_time_of_day(found['time'], text)} {day} * *", text)}
     # "friday at 5pm" is one Friday
-    again = re.match(r"every|each", said) or re.search(r"days\b|ends\b", said)
-    if again and (found := _WEEKLY.fullmatch(said)) and (days := _days(found["days"])):
-        hour, minute = _clock(found["time"], text)
-        return {"cron": _checked(f"{minute} {hour} * * {days}", text)}
-    return {"at": _once(text, zone, now)}
+    recurs = re.match(r"every|each", phrase) or re.search(r"days\b|ends\b", phrase)
+    if recurs and (found := _WEEKLY.fullmatch(phrase)) and (days := _days_of_week(found["days"])):
+        return {"cron": _check_cron(f"{_time_of_day(found['time'], text)} * * {days}", text)}
+    return {"at": _parse_moment(text, zone, now)}
 
 
-def _refuse(text: str) -> Any:
-    raise UsageError(f"{text!r} is no time that is understood", hint=_HINT)
+def _not_understood(text: str) -> UsageError:
+    return UsageError(f"{text!r} is no time that is understood", hint=_HINT)
 
 
-def _days(text: str) -> str:
+def _days_of_week(text: str) -> str:
     """Read days of the week as cron's; "" where a word is none."""
-    words = [word for word in re.split(r"[ ,]+| and ", text) if word not in ("", "and", "every")]
+    words = [word for word in re.split(r"[ ,]+", text) if word not in ("", "and", "every")]
     if len(words) == 1 and words[0].removesuffix("s") in _GROUPS:
         return _GROUPS[words[0].removesuffix("s")]
-    numbers = [_DAYS.index(word[:3]) if _is_day(word) else None for word in words]
-    return ",".join(map(str, numbers)) if numbers and None not in numbers else ""
+    numbers = [_DAY_NUMBERS.get(word, "") for word in words]
+    return ",".join(numbers) if all(numbers) else ""
 
 
-def _is_day(word: str) -> bool:
-    whole = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
-    return word in _DAYS or word.removesuffix("s") in whole
-
-
-def _clock(said: str | None, text: str) -> tuple[int, int]:
-    """Read a time of day; nine in the morning where none is said."""
-    if said is None:
-        return 9, 0
-    if said in ("noon", "midnight"):
-        return (12, 0) if said == "noon" else (0, 0)
-    found = re.fullmatch(r"(\d{1,2})(?:[:.](\d\d))?\s*(am|pm)?", said)
+def _time_of_day(words: str | None, text: str) -> str:
+    """Read a time of day as cron's minute and hour; nine in the morning where none is said."""
+    if words is None or words in ("noon", "midnight"):
+        return {None: "0 9", "noon": "0 12", "midnight": "0 0"}[words]
+    found = re.fullmatch(r"(\d{1,2})(?:[:.](\d\d))?\s*(am|pm)?", words)
     assert found is not None
-    hour, minute = int(found[1]), int(found[2] or 0)
-    if found[3]:
-        if not 1 <= hour <= 12:
-            _refuse(text)
-        hour = hour % 12 + (12 if found[3] == "pm" else 0)
-    return (hour, minute) if hour < 24 and minute < 60 else _refuse(text)
+    hour, minute, half = int(found[1]), int(found[2] or 0), found[3]
+    if minute > 59 or (hour not in range(1, 13) if half else hour > 23):
+        raise _not_understood(text)
+    if half:
+        hour = hour % 12 + (12 if half == "pm" else 0)
+    return f"{minute} {hour}"
 
 
-def _checked(cron: str, text: str) -> str:
+def _check_cron(cron: str, text: str) -> str:
     try:
         CronSim(cron, datetime.now(UTC))
     except CronSimError as error:
@@ -303,11 +317,11 @@ def _checked(cron: str, text: str) -> str:
     return cron
 
 
-def _once(text: str, zone: str, now: datetime) -> datetime:
+def _parse_moment(text: str, zone: str, now: datetime) -> datetime:
     """Read a single moment; it has the time of day that the words name, or they are refused."""
     local = now.astimezone(ZoneInfo(zone))
-    clear = _CLOCK.sub(r"at \1:00", text)
-    found: datetime | None = dateparser.parse(
+    clear = _BARE_HOUR.sub(r"at \1:00", text)
+    moment: datetime | None = dateparser.parse(
         clear,
         languages=["en"],
         settings={
@@ -317,8 +331,10 @@ def _once(text: str, zone: str, now: datetime) -> datetime:
             "RETURN_AS_TIMEZONE_AWARE": True,
         },
     )
+    if moment is None:
+        raise _not_understood(text)
     named = re.search(r"\b(\d{1,2}):(\d\d)\b(?!\s*[ap]m)", clear, re.IGNORECASE)
-    if found is None or (named and (found.hour, found.minute) != (int(named[1]), int(named[2]))):
-        _refuse(text)
-    assert found is not None
-    return found.astimezone(UTC)
+    # dateparser leaves out, without a word, what it does not understand
+    if named and (moment.hour, moment.minute) != (int(named[1]), int(named[2])):
+        raise _not_understood(text)
+    return moment.astimezone(UTC)

@@ -1,4 +1,4 @@
-"""What holds over all workers of a database of jobs: the turns of hosts, and dollars spent."""
+"""Limits over all workers of a jobs database: the pace of requests to a host, and budgets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import uuid
 from typing import TYPE_CHECKING
 
 from agent.config import load_options, private_folder
-from agent.files import write_whole
+from agent.files import write_atomic
+from agent.jobs.jobs_database import NoteTable
 from agent.journal.runs import Runs
 from agent.journal.usage import Spending, budget_days
 from agent.run.settings import EMPTY_BUDGET
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
     from agent.jobs.jobs_database import JobsDatabase
 
 _POLL_S = 0.005
-"""Least time between two looks at a host's turn: what a look at the database costs."""
+"""Minimum interval between two polls for a host's turn: about the cost of one."""
 
 
 class SharedPace(HostPace):
-    """Keeps a host's crawl delay, at least `delay` s, over all processes with the same database."""
+    """Keeps a host's crawl delay, at least `delay` s, over all processes of a database."""
 
     def __init__(self, database: JobsDatabase, delay: float) -> None:
         super().__init__()
@@ -41,7 +42,7 @@ class SharedPace(HostPace):
         """Sleep until `host` may be asked; DeadlineExceeded at once if that is past `until`."""
         if not self._delay(host):
             return
-        # One of this process asks for the others: they would all wake for one turn.
+        # One task polls for the others of this process: all would wake up for one turn.
         async with self._queues.setdefault(host, asyncio.Lock()):
             rest = await asyncio.to_thread(self._database.host_rest, host)
             if asyncio.get_running_loop().time() + rest > until:
@@ -55,7 +56,7 @@ class SharedPace(HostPace):
         return not delay or await asyncio.to_thread(self._database.take_turn, host, delay)
 
     async def turn(self, name: str, interval: float, patience: float) -> float:
-        """Wait for a search engine's next turn; gives the wait where it is past `patience`."""
+        """Wait for a search engine's next turn; returns the wait where it is past `patience`."""
         until = asyncio.get_running_loop().time() + patience
         while True:
             rest = await asyncio.to_thread(self._database.host_rest, name)
@@ -66,47 +67,47 @@ class SharedPace(HostPace):
                 return 0.0
 
     async def rest(self, name: str, seconds: float) -> None:
-        """Let a host or an engine rest, for all of us."""
+        """Let a host or an engine rest, for all workers."""
         await asyncio.to_thread(self._database.let_rest, name, seconds)
 
 
-_SPENT = "spent"
-
-
 class SharedSpending(Spending):
-    """Dollars spent by the runs of this data folder, and by those of others that told the database.
+    """Dollars spent by the runs of this data folder, and by other folders as they published it.
 
-    A folder has a name of its own, so that machines that share one tell of it once.
+    A folder has an id of its own, so that machines that share one count once.
     """
 
     def __init__(self, database: JobsDatabase, data_dir: Path) -> None:
         super().__init__(Runs(data_dir))
-        self._database = database
+        self._table = NoteTable(database, "spent", dict[str, float])
         path = private_folder(data_dir / "jobs") / "folder-id"
         if not path.exists():
-            write_whole(path, uuid.uuid4().hex.encode())
-        self._name = path.read_text(encoding="ascii")
+            write_atomic(path, uuid.uuid4().hex.encode())
+        self._folder_id = path.read_text(encoding="ascii")
 
     def since(self, day: str) -> float:
-        """Add up what was spent from a day on, here and elsewhere."""
+        """Sum what was spent from a day on, here and elsewhere."""
         return super().since(day) + self.elsewhere(day)
 
     def elsewhere(self, day: str) -> float:
-        """Add up what other data folders spent from a day on: the first of a month, or today."""
-        told: dict[str, dict[str, float]] = self._database.notes(_SPENT)
-        return sum(row.get(day, 0.0) for name, row in told.items() if name != self._name)
+        """Sum what other data folders spent from a day on: the first of the month, or today."""
+        folders = self._table.all().items()
+        return sum(spent.get(day, 0.0) for name, spent in folders if name != self._folder_id)
 
-    def tell(self) -> None:
-        """Tell the others what was spent here today and this month."""
-        told = {day: super(SharedSpending, self).since(day) for day in budget_days()}
-        if any(told.values()):
-            self._database.keep(_SPENT, self._name, told)
+    def publish(self) -> None:
+        """Publish what was spent here today and this month."""
+        spent = {day: super(SharedSpending, self).since(day) for day in budget_days()}
+        if any(spent.values()):
+            self._table.put(self._folder_id, spent)
 
-    def flags(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Give the budgets of a run here: of the day's and the month's, what others left."""
-        settings = load_options({**given}, config=True)
-        named = {"budget_day": settings.budget_day, "budget_month": settings.budget_month}
-        pairs = zip(named.items(), budget_days(), strict=True)
+    def budgets_here(self, flags: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a run's budgets of day and month, less what other folders have spent of them.
+
+        What this folder's own runs spent the run subtracts itself.
+        """
+        settings = load_options({**flags}, config=True)
+        budgets = {"budget_day": settings.budget_day, "budget_month": settings.budget_month}
+        pairs = zip(budgets.items(), budget_days(), strict=True)
         return {
             name: max(usd - self.elsewhere(day), EMPTY_BUDGET) for (name, usd), day in pairs if usd
         }

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 EVERY_MINUTES, LEAST_MINUTES, LAST_MINUTES = 15, 5, 360
 """A monitor's interval, the least there is, and after how long it ends: the reference's."""
 _LAST_LOOK_S: Final = 30
-"""The look at the very end of a monitor's time belongs to it."""
+"""So much longer than asked, so that the check at the very end of its time is made."""
 _MOST_MINUTES: Final = 60 * 24 * 366
 _NOT_HANDED_ON: Final = {
     *("attach", "cdp", "headed", "storage_state", "share", "file"),  # what the person lends a run
     *("continue_run", "session", "schema_file", "dry_run", "report", "require_verified"),
     *("allow_tasks", "data_dir", "keep_days", "fresh"),
 }
-"""Settings of the run that its tasks do not get: a task sets no tasks."""
+"""Settings of the run that its tasks do not inherit: a task sets no tasks."""
 _NO_WORKER: Final = "nothing is done before somebody starts `research worker`: tell the person"
 
 
@@ -57,73 +57,77 @@ Minutes = Annotated[int, Field(ge=LEAST_MINUTES, le=_MOST_MINUTES)]
 
 def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
     """Make the tools of a run: its tasks are asked with its settings, and tell whom it names."""
-    given = options.model_dump(mode="json", exclude_defaults=True, exclude=_NOT_HANDED_ON)
-    desk = _TaskDesk(open_jobs, given, options.allow_tasks)
+    settings = options.model_dump(mode="json", exclude_defaults=True, exclude=_NOT_HANDED_ON)
+    tasks = _TaskTools(open_jobs, settings, options.allow_tasks)
     lasting = partial(tool, risk=Risk.EXTERNAL, lasting=True, source=ToolSource.SYSTEM)
     return [
         lasting(
             "SCHEDULE_TASK",
             "has a question asked later, once or again and again: when is “in 20 minutes”, "
             "“tomorrow at 9:30”, “every weekday at 8”, or cron's five fields.",
-        )(desk.schedule),
-        lasting("REMIND_ME", "tells the person something then.")(desk.remind),
-        lasting("SET_TIMER", "tells the person when so long has passed.")(desk.time),
+        )(tasks.schedule),
+        lasting("REMIND_ME", "tells the person something then.")(tasks.remind),
+        lasting("SET_TIMER", "tells the person when so long has passed.")(tasks.set_timer),
         lasting(
             "MONITOR",
             "watches a page, or the answer to a question, and tells the person what changed; "
             "words, or a ref of the open page, chooses a part, condition is of its first figure "
             "(<100, >=5, 10%).",
-        )(desk.watch),
+        )(tasks.monitor),
         tool("LIST", "lists tasks, reminders, timers and monitors.", source=ToolSource.SYSTEM)(
-            desk.list
+            tasks.list
         ),
-        lasting("STOP", "ends one of them.")(desk.stop),
+        lasting("STOP", "ends one of them.")(tasks.stop),
     ]
 
 
-class _TaskDesk:
-    """What the tools do with the jobs, which are opened for each call; raises `ToolError`."""
+class _TaskTools:
+    """The functions of the tools. The jobs are opened for each call; raises `ToolError`."""
 
     def __init__(
-        self, open_jobs: Callable[[], Jobs], given: Mapping[str, Any], tells: tuple[str, ...]
+        self, open_jobs: Callable[[], Jobs], settings: Mapping[str, Any], targets: tuple[str, ...]
     ) -> None:
         self._open = open_jobs
-        self._given = dict(given)
-        self._tells = tells
+        self._settings = dict(settings)
+        self._targets = targets
 
-    async def _do(self, work: Callable[[Jobs], dict[str, Any]]) -> ToolResult:
-        """Do what a tool is for, in a thread: a database is asked."""
+    async def _call(self, work: Callable[[Jobs], dict[str, Any]]) -> ToolResult:
+        """Call `work` with the jobs, in a thread: it asks a database."""
 
-        def opened() -> dict[str, Any]:
+        def in_thread() -> dict[str, Any]:
             with self._open() as jobs:
-                made = work(jobs)
-                idle = "next" in made and not jobs.workers()
-                return {**made, "note": _NO_WORKER} if idle else made
+                result = work(jobs)
+                idle = "next" in result and not jobs.workers()
+                return {**result, "note": _NO_WORKER} if idle else result
 
         try:
-            return ToolResult(await asyncio.to_thread(opened))
+            return ToolResult(await asyncio.to_thread(in_thread))
         except UsageError as error:
             raise ToolError(str(error), hint=error.hint) from error
 
     async def schedule(
         self, _: ToolContext, task: Task, when: TaskTime, name: str | None = None
     ) -> ToolResult:
-        """Have a question asked; one of a name that is taken is refused, not replaced."""
+        """Have a question asked; a name that is taken is refused, not replaced."""
 
-        def work(jobs: Jobs) -> dict[str, Any]:
-            if name and any(one.name == name for one in _all(jobs)):
+        def add(jobs: Jobs) -> dict[str, Any]:
+            if name and any(one.name == name for one in _all_schedules(jobs)):
                 raise UsageError(f"{name} is there", hint="Take another name, or STOP it.")
-            given = {"name": name, "notify": self._tells, **self._given}
-            return _set(Schedules(jobs).add(when, task, **given))
+            flags = {"name": name, "notify": self._targets, **self._settings}
+            return _confirm(Schedules(jobs).add(when, task, **flags))
 
-        return await self._do(work)
+        return await self._call(add)
 
     async def remind(self, _: ToolContext, text: Reminder, when: ReminderTime) -> ToolResult:
         """Have the person told."""
-        given: dict[str, Any] = {"kind": "remind", "notify": self._tells}
-        return await self._do(lambda jobs: _set(Schedules(jobs).add(when, text, **given)))
 
-    async def time(
+        def add(jobs: Jobs) -> dict[str, Any]:
+            schedules = Schedules(jobs)
+            return _confirm(schedules.add(when, text, kind="remind", notify=self._targets))
+
+        return await self._call(add)
+
+    async def set_timer(
         self,
         context: ToolContext,
         minutes: Annotated[float, Field(gt=0, le=_MOST_MINUTES)],
@@ -132,7 +136,7 @@ class _TaskDesk:
         """Have the person told when the time is up."""
         return await self.remind(context, text, f"in {max(1, round(minutes * 60))} seconds")
 
-    async def watch(
+    async def monitor(
         self,
         context: ToolContext,
         target: Watched = "",
@@ -142,57 +146,67 @@ class _TaskDesk:
         condition: str = "",
         ref: str = "",
     ) -> ToolResult:
-        """Watch for as long as told; of a ref, what tells its element again is kept."""
+        """Watch for so long; of a ref, what identifies its element on later pages is kept."""
         element: dict[str, str] = {}
         if ref:
             tab = open_tab(context)
             async with web_of(context).lock:
                 element = await tab.identify(ref)
             target = tab.url
-        ends = datetime.now(UTC) + timedelta(minutes=for_minutes, seconds=_LAST_LOOK_S)
-        given: dict[str, Any] = {"words": words, "element": element, "when": condition}
-        given |= {"every": f"every {minutes} minutes", "until": ends, "notify": self._tells}
+        until = datetime.now(UTC) + timedelta(minutes=for_minutes, seconds=_LAST_LOOK_S)
 
-        def work(jobs: Jobs) -> dict[str, Any]:
-            watched = Monitors(jobs)
-            return _set(watched.looks.find(watched.add(target, **given, **self._given).name))
+        def add(jobs: Jobs) -> dict[str, Any]:
+            monitors = Monitors(jobs)
+            monitor = monitors.add(
+                target,
+                words=words,
+                element=element,
+                when=condition,
+                every=f"every {minutes} minutes",
+                until=until,
+                notify=self._targets,
+                **self._settings,
+            )
+            return _confirm(monitors.schedules.find(monitor.name))
 
-        return await self._do(work)
+        return await self._call(add)
 
     async def list(self, _: ToolContext) -> ToolResult:
-        """Give all that is to come."""
-        return await self._do(lambda jobs: {"tasks": [_told(one) for one in _all(jobs)]})
+        """List all that is to come."""
+        return await self._call(
+            lambda jobs: {"tasks": [_describe(one) for one in _all_schedules(jobs)]}
+        )
 
     async def stop(self, _: ToolContext, name: Annotated[str, Field(min_length=1)]) -> ToolResult:
         """End one by the name that LIST gives."""
 
-        def work(jobs: Jobs) -> dict[str, Any]:
-            watched = Monitors(jobs)
-            is_watched = any(one.name == name for one in watched.all())
-            (watched if is_watched else Schedules(jobs)).remove(name)
+        def remove(jobs: Jobs) -> dict[str, Any]:
+            monitors = Monitors(jobs)
+            is_monitor = any(one.name == name for one in monitors.all())
+            (monitors if is_monitor else Schedules(jobs)).remove(name)
             return {"success": True, "message": f"{name} is stopped.", "stopped": name}
 
-        return await self._do(work)
+        return await self._call(remove)
 
 
-def _all(jobs: Jobs) -> list[Schedule]:
-    return [*Schedules(jobs).all(), *Monitors(jobs).looks.all()]
+def _all_schedules(jobs: Jobs) -> list[Schedule]:
+    return [*Schedules(jobs).all(), *Monitors(jobs).schedules.all()]
 
 
 _KINDS: Final = {"ask": "task", "remind": "reminder", "monitor": "monitor"}
 
 
-def _told(one: Schedule) -> dict[str, Any]:
+def _describe(one: Schedule) -> dict[str, Any]:
     row = {"name": one.name, "kind": _KINDS[one.kind], "what": one.question, "when": one.when}
     times = {"next": one.next, "until": one.until}
-    told = {name: f"{time.astimezone():%Y-%m-%d %H:%M %Z}" for name, time in times.items() if time}
-    return {**row, **told}
+    local = {name: f"{at.astimezone():%Y-%m-%d %H:%M %Z}" for name, at in times.items() if at}
+    return {**row, **local}
 
 
-def _set(one: Schedule) -> dict[str, Any]:
-    """Say what was set: to the model, and as the answer of a run that did nothing else."""
-    row = _told(one)
+def _confirm(one: Schedule) -> dict[str, Any]:
+    """Return what was set: for the model, and as the answer of a run that did nothing else."""
+    row = _describe(one)
     times = f"first {row['next']}" if "until" in row or one.at is None else row["next"]
     ends = f", until {row['until']}" if "until" in row else ""
-    said = f"Set the {row['kind']} “{one.question}” ({one.name}): {times}{ends}."
-    return {**row, "success": True, "message": said}
+    message = f"Set the {row['kind']} “{one.question}” ({one.name}): {times}{ends}."
+    return {**row, "success": True, "message": message}

@@ -81,7 +81,9 @@ class SubtaskCalls:
         web = context.web
         if web is not None:
             web = replace(web, tab=None, left_open=left, lock=asyncio.Lock())
-        return replace(context, limits=limits, evidence=context.evidence.part(int(loop)), web=web)
+        return replace(
+            context, limits=limits, evidence=context.evidence.for_loop(int(loop)), web=web
+        )
 
 
 class SavedPages:

@@ -175,7 +175,7 @@ async def page_context(context: ToolContext) -> ToolResult:
 async def _page_record(web: Web) -> dict[str, str]:
     """What the page in view is on its platform, with author, date, counts; {} elsewhere."""
     from browser.extract.platforms.lookup import record_of  # noqa: PLC0415 - as below
-    from browser.extract.platforms.site import facts  # noqa: PLC0415 - loads lxml
+    from browser.extract.platforms.record import facts  # noqa: PLC0415 - loads lxml
 
     if web.tab is not None:
         url, html = web.tab.url, (await web.tab.html()).encode("utf-8", "replace")

@@ -14,7 +14,7 @@ import sys
 from collections import Counter, deque
 
 from agent.jobs.jobs import POLL_S, STALE_S
-from agent.jobs.worker import BEAT_S, POLLS_A_SECOND, UPKEEP_S
+from agent.jobs.upkeep import BEAT_S, POLLS_A_SECOND, UPKEEP_S
 
 DAY = 86_400.0
 PAGES_A_RUN = 12.4

@@ -1,16 +1,42 @@
-"""Typed records from the pages of known platforms; each parser a class here, found by itself."""
+"""Typed records from the pages of known platforms; each parser a class here, found by itself.
+
+What a parser needs is here: `RecordPaths` say where things stand, a `DeclaredPlatform` needs no
+more than those; a `Platform` has code of its own and gets a `SitePage`.
+"""
 
 from browser.extract.platforms.lookup import all_platforms, parse_platform
 from browser.extract.platforms.paths import DeclaredPlatform, RecordPaths
-from browser.extract.platforms.site import Platform, Record, SitePage, facts
+from browser.extract.platforms.record import Record, facts, listing, nested, opened_by, thread
+from browser.extract.platforms.site import (
+    LinkedData,
+    Platform,
+    SitePage,
+    attribute,
+    find_objects,
+    line,
+    parse_json,
+)
+from browser.extract.platforms.values import number, parse_date, parse_duration
 
 __all__ = [
     "DeclaredPlatform",
+    "LinkedData",
     "Platform",
     "Record",
     "RecordPaths",
     "SitePage",
     "all_platforms",
+    "attribute",
     "facts",
+    "find_objects",
+    "line",
+    "listing",
+    "nested",
+    "number",
+    "opened_by",
+    "parse_date",
+    "parse_duration",
+    "parse_json",
     "parse_platform",
+    "thread",
 ]

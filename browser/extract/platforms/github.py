@@ -7,27 +7,21 @@ import binascii
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.site import (
+from browser.extract.platforms import (
     Platform,
     Record,
+    RecordPaths,
+    SitePage,
     attribute,
-    counts,
-    decoded,
-    fields,
+    find_objects,
     line,
     listing,
-    node_date,
-    node_of,
-    number,
-    objects_in,
-    statistics,
+    opened_by,
+    parse_json,
 )
 
 if TYPE_CHECKING:
     from bs4 import Tag
-
-    from browser.extract.platforms.site import SitePage
 
 _THREADS = {"issues": "issue", "pull": "pull_request", "discussions": "discussion"}
 _API_REPOSITORY = RecordPaths(
@@ -52,35 +46,34 @@ _API_COMMENT = RecordPaths(
     "comment", id="id", url="html_url", text="body", author="user.login", handle="user.login",
     published="created_at", modified="updated_at", fields={"path": "path"},
 )  # fmt: skip
+_API_FILE = RecordPaths("file", id="path", url="html_url", title="path", fields={"size": "size"})
 _REPOSITORY = RecordPaths(
     "repository", text="article.markdown-body", tags="a.topic-tag",
     counts={
-        "stars": "#repo-stars-counter-star@title || #repo-stars-counter-star"
-        " || .social-count[href$=stargazers]",
-        "forks": "#repo-network-counter@title || #repo-network-counter"
-        " || .social-count[href$=network]",
+        "stars": "#repo-stars-counter-star@title || #repo-stars-counter-star",
+        "forks": "#repo-network-counter@title || #repo-network-counter",
         "watchers": "a[href$='/watchers'] strong",
         "issues": "#issues-repo-tab-count@title || #issues-repo-tab-count",
         "pull_requests": "#pull-requests-repo-tab-count@title || #pull-requests-repo-tab-count",
     },
     fields={
-        "description": ".BorderGrid-cell p.f4, [itemprop=about], .repository-meta-content",
+        "description": ".BorderGrid-cell p.f4",
         "homepage": ".BorderGrid-cell a[role=link][rel~=nofollow]@href",
-        "language": ".BorderGrid-cell .color-fg-default.text-bold, .lang",
-        "license": "a[href*='LICENSE'] , a[data-analytics-event*=license]",
+        "language": ".BorderGrid-cell .color-fg-default.text-bold",
+        "license": "a[href*='LICENSE'], a[data-analytics-event*=license]",
         "branch": "#branch-select-menu .css-truncate-target, [data-hotkey=w] span",
-        "forked_from": ".fork-flag, span.lh-condensed-ultra -> forked from (.+)",
-        "release": "a[href*='/releases/tag/'] .text-bold, "
-        ".BorderGrid-cell a[href*='/releases/tag/'] span.css-truncate",
+        "forked_from": "span.lh-condensed-ultra -> forked from (.+)",
+        "release": "a[href*='/releases/tag/'] .text-bold",
     },
 )  # fmt: skip
 # The issue viewer's blocks, then the timeline's of pull requests and older issues.
 _COMMENTS = "[data-testid^=comment-viewer-outer-box], .js-comment, .timeline-comment"
 _ANCHOR = "[id^=issuecomment], [id^=discussion_r]"
+_FILE_BOX = "#repo-content-pjax-container, .file, [data-testid=blob-viewer]"
 _BODY = "[data-testid=issue-body]"
 _COMMENT = RecordPaths(
     "comment", text=".markdown-body, .comment-body",
-    published="relative-time, time-ago, time@datetime",
+    published="relative-time, time@datetime",
     author="[data-testid=issue-body-header-author], [data-testid=avatar-link], a.author",
     fields={"hidden": ".minimized-comment summary"},
 )  # fmt: skip
@@ -89,7 +82,7 @@ _THREAD = RecordPaths(
     tags="[data-testid=issue-labels] a, .js-issue-labels a, .IssueLabel",
     counts={"commits": "#commits_tab_counter", "files": "#files_tab_counter"},
     fields={
-        "state": "[data-testid=header-state], .gh-header-meta .State, span.State",
+        "state": "[data-testid=header-state], span.State",
         "base": ".commit-ref.base-ref, .base-ref", "head": ".head-ref",
         "milestone": "[data-testid=sidebar-milestones-section] a, .milestone-name",
         "assignees": "* .js-issue-assignees .assignee,"
@@ -130,86 +123,73 @@ def _from_api(page: SitePage) -> Record | None:
     data = page.json
     rows = data.get("items") if isinstance(data, dict) and "items" in data else data
     if isinstance(rows, list):
-        found = (_entry(page, row) for row in rows if isinstance(row, dict))
-        return listing("github", page.url, filter(None, found))
-    return _entry(page, rows) if isinstance(rows, dict) else None
+        found = (_api_object(page, row) for row in rows if isinstance(row, dict))
+        return listing("github", page.url, found)
+    return _api_object(page, rows) if isinstance(rows, dict) else None
 
 
-def _entry(page: SitePage, row: dict[str, Any]) -> Record | None:
+def _api_object(page: SitePage, row: dict[str, Any]) -> Record | None:
     if "full_name" in row:
         return _API_REPOSITORY.read(page, "github", row)
     if "number" in row and "title" in row:
         pull = row.get("pull_request") or ("head" in row and row) or {}
         state = "merged" if pull.get("merged_at") else "draft" if row.get("draft") else None
-        record = _API_THREAD.read(page, "github", row)
-        return replace(record, kind="pull_request" if pull else "issue",
-                       fields={**record.fields, **fields(state=state)})  # fmt: skip
+        kind = "pull_request" if pull else "issue"
+        return _API_THREAD.read(page, "github", row).updated(kind=kind, fields={"state": state})
     if "content" in row and row.get("encoding") == "base64":
-        return _api_file(row)
+        try:
+            text = base64.b64decode(row["content"]).decode("utf-8", "replace")
+        except binascii.Error:
+            return None
+        return replace(_API_FILE.read(page, "github", row), text=text)
     if "body" not in row or "user" not in row:
         return None
     kind = "review_comment" if "diff_hunk" in row else "comment"
     return replace(_API_COMMENT.read(page, "github", row), kind=kind)
 
 
-def _api_file(row: dict[str, Any]) -> Record | None:
-    try:
-        text = base64.b64decode(row["content"]).decode("utf-8", "replace")
-    except binascii.Error:
-        return None
-    address = row.get("html_url") or ""
-    path, size = row.get("path"), fields(size=row.get("size"))
-    return Record("github", "file", address, id=path, title=path, text=text, fields=size)
-
-
 def _repository(page: SitePage) -> Record | None:
     record = _REPOSITORY.read(page, "github", page.soup)
     if not record.text and "description" not in record.fields:
         return None
-    name = page.meta.get("octolytics-dimension-repository_nwo") or "/".join(page.path[:2])
+    name = page.meta["octolytics-dimension-repository_nwo"] or "/".join(page.path[:2])
     owner, _, title = name.partition("/")
-    flashes = (line(e) for e in page.all(".flash-warn, .flash, [class*=Banner]"))
-    archived = any("archived by the owner" in said for said in flashes) or None
-    return replace(record, url=f"https://github.com/{name}", id=name, title=title, author=owner,
-                   handle=owner, fields={**record.fields, **fields(archived=archived)})  # fmt: skip
+    flashes = (line(flash) for flash in page.soup.select(".flash-warn, .flash, [class*=Banner]"))
+    archived = any("archived by the owner" in text for text in flashes) or None
+    return record.updated(url=f"https://github.com/{name}", id=name, title=title, author=owner,
+                          handle=owner, fields={"archived": archived})  # fmt: skip
 
 
 def _thread(page: SitePage, kind: str) -> Record | None:
     """Read a conversation: its first post, then comments and reviews as items."""
-    node, first = (node_of(page, "DiscussionForumPosting", "QAPage"), page.first(_BODY))
-    blocks = _blocks(page)
-    head = _comment(page, first) if first is not None else blocks.pop(0) if blocks else None
-    record = _THREAD.read(page, "github", page.soup)
-    title = record.title or page.meta.get("og:title", "").partition(" · ")[0]
-    if head is None or not title:
-        return None
-    state = record.fields.get("state", "").lower().removeprefix("status:").strip()
-    added, _, removed = page.text("#diffstat, .diffstat").replace("−", "-").partition("-")
-    changed = {"additions": number(added.replace("+", "")), "deletions": number(removed)}
-    more = fields(state=state, repository="/".join(page.path[:2]))
-    assigned = record.fields.get("assignees", "").replace("; ", ", ")
-    return replace(
-        record, kind=kind, url=page.canonical, id=page.path[3], title=title, text=head.text,
-        author=head.author, handle=head.handle,
-        published=head.published or node_date(node, "datePublished"),
-        counts={**statistics(node), **record.counts, **counts(**changed)},
-        fields={**record.fields, **more, **fields(assignees=assigned)}, items=tuple(blocks),
-    )  # fmt: skip
-
-
-def _blocks(page: SitePage) -> list[Record]:
-    found = page.all(_COMMENTS)
+    node = page.linked_data("DiscussionForumPosting", "QAPage")
+    record, first = _THREAD.read(page, "github", page.soup), page.soup.select_one(_BODY)
+    found = page.soup.select(_COMMENTS)
     known = set(map(id, found))
     outer = [block for block in found if not any(id(above) in known for above in block.parents)]
-    return [record for block in outer if (record := _comment(page, block))]
+    posts = [post for block in (first, *outer) if block and (post := _comment(page, block))]
+    title = record.title or page.meta["og:title"].partition(" · ")[0]
+    if not posts or not title:
+        return None
+    state = record.fields.get("state", "").lower().removeprefix("status:").strip()
+    added, _, removed = page.text("#diffstat").replace("−", "-").partition("-")
+    thread = opened_by(record, posts)
+    return thread.updated(
+        kind=kind, url=page.canonical, id=page.path[3], title=title,
+        published=thread.published or node.date("datePublished"),
+        counts={**node.counts, **record.counts,
+                "additions": added.replace("+", ""), "deletions": removed},
+        fields={"state": state, "repository": "/".join(page.path[:2]),
+                "assignees": record.fields.get("assignees", "").replace("; ", ", ")},
+    )  # fmt: skip
 
 
 def _comment(page: SitePage, block: Tag) -> Record | None:
     record = _COMMENT.read(page, "github", block)
-    if page.first(".markdown-body, .comment-body", block) is None:
+    if block.select_one(".markdown-body, .comment-body") is None:
         return None
-    around = (block, *list(block.parents)[:2], page.first(_ANCHOR, block))
-    ids = (attribute(node, "id") for node in around if node is not None)
+    around = (block, *list(block.parents)[:2], block.select_one(_ANCHOR))
+    ids = (attribute(node, "id") for node in around)
     name = next((n for n in ids if n.startswith(("issuecomment", "discussion_r"))), "")
     kind = "review_comment" if name.startswith("discussion_r") else "comment"
     return replace(record, kind=kind, id=name or None, handle=record.author)
@@ -217,16 +197,15 @@ def _comment(page: SitePage, block: Tag) -> Record | None:
 
 def _file(page: SitePage) -> Record | None:
     """Read a file from the page's state, else from its lines; its path stands in the address."""
-    scripts = page.all("script[data-target='react-app.embeddedData']")
-    states = objects_in([decoded(script.get_text()) for script in scripts])
-    blob: dict[str, Any] = next((n["blob"] for n in states if isinstance(n.get("blob"), dict)), {})
+    scripts = page.soup.select("script[data-target='react-app.embeddedData']")
+    states = find_objects([parse_json(script.get_text()) for script in scripts], "blob")
+    blob: dict[str, Any] = next((n["blob"] for n in states if isinstance(n["blob"], dict)), {})
     header = blob.get("headerInfo") or {}
     lines, rich = blob.get("rawLines"), blob.get("richText")
-    text = "\n".join(lines) if isinstance(lines, list) else _shown(page)
+    text = "\n".join(lines) if isinstance(lines, list) else _drawn_lines(page)
     if not text and isinstance(rich, str):
         text = page.body(rich)
-    box = page.first("#repo-content-pjax-container, .file, [data-testid=blob-viewer]")
-    lfs = header.get("isGitLfs") or "Stored with Git LFS" in line(box)
+    lfs = header.get("isGitLfs") or "Stored with Git LFS" in page.text(_FILE_BOX)
     size, name = header.get("blobSize"), "/".join(page.path[4:])
     if not (text or size or lfs):
         return None
@@ -234,20 +213,20 @@ def _file(page: SitePage) -> Record | None:
     picture = blob.get("rawBlobUrl") if blob.get("image") else None
     return Record(
         "github", "file", page.url, id=name, title=name, text=text,
-        counts=counts(lines=loc or (text.count("\n") + 1 if text else None)),
-        fields=fields(
-            repository="/".join(page.path[:2]), branch=page.path[3], size=size,
-            language=blob.get("language"), lfs=True if lfs else None,
-            truncated=blob.get("truncated") or None, picture=blob.get("image") or None,
-        ),
+        counts={"lines": loc or (text.count("\n") + 1 if text else None)},
+        fields={
+            "repository": "/".join(page.path[:2]), "branch": page.path[3], "size": size,
+            "language": blob.get("language"), "lfs": True if lfs else None,
+            "truncated": blob.get("truncated") or None, "picture": blob.get("image") or None,
+        },
         media=(picture,) if picture else (),
     )  # fmt: skip
 
 
-def _shown(page: SitePage) -> str:
-    area = page.first("#read-only-cursor-text-area")
+def _drawn_lines(page: SitePage) -> str:
+    area = page.soup.select_one("#read-only-cursor-text-area")
     if area is not None and area.get_text().strip():
         return area.get_text().strip("\n")
-    lines = page.all("td.blob-code, .react-file-line")
+    lines = page.soup.select("td.blob-code, .react-file-line")
     text = "\n".join(row.get_text().rstrip("\n") for row in lines)
-    return text or page.body(page.first("article.markdown-body"))
+    return text or page.body(page.soup.select_one("article.markdown-body"))

@@ -10,14 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from browser.extract.platforms.site import Platform, SitePage, fact_lines, item_blocks
+from browser.extract.platforms.record import fact_lines, item_blocks
+from browser.extract.platforms.site import Platform, SitePage
 from browser.net.url import host
 from browser.plugins import PluginBroken, plugins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from browser.extract.platforms.site import Record
+    from browser.extract.platforms.record import Record
     from browser.types import Document
 
 

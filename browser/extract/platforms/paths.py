@@ -9,17 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bs4 import Tag
 
-from browser.extract.platforms.site import (
-    Platform,
-    Record,
-    attribute,
-    counts,
-    date_of,
-    fields,
-    line,
-    listing,
-    objects,
-)
+from browser.extract.platforms.record import Record, listing
+from browser.extract.platforms.site import Platform, attribute, line
+from browser.extract.platforms.values import parse_date
 from browser.net.url import join
 from browser.types import Link
 
@@ -31,10 +23,12 @@ if TYPE_CHECKING:
 _ATTRIBUTE = re.compile(r"(.*)@([\w-]+)")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _PART = " -> "
-_OR = " || "
+# Not within braces, which hold paths of their own.
+_OR = re.compile(r" \|\| (?![^{}]*\})")
 _ALL = "* "
 _ANYWHERE = "**"
 _URL = ":url"
+_WEB = ("http://", "https://")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,38 +77,37 @@ class RecordPaths:
         In a reply an object with the names in `having` is one, whatever else it holds.
         """
         if self.having:
-            return tuple(self.read(page, platform, node) for node in self._objects(page))
-        nodes = page.all(self.at) if self.at else [page.soup]
+            if self.at == _ANYWHERE:
+                objects = list(page.objects(*self.having.split()))
+            else:
+                # The reply may be a list itself: it is looked at as an object's only value.
+                where = replace(self, at=f".{self.at}" if self.at else "")
+                objects = _Values(page, {"": page.json}).parts(where)
+            return tuple(self.read(page, platform, node) for node in objects)
+        nodes = page.soup.select(self.at) if self.at else [page.soup]
         found = (self.read(page, platform, node) for node in nodes)
         return tuple(record for record in found if record.title or record.text)
 
     def read(self, page: SitePage, platform: str, node: Tag | dict[str, Any]) -> Record:
         """Read one element or object."""
-        said = _Found(page, node, self.markup)
+        values = _Values(page, node, self.markup)
         return Record(
-            platform, self.kind, said.address(self.url), id=said.words(self.id),
-            title=said.name(self.title), text=said.body(self.text),
-            author=said.name(self.author), handle=said.words(self.handle),
-            published=said.date(self.published), modified=said.date(self.modified),
-            parent=said.words(self.parent),
-            counts=counts(**{name: said.first(path) for name, path in self.counts.items()}),
-            fields=fields(
-                **{name: said.joined(path) for name, path in self.fields.items()},
-                **{name: True for name, path in self.flags.items() if said.holds(path)},
-            ),
-            tags=tuple(map(str, said.every(self.tags))),
-            media=tuple(said.addresses(self.media, "src")),
+            platform, self.kind, next(iter(values.addresses(self.url, "href")), ""),
+            id=values.text(self.id), title=values.name(self.title), text=values.body(self.text),
+            author=values.name(self.author), handle=values.text(self.handle),
+            published=parse_date(values.first(self.published)),
+            modified=parse_date(values.first(self.modified)),
+            parent=values.text(self.parent),
+            counts={name: values.first(path) for name, path in self.counts.items()},
+            fields={name: values.joined(path) for name, path in self.fields.items()}
+            | {name: True for name, path in self.flags.items() if values.holds(path)},
+            tags=tuple(map(str, values.all(self.tags))),
+            media=tuple(values.addresses(self.media, "src")),
             links=tuple(Link(target, name) for name, path in self.links.items()
-                        for target in said.addresses(path, "href")),
+                        for target in values.addresses(path, "href")),
             items=tuple(inner.read(page, platform, part)
-                        for inner in self.items for part in said.parts(inner)),
+                        for inner in self.items for part in values.parts(inner)),
         )  # fmt: skip
-
-    def _objects(self, page: SitePage) -> list[dict[str, Any]]:
-        if self.at == _ANYWHERE:
-            return list(objects(page, *self.having.split()))
-        root = {"": page.json}
-        return _Found(page, root).parts(replace(self, at=f".{self.at}" if self.at else ""))
 
 
 class DeclaredPlatform(Platform):
@@ -145,117 +138,100 @@ class DeclaredPlatform(Platform):
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """What paths find within one element or object; `markup` says that an object's text is HTML."""
+class _Values:
+    """The values of paths in one element or object; `markup` says that its texts are HTML."""
 
     page: SitePage
     node: Tag | dict[str, Any]
     markup: bool = False
 
+    def all(self, path: str, attribute: str = "") -> list[Any]:
+        """Every value that a path finds, in page order, each once.
+
+        `attribute` is taken of elements where the path names none, in place of their text.
+        """
+        for way in _OR.split(path) if path else ():
+            if way.startswith("http"):
+                values = self._filled(way)
+            else:
+                where, _, pattern = way.partition(_PART)
+                values = self._at(where.strip(), attribute)
+                if pattern:
+                    matches = (re.search(pattern, str(value)) for value in values)
+                    values = [match[match.lastindex or 0] for match in matches if match]
+            if found := list(dict.fromkeys(v for v in values if v is not None and v != "")):
+                return found
+        return []
+
+    def _filled(self, template: str) -> list[str]:
+        """An address with the values of its paths; none where one of them is missing."""
+        parts = [self.text(path) for path in _BRACES.findall(template)]
+        texts = iter(parts)
+        return [_BRACES.sub(lambda _: str(next(texts)), template)] if all(parts) else []
+
+    def _at(self, where: str, name: str) -> list[Any]:
+        if where == _URL:
+            return [self.page.url]
+        if not isinstance(self.node, Tag):
+            values = _follow(self.node, where.split("."))
+            return [value for value in values if not isinstance(value, dict)]
+        match = _ATTRIBUTE.fullmatch(where)
+        css, name = (match[1].strip(), match[2]) if match else (where, name)
+        nodes = self.node.select(css) if css else [self.node]
+        texts = (attribute(node, name) if name else line(node) for node in nodes)
+        return [" ".join(text.split()) for text in texts]
+
     def first(self, path: str) -> Any:
         """The first value that a path finds; None where there is none."""
-        return next(iter(self.every(path)), None)
+        return next(iter(self.all(path)), None)
 
-    def holds(self, path: str) -> bool:
-        """Whether a selector finds something, or a path something that is not false."""
-        if isinstance(self.node, Tag) and "@" not in path:
-            return self.page.first(path, self.node) is not None
-        return bool(self.first(path))
-
-    def words(self, path: str) -> str | None:
+    def text(self, path: str) -> str | None:
         """The first value as text."""
         value = self.first(path)
         return None if value is None else str(value)
 
     def name(self, path: str) -> str | None:
         """The first value as text, its entities undone where it is markup."""
-        value = self.words(path)
+        value = self.text(path)
         return unescape(value) if value and self.markup else value
 
     def joined(self, path: str) -> Any:
         """The first value, or all of them where the path asks for them or leads to a list."""
-        values = self.every(path.removeprefix(_ALL))
+        values = self.all(path.removeprefix(_ALL))
         if path.startswith(_ALL):
             return "; ".join(map(str, values))
         several = isinstance(self.node, dict) and len(values) > 1
         return ", ".join(map(str, values)) if several else next(iter(values), None)
 
-    def every(self, path: str) -> list[Any]:
-        """Every value that a path finds, in page order, each once."""
-        if not path:
-            return []
-        if path.startswith("http"):
-            return self._filled(path)
-        for way in path.split(_OR):
-            where, _, part = way.partition(_PART)
-            values = self._values(where.strip())
-            if part:
-                values = [_part_of(str(value), part) for value in values]
-            if found := list(dict.fromkeys(v for v in values if v is not None and v != "")):
-                return found
-        return []
+    def holds(self, path: str) -> bool:
+        """Whether a selector finds something, or a path something that is not false."""
+        if isinstance(self.node, Tag) and "@" not in path:
+            return self.node.select_one(path) is not None
+        return bool(self.first(path))
 
     def body(self, path: str) -> str:
         """Running text with its paragraphs."""
         if isinstance(self.node, Tag):
-            ways = path.split(_OR) if path else ()
-            return next((said for css in ways if (said := self._body(self.node, css))), "")
-        text = self.words(path) or ""
+            found = (self.node.select_one(css) for css in _OR.split(path) if css)
+            return next(filter(None, map(self.page.body, found)), "")
+        text = self.text(path) or ""
         return self.page.body(text) if self.markup else text
 
-    def _body(self, node: Tag, css: str) -> str:
-        return self.page.body(self.page.first(css, node))
-
-    def date(self, path: str) -> str | None:
-        """A date or a moment, however it is written."""
-        return date_of(self.first(path)) if path else None
-
-    def address(self, path: str) -> str:
-        """The first address that a path finds, made absolute; empty where there is none."""
-        return next(iter(self.addresses(path, "href")), "")
-
-    def addresses(self, path: str, name: str) -> list[str]:
-        """Every address that a path finds, by this attribute where it names none."""
-        if path.startswith("http"):
-            return self._filled(path)
-        if not path or not isinstance(self.node, Tag):
-            found = map(str, self.every(path))
-            return [v if v.startswith("http") else join(self.page.url, v) for v in found]
-        ways = (way.partition(_PART) for way in path.split(_OR))
-        whole = _OR.join(
-            f"{css if _ATTRIBUTE.fullmatch(css) else f'{css}@{name}'}{arrow}{part}"
-            for css, arrow, part in ways
-        )
-        return [join(self.page.url, str(value)) for value in self.every(whole)]
+    def addresses(self, path: str, attribute: str) -> list[str]:
+        """Every address that a path finds, made absolute."""
+        found = map(str, self.all(path, attribute))
+        return [v if v.startswith(_WEB) else join(self.page.url, v) for v in found]
 
     def parts(self, inner: RecordPaths) -> list[Any]:
         """The elements or objects of a kind of record within this one."""
         if isinstance(self.node, Tag):
-            return self.page.all(inner.at, self.node)
-        wanted = inner.having.split()
-        found = _led(self.node, inner.at.split(".")) if inner.at else _led(self.node, [""])
-        return [n for n in found if isinstance(n, dict) and all(key in n for key in wanted)]
-
-    def _values(self, where: str) -> list[Any]:
-        if where == _URL:
-            return [self.page.url]
-        if not isinstance(self.node, Tag):
-            return [v for v in _led(self.node, where.split(".")) if not isinstance(v, dict)]
-        match = _ATTRIBUTE.fullmatch(where)
-        css = (match[1] if match else where).strip()
-        nodes = self.page.all(css, self.node) if css else [self.node]
-        texts = (attribute(node, match[2]) if match else line(node) for node in nodes)
-        return [" ".join(text.split()) for text in texts]
-
-    def _filled(self, template: str) -> list[str]:
-        values = [self.words(path) for path in _BRACES.findall(template)]
-        if not all(values):
-            return []
-        parts = iter(values)
-        return [_BRACES.sub(lambda _: str(next(parts)), template)]
+            return list(self.node.select(inner.at))
+        keys = inner.having.split()
+        found = _follow(self.node, inner.at.split("."))
+        return [n for n in found if isinstance(n, dict) and all(key in n for key in keys)]
 
 
-def _led(value: Any, names: list[str]) -> list[Any]:
+def _follow(value: Any, names: list[str]) -> list[Any]:
     """What a path of names leads to, each of a list's entries taken in turn."""
     found = [value]
     for name in names:
@@ -264,8 +240,3 @@ def _led(value: Any, names: list[str]) -> list[Any]:
             leaf for child in inner for leaf in (child if isinstance(child, list) else [child])
         ]
     return [leaf for leaf in found if leaf is not None]
-
-
-def _part_of(value: str, pattern: str) -> str:
-    match = re.search(pattern, value)
-    return match[match.lastindex or 0] if match else ""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.site import (
+from browser.extract.platforms import (
     Platform,
     Record,
+    RecordPaths,
     SitePage,
     attribute,
-    counts,
-    fields,
+    find_objects,
     listing,
+    nested,
     number,
 )
 from browser.net.url import strip_tracking
@@ -23,27 +23,30 @@ if TYPE_CHECKING:
 
     from bs4 import Tag
 
+
 _SITE = "https://www.reddit.com"
 _MARKS = {"stickied": "pinned", "pinned": "pinned", "locked": "locked", "archived": "archived",
           "over_18": "nsfw", "over18": "nsfw", "nsfw": "nsfw", "spoiler": "spoiler",
           "distinguished": "distinguished"}  # fmt: skip
-# A post of the old pages; what is promoted is an advertisement.
-_OLD = ".thing.link:not(.promoted):not(.promotedlink)"
 _VOTES = "[id^=vote-arrows] div"
 _POST = RecordPaths(
     "post", id="id", url=_SITE + "{permalink}", title="title", author="author", handle="author",
-    text="selftext", published="created_utc", modified="edited",
+    published="created_utc", modified="edited",
     counts={"points": "score", "comments": "num_comments"},
     fields={"community": "subreddit", "domain": "domain", "flair": "link_flair_text",
             "ratio": "upvote_ratio", "removed": "removed_by_category"},
 )  # fmt: skip
 _COMMENT = RecordPaths(
-    "comment", id="id", author="author", handle="author", text="body",
-    url=_SITE + "{permalink}", published="created_utc", modified="edited",
+    "comment", id="id", author="author", handle="author",
+    url=_SITE + "{permalink} || "
+    + _SITE + "/r/{subreddit}/comments/{link_id -> ^(?:t3_)?(.+)}/_/{id}/",
+    published="created_utc", modified="edited",
     parent="parent_id -> ^t1_(.+)", counts={"points": "score"}, fields={"community": "subreddit"},
 )  # fmt: skip
+# What is promoted is an advertisement.
 _OLD_POST = RecordPaths(
-    "post", _OLD, id="@data-fullname -> _(.+)", url=_SITE + "{@data-permalink}", title="a.title",
+    "post", ".thing.link:not(.promoted):not(.promotedlink)",
+    id="@data-fullname -> _(.+)", url=_SITE + "{@data-permalink}", title="a.title",
     text=".usertext-body", author="@data-author", handle="@data-author",
     published="time:not(.edited-timestamp)@datetime", modified="time.edited-timestamp@datetime",
     counts={"points": "@data-score", "comments": "@data-comments-count"},
@@ -69,6 +72,10 @@ _NEW_COMMENT = RecordPaths(
     author="@author", handle="@author", published="time@datetime",
     parent="@parentid -> ^t1_(.+)", counts={"points": "@score"},
 )  # fmt: skip
+_BLOCK_COMMENT = RecordPaths(
+    "comment", "div[id^=t1_]:has([data-testid=comment])", id="@id -> ^t1_([^-]+)$",
+    text="[data-testid=comment]", counts={"points": _VOTES},
+)  # fmt: skip
 
 
 class Reddit(Platform):
@@ -83,11 +90,12 @@ class Reddit(Platform):
         if data is None:
             return _read_page(page)
         if isinstance(data, dict) and data.get("reason") and "error" in data:
-            said = fields(reason=data["reason"], status=data["error"])
-            return Record(self.name, "unavailable", page.url, fields=said)
-        things = list(_things(data))
-        posts = [_post(page, thing) for kind, thing in things if kind == "t3"]
-        comments = [_comment(page, thing) for kind, thing in things if kind == "t1"]
+            reason = {"reason": data["reason"], "status": data["error"]}
+            return Record(self.name, "unavailable", page.url, fields=reason)
+        # Replies stand within what they answer.
+        things = [n for n in find_objects(data, "kind", "data") if isinstance(n["data"], dict)]
+        posts = [_post(page, thing["data"]) for thing in things if thing["kind"] == "t3"]
+        comments = [_comment(page, thing["data"]) for thing in things if thing["kind"] == "t1"]
         if len(posts) == 1:
             return replace(posts[0], items=tuple(comments))
         if not posts and len(comments) == 1:
@@ -95,63 +103,45 @@ class Reddit(Platform):
         return listing(self.name, page.url, posts or comments)
 
 
-def _things(data: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Posts and comments in page order, replies after what they answer."""
-    stack = [data]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, list):
-            stack.extend(reversed(value))
-        elif isinstance(value, dict) and isinstance(value.get("data"), dict):
-            inner = value["data"]
-            if value.get("kind") in {"t1", "t3"}:
-                yield value["kind"], inner
-                stack.append(inner.get("replies"))
-            else:
-                stack.append(inner.get("children") or inner.get("things"))
-
-
 def _post(page: SitePage, data: dict[str, Any]) -> Record:
-    record = _POST.read(page, "reddit", data)
     crossed = (data.get("crosspost_parent_list") or [{}])[0].get("permalink")
     options = ((data.get("poll_data") or {}).get("options")) or []
     rows = ((option.get("text", ""), option.get("vote_count")) for option in options)
-    more = fields(
-        target=data.get("url") if not data.get("is_self") else None, marks=_marks(data),
-        crosspost_of=f"{_SITE}{crossed}" if crossed else None,
-        poll="; ".join(text if votes is None else f"{text}: {votes}" for text, votes in rows),
-    )  # fmt: skip
-    said = data.get("num_crossposts") or None
-    return _signed(replace(
-        record, text=_written(page, data, "selftext"), fields={**record.fields, **more},
-        counts={**record.counts, **counts(crossposts=said)}, media=_media(data),
-    ))  # fmt: skip
+    record = _POST.read(page, "reddit", data).updated(
+        text=_text(page, data, "selftext"),
+        counts={"crossposts": data.get("num_crossposts") or None},
+        fields={
+            "target": data.get("url") if not data.get("is_self") else None,
+            "marks": _marks(name for name in _MARKS if data.get(name)),
+            "crosspost_of": f"{_SITE}{crossed}" if crossed else None,
+            "poll": "; ".join(
+                text if votes is None else f"{text}: {votes}" for text, votes in rows
+            ),
+        },
+        media=_media(data),
+    )
+    return _without_deleted(record)
 
 
 def _comment(page: SitePage, data: dict[str, Any]) -> Record:
+    marks = _marks(name for name in _MARKS if data.get(name))
     record = _COMMENT.read(page, "reddit", data)
-    post = str(data.get("link_id") or "").removeprefix("t3_")
-    place = f"{_SITE}/r/{data.get('subreddit')}/comments/{post}/_/{record.id}/" if post else ""
-    return _signed(replace(
-        record, url=record.url or place, text=_written(page, data, "body"),
-        counts={} if data.get("score_hidden") else record.counts,
-        fields={**record.fields, **fields(marks=_marks(data))},
-    ))  # fmt: skip
+    record = record.updated(text=_text(page, data, "body"), fields={"marks": marks})
+    return _without_deleted(replace(record, counts={}) if data.get("score_hidden") else record)
 
 
-def _signed(record: Record) -> Record:
+def _without_deleted(record: Record) -> Record:
     """A record without an author whose account or post was deleted."""
     gone = record.author in ("[deleted]", "[removed]")
     return replace(record, author=None, handle=None) if gone else record
 
 
-def _marks(names: Any) -> str:
-    found = {said for name, said in _MARKS.items()
-             if (names.get(name) if isinstance(names, dict) else name in names)}  # fmt: skip
-    return ", ".join(said for said in dict.fromkeys(_MARKS.values()) if said in found)
+def _marks(names: Iterator[str]) -> str:
+    found = {_MARKS[name] for name in names}
+    return ", ".join(mark for mark in dict.fromkeys(_MARKS.values()) if mark in found)
 
 
-def _written(page: SitePage, data: dict[str, Any], key: str) -> str:
+def _text(page: SitePage, data: dict[str, Any], key: str) -> str:
     markup, plain = data.get(f"{key}_html") or "", data.get(key) or ""
     return page.body(markup) if markup.startswith("<") else plain
 
@@ -169,67 +159,64 @@ def _media(data: dict[str, Any]) -> tuple[str, ...]:
 
 def _read_page(page: SitePage) -> Record | None:
     """Read a post's page by whichever layout it has, or a list of posts."""
-    old = [_marked(_OLD_POST.read(page, "reddit", node), attribute(node, "class").split())
-           for node in page.all(_OLD)]  # fmt: skip
-    new = [_marked(_NEW_POST.read(page, "reddit", node), list(node.attrs))
-           for node in page.all("shreddit-post")]  # fmt: skip
+    old = [_marked(page, _OLD_POST, node, attribute(node, "class").split())
+           for node in page.soup.select(_OLD_POST.at)]  # fmt: skip
+    new = [_marked(page, _NEW_POST, node, list(node.attrs))
+           for node in page.soup.select(_NEW_POST.at)]  # fmt: skip
     if page.path[2:3] != ("comments",):
         return listing("reddit", page.url, old or new, page.text("title"))
     if old:
-        comments = (_old_comment(page, node) for node in page.all(".thing.comment"))
+        comments = [_old_comment(page, node) for node in page.soup.select(".thing.comment")]
         return replace(old[0], id=old[0].id or "".join(page.path[3:4]), items=tuple(comments))
     if new:
-        comments = (_NEW_COMMENT.read(page, "reddit", e) for e in page.all("shreddit-comment"))
+        nodes = page.soup.select("shreddit-comment")
+        comments = [_without_deleted(_NEW_COMMENT.read(page, "reddit", node)) for node in nodes]
         title = new[0].title or page.text("h1")
-        return replace(new[0], title=title, items=tuple(map(_signed, comments)))
+        return replace(new[0], title=title, items=tuple(comments))
     return _blocks(page)
 
 
-def _marked(record: Record, names: list[str]) -> Record:
-    return _signed(replace(record, fields={**record.fields, **fields(marks=_marks(names))}))
+def _marked(page: SitePage, paths: RecordPaths, node: Tag, names: list[str]) -> Record:
+    """A post of a page, with the marks among these names."""
+    marks = _marks(name for name in names if name in _MARKS)
+    return _without_deleted(paths.read(page, "reddit", node).updated(fields={"marks": marks}))
 
 
 def _old_comment(page: SitePage, thing: Tag) -> Record:
-    parent = thing.find_parent(class_="comment")
-    name = attribute(parent, "data-fullname").partition("_")[2] if parent else ""
-    return _signed(replace(_OLD_COMMENT.read(page, "reddit", thing), parent=name or None))
+    parent = attribute(thing.find_parent(class_="comment"), "data-fullname").partition("_")[2]
+    record = _OLD_COMMENT.read(page, "reddit", thing)
+    return _without_deleted(replace(record, parent=parent or None))
 
 
 def _blocks(page: SitePage) -> Record | None:
     """The layout of 2018 to 2023: `t1_` and `t3_` blocks with classes that change."""
-    post = page.first("[id^=t3_][data-testid=post-container], div[id^=t3_]")
+    post = page.soup.select_one("[id^=t3_][data-testid=post-container], div[id^=t3_]")
     title = page.text("h1") or page.text("title").rpartition(" : ")[0]
     if post is None or not title:
         return None
     author = _account(page, post)
     return Record(
         "reddit", "post", page.canonical, id=attribute(post, "id").partition("_")[2], title=title,
-        text=page.body(page.first("[data-click-id=text]", post)), author=author, handle=author,
-        counts=counts(points=page.text(_VOTES, post) or None,
-                      comments=page.text("[data-click-id=comments]", post) or None),
-        fields=fields(community=page.path[1]), items=tuple(_block_comments(page)),
+        text=page.body(post.select_one("[data-click-id=text]")), author=author, handle=author,
+        counts={"points": page.text(_VOTES, post),
+                "comments": page.text("[data-click-id=comments]", post)},
+        fields={"community": page.path[1]}, items=nested(_block_comments(page)),
     )  # fmt: skip
 
 
-def _block_comments(page: SitePage) -> Iterator[Record]:
-    parents: list[str] = []
-    for block in page.all("div[id^=t1_]"):
-        name = attribute(block, "id").partition("_")[2]
-        body = page.first("[data-testid=comment]", block)
-        if not name or "-" in name or body is None:
-            continue
-        del parents[(number(page.text("span", block)) or 1) - 1 :]
-        author = _account(page, block)
-        yield Record(
-            "reddit", "comment", id=name,
-            url=strip_tracking(page.link("a[id^=CommentTopMeta--Created]", block)),
-            text=page.body(body), author=author, handle=author,
-            parent=parents[-1] if parents else None,
-            counts=counts(points=page.text(_VOTES, block) or None),
-        )  # fmt: skip
-        parents.append(name)
+def _block_comments(page: SitePage) -> Iterator[tuple[int, Record]]:
+    """Comments with how deep they stand; a hidden line before each says its level."""
+    for block in page.soup.select(_BLOCK_COMMENT.at):
+        record, author = _BLOCK_COMMENT.read(page, "reddit", block), _account(page, block)
+        created = page.link("a[id^=CommentTopMeta--Created]", block)
+        if record.id:
+            level = number(page.text("span", block)) or 1
+            yield (
+                level - 1,
+                replace(record, url=strip_tracking(created), author=author, handle=author),
+            )
 
 
 def _account(page: SitePage, node: Tag) -> str | None:
-    found = page.attr("a[href^='/user/'], a[href*='reddit.com/user/']", "href", node)
+    found = page.attr("a[href^='/user/']", "href", node)
     return found.rstrip("/").rpartition("/user/")[2] or None

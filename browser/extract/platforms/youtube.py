@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from browser.extract.metadata import text_of
-from browser.extract.platforms.paths import RecordPaths
-from browser.extract.platforms.site import (
+from browser.extract.platforms import (
     Platform,
     Record,
-    author_of,
-    counts,
-    date_of,
-    fields,
+    RecordPaths,
+    SitePage,
+    find_objects,
     listing,
-    node_date,
-    node_of,
-    objects,
-    objects_in,
-    seconds_of,
-    variable,
-    words_of,
+    parse_date,
+    parse_duration,
 )
 from browser.types import Link
-
-if TYPE_CHECKING:
-    from browser.extract.platforms.site import SitePage
 
 _WATCH = "https://www.youtube.com/watch?v="
 _PLACES = ("shorts", "live", "embed", "v")
@@ -36,6 +26,7 @@ _STATE = RecordPaths(
     "video", id="videoDetails.videoId", url=_WATCH + "{videoDetails.videoId}",
     title="videoDetails.title", text="videoDetails.shortDescription", author="videoDetails.author",
     published=f"{_MICRO}.publishDate || {_MICRO}.uploadDate", tags="videoDetails.keywords",
+    handle=f"{_MICRO}.ownerProfileUrl -> ([^/@]+)/?$",
     counts={"views": "videoDetails.viewCount", "likes": f"{_MICRO}.likeCount",
             "seconds": "videoDetails.lengthSeconds"},
     fields={"channel": "videoDetails.channelId", "category": f"{_MICRO}.category"},
@@ -44,9 +35,11 @@ _STATE = RecordPaths(
 )  # fmt: skip
 _MICRODATA = RecordPaths(
     "video", id="meta[itemprop=videoId]@content || meta[itemprop=identifier]@content",
+    url=_WATCH + "{meta[itemprop=videoId]@content || meta[itemprop=identifier]@content}",
     title="meta[itemprop=name]@content", published="meta[itemprop=datePublished]@content",
-    text="#eow-description || #description yt-formatted-string.content",
+    text="#description yt-formatted-string.content",
     author="[itemprop=author] [itemprop=name]@content",
+    handle="[itemprop=author] [itemprop=url]@href -> ([^/@]+)/?$",
     tags="meta[property='og:video:tag']@content",
     counts={"views": "meta[itemprop=interactionCount]@content"},
     fields={"channel": "meta[itemprop=channelId]@content",
@@ -55,17 +48,16 @@ _MICRODATA = RecordPaths(
 )  # fmt: skip
 _OWNER = "ytd-watch-metadata #owner #channel-name a, #upload-info #channel-name a"
 _DRAWN = RecordPaths(
-    "video", author=_OWNER,
+    "video", author=_OWNER, handle=f"{_OWNER}@href -> ([^/@]+)/?$",
     title="ytd-watch-metadata h1, h1.ytd-watch-metadata, h1.title.ytd-video-primary-info-renderer",
     text="#description-inline-expander, #description ytd-text-inline-expander, #description",
     published="ytd-watch-info-text #tooltip, tp-yt-paper-tooltip #tooltip -> •([^•]+)",
     counts={"views": "ytd-watch-info-text #tooltip, tp-yt-paper-tooltip #tooltip -> ^[^•]+",
-            "likes": "like-button-view-model button@aria-label || #like-button button@aria-label"},
+            "likes": "like-button-view-model button@aria-label"},
 )  # fmt: skip
 _COMMENT = RecordPaths(
-    "comment", "ytd-comment-view-model, ytd-comment-renderer", text="#content-text",
-    url="#published-time-text a",
-    author="#author-text", handle="#author-text -> ^@(.+)",
+    "comment", "ytd-comment-view-model", text="#content-text",
+    url="#published-time-text a", author="#author-text", handle="#author-text -> ^@(.+)",
     counts={"likes": "#vote-count-middle"}, fields={"age": "#published-time-text"},
     flags={"pinned": "#pinned-comment-badge:not(:empty)"},
 )  # fmt: skip
@@ -80,7 +72,7 @@ class YouTube(Platform):
     def parse(self, page: SitePage) -> Record | None:
         """Read one video; its caption tracks are links of rel `captions`."""
         data = page.json
-        state = data if data is not None else variable(page, "ytInitialPlayerResponse")
+        state = data if data is not None else page.script_variable("ytInitialPlayerResponse")
         wanted = _video_of(page)
         if isinstance(state, dict) and "videoDetails" in state:
             # A page that went on to another video by itself still holds the first one's state.
@@ -89,8 +81,8 @@ class YouTube(Platform):
         elif isinstance(state, dict) and "playabilityStatus" in state:
             return _unavailable(page, state["playabilityStatus"])
         if data is not None:
-            words = _spoken(page)
-            return Record(self.name, "transcript", page.url, items=words) if words else None
+            spoken = _transcript(page)
+            return Record(self.name, "transcript", page.url, items=spoken) if spoken else None
         return _from_microdata(page, wanted) or _drawn(page, wanted) or _listed(page)
 
 
@@ -105,38 +97,40 @@ def _video_of(page: SitePage) -> str:
 
 def _unavailable(page: SitePage, status: dict[str, Any]) -> Record:
     screen = (status.get("errorScreen") or {}).get("playerErrorMessageRenderer") or {}
-    more = (screen.get("subreason") or {}).get("simpleText")
-    said = fields(reason=status.get("reason"), detail=more, status=status.get("status"))
+    detail = (screen.get("subreason") or {}).get("simpleText")
+    said = {"reason": status.get("reason"), "detail": detail, "status": status.get("status")}
     return Record("youtube", "unavailable", page.url, id=_video_of(page) or None, fields=said)
 
 
 def _from_state(page: SitePage, state: dict[str, Any]) -> Record:
-    record, node = _STATE.read(page, "youtube", state), node_of(page, "VideoObject")
+    record, node = _STATE.read(page, "youtube", state), page.linked_data("VideoObject")
     micro = (state.get("microformat") or {}).get("playerMicroformatRenderer") or {}
     tracks = (state.get("captions") or {}).get("playerCaptionsTracklistRenderer") or {}
     pictures = (state["videoDetails"].get("thumbnail") or {}).get("thumbnails") or []
     live, status = micro.get("liveBroadcastDetails") or {}, state.get("playabilityStatus") or {}
     problem = status if status.get("status") not in (None, "OK") else {}
-    more = fields(
-        starts=date_of(live.get("startTimestamp")), ends=date_of(live.get("endTimestamp")),
-        status=problem.get("status"), reason=problem.get("reason"),
-    )  # fmt: skip
-    return replace(
-        record, kind="short" if page.path[:1] == ("shorts",) else "video",
-        handle=_account(micro.get("ownerProfileUrl") or _owner_link(page)),
+    if page.json is None and not record.handle:
+        record = replace(record, handle=_MICRODATA.read(page, "youtube", page.soup).handle)
+    return record.updated(
+        kind="short" if page.path[:1] == ("shorts",) else "video",
         title=record.title or text_of(node.get("name")) or None,
-        text=record.text or words_of(node, "description"),
-        author=record.author or author_of(node)[0],
-        published=record.published or node_date(node, "uploadDate", "datePublished"),
-        fields={**record.fields, **more}, media=tuple(p["url"] for p in pictures[-1:]),
-        links=tuple(Link(track["baseUrl"], track.get("languageCode", ""), "captions")
-                    for track in tracks.get("captionTracks") or [] if track.get("baseUrl")),
-        items=(*_chapters(page), *_spoken(page), *_comments(page)),
-    )  # fmt: skip
-
-
-def _owner_link(page: SitePage) -> str:
-    return "" if page.json is not None else page.attr("[itemprop=author] [itemprop=url]", "href")
+        text=record.text or node.text("description"),
+        author=record.author or node.author,
+        published=record.published or node.date("uploadDate", "datePublished"),
+        fields={
+            "starts": parse_date(live.get("startTimestamp")),
+            "ends": parse_date(live.get("endTimestamp")),
+            "status": problem.get("status"),
+            "reason": problem.get("reason"),
+        },
+        media=tuple(picture["url"] for picture in pictures[-1:]),
+        links=tuple(
+            Link(track["baseUrl"], track.get("languageCode", ""), "captions")
+            for track in tracks.get("captionTracks") or []
+            if track.get("baseUrl")
+        ),
+        items=(*_chapters(page), *_transcript(page), *_comments(page)),
+    )
 
 
 def _from_microdata(page: SitePage, wanted: str) -> Record | None:
@@ -144,13 +138,11 @@ def _from_microdata(page: SitePage, wanted: str) -> Record | None:
     record = _MICRODATA.read(page, "youtube", page.soup)
     if not record.id or not record.title or (wanted and record.id != wanted):
         return None
-    length = seconds_of(page.attr("meta[itemprop=duration]", "content"))
-    return replace(
-        record, url=f"{_WATCH}{record.id}", handle=_account(_owner_link(page)),
+    return record.updated(
         text=record.text or page.attr("meta[itemprop=description]", "content"),
-        counts={**record.counts, **counts(seconds=length)},
-        items=(*_chapters(page), *_spoken(page), *_comments(page)),
-    )  # fmt: skip
+        counts={"seconds": parse_duration(page.attr("meta[itemprop=duration]", "content"))},
+        items=(*_chapters(page), *_transcript(page), *_comments(page)),
+    )
 
 
 def _drawn(page: SitePage, wanted: str) -> Record | None:
@@ -158,26 +150,23 @@ def _drawn(page: SitePage, wanted: str) -> Record | None:
     record = _DRAWN.read(page, "youtube", page.soup)
     if not record.title or not wanted:
         return None
-    return replace(record, id=wanted, url=f"{_WATCH}{wanted}",
-                   handle=_account(page.attr(_OWNER, "href")),
-                   items=(*_spoken(page), *_comments(page)))  # fmt: skip
+    items = (*_transcript(page), *_comments(page))
+    return replace(record, id=wanted, url=f"{_WATCH}{wanted}", items=items)
 
 
 def _listed(page: SitePage) -> Record | None:
     """Read a channel, a playlist or a page of results, by the page's data."""
-    data = variable(page, "ytInitialData")
-    found = {
-        node["videoId"]: node for node in objects_in([data]) if {"videoId", "title"} <= node.keys()
-    }
+    data = page.script_variable("ytInitialData")
+    found = {node["videoId"]: node for node in find_objects(data, "videoId", "title")}
     items = tuple(record for node in found.values() if (record := _entry(node)).title)
-    about = next((n["channelMetadataRenderer"] for n in objects_in([data])
-                  if "channelMetadataRenderer" in n), None)  # fmt: skip
+    about = next(find_objects(data, "channelMetadataRenderer"), None)
     if about is None:
         return listing("youtube", page.url, items, page.text("title").removesuffix(" - YouTube"))
-    address = about.get("vanityChannelUrl") or about.get("channelUrl") or page.canonical
+    channel = about["channelMetadataRenderer"]
+    address = channel.get("vanityChannelUrl") or channel.get("channelUrl") or page.canonical
     return Record(
-        "youtube", "channel", address, id=about.get("externalId"), title=about.get("title"),
-        text=about.get("description") or "", author=about.get("title"),
+        "youtube", "channel", address, id=channel.get("externalId"), title=channel.get("title"),
+        text=channel.get("description") or "", author=channel.get("title"),
         handle=address.rpartition("/@")[2] if "/@" in address else None, items=items,
     )  # fmt: skip
 
@@ -186,50 +175,41 @@ def _entry(node: dict[str, Any]) -> Record:
     owner = node.get("ownerText") or node.get("longBylineText") or node.get("shortBylineText")
     return Record(
         "youtube", "video", f"{_WATCH}{node['videoId']}", id=node["videoId"],
-        title=_written(node["title"]) or None, text=_written(node.get("descriptionSnippet")),
-        author=_written(owner) or None,
-        counts=counts(views=_written(node.get("viewCountText")) or None,
-                      seconds=seconds_of(_written(node.get("lengthText")))),
-        fields=fields(age=_written(node.get("publishedTimeText"))),
+        title=_text(node["title"]) or None, text=_text(node.get("descriptionSnippet")),
+        author=_text(owner) or None,
+        counts={"views": _text(node.get("viewCountText")),
+                "seconds": parse_duration(_text(node.get("lengthText")))},
+        fields={"age": _text(node.get("publishedTimeText"))},
     )  # fmt: skip
 
 
-def _account(address: str | None) -> str | None:
-    """The account in a channel's address, without its `@`."""
-    return (address or "").rstrip("/").rpartition("/")[2].lstrip("@") or None
-
-
-def _spoken(page: SitePage) -> tuple[Record, ...]:
+def _transcript(page: SitePage) -> tuple[Record, ...]:
     """The transcript: the panel of the page, its reply, or a caption track in JSON."""
     if page.json is None:
-        return tuple(
-            _line(page.text(".segment-text, [class*=segmentText], span[role=text]", node),
-                  seconds_of(page.text(".segment-timestamp, [class*=Timestamp]", node)))
-            for node in page.all(_SEGMENTS)
-        )  # fmt: skip
-    rows = [n["transcriptSegmentRenderer"] for n in objects(page, "transcriptSegmentRenderer")]
-    said = [(_written(row.get("snippet")), row.get("startMs")) for row in rows]
-    events = page.json.get("events") or () if isinstance(page.json, dict) else ()
-    said += [("".join(part.get("utf8", "") for part in event.get("segs") or []),
-              event.get("tStartMs")) for event in events]  # fmt: skip
-    return tuple(
-        _line(" ".join(text.split()), int(start or 0) // 1000)
-        for text, start in said
-        if text.strip()
-    )
-
-
-def _line(text: str, second: int | None) -> Record:
-    return Record("youtube", "transcript", text=text, counts=counts(second=second))
+        rows = [
+            (page.text(".segment-text, [class*=segmentText], span[role=text]", node),
+             parse_duration(page.text(".segment-timestamp, [class*=Timestamp]", node)))
+            for node in page.soup.select(_SEGMENTS)
+        ]  # fmt: skip
+    else:
+        key = "transcriptSegmentRenderer"
+        segments = [node[key] for node in page.objects(key)]
+        events = page.json.get("events") or () if isinstance(page.json, dict) else ()
+        said = [(_text(segment.get("snippet")), segment.get("startMs")) for segment in segments]
+        said += [("".join(part.get("utf8", "") for part in event.get("segs") or []),
+                  event.get("tStartMs")) for event in events]  # fmt: skip
+        rows = [(" ".join(text.split()), int(start or 0) // 1000) for text, start in said]
+        rows = [row for row in rows if row[0]]
+    return tuple(Record("youtube", "transcript", text=t, counts={"second": s}) for t, s in rows)
 
 
 def _chapters(page: SitePage) -> tuple[Record, ...]:
     """Chapters, by the bar below the video; each once."""
-    data = variable(page, "ytInitialData") if page.json is None else None
-    found = [node["chapterRenderer"] for node in objects_in([data]) if "chapterRenderer" in node]
-    rows = {(_written(r.get("title")), r.get("timeRangeStartMillis")): None for r in found}
+    data = page.script_variable("ytInitialData") if page.json is None else None
+    found = [node["chapterRenderer"] for node in find_objects(data, "chapterRenderer")]
+    rows = dict.fromkeys((_text(r.get("title")), r.get("timeRangeStartMillis")) for r in found)
     return tuple(
-        Record("youtube", "chapter", title=title, counts=counts(second=(start or 0) // 1000))
+        Record("youtube", "chapter", title=title, counts={"second": (start or 0) // 1000})
         for title, start in rows
     )
 
@@ -239,7 +219,7 @@ def _comments(page: SitePage) -> tuple[Record, ...]:
     return _COMMENT.records(page, "youtube") if page.json is None else ()
 
 
-def _written(value: Any) -> str:
+def _text(value: Any) -> str:
     """Text as YouTube writes it: `simpleText`, `runs`, or `content`."""
     if not isinstance(value, dict):
         return value if isinstance(value, str) else ""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import uvicorn
 
+from agent.channels.channel_runner import run_channels
 from agent.channels.dialogue import Dialogue
-from agent.channels.running import run_channels
 from agent.config import Options
 from agent.errors import UsageError
 

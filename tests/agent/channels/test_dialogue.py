@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.channels.answer_text import messages, plain, split
-from agent.channels.running import channel_ways
+from agent.channels.answer_text import plain_text, split_answer, split_text
+from agent.channels.channel_runner import channel_senders
 from agent.config import Options
 from agent.jsvalues import length
 from agent.notify.notice import Attachment, Notice
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @given(st.text(max_size=400), st.integers(2, 60))
 def test_pieces_fit_and_lose_no_word(text: str, longest: int) -> None:
-    pieces = split(text, longest)
+    pieces = split_text(text, longest)
     assert all(piece and length(piece) <= longest for piece in pieces)
     assert "".join("".join(pieces).split()) == "".join(text.split())
 
@@ -36,10 +36,10 @@ def test_a_long_answer_is_cut_at_sentences_and_a_longer_one_is_a_file() -> None:
     text = " ".join(
         f"The boat number {n} came in late, on 3 May 1901. [{n % 9}]" for n in range(40)
     )
-    pieces, more = messages(text, 1000)
+    pieces, more = split_answer(text, 1000)
     assert not more
     assert all(piece.startswith("The boat") and piece.endswith("]") for piece in pieces)
-    pieces, more = messages(text, 300)
+    pieces, more = split_answer(text, 300)
     assert more
     assert len(pieces) <= 3
     assert pieces[-1].endswith("in the file.")
@@ -47,7 +47,7 @@ def test_a_long_answer_is_cut_at_sentences_and_a_longer_one_is_a_file() -> None:
 
 def test_markdown_comes_as_plain_text() -> None:
     said = "## Tides\n\nHigh at **4:10** [1].\n\n- one [x](https://y.example)\n- two\n\n3. three"
-    assert plain(said) == ("Tides\n\nHigh at 4:10 [1].\n\n• one x\n• two\n3. three")
+    assert plain_text(said) == ("Tides\n\nHigh at 4:10 [1].\n\n• one x\n• two\n3. three")
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ async def test_a_notice_goes_to_a_thread_of_a_channel_with_its_file(desk, tmp_pa
     async with served(api.app) as url:
         row = {"telegram": {"url": url, "allow": [str(ANN)]}}
         options = Options(data_dir=tmp_path / "data", channels=row)
-        ways = channel_ways(options, environ=ENV)
+        ways = channel_senders(options, environ=ENV)
         notice = Notice("It changed", "**4:10**", files=(Attachment.named("diff.md", b"- 4:05"),))
         done = await notify(
             [f"telegram:{ANN}", "discord:1"], notice, options, environ={}, ways=ways

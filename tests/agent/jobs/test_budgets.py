@@ -49,12 +49,13 @@ def test_what_other_machines_spent_on_one_database_counts(desk, spend, tmp_path,
         for folder in (desk.jobs.data_dir, tmp_path / "another machine")
     )
     for one in (here, there, here):
-        one.tell()
-    assert there.flags({"budget_day": 3.0, "budget_month": 1.5}) == {
+        one.publish()
+    assert there.budgets_here({"budget_day": 3.0, "budget_month": 1.5}) == {
         "budget_day": 1.0,
         "budget_month": EMPTY_BUDGET,
     }
-    assert here.flags({"budget_day": 3.0}) == {"budget_day": 3.0}  # which its own runs lessen
+    # its own runs lessen what is left here by themselves
+    assert here.budgets_here({"budget_day": 3.0}) == {"budget_day": 3.0}
     (tmp_path / "config.toml").write_text("budget-day = 3.0\n")
     where = str(tmp_path / "another machine")
     told = run("usage", "--data-dir", where, RESEARCH_JOBS_URL=desk.jobs.database.url)

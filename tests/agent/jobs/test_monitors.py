@@ -11,25 +11,32 @@ from lxml import etree
 
 from agent.config import load_options
 from agent.errors import UsageError
-from agent.jobs.monitor_looks import holds, look, page_with_refs
-from agent.jobs.monitors import Monitors, evidence_folder
-from agent.jobs.page_changes import Change, PageBlock, blocks_of, changes, figure_in, learn
+from agent.jobs.monitor_checks import condition_holds, page_with_refs
+from agent.jobs.monitors import Monitors
+from agent.jobs.page_diff import (
+    Change,
+    PageBlock,
+    diff_blocks,
+    first_number,
+    learn_noise,
+    read_blocks,
+)
 from tests.bench.monitored import CHANGES, PAGES, page, told
 from tests.loopback import Handler, serving
 
 
 def read(n: int, at: int, *, changed: bool = False) -> list[PageBlock]:
-    return blocks_of(page(n, at, changed=changed).encode(), "text/html")
+    return read_blocks(page(n, at, changed=changed).encode(), "text/html")
 
 
 @pytest.mark.parametrize("n", range(0, PAGES, 5))
 def test_noise_is_learned_from_three_reads_and_each_change_is_told_alone(n):
     for page_number in range(n, n + 5):
-        noise = learn([read(page_number, at) for at in range(3)])
+        noise = learn_noise([read(page_number, at) for at in range(3)])
         before = read(page_number, 2)
         for at in (5, 19):
-            assert changes(before, read(page_number, at), noise) == []
-        found = changes(before, read(page_number, 7, changed=True), noise)
+            assert diff_blocks(before, read(page_number, at), noise) == []
+        found = diff_blocks(before, read(page_number, 7, changed=True), noise)
         if (words := told(page_number)) is None:
             assert found == []
             continue
@@ -41,14 +48,14 @@ def test_noise_is_learned_from_three_reads_and_each_change_is_told_alone(n):
 
 def test_what_only_moved_is_no_change_and_a_part_is_chosen_by_words_or_css():
     one, other = PageBlock("p", "One."), PageBlock("p", "Other.")
-    assert changes([one, other], [other, one]) == []
+    assert diff_blocks([one, other], [other, one]) == []
     html = page(0, 0, changed=False).encode()
-    assert [b.text for b in blocks_of(html, "text/html", css=".price")] == ["£48.50"]
-    assert [b.text for b in blocks_of(html, "text/html", words="monday")] == [
+    assert [b.text for b in read_blocks(html, "text/html", css=".price")] == ["£48.50"]
+    assert [b.text for b in read_blocks(html, "text/html", words="monday")] == [
         "Monday | 07:40 | 17:10"
     ]
     with pytest.raises(UsageError):
-        blocks_of(html, "text/html", css="p[")
+        read_blocks(html, "text/html", css="p[")
 
 
 def drawn(*items: str, price: str = "9 €") -> list[PageBlock]:
@@ -57,11 +64,13 @@ def drawn(*items: str, price: str = "9 €") -> list[PageBlock]:
 
 
 def test_what_is_drawn_from_a_pool_is_noise_though_most_of_it_stays_in_each_read():
-    noise = learn([drawn("Mug", "Tray", "Jug"), drawn("Tray", "Mug", "Pan"), drawn("Jug", "Mug")])
+    noise = learn_noise(
+        [drawn("Mug", "Tray", "Jug"), drawn("Tray", "Mug", "Pan"), drawn("Jug", "Mug")]
+    )
     now = drawn("Tray", "Spoon", "Jug", price="7 € now")
-    [change] = changes(drawn("Mug", "Tray", "Jug"), now, noise)
+    [change] = diff_blocks(drawn("Mug", "Tray", "Jug"), now, noise)
     assert change == Change("Kettle, 9 €, seen by 3", "Kettle, 7 € now, seen by 4", "Kettles")
-    assert changes(drawn("Jug", "Mug"), drawn("Spoon", "Tray", "Jug"), noise) == []
+    assert diff_blocks(drawn("Jug", "Mug"), drawn("Spoon", "Tray", "Jug"), noise) == []
 
 
 @pytest.mark.parametrize(
@@ -70,14 +79,14 @@ def test_what_is_drawn_from_a_pool_is_noise_though_most_of_it_stays_in_each_read
      ("−7 °C", -7), ("12 345,6", 12), ("12\u00a0345,6", 12345.6), ("none", None)],
 )  # fmt: skip
 def test_a_figure_is_read_in_the_forms_that_pages_have(text, figure):
-    assert figure_in([PageBlock("p", "about"), PageBlock("p", text)]) == figure
+    assert first_number([PageBlock("p", "about"), PageBlock("p", text)]) == figure
 
 
 def test_a_condition_is_of_the_figure_or_of_how_far_it_moved():
-    assert holds("<100", 120, 99)
-    assert not holds(">= 100", 120, 99)
-    assert holds("10%", 100, 89)
-    assert not holds("10%", 100, 95)
+    assert condition_holds("<100", 120, 99)
+    assert not condition_holds(">= 100", 120, 99)
+    assert condition_holds("10%", 100, 89)
+    assert not condition_holds("10%", 100, 95)
 
 
 class Fidgeting(Handler):
@@ -108,7 +117,7 @@ async def test_a_change_is_told_as_a_diff_and_kept_with_the_hashes_of_both_pages
         flags = {"allow_private": (host,), "ignore_robots": True, "gap": 0.1}
         whole = Monitors(desk.jobs).add(f"{site.url}/", name="ferry", notify=(feed,), **flags)
         cheap = Monitors(desk.jobs).add(f"{site.url}/", css=".price", when="<45", **flags)
-        async with desk.working(handlers={"monitor": look}, host_delay=0.0):
+        async with desk.working(host_delay=0.0):
             seen = []
             for changed in (None, False, True, True):
                 if changed is not None:
@@ -123,14 +132,14 @@ async def test_a_change_is_told_as_a_diff_and_kept_with_the_hashes_of_both_pages
     assert "+ £39.90 In stock" in change.diff.replace("Day ticket ", "")
     assert [c.figure for c in Monitors(desk.jobs).changes(cheap.name)] == [39.9]
     for digest in (change.before_sha256, change.after_sha256):
-        kept = (evidence_folder(desk.jobs, "ferry") / digest).read_bytes()
+        kept = (desk.jobs.data_dir / "monitors" / "ferry" / "blobs" / digest).read_bytes()
         assert hashlib.sha256(kept).hexdigest() == digest
     [entry] = etree.parse(f"{tmp_path}/news.xml").iterfind("{*}entry")
     assert entry.findtext("{*}title") == f"ferry changed: {site.url}/"
     assert entry.find("{*}link").get("href") == f"{site.url}/"
     Monitors(desk.jobs).remove("ferry")
     assert [m.name for m in Monitors(desk.jobs).all()] == [
-        s.name for s in Monitors(desk.jobs).looks.all()
+        s.name for s in Monitors(desk.jobs).schedules.all()
     ]
 
 
@@ -158,7 +167,7 @@ async def test_an_element_chosen_by_its_ref_is_watched_until_it_is_gone(desk):
         for name, ref in refs.items():
             _, element = await page_with_refs(site.url, settings, ref)
             Monitors(desk.jobs).add(site.url, name=name, element=element, learn=2, gap=0.1, **flags)
-        async with desk.working(handlers={"monitor": look}, host_delay=0.0, at_once=2):
+        async with desk.working(host_delay=0.0, at_once=2):
             await desk.ended(*desk.jobs.list())
             for body in (site.shown("<button class=buy>Sold out</button>", "7"), site.shown("")):
                 site.body = body
@@ -173,7 +182,7 @@ async def test_an_answer_is_watched_sentence_by_sentence(desk):
     said = ["The boat leaves at nine.\nIt is blue."]
     desk.decide_with = lambda: said[-1]
     name = Monitors(desk.jobs).add("When does it leave?", memory=False, **desk.model).name
-    async with desk.working(handlers={"monitor": look}):
+    async with desk.working():
         await desk.ended(*desk.jobs.list())
         said.append("The boat leaves at ten.\nIt is blue.")
         await desk.ended(Monitors(desk.jobs).run(name))

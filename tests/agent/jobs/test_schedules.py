@@ -12,7 +12,8 @@ import pytest
 
 from agent.errors import UsageError
 from agent.jobs.jobs import Jobs
-from agent.jobs.schedules import GRACE, Schedule, Schedules, fire_due, read_when
+from agent.jobs.jobs_database import NoteTable
+from agent.jobs.schedules import GRACE, Schedule, Schedules, fire_due, parse_when
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 23, 15, 0, tzinfo=UTC)  # a Monday
@@ -23,10 +24,10 @@ def berlin(*parts: int) -> datetime:
 
 
 def made(when: str, now: datetime, **more) -> Schedule:
-    given = {**read_when(when, "Europe/Berlin", now), **more}
+    given = {**parse_when(when, "Europe/Berlin", now), **more}
     return Schedule(
         name="s", when=when, question="Who?", zone="Europe/Berlin", since=now, seen=now, **given
-    ).after(now)
+    ).seen_at(now)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,7 @@ def made(when: str, now: datetime, **more) -> Schedule:
     ],
 )
 def test_plain_words_are_read_as_people_mean_them(words, means):
-    assert read_when(words, "Europe/Berlin", NOW) == means
+    assert parse_when(words, "Europe/Berlin", NOW) == means
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_plain_words_are_read_as_people_mean_them(words, means):
 )  # fmt: skip
 def test_what_could_be_understood_wrongly_is_refused(words):
     with pytest.raises(UsageError):
-        read_when(words, "Europe/Berlin", NOW)
+        parse_when(words, "Europe/Berlin", NOW)
 
 
 def test_a_time_of_day_stays_that_time_over_both_changes_and_comes_once_a_day():
@@ -85,7 +86,7 @@ def test_500_firings_over_summer_time_and_sleep_are_neither_doubled_nor_lost(mis
         if slept:
             asleep.append((before, now))
         fired += found.due(now)
-        found = found.after(now)
+        found = found.seen_at(now)
     wanted = list(takewhile(lambda time: time <= now, made("17 * * * *", start).times(start)))
     counted = Counter(fired)
     assert len(wanted) >= 500
@@ -109,9 +110,10 @@ def test_several_workers_fire_a_time_once_and_what_is_over_goes(tmp_path):
         kept.add("every day at 8", "Who?", name="daily", zone="Europe/Berlin", now=NOW)
         kept.add("in 20 minutes", "When?", now=NOW, zone="UTC")
         later = NOW + timedelta(hours=20)
-        seen = kept.find("daily").model_dump(mode="json")
+        table = NoteTable(one.database, "schedule", Schedule)
+        seen = kept.find("daily")
         first = fire_due(one, later)
-        one.database.keep("schedule", "daily", seen)  # the other worker read it before
+        table.put("daily", seen)  # the other worker read it before
         second = fire_due(other, later)
         origins = sorted(job.origin for job in one.list())
         assert origins == ["schedule:daily", "schedule:when"]

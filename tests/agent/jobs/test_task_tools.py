@@ -8,12 +8,11 @@ from functools import partial
 
 import pytest
 
-from agent.channels.running import channel_ways
+from agent.channels.channel_runner import channel_senders
 from agent.jobs.jobs import Jobs
 from agent.jobs.monitors import Monitors
 from agent.jobs.schedules import Schedules, fire_due
 from agent.jobs.task_tools import task_tools
-from agent.jobs.telling import remind
 from tests.agent.channels.conftest import served
 from tests.agent.channels.test_telegram import ANN, ENV, BotApi
 
@@ -123,8 +122,8 @@ async def test_a_reminder_reaches_a_feed_and_a_channel(desk, tmp_path):
         job = desk.jobs.add(
             "Book the ferry", kind="remind", notify=[f"feed:{feed}", f"telegram:{ANN}"]
         )
-        ways = partial(channel_ways, environ=ENV)
-        async with desk.working(handlers={"remind": remind}, ways=ways):
+        ways = partial(channel_senders, environ=ENV)
+        async with desk.working(senders=ways):
             [done] = await desk.ended(job)
     assert (done.state, done.untold) == ("done", ())
     assert api.texts() == ["Book the ferry"]
@@ -134,9 +133,9 @@ async def test_a_reminder_reaches_a_feed_and_a_channel(desk, tmp_path):
 def test_a_monitor_of_a_while_ends_by_itself_and_can_still_be_removed(desk):
     ends = datetime.now(UTC) + timedelta(hours=6, seconds=30)
     made = Monitors(desk.jobs).add("Who keeps the light?", until=ends)
-    [schedule] = Monitors(desk.jobs).looks.all()
+    [schedule] = Monitors(desk.jobs).schedules.all()
     assert len(list(schedule.times(schedule.since))) == 24
     fire_due(desk.jobs, ends + timedelta(minutes=1))
-    assert Monitors(desk.jobs).looks.all() == []
+    assert Monitors(desk.jobs).schedules.all() == []
     Monitors(desk.jobs).remove(made.name)
     assert Monitors(desk.jobs).all() == []

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from browser.extract.platforms.site import number
+from browser.extract.platforms import number
 
 
 @pytest.mark.parametrize(

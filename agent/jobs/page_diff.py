@@ -1,8 +1,8 @@
-"""What changed on a page, in passages: its blocks, the noise among them, and the difference.
+"""The difference between two reads of a page, block by block, without its noise.
 
-A block is the text of one element (a paragraph, a row, an item), named by the tags and classes
-above it. Which blocks are noise is not known from words: it is what differed between reads that
-were made one after the other.
+A block is the text of one element (a paragraph, a row, an item), identified by the tags and classes
+above it. Noise is not recognized by words: it is what differed between reads that were made one
+after the other.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ _INLINE: Final = frozenset(
 )
 """Elements whose text belongs to what is around them; a table is told row by row."""
 _UNREAD: Final = frozenset("script style template noscript svg math head iframe object".split())
-_HEADING: Final = re.compile(r"h[1-6]")
-_NUMBER: Final = re.compile(r"\d[\d.,:]*")
+_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_CELLS: Final = frozenset({"td", "th"})
+_FIGURES: Final = re.compile(r"\d[\d.,:]*")
+_WORD: Final = re.compile(r"[^\W_]+")
+_NUMBER: Final = re.compile(r"[-−]?\d[\d.,\u00a0\u202f']*")
 _ALIKE: Final = 0.5
 """Share of words from which a text is another's new form though its element's classes changed."""
-_WORD: Final = re.compile(r"[^\W_]+")
-_CELLS: Final = frozenset({"td", "th"})
 
 
 class PageBlock(NamedTuple):
@@ -56,7 +57,7 @@ class PageBlock(NamedTuple):
     @property
     def form(self) -> str:
         """The text without its figures."""
-        return _NUMBER.sub("#", self.text)
+        return _FIGURES.sub("#", self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +68,10 @@ class Change:
     after: str
     heading: str = ""
 
-    def told(self) -> str:
+    def as_diff(self) -> str:
         """Write it as a diff."""
-        lines = [f"@ {self.heading}"] if self.heading else []
-        lines += [f"- {self.before}"] if self.before else []
-        return "\n".join([*lines, *([f"+ {self.after}"] if self.after else [])])
+        lines = (("@", self.heading), ("-", self.before), ("+", self.after))
+        return "\n".join(f"{sign} {text}" for sign, text in lines if text)
 
 
 Noise = frozenset[tuple[str, str]]
@@ -79,7 +79,7 @@ Noise = frozenset[tuple[str, str]]
 with a tab before it, the form of the block above; or, with a line's end before it, the heading."""
 
 
-def blocks_of(body: bytes, content_type: str, css: str = "", words: str = "") -> list[PageBlock]:
+def read_blocks(body: bytes, content_type: str, css: str = "", words: str = "") -> list[PageBlock]:
     """Read a page as blocks: of the elements that `css` selects, or with `words` in or above them.
 
     Raises `UsageError` for a selector that is none.
@@ -92,47 +92,44 @@ def blocks_of(body: bytes, content_type: str, css: str = "", words: str = "") ->
             parts = list(CSSSelector(css)(root))  # type: ignore[arg-type] # elements, for CSS
         except (SelectorError, XPathError) as error:
             raise UsageError(f"{css!r} is no CSS selector: {error}") from error
-    found = [block for part in parts for block in _BlockWalk(part).found]
-    wanted = words.casefold()
-    if wanted:
-        found = [b for b in found if wanted in b.text.casefold() or wanted in b.heading.casefold()]
-    return found
+    blocks = [block for part in parts for block in _BlockReader(part).blocks]
+    words = words.casefold()
+    return [b for b in blocks if words in b.text.casefold() or words in b.heading.casefold()]
 
 
-class _BlockWalk:
+class _BlockReader:
     """Goes through a part in the order of the page, and gathers texts into blocks."""
 
     def __init__(self, part: etree._Element) -> None:
-        self.found: list[PageBlock] = []
+        self.blocks: list[PageBlock] = []
         self._pieces: list[str] = []
         self._heading = ""
         self._visit(part, part)
 
-    def _visit(self, element: etree._Element, at: etree._Element) -> None:
-        """Take in an element; `at` is the one whose block its text would belong to."""
+    def _visit(self, element: etree._Element, block: etree._Element) -> None:
+        """Read an element; `block` is the one whose block its text belongs to, if it is inline."""
         tag = element.tag
         if not isinstance(tag, str) or tag in _UNREAD:
             return
-        inline = tag in _INLINE and element is not at
+        inline = tag in _INLINE and element is not block
         if not inline:
-            self._end(at)
-            at = element
+            self._end_block(block)
+            block = element
         self._pieces += [" | "] if tag in _CELLS else [" "] if tag == "br" else []
         self._pieces.append(element.text or "")
         for child in element:
-            self._visit(child, at)
+            self._visit(child, block)
             self._pieces.append(child.tail or "")
         if not inline:
-            self._end(at)
+            self._end_block(block)
 
-    def _end(self, at: etree._Element) -> None:
-        """End the block of an element."""
+    def _end_block(self, element: etree._Element) -> None:
         text = clean(" ".join("".join(self._pieces).split())).strip(" |")
         self._pieces.clear()
         if not text:
             return
-        is_heading = _HEADING.fullmatch(str(at.tag)) is not None
-        self.found.append(PageBlock(_path(at), text, "" if is_heading else self._heading))
+        is_heading = element.tag in _HEADINGS
+        self.blocks.append(PageBlock(_path(element), text, "" if is_heading else self._heading))
         if is_heading:
             self._heading = text
 
@@ -145,10 +142,9 @@ def _path(element: etree._Element) -> str:
     return ">".join(reversed(names))
 
 
-def learn(reads: Sequence[Sequence[PageBlock]]) -> Noise:
+def learn_noise(reads: Sequence[Sequence[PageBlock]]) -> Noise:
     """Learn what differs from read to read though nothing changed."""
-    noise: set[tuple[str, str]] = set()
-    noise |= {(path, f"\n{heading}") for path, heading in _pools(reads)}
+    noise = {(path, f"\n{heading}") for path, heading in _pools(reads)}
     by_path: dict[str, list[Counter[str]]] = defaultdict(lambda: [Counter() for _ in reads])
     for n, read in enumerate(reads):
         for block in read:
@@ -161,13 +157,18 @@ def learn(reads: Sequence[Sequence[PageBlock]]) -> Noise:
         varying = [one - stable for one in counted]
         if not any(varying):
             continue
-        forms = [{_NUMBER.sub("#", text) for text in one} for one in varying]
-        if all(form == forms[0] for form in forms):
+        forms = [{_FIGURES.sub("#", text) for text in one} for one in varying]
+        if all(form == forms[0] for form in forms):  # only figures differ, such as a clock's
             noise |= {(path, form) for form in forms[0]}
         elif stable.total() <= max(one.total() for one in varying):  # by chance some stayed
             noise.add((path, ""))
-        else:
-            noise |= {(path, f"\t{above}") for above in _above(reads, path, varying)}
+        else:  # most blocks of this path are steady: those that vary are known by what is above
+            noise |= {
+                (path, f"\t{above.form}")
+                for read, texts in zip(reads, varying, strict=True)
+                for above, block in pairwise([PageBlock("", ""), *read])
+                if block.path == path and block.text in texts
+            }
     return frozenset(noise)
 
 
@@ -186,80 +187,71 @@ def _pools(reads: Sequence[Sequence[PageBlock]]) -> Iterator[tuple[str, str]]:
             yield group
 
 
-def _above(
-    reads: Sequence[Sequence[PageBlock]], path: str, varying: Sequence[Counter[str]]
-) -> Iterator[str]:
-    for read, texts in zip(reads, varying, strict=True):
-        for above, block in pairwise([PageBlock("", ""), *read]):
-            if block.path == path and block.text in texts:
-                yield above.form
-
-
-def is_noise(blocks: Sequence[PageBlock], noise: Noise) -> list[bool]:
-    """Say of each block whether it is noise."""
-    told = []
-    for above, block in pairwise([PageBlock("", ""), *blocks]):
-        marks = ("", block.form, f"\t{above.form}", f"\n{block.heading}")
-        told.append(any((block.path, mark) in noise for mark in marks))
-    return told
-
-
-def changes(
+def diff_blocks(
     before: Sequence[PageBlock], after: Sequence[PageBlock], noise: Noise = frozenset()
 ) -> list[Change]:
-    """Tell two reads apart, in the order of the page; what only moved is no change.
+    """Compare two reads, in the order of the page; what only moved is no change.
 
     Noise is not told; what came in the place of such a block is told with what stood there.
     """
-    quiet_before, quiet_after = is_noise(before, noise), is_noise(after, noise)
-    old = [b.text for b, quiet in zip(before, quiet_before, strict=True) if not quiet]
-    new = [b.text for b, quiet in zip(after, quiet_after, strict=True) if not quiet]
-    still = {text for text in {*old} & {*new} if old.count(text) == new.count(text)}
+    old, new = _mark_noise(before, noise), _mark_noise(after, noise)
+    old_texts = Counter(block.text for block, noisy in old if not noisy)
+    new_texts = Counter(block.text for block, noisy in new if not noisy)
+    kept = {text for text, number in old_texts.items() if new_texts[text] == number}
     forms = {(b.path, b.form) for b in before} & {(b.path, b.form) for b in after}
-    found: list[Change] = []
 
-    def others(blocks: Sequence[PageBlock], quiet: Sequence[bool]) -> list[tuple[PageBlock, bool]]:
+    def changed(marked: Sequence[tuple[PageBlock, bool]]) -> list[tuple[PageBlock, bool]]:
         """Leave out what only moved, and noise that is there as before."""
-        pairs = zip(blocks, quiet, strict=True)
         return [
-            (b, noisy)
-            for b, noisy in pairs
-            if b.text not in still and not (noisy and (b.path, b.form) in forms)
+            (block, noisy)
+            for block, noisy in marked
+            if block.text not in kept and not (noisy and (block.path, block.form) in forms)
         ]
 
-    matcher = SequenceMatcher(
-        None, [b.text for b in before], [b.text for b in after], autojunk=False
-    )
+    found: list[Change] = []
+    texts, others = [block.text for block in before], [block.text for block in after]
+    matcher = SequenceMatcher(None, texts, others, autojunk=False)
     for kind, a, b, c, d in matcher.get_opcodes():
         if kind != "equal":
-            gone = others(before[a:b], quiet_before[a:b])
-            found += _paired(gone, others(after[c:d], quiet_after[c:d]))
+            found += _pair_changes(changed(old[a:b]), changed(new[c:d]))
     return found
 
 
-def _paired(
+def _mark_noise(blocks: Sequence[PageBlock], noise: Noise) -> list[tuple[PageBlock, bool]]:
+    """Return each block with whether it is noise."""
+    marked = []
+    for above, block in pairwise([PageBlock("", ""), *blocks]):
+        marks = ("", block.form, f"\t{above.form}", f"\n{block.heading}")
+        marked.append((block, any((block.path, mark) in noise for mark in marks)))
+    return marked
+
+
+def _pair_changes(
     gone: Sequence[tuple[PageBlock, bool]], came: Sequence[tuple[PageBlock, bool]]
 ) -> Iterator[Change]:
     """Put what stands in the place of something beside it: of the same tags, the likest first."""
     left = list(came)
-    for block, quiet in gone:
-        beside = [one for one in left if _may_replace(block, one[0], known=quiet == one[1])]
-        match = max(beside, key=lambda one: _likeness(block, one[0]), default=None)
+    for block, noisy in gone:
+        # Noise and what is none are of one place only where their words are alike.
+        candidates = [
+            (other, other_noisy)
+            for other, other_noisy in left
+            if (noisy == other_noisy and block.path == other.path)
+            or (block.tags == other.tags and _likeness(block, other) >= _ALIKE)
+        ]
+        match = max(candidates, key=lambda pair: _likeness(block, pair[0]), default=None)
         if match is not None:
             left.remove(match)
-        if not (quiet and (match is None or match[1])):
-            after, noisy = match or (block, True)
-            yield Change(block.text, "" if noisy else after.text, after.heading)
-    for one, quiet in left:
-        if not quiet:
-            yield Change("", one.text, one.heading)
-
-
-def _may_replace(block: PageBlock, other: PageBlock, *, known: bool) -> bool:
-    """Say whether a block may stand where another did; noise and what is none have to be alike."""
-    if known and block.path == other.path:
-        return True
-    return block.tags == other.tags and _likeness(block, other) >= _ALIKE
+        if noisy and (match is None or match[1]):
+            continue
+        if match is None:
+            yield Change(block.text, "", block.heading)
+        else:
+            other, other_noisy = match
+            yield Change(block.text, "" if other_noisy else other.text, other.heading)
+    for block, noisy in left:
+        if not noisy:
+            yield Change("", block.text, block.heading)
 
 
 def _likeness(one: PageBlock, other: PageBlock) -> float:
@@ -267,26 +259,22 @@ def _likeness(one: PageBlock, other: PageBlock) -> float:
     return SequenceMatcher(None, words, others, autojunk=False).ratio()
 
 
-def figure_in(blocks: Sequence[PageBlock]) -> float | None:
+def first_number(blocks: Sequence[PageBlock]) -> float | None:
     """Read the first number of a part; None where it has none.
 
     Of `1.234,5` and `1,234.5` the last mark is the decimal one, and a single mark before three
     digits parts thousands.
     """
-    for block in blocks:
-        if found := re.search(r"[-−]?\d[\d.,\u00a0\u202f']*", block.text):
-            return _number(found[0].rstrip(".,"))
-    return None
-
-
-def _number(said: str) -> float:
-    said = re.sub(r"[\u00a0\u202f']", "", said.replace("−", "-"))
-    marks = [c for c in said if c in ".,"]
+    found = next(filter(None, (_NUMBER.search(block.text) for block in blocks)), None)
+    if found is None:
+        return None
+    digits = re.sub(r"[\u00a0\u202f']", "", found[0].rstrip(".,").replace("−", "-"))
+    marks = [c for c in digits if c in ".,"]
     if not marks:
-        return float(said)
+        return float(digits)
     last = marks[-1]
-    behind = said.rpartition(last)[2]
-    if len(set(marks)) == 1 and (len(marks) > 1 or len(behind) == 3):
-        return float(said.replace(last, ""))
-    whole = said.replace("," if last == "." else ".", "")
-    return float(whole.replace(last, "."))
+    decimals = digits.rpartition(last)[2]
+    if digits.count(last) > 1 or (len(set(marks)) == 1 and len(decimals) == 3):
+        return float(re.sub("[.,]", "", digits))
+    thousands = "," if last == "." else "."
+    return float(digits.replace(thousands, "").replace(last, "."))

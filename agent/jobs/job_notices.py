@@ -1,0 +1,56 @@
+"""Notices of jobs: whom they go to, and what they say of a job's end."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from agent.config import load_options
+from agent.notify.notice import Attachment, Notice
+from agent.notify.targets import check_target, notify
+from browser.net.url import is_web_url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from agent.config import Options
+    from agent.jobs.job import JobSpec
+    from agent.notify.targets import Sender
+
+    ChannelSenders = Callable[[Options], Mapping[str, Sender]]
+    """Returns what sends notices to channels, by their names, as they are set now."""
+
+
+def check_targets(targets: Iterable[str]) -> None:
+    """Raise `UsageError` for a target that no notice could go to."""
+    settings = load_options({}, config=True)
+    for target in targets:
+        check_target(target, settings, os.environ, settings.channels)
+
+
+async def deliver_notice(
+    job: JobSpec, outcome: Mapping[str, Any], senders: ChannelSenders | None = None
+) -> list[str]:
+    """Tell a job's targets of its end; returns those that it did not reach, with the reason.
+
+    The notice has the same id however often it is sent: a worker may end between sending it and
+    writing that down.
+    """
+    settings = load_options({}, config=True)
+    ways = senders(settings) if senders is not None else None
+    deliveries = await notify(job.notify, _build_notice(job, outcome), settings, ways=ways)
+    return [f"{one.target}: {one.detail}" for one in deliveries if not one.sent]
+
+
+def _build_notice(job: JobSpec, outcome: Mapping[str, Any]) -> Notice:
+    name, report = f"notice_{job.workflow}", outcome["report"] or {}
+    if job.kind == "remind":
+        return Notice(job.question, "", id=name)
+    text = report.get("answer") or " ".join(filter(None, (outcome["error"], outcome["hint"])))
+    status = outcome["status"] or outcome["state"]
+    if job.kind == "monitor":
+        title = f"{job.origin.partition(':')[2]} {status}: {job.question}"
+        return Notice(title, text, job.question if is_web_url(job.question) else "", id=name)
+    files = (Attachment.named("report.json", json.dumps(report).encode()),) if report else ()
+    return Notice(f"{status}: {job.question}", text, files=files, id=name)

@@ -1,0 +1,192 @@
+"""Checks of monitors: the page or the answer as it is now, compared with the last check.
+
+The first check reads a page several times, to learn what differs by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import operator
+import os
+import re
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from agent.config import load_options, private_folder
+from agent.errors import UsageError, WebOutOfReach
+from agent.jobs.job import JobOutcome, NoSuchJob
+from agent.jobs.monitors import CONDITION, Monitors, MonitorState
+from agent.jobs.page_diff import PageBlock, diff_blocks, first_number, learn_noise, read_blocks
+from agent.journal.runs import RunFolder
+from agent.run.web import open_web
+from browser.errors import BrowserError, RefError
+from browser.read.reader import DEADLINE
+from browser.types import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from agent.config import Options
+    from agent.jobs.job import JobSpec
+    from agent.jobs.jobs import Jobs
+    from agent.jobs.monitors import Monitor
+    from agent.tools.context import Web
+    from browser.page.tab import Tab
+    from browser.types import Page
+
+_COMPARE: Final[dict[str, Callable[[float, float], bool]]] = {
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "=": operator.eq,
+}
+_MARKERS: Final = re.compile(r"\s*\[\d+\]")
+
+
+async def check_monitor(
+    job: JobSpec, jobs: Jobs, ask: Callable[[JobSpec], Awaitable[JobOutcome]]
+) -> JobOutcome:
+    """Check what a job's monitor watches against the last check; `ask` researches a question.
+
+    The outcome's status is `first`, `same` or `changed`, its report holds the diff as `answer`.
+    """
+    monitors, name = Monitors(jobs), job.origin.partition(":")[2]
+    try:
+        monitor = await asyncio.to_thread(monitors.find, name)
+    except NoSuchJob:
+        return JobOutcome(state="failed", error=f"the monitor {name} was taken away")
+    before = await asyncio.to_thread(monitors.states.get, name)
+    usd = 0.0
+    if monitor.kind == "answer":
+        outcome = await ask(job.model_copy(update={"options": monitor.options}))
+        if outcome.state != "done" or outcome.report is None or outcome.status == "partial":
+            return outcome
+        usd = outcome.usd
+        now = MonitorState(at=datetime.now(UTC), answer=outcome.report["answer"])
+        diff = _diff_answers(before.answer, now.answer) if before else ""
+    else:
+        try:
+            now, diff = await _check_page(monitor, before, jobs)
+        except WebOutOfReach as error:
+            again = job.attempt <= job.retry
+            return JobOutcome(state="failed", error=str(error), hint=error.hint, again=again)
+    await asyncio.to_thread(monitors.record, monitor, job, before, now, diff)
+    status = "first" if before is None else ("changed" if diff else "same")
+    return JobOutcome(state="done", status=status, usd=usd, report={"answer": diff})
+
+
+def _diff_answers(before: str, after: str) -> str:
+    """Compare two answers by sentences, their source markers aside."""
+    old, new = (
+        [PageBlock("", _MARKERS.sub("", line)) for line in text.splitlines() if line]
+        for text in (before, after)
+    )
+    return "\n".join(change.as_diff() for change in diff_blocks(old, new))
+
+
+async def _check_page(
+    monitor: Monitor, before: MonitorState | None, jobs: Jobs
+) -> tuple[MonitorState, str]:
+    """Read the page, the first time several times; returns its state and the diff to report."""
+    # `fresh`: a cached page would hide a change
+    settings = load_options(
+        {**monitor.options, "data_dir": jobs.data_dir, "fresh": True}, config=True
+    )
+    folder = RunFolder(private_folder(jobs.data_dir / "monitors") / monitor.name)
+    private_folder(private_folder(folder.path) / "blobs")
+    reads: list[list[PageBlock]] = []
+    async with open_web(settings, os.environ) as web:
+        for n in range(monitor.learn if before is None else 1):
+            if n:
+                await asyncio.sleep(monitor.gap)
+            page, html = await _read_page(web, monitor)
+            blocks = await asyncio.to_thread(_watched_blocks, monitor, page, html)
+            if not blocks and before is None:
+                raise WebOutOfReach(
+                    f"{monitor.target}: there is nothing of {monitor.part!r}",
+                    hint="Choose the part anew.",
+                )
+            reads.append(blocks)
+    noise = learn_noise(reads) if before is None else before.noise
+    now = MonitorState(
+        at=page.fetched_at,
+        sha256=await asyncio.to_thread(folder.keep, page.body),
+        blocks=tuple(blocks),
+        noise=noise,
+        figure=before.figure if before else first_number(blocks),
+    )
+    if before is None:
+        return now, ""
+    diff = "\n".join(change.as_diff() for change in diff_blocks(before.blocks, blocks, noise))
+    if not blocks and before.blocks:
+        return now, f"@ {monitor.part or 'all text'} is no longer on the page\n{diff}"
+    if not monitor.when:
+        return now, diff
+    figure = first_number(blocks)
+    if figure == before.figure or not condition_holds(monitor.when, before.figure, figure):
+        return now, ""
+    return now.model_copy(update={"figure": figure}), diff
+
+
+async def _read_page(web: Web, monitor: Monitor) -> tuple[Page, bytes]:
+    """Read the page; where an element was chosen in the browser, which gives its HTML."""
+    if not monitor.element:
+        page = await web.reader.read(monitor.target)
+        return page, page.body
+    async with _open_tab(web, monitor.target) as tab:
+        html = await tab.html_of(monitor.element)
+        return await web.reader.read_tab(tab), html.encode("utf-8", "replace")
+
+
+def _watched_blocks(monitor: Monitor, page: Page, html: bytes) -> list[PageBlock]:
+    """Read the blocks of what is watched; raises `WebOutOfReach` for a page that did not come."""
+    if page.outcome is not Outcome.OK or page.document is None:
+        raise WebOutOfReach(f"{monitor.target} did not come: {page.reason or page.outcome.value}")
+    if "html" in page.content_type:
+        return read_blocks(html, page.content_type, monitor.css, monitor.words)
+    words = monitor.words.casefold()
+    lines = [line.strip() for line in page.document.text.splitlines() if line.strip()]
+    return [PageBlock("", line) for line in lines if words in line.casefold()]
+
+
+@asynccontextmanager
+async def _open_tab(web: Web, url: str) -> AsyncIterator[Tab]:
+    """Open a page in a tab of its own, politely; raises `WebOutOfReach` where it does not come."""
+    try:
+        if web.polite is not None:
+            await web.polite.wait_turn(url, DEADLINE)
+        browser = await web.start_browser()
+        tab = await browser.open(url, deadline=DEADLINE)
+        try:
+            yield tab
+        finally:
+            await browser.close(tab)
+    except BrowserError as error:
+        raise WebOutOfReach(f"{url} did not come: {error}", hint=error.hint) from error
+
+
+async def page_with_refs(url: str, settings: Options, ref: str = "") -> tuple[str, dict[str, str]]:
+    """Return a page's snapshot, and what tells the element of a ref again, where one is named.
+
+    Raises `UsageError` for a ref that it does not have, `WebOutOfReach`.
+    """
+    async with open_web(settings, os.environ) as web, _open_tab(web, url) as tab:
+        snapshot = await tab.snapshot(budget=None)
+        try:
+            return snapshot.text, await tab.identify(ref) if ref else {}
+        except RefError as error:
+            hint = f"`research monitor refs {url}` shows those there are."
+            raise UsageError(str(error), hint=hint) from error
+
+
+def condition_holds(when: str, before: float | None, now: float | None) -> bool:
+    """Evaluate a condition on a figure; one that is not there meets none."""
+    found = CONDITION.fullmatch(when)
+    assert found is not None
+    if now is None:
+        return False
+    if found[3]:
+        return before is not None and abs(now - before) >= abs(before) * float(found[3]) / 100
+    return _COMPARE[found[1]](now, float(found[2]))

@@ -1,0 +1,143 @@
+"""The typed record that a parser gives, and the lines in which a reader can cite it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from browser.extract.platforms.values import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from browser.types import Link, Table
+
+# Of these the title and the text of an item say what it is.
+_PLAIN_KINDS = frozenset(("comment", "reply", "answer", "post", "section", "transcript"))
+# A reply's reply's reply is read as one thread; deeper is hostile or data.
+_DEEPEST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One thing on a platform: a post, a repository, a video, a question, a paper, a listing.
+
+    `kind` says what it is; `author` is the name shown, `handle` the account; dates are ISO 8601.
+    `counts` holds numbers under plain names (`likes`, `replies`, `stars`, `points`, `views`);
+    `fields` what only this kind has, as text. Both may be given as a page writes them: `1.2k`
+    becomes 1200, and what is None, empty or no number is left out. `items` are the comments,
+    answers or entries in page order; a reply names what it answers in `parent`. A field that the
+    page does not hold is None or empty, never guessed.
+    """
+
+    platform: str
+    kind: str
+    url: str = ""
+    id: str | None = None
+    title: str | None = None
+    text: str = ""
+    author: str | None = None
+    handle: str | None = None
+    published: str | None = None
+    modified: str | None = None
+    parent: str | None = None
+    counts: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()
+    media: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    items: tuple[Record, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Turn counts into whole numbers and fields into text."""
+        amounts = {name: number(value) for name, value in self.counts.items()}
+        counts = {name: amount for name, amount in amounts.items() if amount is not None}
+        fields = {
+            name: str(value).lower() if isinstance(value, bool) else str(value)
+            for name, value in self.fields.items()
+            if value not in (None, "", [])
+        }
+        object.__setattr__(self, "counts", counts)  # frozen for everybody else
+        object.__setattr__(self, "fields", fields)
+
+    def updated(self, **changes: Any) -> Record:
+        """A copy with these values; `counts` and `fields` are added to those that it has."""
+        added = Record("", "", counts=changes.get("counts", {}), fields=changes.get("fields", {}))
+        changes["counts"] = {**self.counts, **added.counts}
+        changes["fields"] = {**self.fields, **added.fields}
+        return replace(self, **changes)
+
+
+def listing(
+    platform: str, url: str, items: Iterable[Record | None], title: str | None = None
+) -> Record | None:
+    """A page that lists things, as a record whose items they are; None where it lists nothing."""
+    found = tuple(item for item in items if item is not None)
+    return Record(platform, "listing", url, title=title, items=found) if found else None
+
+
+def thread(posts: Iterable[Record], wanted: str | None = None) -> Record:
+    """The post of this id, else the first one, with the others as items after its own."""
+    rest = list(posts)
+    head = next((post for post in rest if post.id == wanted), rest[0])
+    return replace(head, items=(*head.items, *(post for post in rest if post is not head)))
+
+
+def opened_by(topic: Record, posts: Iterable[Record]) -> Record:
+    """A topic that its first post opens: its text and author are that one's, the rest its items."""
+    first, *rest = posts
+    published = topic.published or first.published
+    return replace(topic, text=first.text, author=first.author, handle=first.handle,
+                   published=published, items=tuple(rest))  # fmt: skip
+
+
+def nested(comments: Iterable[tuple[int, Record]]) -> tuple[Record, ...]:
+    """Comments with what each answers as `parent`: the last one above it that is less indented."""
+    found: list[Record] = []
+    above: list[str | None] = []
+    for depth, comment in comments:
+        del above[depth:]
+        found.append(replace(comment, parent=above[-1] if above else None))
+        above.append(comment.id)
+    return tuple(found)
+
+
+def byline(record: Record) -> str:
+    """Name and account, as `Ann (@ann)`; one of them where they are the same."""
+    if record.handle and record.author and record.handle != record.author:
+        return f"{record.author} (@{record.handle})"
+    return record.author or record.handle or ""
+
+
+def facts(record: Record) -> dict[str, str]:
+    """What a record says beside its text, by plain names; what it does not say is left out."""
+    named = {
+        "kind": f"{record.platform} {record.kind}",
+        "id": record.id,
+        "author": byline(record),
+        "published": record.published,
+        "modified": record.modified,
+        "answers": record.parent,
+        **{name: str(amount) for name, amount in record.counts.items()},
+        **record.fields,
+        "tags": ", ".join(record.tags),
+    }
+    return {name: value for name, value in named.items() if value}
+
+
+def fact_lines(record: Record) -> str:
+    """The facts as a list, a line each."""
+    return "\n".join(f"- {name}: {' '.join(v.split())}" for name, v in facts(record).items())
+
+
+def item_blocks(record: Record, depth: int = _DEEPEST) -> Iterator[str]:
+    """A block for each item, with who said it and when; items of items after theirs."""
+    for item in record.items if depth else ():
+        kind = "" if item.kind in _PLAIN_KINDS else item.kind.replace("_", " ")
+        counted = (f"{name} {amount}" for name, amount in item.counts.items())
+        head = ", ".join(filter(None, (kind, byline(item), item.published, *counted)))
+        more = "; ".join(f"{name}: {value}" for name, value in item.fields.items())
+        body = "\n".join(filter(None, (item.title, item.text, more)))
+        yield (f"{head}: {body}" if head else body).strip()
+        yield from item_blocks(item, depth - 1)

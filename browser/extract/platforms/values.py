@@ -1,0 +1,86 @@
+"""Counts, dates and durations, however pages and APIs write them."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from browser.extract.dates import date_within, iso_date
+
+# What stands behind a shortened number: English, German, Romance and Slavic languages, CJK.
+_SCALES = {
+    "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12,
+    "thousand": 1e3, "million": 1e6, "millions": 1e6, "millones": 1e6, "millionen": 1e6,
+    "milhões": 1e6, "billion": 1e9,
+    "tsd": 1e3, "mio": 1e6, "mrd": 1e9, "mil": 1e3, "mi": 1e6, "mln": 1e6, "md": 1e9, "bn": 1e9,
+    "тыс": 1e3, "млн": 1e6, "млрд": 1e9, "千": 1e3, "천": 1e3, "万": 1e4, "萬": 1e4, "만": 1e4,
+    "億": 1e8, "亿": 1e8, "억": 1e8,
+}  # fmt: skip
+_LONGEST_FIRST = "|".join(sorted(_SCALES, key=len, reverse=True))
+_NUMBER = re.compile(
+    rf"([-−]?\d[\d.,'’\u00a0\u202f\u2009 ]*)\s*(?:({_LONGEST_FIRST})\.?(?![^\W\d_]))?",
+    re.IGNORECASE,
+)
+# A scale of CJK is followed by its counter word at once (`3.4万回`), so it needs no end of a word.
+_CJK = re.compile(r"(\d[\d.,]*)\s*([千천万萬만億亿억])")
+_GROUPED = re.compile(r"\d{1,3}(?:[.,'’ ]\d{3})+|\d{1,2}(?:,\d\d)+,\d{3}")
+_SPACES = re.compile(r"[\u00a0\u202f\u2009]")
+# Seconds until the year 2286 have ten digits, milliseconds thirteen.
+_MILLISECONDS = 10_000_000_000
+_DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.\d+)?S)?")
+_CLOCK = re.compile(r"()(?:(\d+):)?(\d{1,2}):(\d\d)")
+
+
+def number(value: object) -> int | None:
+    """Read a count: `1,234`, `1.234`, `1.2k`, `3 points`, `1,2 Mio.`, `3.4万回`; None without one.
+
+    A separator before exactly three digits groups them, another one is the decimal point.
+    """
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int | float):
+        return int(value) if abs(value) < 1e18 else None
+    match = _CJK.search(str(value)) or _NUMBER.search(str(value))
+    amount = _decimal(match[1]) if match else None
+    if match is None or amount is None:
+        return None
+    scale = _SCALES[match[2].lower()] if match[2] else 1
+    return round(amount * scale) if scale > 1 else int(amount)
+
+
+def _decimal(text: str) -> float | None:
+    """A number written with any grouping and decimal sign; None where it is none."""
+    plain = _SPACES.sub(" ", text).replace("−", "-").strip(" .,'’")
+    sign, digits = (-1, plain[1:]) if plain.startswith("-") else (1, plain)
+    digits = re.split(r" (?!\d{3}(?!\d))", digits)[0].rstrip(".,'’ ")
+    # The decimal sign is a separator that stands there once, and groups nothing.
+    found = None if _GROUPED.fullmatch(digits) else re.fullmatch(r"(.*?)([.,])(\d*)", digits)
+    whole, part = (found[1], found[3]) if found and digits.count(found[2]) == 1 else (digits, "")
+    try:
+        return sign * float("".join(re.findall(r"\d", whole)) + f".{part}")
+    except ValueError:
+        return None
+
+
+def parse_date(value: object) -> str | None:
+    """ISO 8601 of a date in words or digits, or of seconds or milliseconds since the epoch.
+
+    None for anything else.
+    """
+    if isinstance(value, str):
+        if not value.isdecimal():
+            return iso_date(value) or date_within(value)
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+        return None
+    seconds = value / 1000 if value > _MILLISECONDS else value
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def parse_duration(text: str) -> int | None:
+    """Seconds of `PT1H2M3S` or `1:02:03`; None for anything else."""
+    match = _CLOCK.fullmatch(text.strip()) or _DURATION.fullmatch(text.strip())
+    if match is None or not any(match.groups()):
+        return None
+    days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds

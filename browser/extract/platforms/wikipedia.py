@@ -1,0 +1,114 @@
+"""MediaWiki: articles of Wikipedia and of any other wiki that runs it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from browser.extract.blocks import render_text, walk
+from browser.extract.platforms import Platform, Record, SitePage, line, parse_date
+from browser.extract.tables import read_table
+from browser.extract.tree import parse_html
+from browser.types import Link
+
+if TYPE_CHECKING:
+    from bs4 import Tag
+
+    from browser.extract.blocks import Block
+    from browser.types import Table
+
+_INFOBOX = "table.infobox, table.vcard, table.infobox_v2, table.sinottico, .infobox_v3"
+_CONTENT = "#mw-content-text .mw-parser-output, #mw-content-text, .mw-parser-output"
+# What the software puts into the text around the article.
+_APPARATUS = (
+    ".toc, #toc, .mw-editsection, .navbox, .vertical-navbox, .sidebar, .metadata, .ambox, .reflist,"
+    " .references, .hatnote, .noprint, .shortdescription, .mw-jump-link, .mw-empty-elt"
+)
+_LINE_TAGS = frozenset(("br", "li", "div", "p"))
+_DISAMBIGUATION = "#disambigbox, .dmbox-disambig, .disambigbox, #disambig, [data-mw-disambig]"
+_MISSING = ".noarticletext, .mw-noarticletext, #noarticletext"
+
+
+class Wikipedia(Platform):
+    """The parser output, as MediaWiki renders it with any skin."""
+
+    name = "wikipedia"
+    marks = (b"MediaWiki",)
+    hosts = ("wikipedia.org", "wiktionary.org", "wikiquote.org", "wikivoyage.org", "wikibooks.org")
+
+    def claims(self, page: SitePage) -> bool:
+        """Wikimedia's own sites by host, others by their generator."""
+        wiki = page.json is None and page.meta["generator"].startswith("MediaWiki")
+        return super().claims(page) or wiki
+
+    def parse(self, page: SitePage) -> Record | None:
+        """Read an article; `items` are its sections, the lead first."""
+        content, title = page.soup.select_one(_CONTENT), page.text("#firstHeading, h1")
+        if content is None or not title or page.soup.select_one(_MISSING) is not None:
+            return None
+        node = page.linked_data("Article")
+        apart = page.soup.select_one(_DISAMBIGUATION) is not None
+        fields = {
+            "description": node.get("headline") or page.text(".shortdescription", content),
+            "language": page.attr("html", "lang"),
+            "coordinates": page.text(".geo", content) or page.text("#coordinates .geo-dec"),
+            "redirected_from": page.text(".mw-redirectedfrom a"),
+        }
+        references = tuple(
+            Link(page.link("a.external", note), page.text(".reference-text", note) or line(note),
+                 "reference")
+            for note in page.soup.select("li[id^=cite_note]")
+        )  # fmt: skip
+        infobox = content.select_one(_INFOBOX)
+        box = _infobox(infobox) if infobox is not None else None
+        for element in [*content.select(_APPARATUS), *content.select(_INFOBOX)[:1]]:
+            element.clear()
+        blocks = walk(parse_html(str(content)), page.url)
+        pairs = (row for row in (box.rows if box else ()) if len(row) == 2 and all(row))
+        return Record(
+            self.name, "disambiguation" if apart else "article", page.canonical, title=title,
+            text=render_text(blocks), id=page.path[-1] if page.path else None,
+            published=node.date("datePublished"),
+            modified=node.date("dateModified") or parse_date(page.text("#footer-info-lastmod")),
+            fields={**fields, **{f"infobox: {name}": value for name, value in pairs}},
+            tags=tuple(line(e) for e in page.soup.select("#mw-normal-catlinks li a")),
+            tables=tuple(block.table for block in blocks if block.table) + ((box,) if box else ()),
+            links=references, items=tuple(_sections(blocks, title)),
+        )  # fmt: skip
+
+
+def _infobox(infobox: Tag) -> Table | None:
+    root = parse_html(str(infobox))
+    return read_table(next(root.iter(infobox.name), root), _cell)
+
+
+def _cell(cell: etree._Element) -> str:
+    """A cell of an infobox: its lines and list items parted by commas, without note marks."""
+    pieces: list[str] = []
+    for event, node in etree.iterwalk(cell, events=("start", "end")):
+        if node is not cell and node.tag in _LINE_TAGS:
+            pieces.append("\n")
+        if event == "start":
+            pieces.append("" if _is_mark(node) else node.text or "")
+        elif node is not cell:
+            pieces.append("" if any(map(_is_mark, node.iterancestors("sup"))) else node.tail or "")
+    lines = (" ".join(said.split()).strip(" ,") for said in "".join(pieces).split("\n"))
+    return ", ".join(said for said in lines if said)
+
+
+def _is_mark(node: etree._Element) -> bool:
+    around = (node, *node.iterancestors("sup"))
+    noted = any("reference" in (part.get("class") or "").split() for part in around)
+    return noted or node.tag in ("style", "script")
+
+
+def _sections(blocks: list[Block], title: str) -> list[Record]:
+    groups: list[tuple[str, list[Block]]] = [(title, [])]
+    for block in blocks:
+        if block.kind == "heading":
+            groups.append((block.text, []))
+        else:
+            groups[-1][1].append(block)
+    found = [(name, render_text(part)) for name, part in groups]
+    return [Record("wikipedia", "section", title=name, text=text) for name, text in found if text]
