@@ -26,7 +26,7 @@ _HARMLESS = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+|[\d.]+|/.*|.* .*", re.DOTALL)
 """A word, a number, a path, a sentence: what such variables hold that are no secrets."""
 
 
-def secrets_of(environ: Mapping[str, str]) -> list[str]:
+def find_secrets(environ: Mapping[str, str]) -> list[str]:
     """Find the values of variables that are named like secrets."""
     return [
         value

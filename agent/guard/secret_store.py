@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.config import APP, private_folder
 from agent.errors import UsageError
-from agent.files import write_whole
+from agent.files import write_atomic
 from browser.net.url import is_web_url, origin
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class ValueStore:
     def _write(self, rows: dict[str, dict[str, str]]) -> None:
         private_folder(self.file.parent)
         try:
-            write_whole(self.file, json.dumps(rows, indent=2).encode(), private=True)
+            write_atomic(self.file, json.dumps(rows, indent=2).encode(), private=True)
         except OSError as error:
             raise UsageError(f"cannot write {self.file}: {error.strerror}") from error
 

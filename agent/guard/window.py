@@ -72,7 +72,7 @@ class Window:
     _sizes: list[int] = field(default_factory=list)
 
     @classmethod
-    def of(cls, window: int) -> Window:
+    def from_tokens(cls, window: int) -> Window:
         """Keep a conversation within a window of so many tokens."""
         high = int(window * _HIGH_WATER)
         return cls(high, int(high * _LOW_WATER))

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ContextBuilder:
-    """Lays out a question with all that is before the person and in memory.
+    """Builds the first messages of a loop: the question with the open page, files and memory.
 
-    `captured` are (type, text) pairs for the model to read. `history` takes the place of the
-    conversation's own turns. Without `recall` the block of what earlier runs left is not added.
-    `was_public` tells of a run by its id that it read nothing private. Afterwards `skills` are the
-    names of those that the main loop was given, `layers` what it was given of memory.
+    `captured` are (type, text) pairs that are put into the prompt. `history` replaces the turns of
+    the conversation. Without `recall` nothing of earlier runs is added. `is_public_run(id)` says
+    that a run read nothing private. After a call for the main loop, `skills` has the names of the
+    skills in the prompt, and `layers` the layers of memory in it.
     """
 
     context: ToolContext
@@ -44,7 +44,7 @@ class ContextBuilder:
     captured: Sequence[tuple[str, str]] = ()
     history: Sequence[Turn] | None = None
     recall: bool = True
-    was_public: Callable[[str], bool] = lambda _run: False
+    is_public_run: Callable[[str], bool] = lambda _run: False
     skills: tuple[str, ...] = field(default=(), init=False)
     layers: Layers | None = field(default=None, init=False)
     _observed: list[Observation] | None = field(default=None, init=False)
@@ -174,7 +174,7 @@ class ContextBuilder:
             quoted = not skill.get("trusted", True)
             read.add(f"{skill.get('name')}: {skill.get('instruction')}", Kind.MEMORY, quoted=quoted)
         for hit in layers.recalled:
-            public = hit.origin.url and hit.origin.run and self.was_public(hit.origin.run)
+            public = hit.origin.url and hit.origin.run and self.is_public_run(hit.origin.run)
             kind, url = (Kind.WEB, hit.origin.url or "") if public else (Kind.MEMORY, "")
             read.add(f"{hit.key or ''} {hit.text}", kind, url, quoted=not hit.origin.trusted)
         for turn in layers.history:

@@ -48,7 +48,7 @@ class Gate:
     judge: Model | None = None
     verdicts: Verdicts = field(default_factory=Verdicts)
 
-    async def passed(self, result: LoopResult) -> LoopResult:
+    async def check(self, result: LoopResult) -> LoopResult:
         """Give the answer, mended once where a sentence of it is refused."""
         await self._judge(result.text, "judge/1")
         work = self.work
@@ -58,9 +58,9 @@ class Gate:
         said = objections(result.text, self.evidence, self.verdicts)
         if said is None:
             return result
-        kept = check_answer(result.text, self.evidence, self.verdicts).carried
+        kept = check_answer(result.text, self.evidence, self.verdicts).supported
         self.record(REVIEW, REVIEW, said=said, kept=list(kept))
-        again = await repaired(work, result, said, kept)
+        again = await repair(work, result, said, kept)
         await self._judge(again.text, "judge/2")
         return again
 
@@ -75,7 +75,7 @@ class Gate:
 
         Those decided before are not asked again. Where the judge fails they stay open, with a note.
         """
-        claims = self.verdicts.without_decided(claims)
+        claims = self.verdicts.undecided(claims)
         if self.judge is None or not claims or not takes(self.judge, Task.JUDGE):
             return self.verdicts
         system, budget = judge_system(self.evidence.question), self.work.budget
@@ -90,7 +90,7 @@ class Gate:
             return self.verdicts
         if not answer:  # claims of their own say nothing of the answer
             decided.answers = None
-        self.verdicts = self.verdicts.joined(decided)
+        self.verdicts = self.verdicts.merge(decided)
         self.record("judge", place, verdicts=decided.rows())
         return self.verdicts
 
@@ -110,7 +110,7 @@ class SectionGate:
         return said
 
 
-async def repaired(
+async def repair(
     work: Orchestrator, result: LoopResult, said: str, kept: Sequence[str] = ()
 ) -> LoopResult:
     """Let the answer be mended; the first one stands where that fails.
@@ -119,7 +119,7 @@ async def repaired(
     it, and where it gives up they are the answer.
     """
     try:
-        again = await work.go_on(result.text, said)
+        again = await work.follow_up(result.text, said)
     except ModelError:
         return result
     if again.limit or not again.text:
@@ -145,7 +145,7 @@ def objections(answer: str, evidence: Evidence, verdicts: Verdicts | None = None
     if not _claims_something(answer, evidence):
         return None
     checked = check_answer(answer, evidence, verdicts)
-    unread = {text for text, _ in checked.unread}
+    unread = {text for text, _ in checked.unread_citations}
     lines: list[str] = []
     for one in checked.sentences:
         wrong = one.verdict is VerdictState.CONTRADICTED or one.decided_by == "judge"

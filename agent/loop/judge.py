@@ -80,7 +80,7 @@ class Verdicts:
         return self._decided.get(_case(claim, passages))
 
     @classmethod
-    def of_rows(cls, rows: Sequence[Mapping[str, str]]) -> Verdicts:
+    def from_rows(cls, rows: Sequence[Mapping[str, str]]) -> Verdicts:
         """Take verdicts back from the record; the last word on the answer counts."""
         found = cls()
         for row in rows:
@@ -105,11 +105,11 @@ class Verdicts:
         ]
         return rows + ([{"answers": self.answers}] if self.answers else [])
 
-    def without_decided(self, claims: Claims) -> dict[str, Sequence[Passage]]:
+    def undecided(self, claims: Claims) -> dict[str, Sequence[Passage]]:
         """Leave out the claims that are decided already."""
         return {c: cited for c, cited in claims.items() if _case(c, cited) not in self._decided}
 
-    def joined(self, other: Verdicts) -> Verdicts:
+    def merge(self, other: Verdicts) -> Verdicts:
         """Add the verdicts of another round."""
         return Verdicts({**self._decided, **other._decided}, other.answers or self.answers)
 

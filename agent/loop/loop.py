@@ -15,8 +15,8 @@ from agent.guard.budget import Budget, LimitReached
 from agent.guard.model_client import ModelClient
 from agent.guard.window import Window, tokens
 from agent.journal.events import CONDENSE, MAIN
-from agent.loop.repetition import Repetition
-from agent.models.base import Task, guide, takes
+from agent.loop.repetition import RepetitionGuard
+from agent.models.base import Task, start_guided_mode, takes
 from agent.prompts import CALL, FORM, GO_ON, NUDGE, PLAN_SPENT, SEARCHES, UNREAD, WRAP_UP, prompt
 from agent.protocol.replies import NOT_FOUND, gives_up, inert, parse
 from agent.protocol.results import format_results
@@ -74,7 +74,7 @@ class Loop:
     system: str
     record: Record
     place: str = MAIN
-    guard: Repetition | None = field(default_factory=Repetition)
+    guard: RepetitionGuard | None = field(default_factory=RepetitionGuard)
     window: Window = field(default_factory=Window)
     guides: Guides | None = None
     planned: int = 0
@@ -86,7 +86,7 @@ class Loop:
 
     def __post_init__(self) -> None:
         self._client = ModelClient(self.model, self.system, self.budget, self.record)
-        if not takes(self.model, Task.HEED):  # rules of its own would not read a note
+        if not takes(self.model, Task.FOLLOW_NOTES):  # rules of its own would not read a note
             self.guard = None
 
     async def run(self, messages: list[Message]) -> LoopResult:
@@ -98,7 +98,7 @@ class Loop:
         self._question = len(messages) - 1
         return await self._until_answered()
 
-    async def go_on(self, note: str, answer: str | None = None) -> LoopResult:
+    async def follow_up(self, note: str, answer: str | None = None) -> LoopResult:
         """Say something, after an answer was given, and work until there is another one."""
         if answer is not None:
             self.messages.append(Message("assistant", answer))
@@ -204,7 +204,7 @@ class Loop:
         else:
             made_up = _CITATION in reply.text
             gave_up = not reply.text or reply.broken or made_up or gives_up(reply.text)
-            if not gave_up or not guide(self.model):
+            if not gave_up or not start_guided_mode(self.model):
                 return ""
             note = SEARCHES
         self._nudges += 1
@@ -230,7 +230,7 @@ class Loop:
             return NOT_FOUND
         if reply.broken:
             return ""
-        gave_up = gives_up(reply.text) and takes(self.model, Task.HEED)
+        gave_up = gives_up(reply.text) and takes(self.model, Task.FOLLOW_NOTES)
         return NOT_FOUND if gave_up else reply.text
 
     async def _condense(self, place: str) -> None:

@@ -18,7 +18,7 @@ from agent.limits import STANDARD, Effort
 from agent.loop import plan as planning
 from agent.loop import report_sections as sections
 from agent.loop.loop import Loop, LoopResult, without_calls
-from agent.loop.repetition import Repetition
+from agent.loop.repetition import RepetitionGuard
 from agent.models.base import Task, takes
 from agent.prompts import prompt
 from agent.types import Message
@@ -83,7 +83,7 @@ class Orchestrator:
         reply = await self._plan(question)
         subtasks = planning.read_plan(reply)
         answer = None
-        if subtasks and self.budget.share_of(len(subtasks)) >= FEWEST_STEPS:
+        if subtasks and self.budget.steps_per_part(len(subtasks)) >= FEWEST_STEPS:
             answer = await self._by_subtasks(question, subtasks)
         else:
             self._note_steps(reply)
@@ -91,9 +91,9 @@ class Orchestrator:
             answer = await self._loop.run(self.messages)
         return await self._fill_gaps(question, answer)
 
-    async def go_on(self, answer: str, note: str) -> LoopResult:
+    async def follow_up(self, answer: str, note: str) -> LoopResult:
         """Say something about an answer, and work until there is another one."""
-        return await self._loop.go_on(note, answer)
+        return await self._loop.follow_up(note, answer)
 
     async def _plan(self, question: str) -> str:
         wanted = self.effort.plans and planning.wants_plan(question)
@@ -141,7 +141,7 @@ class Orchestrator:
             points = planning.read_points(reply or "", self.effort.points)
             if not points:
                 break
-            again = await self.go_on(answer.text, planning.missing_note(points))
+            again = await self.follow_up(answer.text, planning.missing_note(points))
             answer = LoopResult(again.text or answer.text, again.limit)
         return answer
 
@@ -149,7 +149,7 @@ class Orchestrator:
         """Write a report: sections side by side, then what stands above and below them."""
         if not takes(self.model, Task.OUTLINE):
             await self._loop.run(self.messages)
-            return await self._loop.go_on(sections.BY_RULES)
+            return await self._loop.follow_up(sections.BY_RULES)
         outline = await self._outline(question)
         if not outline:
             return await self._fill_gaps(question, await self._loop.run(self.messages))
@@ -165,7 +165,7 @@ class Orchestrator:
     async def _outline(self, question: str) -> list[sections.Section]:
         request = Message("user", sections.outline_request(question, self.effort.sections))
         reply = await self._ask_once(OUTLINE, prompt(OUTLINE), [request])
-        most = min(self.effort.sections, self.budget.share_of(FEWEST_STEPS))
+        most = min(self.effort.sections, self.budget.steps_per_part(FEWEST_STEPS))
         return sections.read_outline(reply or "", most)
 
     async def _side_by_side(self, plan: Sequence[Subtask]) -> list[LoopResult]:
@@ -199,7 +199,7 @@ class Orchestrator:
         finally:  # where one raises, the others would go on spending
             for task in running:
                 task.cancel()
-            self.budget.elsewhere += sum(budget.steps for budget in budgets)
+            self.budget.subtask_steps += sum(budget.steps for budget in budgets)
 
     async def _part(self, task: str, place: str, budget: Budget) -> LoopResult:
         """Work on a subtask, or a section of a report; a failure is told in the result's text."""
@@ -209,7 +209,7 @@ class Orchestrator:
             if self.as_report and not result.limit:
                 note = self.objections(result.text, place)
                 # A section is mended once where a sentence of it does not hold.
-                again = await loop.go_on(note, result.text) if note else result
+                again = await loop.follow_up(note, result.text) if note else result
                 result = again if again.text and not again.limit else result
         except ReplayDiverged:  # a replay that goes another way is no part that failed
             raise
@@ -235,9 +235,9 @@ class Orchestrator:
             return None
 
     def _new_loop(self, place: str, budget: Budget) -> Loop:
-        guard = Repetition() if self.guarded else None
+        guard = RepetitionGuard() if self.guarded else None
         loop = Loop(self.model, self.tools, budget, self.system, self.record, place, guard)
-        loop.window = Window.of(self.context_window)
+        loop.window = Window.from_tokens(self.context_window)
         if self.guides and loop.guard:
             loop.guides = self.guides(self.system)
         return loop

@@ -80,7 +80,7 @@ class _Idle(NamedTuple):
 
 
 @dataclass(slots=True)
-class Repetition:
+class RepetitionGuard:
     """Watches the calls of one loop."""
 
     _seen: set[bytes] = field(default_factory=set)

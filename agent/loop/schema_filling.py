@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ReplayDiverged, ResearchError
-from agent.evidence.facts import facts_of
+from agent.evidence.facts import extract_facts
 from agent.evidence.schema import pointer
-from agent.evidence.schema_values import CheckedValues, ValuesDraft, check_values, stands_in
+from agent.evidence.schema_values import CheckedValues, ValuesDraft, check_values, contains_value
 from agent.evidence.store import format_passage
 from agent.guard.model_client import ModelClient
 from agent.journal.events import JUDGE, VALUES
@@ -95,7 +95,7 @@ class Filling:
         evidence, room = self.gate.evidence, ROOM
         found = {passage.id: passage for passage in cited_passages(answer, evidence)}
         for field in self.schema.fields():
-            query = f"{field.said} {field.name.replace('*', '')} {question}"
+            query = f"{field.description} {field.name.replace('*', '')} {question}"
             found.update((passage.id, passage) for passage in evidence.search(query, EACH))
         lines: list[str] = []
         for passage in found.values():
@@ -141,7 +141,7 @@ def by_rules(schema: Schema, question: str, evidence: Evidence) -> ValuesDraft:
 def _find(field: Field, question: str, evidence: Evidence) -> tuple[Any, str] | None:
     """Give a value and its passage: from the sentence that speaks most of field and question."""
     spelt = " ".join(part for name in field.path for part in _WORDS_OF_A_NAME.findall(name))
-    wording = f"{spelt} {field.said}"  # of `firstLit` and `first_lit`: `first lit`
+    wording = f"{spelt} {field.description}"  # of `firstLit` and `first_lit`: `first lit`
     own, asked = frozenset(content_words(wording)), frozenset(content_words(question))
     best: tuple[tuple[int, int], Any, str] | None = None
     for passage in evidence.search(f"{wording} {question}", BY_RULES):
@@ -161,9 +161,9 @@ def _find(field: Field, question: str, evidence: Evidence) -> tuple[Any, str] | 
 
 def _value(field: Field, wording: str, sentence: str, question: str) -> Any:
     """Read the one value of a field's kind in a sentence; None where it has none, or several."""
-    facts = facts_of(sentence)
+    facts = extract_facts(sentence)
     if field.choices:
-        found: list[Any] = [choice for choice in field.choices if stands_in(choice, sentence)]
+        found: list[Any] = [choice for choice in field.choices if contains_value(choice, sentence)]
     elif field.kind in ("integer", "number"):
         said = wording.casefold().split()
         named = [figure for figure in facts.figures if figure.measure in said]
@@ -171,7 +171,7 @@ def _value(field: Field, wording: str, sentence: str, question: str) -> Any:
         if "year" in said:
             numbers = [float(date.year) for date in facts.dates if date.year]
         whole = {int(number) if number == int(number) else number for number in numbers}
-        whole = {number for number in whole if not stands_in(number, question)}
+        whole = {number for number in whole if not contains_value(number, question)}
         found = [n for n in whole if field.kind == "number" or isinstance(n, int)]
     elif field.kind == "string" and field.format.startswith("date"):
         days = ((date.year, date.month, date.day) for date in facts.dates)

@@ -34,7 +34,7 @@ from mcp.types import (
 
 from agent.config import private_folder
 from agent.errors import ResearchError, ToolError
-from agent.files import write_whole
+from agent.files import write_atomic
 from agent.mcp_client.connection import Connection, shown
 from agent.protocol.replies import inert
 from agent.tools.context import PATIENCE_SECONDS
@@ -201,7 +201,7 @@ class Server:
     def _allow(self, definitions: Iterable[Definition]) -> None:
         private_folder(self._path.parent)
         rows = {"server": self._reached, "tools": [dict(one.raw) for one in definitions]}
-        write_whole(self._path, json.dumps(rows).encode())
+        write_atomic(self._path, json.dumps(rows).encode())
 
     async def _live(self) -> list[Definition]:
         return [Definition.of(row) for row in await self.connection.tools()]

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from agent.config import host_port, load_options, private_folder
 from agent.errors import ResearchError, UsageError
-from agent.evidence.answer import UNCITED_LOOKED_AT, check_answer, report_source
-from agent.evidence.verify import judged, verify_claim
+from agent.evidence.answer import PASSAGES_FOR_UNCITED, check_answer, report_source
+from agent.evidence.verify import drop_unfounded_quote, verify_claim
 from agent.guard.model_client import ModelClient
 from agent.journal.events import JUDGE
 from agent.journal.runs import Runs
 from agent.loop.judge import Verdicts, by_sources, judge, judge_system, open_claims
 from agent.models.base import Task, takes
-from agent.run.draft import SERVICES, ReferenceCheck, read_draft
-from agent.run.models import find_model
+from agent.run.draft import SERVICES, ReferenceChecker, read_draft
+from agent.run.models import resolve_model
 from agent.run.research import Run
 from agent.run.services import Inputs, RunServices
 from agent.run.web import open_web
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
     from agent.models.base import Model
     from agent.run.draft import Draft
-    from agent.run.models import FoundModel
+    from agent.run.models import ResolvedModel
     from agent.types import Passage, Report, Verdict
 
 CLAIMS_AT_ONCE: Final = 10
@@ -73,7 +73,7 @@ async def audit(
         raise UsageError(f"there is no service {name!r}", hint=f"There are {', '.join(SERVICES)}.")
     private = (*settings.allow_private, *map(host_port, where.values()))
     settings = settings.model_copy(update={"allow_private": private})
-    found = find_model(settings, None, os.environ if config else {})
+    found = resolve_model(settings, None, os.environ if config else {})
     runs, inputs = Runs(private_folder(settings.data)), Inputs(on_event=on_event, config=config)
     async with RunServices(f"Audit of {path.name}", settings, inputs, runs) as begun:
         return await Audit(begun, found, draft, {**SERVICES, **where}).to_report()
@@ -83,7 +83,7 @@ class Audit(Run):
     """One draft on its way to a report; a failure ends as that of a run does."""
 
     def __init__(
-        self, services: RunServices, model: FoundModel, draft: Draft, where: Mapping[str, str]
+        self, services: RunServices, model: ResolvedModel, draft: Draft, where: Mapping[str, str]
     ) -> None:
         super().__init__(services, model)
         services.evidence.question = ""  # a draft answers none
@@ -97,12 +97,12 @@ class Audit(Run):
             self._services.context,
             self._services.evidence,
         )
-        services.started(self._model.name, services.folder.id, work="audit")
+        services.write_start(self._model.name, services.folder.id, work="audit")
         opened = open_web(services.options, services.environ, services.record)
         web = context.web = await stack.enter_async_context(opened)
-        checking = ReferenceCheck(context, web, self._where)
-        references = await checking.all(self._draft.references)
-        text = self._draft.cited_as(checking.places)
+        checking = ReferenceChecker(context, web, self._where)
+        references = await checking.check_all(self._draft.references)
+        text = self._draft.with_addresses(checking.places)
         model = await self._model.open_judge(stack)
         model = model or await self._model.open(stack, lambda why: services.write("note", text=why))
         checked = await asyncio.to_thread(check_answer, text, evidence)
@@ -119,7 +119,7 @@ class Audit(Run):
             found.source = numbers.get(checking.places.get(reference, ""))
         cited = [sentence for sentence in checked.sentences if sentence.citations]
         carried = sum(one.verdict is VerdictState.SUPPORTED for one in cited)
-        report = services.ledger.report("answered")
+        report = services.ledger.new_report("answered")
         report.answer = checked.answer
         report.confidence = None
         report.confidence_parts.supported = round(carried / (len(cited) or 1), 3)
@@ -144,7 +144,9 @@ class Audit(Run):
             verdicts = await self._ask_judge(model, left, checked.answer)
             for claim, passages in left.items():
                 source = evidence.source(passages[0].source)
-                said = judged(verdicts(claim, passages), source.passages if source else ())
+                said = drop_unfounded_quote(
+                    verdicts(claim, passages), source.passages if source else ()
+                )
                 if said and said.state is VerdictState.SUPPORTED and said.passage:
                     found[claim] = said
         return found
@@ -166,14 +168,14 @@ class Audit(Run):
             except (ResearchError, TimeoutError) as error:
                 services.record("note", place, text=f"the judge failed: {error or 'timeout'}")
                 break
-            verdicts = verdicts.joined(decided)
+            verdicts = verdicts.merge(decided)
             services.record("judge", place, verdicts=decided.rows())
         return verdicts
 
 
 def _unread(checked: CheckedAnswer) -> set[str]:
     """Give the sentences that cite nothing but what could not be read."""
-    said = {text for text, _ in checked.unread}
+    said = {text for text, _ in checked.unread_citations}
     return said - {one.text for one in checked.sentences if one.citations}
 
 
@@ -191,7 +193,7 @@ def _on_other_pages(checked: CheckedAnswer, evidence: Evidence) -> dict[str, lis
         passages = [passage for passage in ranked if passage.source in others]
         near = [passage for passage in passages if passage.source == passages[0].source]
         if near:
-            found[sentence.text] = near[:UNCITED_LOOKED_AT]
+            found[sentence.text] = near[:PASSAGES_FOR_UNCITED]
     return found
 
 

@@ -104,14 +104,14 @@ class FinishedTurn:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class JobProgress:
     """The jobs that were begun, with what they noted then, and those that are done."""
 
     begun: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     done: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, events: Iterable[Event]) -> Progress:
+    def from_events(cls, events: Iterable[Event]) -> JobProgress:
         """Read it from the events behind the end of a run."""
         jobs = [(e.type, e.place.partition("/")[2], e.data) for e in events]
         begun = {name: data for kind, name, data in jobs if kind == BEGUN}
@@ -136,7 +136,7 @@ class ConversationJobs:
     now_ms: Callable[[], int]
     record: Callable[..., object]
     ask: Ask | None = None
-    progress: Progress = field(default_factory=Progress)
+    progress: JobProgress = field(default_factory=JobProgress)
 
     async def run(self, turn: FinishedTurn) -> None:
         """Do all that is due and not done yet. A model that fails costs its own job only."""

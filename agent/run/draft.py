@@ -79,7 +79,7 @@ class Draft:
     text: str
     references: tuple[DraftReference, ...]
 
-    def cited_as(self, places: Mapping[DraftReference, str]) -> str:
+    def with_addresses(self, places: Mapping[DraftReference, str]) -> str:
         """Write the draft with the addresses that were read in place of those it names.
 
         Markers keep their form; each reference of a list is defined at the end.
@@ -281,7 +281,7 @@ _HANDLE_FOUND: Final = 1
 
 
 @dataclass(slots=True)
-class ReferenceCheck:
+class ReferenceChecker:
     """Looks up the references of one draft; what is read becomes a source of the run."""
 
     context: ToolContext
@@ -292,7 +292,7 @@ class ReferenceCheck:
     _asked: int = field(default=0, init=False)
     _unreachable: list[str] = field(default_factory=list, init=False)
 
-    async def all(
+    async def check_all(
         self, references: Sequence[DraftReference]
     ) -> dict[DraftReference, CheckedReference]:
         """Check all references; sources are numbered in their order, however fast each page is.

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.errors import JournalError, UsageError
 from agent.guard.budget import Budget
 from agent.guard.model_client import ModelClient
-from agent.guard.redact import Redactor, secrets_of
+from agent.guard.redact import Redactor, find_secrets
 from agent.journal.events import Journal
 from agent.journal.runs import RunFolder, Runs
 from agent.models.base import Task, takes
-from agent.run.conversation_jobs import DONE, ConversationJobs, FinishedTurn, Progress, job_place
+from agent.run.conversation_jobs import DONE, ConversationJobs, FinishedTurn, JobProgress, job_place
 from agent.run.models import RedactingModel
 from agent.run.outcome import Ledger, verified
 from agent.run.record import ResumedModel, RunRecord, once_each
@@ -119,10 +119,10 @@ class PendingJobs:
     session: str
     ledger: Ledger
     ended_ms: int
-    progress: Progress = field(default_factory=Progress)
+    progress: JobProgress = field(default_factory=JobProgress)
 
     @classmethod
-    def of(cls, record: RunRecord) -> PendingJobs | None:
+    def from_record(cls, record: RunRecord) -> PendingJobs | None:
         """Read what is left to do for a run; None where nothing is."""
         end = record.end
         noted = end.data.get("after") if end else None
@@ -132,19 +132,19 @@ class PendingJobs:
         if any(event.type == SETTLED for event in behind):
             return None
         ledger = Ledger(record.question)
-        for event in record.up_to_end():
-            ledger.note(event)
+        for event in record.events_until_end():
+            ledger.add(event)
         return cls(
             report=Report.model_validate(record.report),
             notes=JobNotes(**noted),
             session=str(record.started.get("session") or record.folder.id),
             ledger=ledger,
-            ended_ms=at_ms(end),
-            progress=Progress.of(behind),
+            ended_ms=event_time_ms(end),
+            progress=JobProgress.from_events(behind),
         )
 
 
-def at_ms(event: Event) -> int:
+def event_time_ms(event: Event) -> int:
     """Tell when an event was written, in milliseconds since the epoch."""
     return int(datetime.fromisoformat(event.at).timestamp() * 1000)
 
@@ -254,13 +254,13 @@ class JobRunner:
         self, record: RunRecord, lock: FileLock, on_event: Callable[[Event], None] | None = None
     ) -> bool:
         """Do the jobs of a run; one that came to no end, or is sealed, has none to do."""
-        pending = PendingJobs.of(record)
+        pending = PendingJobs.from_record(record)
         if pending is None or record.folder.stamps():  # a stamp is on the record as it stands
             forget(lock)
             return False
         if pending.notes.memory != self.name:  # left for a run on that memory
             return False
-        redactor = Redactor(secrets_of(os.environ))
+        redactor = Redactor(find_secrets(os.environ))
         with closing(Journal(record.folder)) as journal:
             if on_event:
                 journal.listen(on_event)
@@ -284,7 +284,7 @@ class JobRunner:
         report, progress, ledger = pending.report, pending.progress, pending.ledger
         if FACTS not in progress.done:
             used = pending.notes.used
-            await self.in_thread(keep_findings, self.memory, report, ledger.playbook, used)
+            await self.in_thread(save_findings, self.memory, report, ledger.playbook, used)
             record(DONE, job_place(FACTS))
         if pending.notes.wiki and DAY_LOG not in progress.done:
             if failure := await self.in_thread(_write_day_log, pending):
@@ -324,10 +324,12 @@ class JobRunner:
 
 def can_ask(model: Model, spent: Budget) -> bool:
     """Tell whether the jobs have a language model to ask, and money is left for it."""
-    return takes(model, Task.AFTER) and (spent.usd is None or spent.spent < spent.usd)
+    return takes(model, Task.BACKGROUND) and (
+        spent.max_usd is None or spent.spent_usd < spent.max_usd
+    )
 
 
-def keep_findings(
+def save_findings(
     memory: Memory, report: Report, steps: Sequence[str] = (), used: Sequence[int] = ()
 ) -> None:
     """Keep what a run found out, or how it failed, and seal that it did."""
@@ -350,7 +352,7 @@ def _write_day_log(pending: PendingJobs) -> str:
     return ""
 
 
-def turn_text(report: Report) -> str:
+def answer_turn_text(report: Report) -> str:
     """Give an answer as its conversation keeps it: with what was found, and where it stands."""
     notes = (
         ("Contradicted by its source", (VerdictState.CONTRADICTED,)),
@@ -368,14 +370,14 @@ def turn_text(report: Report) -> str:
 
 def _up_to_answer(turns: Sequence[Turn], report: Report) -> Sequence[Turn]:
     """Give the conversation up to an answer: it may have gone on since."""
-    said = [("user", report.question), ("assistant", turn_text(report))]
+    said = [("user", report.question), ("assistant", answer_turn_text(report))]
     for end in range(len(turns), 1, -1):
         if [(turn.role, turn.text) for turn in turns[end - 2 : end]] == said:
             return turns[:end]
     return turns
 
 
-async def keep_turns(
+async def save_turns(
     context: ToolContext, session: str, question: str, report: Report | None, *, resumed: bool
 ) -> None:
     """Keep what was said in the conversation; of a resumed run only what does not stand there.
@@ -387,7 +389,7 @@ async def keep_turns(
         return
     said = [("user", question)]
     if report is not None:
-        said.append(("assistant", turn_text(report)))
+        said.append(("assistant", answer_turn_text(report)))
     if resumed:
         turns = await context.in_memory_thread(memory.turns, session, len(said))
         kept = [(turn.role, turn.text) for turn in turns]

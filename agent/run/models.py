@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundModel:
+class ResolvedModel:
     """The model that a run was found to have, before anything is opened.
 
     It is either `local`, which needs no endpoint, or behind one.
@@ -101,18 +101,20 @@ class FoundModel:
         return await open_model(stack, judge, self.options, self.environ)
 
 
-def find_model(options: Options, brought: Model | None, environ: Mapping[str, str]) -> FoundModel:
+def resolve_model(
+    options: Options, brought: Model | None, environ: Mapping[str, str]
+) -> ResolvedModel:
     """Find the model of a run, one that the caller brings first.
 
     Raises `UsageError` for one that nobody has.
     """
     if brought is not None:
-        return FoundModel(options, environ, brought)
+        return ResolvedModel(options, environ, brought)
     endpoint = find_endpoint(options.model, options.base_url, environ, options)
     if endpoint is None:
-        return FoundModel(options, environ, _local_model(options.model, options.effort))
+        return ResolvedModel(options, environ, _local_model(options.model, options.effort))
     preload_client(endpoint)
-    return FoundModel(options, environ, endpoint=endpoint)
+    return ResolvedModel(options, environ, endpoint=endpoint)
 
 
 async def open_model(
@@ -178,7 +180,7 @@ class RedactingModel(ModelWrapper):
             pieces.end()
         return replace(reply, text=self._redactor.text(reply.text))
 
-    def guide(self) -> None:
+    def start_guided_mode(self) -> None:
         """Search and read by rules from now on, and ask the model only for the answer."""
         if not isinstance(self._model, GuidedModel | ExtractiveModel):
             self._model = GuidedModel(self._model)

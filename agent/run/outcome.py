@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.errors import NeedsPerson, Offline, WebOutOfReach, error_kind
+from agent.errors import NeedsPerson, Offline, WebOutOfReach, error_class
 from agent.evidence.answer import check_answer, report_source
-from agent.evidence.confidence import weigh
+from agent.evidence.confidence import assess_answer
 from agent.evidence.store import Evidence
 from agent.guard.budget import Budget
 from agent.guard.provenance import UNTRUSTED
@@ -89,7 +89,7 @@ class Ledger:
     _calls: int = 0
     _steps: dict[str, None] = field(default_factory=dict)
 
-    def note(self, event: Event) -> None:
+    def add(self, event: Event) -> None:
         """Count an event."""
         data = event.data
         match event.type:
@@ -141,17 +141,17 @@ class Ledger:
         """The searches made and pages read that worked, one line each; twice the same is one."""
         return tuple(self._steps)[:MOST_STEPS]
 
-    def finished(self, result: LoopResult, verdicts: Verdicts | None = None) -> Report:
+    def finished_report(self, result: LoopResult, verdicts: Verdicts | None = None) -> Report:
         """Report on a run that came to its end, or to one of its limits."""
         evidence = self.evidence
         # A search that failed everywhere is no answer that was not found.
         if not evidence.sources and self._searches:
             asked = [line for line in self._searches if line.outcome != "skipped"]
             if not any(line.outcome in _ANSWERED_HONESTLY for line in asked):
-                return self.failed(_out_of_reach(self._searches))
+                return self.failed_report(_out_of_reach(self._searches))
         no_browser = WebOutOfReach(f"no browser could be started: {self._no_browser}")
         if self._no_browser and not evidence.sources:
-            return self.failed(no_browser)
+            return self.failed_report(no_browser)
         text, gave_up = _without_verdict_word(result.text)
         checked = check_answer(text, evidence, verdicts)
         status: Status = "not_found" if gave_up or not checked.sources else "answered"
@@ -161,7 +161,7 @@ class Ledger:
         if self._done and nothing:  # a model's own words around it stand on nothing
             status, checked = "answered", check_answer("", evidence)
         lacking = self._undone or (self._no_browser and status == "answered")
-        report = self.report("partial" if lacking else status)
+        report = self.new_report("partial" if lacking else status)
         if self._no_browser:
             report.error = _info(no_browser)
         elif self._undone:
@@ -175,21 +175,23 @@ class Ledger:
             report.sentences = list(checked.sentences)  # also those that nothing carries
         if status != "not_found":
             answers = verdicts.answers if verdicts else None
-            weighed = weigh(checked, evidence, self.question, answers=answers, fit=self._fit)
+            weighed = assess_answer(
+                checked, evidence, self.question, answers=answers, fit=self._fit
+            )
             report.sources = list(weighed.sources)
             report.conflicts = list(weighed.conflicts)
             report.confidence = weighed.confidence
             report.confidence_parts = weighed.parts
         return report
 
-    def failed(self, error: ResearchError) -> Report:
+    def failed_report(self, error: ResearchError) -> Report:
         """Report on a run that an error ended; what was read stays in its record."""
-        report = self.report("failed")
+        report = self.new_report("failed")
         report.answer = self._what_was_tried() if self.evidence.sources else ""
         report.error = _info(error)
         return report
 
-    def report(self, status: Status) -> Report:
+    def new_report(self, status: Status) -> Report:
         """Give a report without an answer: the search trail, the usage, the steps, the time."""
         return Report(
             run=self.run,
@@ -197,7 +199,7 @@ class Ledger:
             status=status,
             searches=self._searches,
             usage=self._usage,
-            steps=self.budget.steps + self.budget.elsewhere,
+            steps=self.budget.steps + self.budget.subtask_steps,
             elapsed_s=round(self.budget.elapsed(), 3),
         )
 
@@ -256,7 +258,7 @@ def _out_of_reach(searches: Iterable[SearchLine]) -> WebOutOfReach:
 def exit_code(report: Report, *, require_verified: bool = False) -> int:
     """Choose the exit code of the contract for a report."""
     if report.status == "failed" and report.error is not None:
-        return error_kind(report.error.type).exit_code
+        return error_class(report.error.type).exit_code
     code = EXIT_CODES[report.status]
     return 4 if code == 0 and require_verified and not verified(report) else code
 

@@ -11,7 +11,7 @@ from agent.guard.window import tokens
 from agent.journal.events import utc_now
 from agent.loop.plan import wants_plan
 from agent.models.base import Usage
-from agent.models.providers import EXTRACTIVE, find_endpoint, priced
+from agent.models.providers import EXTRACTIVE, find_endpoint, with_price
 from agent.prompts import system_prompt
 from agent.tools.context import Limits, ToolContext
 from agent.tools.registry import tool_specs
@@ -61,7 +61,7 @@ def preview(question: str, options: Options, environ: Mapping[str, str]) -> Prev
     growing = context.limits.read_tokens * sum(range(steps))
     usage = Usage(first * steps + growing, output_tokens=REPLY_TOKENS * steps)
     if where is not None:
-        usage = priced(usage, where.model, where.prices)
+        usage = with_price(usage, where.model, where.prices)
     plans = where is not None and options.effort.plans and wants_plan(question)
     return Preview(
         name,

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import JournalError, ModelUnavailable, UsageError
-from agent.evidence.store import BLOCK, Evidence
+from agent.evidence.store import NUMBERS_PER_LOOP, Evidence
 from agent.guard.model_client import request_digest
 from agent.journal.events import (
     AFTER,
@@ -31,7 +31,7 @@ from agent.journal.events import (
     read_events,
 )
 from agent.journal.messages import images_from_rows, message_from_row, passages_by_id
-from agent.models.base import ModelReply, ModelWrapper, Usage, ask_model, guide
+from agent.models.base import ModelReply, ModelWrapper, Usage, ask_model, start_guided_mode
 from agent.models.providers import EXTRACTIVE
 from agent.protocol.results import CallResult
 from agent.types import Fit, Message
@@ -65,7 +65,7 @@ class RunRecord:
         self._by_type: dict[str, list[Event]] = defaultdict(list)
         for event in self.events:
             self._by_type[event.type].append(event)
-        if not self.of("run.started"):
+        if not self.events_of("run.started"):
             raise JournalError(f"{folder.id} never began")
 
     @classmethod
@@ -73,7 +73,7 @@ class RunRecord:
         """Read a run; raises `JournalError` where it holds no beginning."""
         return cls(folder, read_events(folder.journal))
 
-    def of(self, kind: str) -> list[Event]:
+    def events_of(self, kind: str) -> list[Event]:
         """Give the events of a type, in order."""
         return self._by_type[kind]
 
@@ -82,7 +82,7 @@ class RunRecord:
     @property
     def started(self) -> dict[str, Any]:
         """What its first event says; of a resumed run, that of the last time it was resumed."""
-        return self.of("run.started")[-1].data
+        return self.events_of("run.started")[-1].data
 
     @property
     def question(self) -> str:
@@ -123,7 +123,7 @@ class RunRecord:
     @property
     def requests(self) -> list[Event]:
         """Every model call, in order: its digest, and the messages that were new in it."""
-        return self.of("model.request")
+        return self.events_of("model.request")
 
     @property
     def system(self) -> str:
@@ -135,7 +135,7 @@ class RunRecord:
     def replies(self) -> dict[str, ModelReply]:
         """What was replied."""
         found = {}
-        for event in self.of("model.reply"):
+        for event in self.events_of("model.reply"):
             data = event.data
             counted = (data["input_tokens"], data["cached_tokens"], data["output_tokens"])
             fit = Fit(**data["fit"]) if "fit" in data else None
@@ -147,7 +147,7 @@ class RunRecord:
     def results(self) -> dict[str, tuple[str, str, CallResult]]:
         """The name, the parameter and the result of each tool call."""
         passage, blob, found = self.evidence.passage, self.folder.blob, {}
-        for event in self.of("tool.result"):
+        for event in self.events_of("tool.result"):
             data = event.data
             result = CallResult(
                 data["name"],
@@ -197,13 +197,13 @@ class RunRecord:
         evidence = Evidence(self.question)
         for event in self.events:
             if event.type == "source.added":
-                loop = evidence.part(event.data["n"] // BLOCK)
+                loop = evidence.for_loop(event.data["n"] // NUMBERS_PER_LOOP)
                 self._check(loop.add(self._page(event.data)), event.data)
             elif event.type == "results.added":
                 at = datetime.fromisoformat(event.data["fetched_at"])
                 for row in event.data["results"]:
                     found = {name: row[name] for name in ("url", "title", "snippet", "published")}
-                    loop = evidence.part(row["n"] // BLOCK)
+                    loop = evidence.for_loop(row["n"] // NUMBERS_PER_LOOP)
                     self._check(loop.add_snippet(SearchResult(**found), at), row)
         return evidence
 
@@ -214,7 +214,10 @@ class RunRecord:
 
     def pages(self) -> list[tuple[Page, int]]:
         """Give the pages that were read, in order, each with the number of the loop."""
-        return [(self._page(e.data), e.data["n"] // BLOCK) for e in self.of("source.added")]
+        return [
+            (self._page(e.data), e.data["n"] // NUMBERS_PER_LOOP)
+            for e in self.events_of("source.added")
+        ]
 
     def _page(self, data: dict[str, Any]) -> Page:
         document = Document(
@@ -248,9 +251,9 @@ class RunRecord:
     @property
     def end(self) -> Event | None:
         """Its last event `run.finished`, with the report; None where it came to no end."""
-        return self.of("run.finished")[-1] if self.of("run.finished") else None
+        return self.events_of("run.finished")[-1] if self.events_of("run.finished") else None
 
-    def up_to_end(self) -> Sequence[Event]:
+    def events_until_end(self) -> Sequence[Event]:
         """Give the events up to its end: what comes behind it are the jobs of its conversation."""
         end = self.end
         return [event for event in self.events if end is None or event.seq <= end.seq]
@@ -277,7 +280,7 @@ class ResumedModel(ModelWrapper):
     def __init__(self, record: RunRecord, live: Model) -> None:
         super().__init__(live)
         self._replies = record.replies_by_digest()
-        failed = {event.place for event in record.of("model.failed")}
+        failed = {event.place for event in record.events_of("model.failed")}
         self._failed = {
             request.data["sha256"]
             for request in record.requests
@@ -295,9 +298,9 @@ class ResumedModel(ModelWrapper):
             return known.popleft()
         return await ask_model(self._model, system, messages, on_text)
 
-    def guide(self) -> None:
+    def start_guided_mode(self) -> None:
         """Guide the live model."""
-        guide(self._model)
+        start_guided_mode(self._model)
 
 
 def once_each(record: RunRecord, write: Record) -> Record:

@@ -8,12 +8,12 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from agent.config import CONTEXT_WINDOW, MAX_STEPS
-from agent.errors import ModelUnavailable, ReplayDiverged, ResearchError, error_kind
+from agent.errors import ModelUnavailable, ReplayDiverged, ResearchError, error_class
 from agent.guard.budget import Budget, LimitReached
 from agent.guard.model_client import request_digest
 from agent.journal.events import CONDENSE, MAIN, MISSING, OUTLINE, PLAN, REVIEW, VALUES
 from agent.limits import EFFORTS
-from agent.loop.gate import Gate, repaired
+from agent.loop.gate import Gate, repair
 from agent.loop.judge import Verdicts
 from agent.loop.loop import NUDGED, LoopResult, asks_for_notes
 from agent.loop.orchestrator import Orchestrator
@@ -46,11 +46,11 @@ async def replay(record: RunRecord) -> Report:
     question, evidence = record.require_question().question, record.evidence
     options, budget = record.options, RecordedBudget(record)
     ledger = Ledger(question, evidence, budget)
-    for event in record.up_to_end():
-        ledger.note(event)
+    for event in record.events_until_end():
+        ledger.add(event)
     # What the gate said against the answer stands at `review`, against a section at its loop.
-    reviews = {event.place.partition("/")[0]: event.data for event in record.of(REVIEW)}
-    tools = next((event.data for event in record.of("tools.offered")), {})
+    reviews = {event.place.partition("/")[0]: event.data for event in record.events_of(REVIEW)}
+    tools = next((event.data for event in record.events_of("tools.offered")), {})
 
     async def build_context(_question: str, place: str) -> list[Message]:
         found = record.opening_at(place)
@@ -74,15 +74,17 @@ async def replay(record: RunRecord) -> Report:
     try:
         result = await answer_by_rules(await work.answer(question), work.messages)
         if review := reviews.get(REVIEW):
-            result = await repaired(work, result, review["said"], review.get("kept", []))
+            result = await repair(work, result, review["said"], review.get("kept", []))
     except Interrupted:
         result = await answer_by_rules(LoopResult("", INTERRUPT), work.messages)
     except ReplayDiverged:
         raise
     except ResearchError as error:
-        return ledger.failed(error)
-    verdicts = Verdicts.of_rows([row for e in record.of("judge") for row in e.data["verdicts"]])
-    report = ledger.finished(result, verdicts)
+        return ledger.failed_report(error)
+    verdicts = Verdicts.from_rows(
+        [row for e in record.events_of("judge") for row in e.data["verdicts"]]
+    )
+    report = ledger.finished_report(result, verdicts)
     if record.schema is not None:
         from agent.evidence.schema import Schema  # noqa: PLC0415 - few runs have one
 
@@ -119,7 +121,7 @@ class NoLiveModel:
     async def aclose(self) -> None:
         """Nothing to let go of."""
 
-    def guide(self) -> None:
+    def start_guided_mode(self) -> None:
         """Rules drive the loop from here on; what was replied is on record."""
         self._by_rules = True
 
@@ -127,9 +129,9 @@ class NoLiveModel:
         """Tell what was asked beside the question."""
         match task:
             case Task.NUDGE:
-                noticed = self._record.of("guard.noticed")
+                noticed = self._record.events_of("guard.noticed")
                 return any(event.data["circle"] == NUDGED for event in noticed)
-            case Task.HEED:
+            case Task.FOLLOW_NOTES:
                 return not self._by_rules
             case Task.CONDENSE:
                 return any(place.startswith(CONDENSE) for place in self._places)
@@ -141,7 +143,7 @@ class NoLiveModel:
     def _fail_as_recorded(self, digest: str) -> None:
         """Fail as the recorded call did that never got its reply."""
         record = self._record
-        failures = {event.place: event.data for event in record.of("model.failed")}
+        failures = {event.place: event.data for event in record.events_of("model.failed")}
         for request in record.requests:
             if request.data["sha256"] != digest or request.place in record.replies:
                 continue
@@ -153,14 +155,14 @@ class NoLiveModel:
                 raise LimitReached(limit)
             failure = failures.get(request.place) or record.report.get("error")
             if failure:
-                raise error_kind(failure["type"])(failure["message"], hint=failure["hint"])
+                raise error_class(failure["type"])(failure["message"], hint=failure["hint"])
             raise ModelUnavailable(f"the call at {request.place} failed when it was made")
 
 
 def _limit_of(record: RunRecord, loop: str = "") -> str | None:
     """Give the limit that ended a loop, else the one that ended the run."""
-    reached = [e.data["limit"] for e in record.of("limit.reached") if e.place == loop]
-    ended = reached or [event.data["limit"] for event in record.of("answer.draft")]
+    reached = [e.data["limit"] for e in record.events_of("limit.reached") if e.place == loop]
+    ended = reached or [event.data["limit"] for event in record.events_of("answer.draft")]
     return ended[-1] if ended else None
 
 
@@ -208,7 +210,7 @@ class RecordedBudget(Budget):
         self.steps += 1
         return self.steps
 
-    def share_of(self, parts: int) -> int:  # noqa: ARG002 - as recorded
+    def steps_per_part(self, parts: int) -> int:  # noqa: ARG002 - as recorded
         """Give enough for any part."""
         return MAX_STEPS
 

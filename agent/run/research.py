@@ -19,10 +19,10 @@ from agent.journal.runs import Runs
 from agent.loop.context_builder import ContextBuilder
 from agent.loop.gate import Gate
 from agent.loop.loop import LoopResult
-from agent.run.job_runner import BackgroundJobs, at_ms, keep_findings, keep_turns
-from agent.run.models import find_model
+from agent.run.job_runner import BackgroundJobs, event_time_ms, save_findings, save_turns
+from agent.run.models import resolve_model
 from agent.run.outcome import FINAL, INTERRUPT, add_values, answer_by_rules
-from agent.run.services import Inputs, RunServices, was_public
+from agent.run.services import Inputs, RunServices, is_public_run
 from agent.run.web import open_web
 from agent.run.wiring import new_orchestrator, select_tools
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from agent.loop.orchestrator import Orchestrator
     from agent.memory.memory_api import Memory
     from agent.models.base import Model
-    from agent.run.models import FoundModel
+    from agent.run.models import ResolvedModel
     from agent.tools.context import ToolContext
     from agent.tools.registry import Tool
     from agent.types import Report
@@ -111,7 +111,7 @@ research_sync = _synchronous(research)
 async def run_question(question: str, options: Options, inputs: Inputs) -> Report:
     """Run a question to its report. Raises `UsageError` for what is wrong before the run begins."""
     runs = Runs(private_folder(options.data))
-    model = find_model(options, inputs.model, os.environ if inputs.config else {})
+    model = resolve_model(options, inputs.model, os.environ if inputs.config else {})
     if options.keep_days is not None:
         runs.remove_older(timedelta(days=options.keep_days), utc_now())
     async with RunServices(question, options, inputs, runs) as services:
@@ -121,7 +121,7 @@ async def run_question(question: str, options: Options, inputs: Inputs) -> Repor
 class Run:
     """One question on its way to a report; a resumed run and one on a recorded web go it too."""
 
-    def __init__(self, services: RunServices, model: FoundModel) -> None:
+    def __init__(self, services: RunServices, model: ResolvedModel) -> None:
         self._services = services
         self._model = model
         self._work: Orchestrator | None = None
@@ -150,16 +150,16 @@ class Run:
                 result = await answer_by_rules(LoopResult("", INTERRUPT), messages)
                 self._finish(self._checked(result))
             raise
-        return self._report or self._finish(services.ledger.failed(failure))
+        return self._report or self._finish(services.ledger.failed_report(failure))
 
     async def _answer(self, stack: AsyncExitStack) -> Report:
         """Open what the run needs, work to an answer, check it, and hand it over."""
         services, options, inputs = self._services, self._services.options, self._services.inputs
-        context, past = services.context, inputs.past
+        context, prior = services.context, inputs.prior
         # Before the first event, which names the conversation: the memory may know which it is.
         session = await services.open_memory(stack)
-        services.started(self._model.name, session, guided=self._model.guided)
-        live = past is None or past.live  # else all that the run needs is on record
+        services.write_start(self._model.name, session, guided=self._model.guided)
+        live = prior is None or prior.live  # else all that the run needs is on record
         if live:
             opened = open_web(options, services.environ, services.record)
             context.web = await stack.enter_async_context(opened)
@@ -179,23 +179,23 @@ class Run:
             context,
             session,
             captured=services.wanted_values(),
-            was_public=partial(was_public, options.data),
+            is_public_run=partial(is_public_run, options.data),
         )
         # Kept at hand: an interrupt answers from what was read up to then.
         work = self._work = new_orchestrator(services, model, builder, tools)
         judge = await self._model.open_judge(stack) or work.model
         gate = Gate(work, services.evidence, services.record, judge)
-        keep = partial(keep_turns, context, session, services.question, resumed=past is not None)
+        keep = partial(save_turns, context, session, services.question, resumed=prior is not None)
         try:
             result = await work.answer(services.question)
         except ResearchError as error:  # the question and the failure are kept all the same
             await keep(None)
-            failed = services.ledger.failed(error)
+            failed = services.ledger.failed_report(error)
             failed.answer = ""
             if context.memory is not None:
-                await context.in_memory_thread(keep_findings, context.memory, failed)
+                await context.in_memory_thread(save_findings, context.memory, failed)
             raise
-        result = await gate.passed(await answer_by_rules(result, work.messages))
+        result = await gate.check(await answer_by_rules(result, work.messages))
         report = self._checked(result, gate.verdicts)
         if services.schema is not None:
             await add_values(report, result.text, services.schema, gate)
@@ -212,7 +212,7 @@ class Run:
         """Make the report of an answer, with a verdict for each sentence."""
         services = self._services
         services.journal.write("answer.draft", text=result.text, limit=result.limit)
-        report = services.ledger.finished(result, verdicts)
+        report = services.ledger.finished_report(result, verdicts)
         services.journal.write(
             "answer.verified",
             status=report.status,
@@ -230,7 +230,9 @@ class Run:
         report.usage = report.usage.model_copy()
         after = asdict(jobs.notes) if jobs else None
         dumped = report.model_dump(mode="json")
-        self._ended_ms = at_ms(services.journal.write("run.finished", report=dumped, after=after))
+        self._ended_ms = event_time_ms(
+            services.journal.write("run.finished", report=dumped, after=after)
+        )
         services.folder.write(services.folder.report, report.to_json().encode())
         if report.status in FINAL:  # nothing goes on with it, and the state holds logins
             services.folder.browser_state.unlink(missing_ok=True)

@@ -12,8 +12,8 @@ from agent.errors import UsageError
 from agent.run.job_runner import JobRunner, PendingJobs
 from agent.run.models import open_model
 from agent.run.outcome import FINAL
+from agent.run.prior_run import PriorRun
 from agent.run.record import RunRecord
-from agent.run.recorded import Past
 from agent.run.research import run_question
 from agent.run.services import Inputs
 from agent.run.settings import memory_name, open_memory
@@ -66,7 +66,7 @@ async def resume(
         approve=approve,
         ask=(ask or _no_answer) if person else None,
         config=True,
-        past=Past(record),
+        prior=PriorRun(record),
         opened=opened,
         tasks=tasks,
     )
@@ -81,7 +81,7 @@ async def _hand_over(
     record: RunRecord, settings: dict[str, Any], on_event: Callable[[Event], None] | None
 ) -> Report:
     """Hand over the report of a run that had come to its end, and do the jobs that it left."""
-    pending = PendingJobs.of(record)
+    pending = PendingJobs.from_record(record)
     if record.end is None or (pending is None and record.folder.report.is_file()):
         hint = "`research show` shows it; `research replay` runs it again."
         raise UsageError(f"{record.folder.id} came to its end", hint=hint)
@@ -100,7 +100,7 @@ async def _hand_over(
     return report
 
 
-async def on_recorded_web(
+async def rerun_on_recorded_web(
     record: RunRecord,
     *,
     model: str | None,
@@ -120,5 +120,5 @@ async def on_recorded_web(
         "session": None,
         "continue_run": None,
     }
-    inputs = Inputs(config=True, past=Past(record, resumed=False, live=live))
+    inputs = Inputs(config=True, prior=PriorRun(record, resumed=False, live=live))
     return await run_question(record.question, load_options(settings), inputs)

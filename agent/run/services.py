@@ -13,7 +13,7 @@ from agent.errors import ResearchError, from_extra
 from agent.evidence.store import Evidence
 from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import Kind, Provenance
-from agent.guard.redact import Redactor, secrets_of
+from agent.guard.redact import Redactor, find_secrets
 from agent.guard.secret_store import SecretStore
 from agent.journal.events import Journal, read_events, utc_now
 from agent.journal.runs import Runs
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agent.journal.runs import RunFolder
     from agent.memory.memory_api import Memory
     from agent.models.base import Model
-    from agent.run.recorded import Past
+    from agent.run.prior_run import PriorRun
     from agent.run.telemetry import RunSpans
     from agent.tools.registry import Tool
 
@@ -58,7 +58,7 @@ class Inputs:
     approve: Callable[[str], Awaitable[bool | str]] | None = None
     ask: Callable[[str], Awaitable[str]] | None = None
     config: bool = False
-    past: Past | None = None
+    prior: PriorRun | None = None
     opened: Callable[[ToolContext], None] | None = None
     run: str | None = None
     tasks: Callable[[Options], Sequence[Tool]] | None = None
@@ -73,27 +73,27 @@ class RunServices:
     """
 
     def __init__(self, question: str, options: Options, inputs: Inputs, runs: Runs) -> None:
-        past = inputs.past
+        prior = inputs.prior
         self.question = question
         self.options = options
         self.inputs = inputs
         self.environ = os.environ if inputs.config else {}
         self.schema = _schema_of(options)
-        self.redactor = Redactor(secrets_of(os.environ))
-        self.evidence = past.source.evidence if past else Evidence(question)
+        self.redactor = Redactor(find_secrets(os.environ))
+        self.evidence = prior.source.evidence if prior else Evidence(question)
         self.budget = make_budget(options, self.environ)
-        logins = logged_in_sites(options) if not past or past.logged_in else set()
+        logins = logged_in_sites(options) if not prior or prior.logged_in else set()
         # Nothing was written up to here, so that wrong settings leave no run behind.
         self.journal = (
-            past.open_journal(runs) if past else Journal(runs.create(utc_now(), inputs.run))
+            prior.open_journal(runs) if prior else Journal(runs.create(utc_now(), inputs.run))
         )
-        self.record = past.record(self.write) if past else self.write
+        self.record = prior.record(self.write) if prior else self.write
         # The ledger listens first: whoever is told of an event may ask for what it adds up to.
         self.ledger = Ledger(question, self.evidence, self.budget, self.folder.id)
-        if past and past.resumed:  # what the run has used before it was cut off counts
-            for event in past.source.events:
-                self.ledger.note(event)
-        self.journal.listen(self.ledger.note)
+        if prior and prior.resumed:  # what the run has used before it was cut off counts
+            for event in prior.source.events:
+                self.ledger.add(event)
+        self.journal.listen(self.ledger.add)
         if inputs.on_event:
             self.journal.listen(inputs.on_event)
         provenance = Provenance(
@@ -138,14 +138,14 @@ class RunServices:
     @property
     def today(self) -> str:
         """The date of the run (UTC); one that goes on, or on a recorded web, has the record's."""
-        past = self.inputs.past
-        return past.source.day if past else utc_now().date().isoformat()
+        prior = self.inputs.prior
+        return prior.source.day if prior else utc_now().date().isoformat()
 
     def write(self, kind: str, place: str = "", **data: Any) -> None:
         """Write an event, without secrets."""
         self.journal.write(kind, place, **self.redactor.value(data))
 
-    def started(
+    def write_start(
         self, model: str, session: str, *, guided: bool = False, work: str = "question"
     ) -> None:
         """Write the first event; `work` is what the run is at, a question or an `audit`."""
@@ -196,7 +196,10 @@ class RunServices:
         """Name the values that a schema wants beside the answer, so that they are looked for."""
         if self.schema is None:
             return []
-        lines = [f"{f.name} ({f.format or f.kind}) {f.said}".rstrip() for f in self.schema.fields()]
+        lines = [
+            f"{f.name} ({f.format or f.kind}) {f.description}".rstrip()
+            for f in self.schema.fields()
+        ]
         return [("also wanted, each value from a page that is read", "; ".join(lines))]
 
     def _on_record(
@@ -234,10 +237,10 @@ def _schema_of(options: Options) -> Schema | None:
         return None
     from agent.evidence.schema import Schema  # noqa: PLC0415 - few runs have one
 
-    return Schema.of(options.schema_file)
+    return Schema.load(options.schema_file)
 
 
-def was_public(data: Path, run: str) -> bool:
+def is_public_run(data: Path, run: str) -> bool:
     """Tell of an earlier run that its facts are public: it read no file, folder or person's page.
 
     False where its record is gone, or of a version that did not note what was read.

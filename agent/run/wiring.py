@@ -83,29 +83,29 @@ def new_orchestrator(
     services: RunServices, model: Model, builder: ContextBuilder, tools: Selected
 ) -> Orchestrator:
     """Give the model its tools and instructions, and the work that it is to do."""
-    context, options, past = services.context, services.options, services.inputs.past
+    context, options, prior = services.context, services.options, services.inputs.prior
     context.vision = options.vision and sees(model)
     registry, noted = tools.registry(), tools.for_record(options)
     services.write("tools.offered", **noted)
     system = _instruct(model, registry, services)
     saved = SavedPages(services.folder, services.write, options.storage_state)
-    left_open = past.left_open() if past else {}
+    left_open = prior.left_open() if prior else {}
     calls: Caller = SubtaskCalls(registry, context, saved, left_open)
     # Around the live model alone: what stands on record has no secrets, and is known by its digest.
     model = RedactingModel(model, services.redactor)
-    if past is not None:  # what is on record is not asked or done again
-        model, calls = past.model(model), past.calls(calls, services.journal)
+    if prior is not None:  # what is on record is not asked or done again
+        model, calls = prior.model(model), prior.calls(calls, services.journal)
     # Around recorded calls too: whose words they brought decides what the rest of the run may send.
     calls = ObservedCalls(calls, context.provenance, context.files)
     rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
     context.rephrase = rephraser.ask
 
     async def build_context(question: str, place: str) -> list[Message]:
-        recorded = past.opening(place) if past else None
+        recorded = prior.opening(place) if prior else None
         if recorded is None:
             return await builder(question, place)
         # Whose words each part of it holds is not on record, but what the run read is.
-        kind = Kind.TOOL if past and past.read_private else Kind.WEB
+        kind = Kind.TOOL if prior and prior.read_private else Kind.WEB
         for message in recorded:
             if message.content != services.question:
                 context.provenance.add(message.content, kind)

@@ -50,8 +50,8 @@ class Rephraser:
 
         It is shown the question and the query alone, nothing that came from the web or memory.
         """
-        usd = self.budget.usd
-        spent = usd is not None and self.budget.spent >= usd * (1 - RESERVE)
+        usd = self.budget.max_usd
+        spent = usd is not None and self.budget.spent_usd >= usd * (1 - RESERVE)
         if self._asked >= self.most or spent or not takes(self.model, Task.REPHRASE):
             return ()
         self._asked += 1

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Iterator
 
-    from agent.channels.channel import Take
+    from agent.channels.channel import MessageHandler
 
 _TIMEOUT_S = 30.0
 _LARGEST = 20 * 1024 * 1024
@@ -85,7 +85,7 @@ class Email(Channel):
             found.append(f"http://{parts.hostname}:{parts.port or ports[parts.scheme]}")
         return tuple(found)
 
-    async def listen(self, take: Take) -> None:
+    async def listen(self, take: MessageHandler) -> None:
         """Look for new mails again and again; those from before the first look are left alone."""
         if not (self.settings.authserv or self.settings.any_sender):
             hint = "Set `authserv` to the name in the Authentication-Results of your mails."

@@ -46,7 +46,7 @@ class EachItsOwn(Budget):
     def steps_left(self) -> int:
         return self.max_steps - self.steps
 
-    def share_of(self, parts: int) -> int:
+    def steps_per_part(self, parts: int) -> int:
         return SUBTASK_STEPS
 
 

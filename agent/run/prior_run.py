@@ -36,7 +36,7 @@ _HARMLESS: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class PriorRun:
     """What a run takes over from a record.
 
     A `resumed` run is the recorded one: what stands there is used, and not written twice. Another
@@ -62,7 +62,7 @@ class Past:
     @property
     def origins_read(self) -> set[str]:
         """The kinds of texts that the recorded run read."""
-        return {event.data["origin"] for event in self.source.of("context.read")}
+        return {event.data["origin"] for event in self.source.events_of("context.read")}
 
     @property
     def read_private(self) -> bool:
@@ -73,7 +73,7 @@ class Past:
     def logged_in(self) -> bool:
         """Whether the person's logins are in the browser: those of the site's forms are not."""
         own = str(self.source.folder.browser_state)  # what each resumption begins with
-        begun = self.source.of("run.started")
+        begun = self.source.events_of("run.started")
         given = {event.data["options"].get("storage_state") for event in begun}
         return not self.resumed or bool(given - {None, own}) or Kind.PAGE in self.origins_read
 
@@ -81,7 +81,7 @@ class Past:
         """Give the pages that were open, by the loops that had them; opened again when needed."""
         if not self.resumed:
             return {}
-        return left_pages(self.source.of("page.open"), self.source.folder.browser_state)
+        return left_pages(self.source.events_of("page.open"), self.source.folder.browser_state)
 
     def model(self, live: Model) -> Model:
         """Give the model to ask, given the live one."""
@@ -116,7 +116,7 @@ class ResumedCalls:
         self._record = record
         self._live = live
         self._write = write
-        self._begun = {event.place for event in record.of("tool.intent")}
+        self._begun = {event.place for event in record.events_of("tool.intent")}
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
         """Find a call's result, or make the call."""
@@ -180,7 +180,7 @@ class RecordedWebCalls:
         if arguments is None or normalize(arguments.url) not in self._pages:
             return None
         page, part = self._pages[normalize(arguments.url)]
-        context = replace(self._context, evidence=self._context.evidence.part(part))
+        context = replace(self._context, evidence=self._context.evidence.for_loop(part))
         if call.name == "READ":
             made = read_result(context, page, arguments.query, arguments.start)
         else:
