@@ -156,7 +156,7 @@ async def _open_tab(web: Web, url: str) -> AsyncIterator[Tab]:
     """Open a page in a tab of its own, politely; raises `WebOutOfReach` where it does not come."""
     try:
         if web.polite is not None:
-            await web.polite.turn(url, DEADLINE)
+            await web.polite.wait_turn(url, DEADLINE)
         browser = await web.start_browser()
         tab = await browser.open(url, deadline=DEADLINE)
         try:

@@ -39,7 +39,7 @@ async def serve_stdio(options: Options, make: ServerMaker) -> None:
 async def serve_http(
     options: Options, make: ServerMaker, *, port: int, token: str, ready: Callable[[str], None]
 ) -> None:
-    """Serve on loopback whoever shows the token; `ready` is told the address. Port 0 is any.
+    """Serve on loopback, behind a token; `ready` gets the address. Port 0 is any.
 
     The token is asked for first; Host and Origin are the SDK's to judge, as its clients expect.
     """

@@ -1,4 +1,4 @@
-"""The application: its routes, its headers, and serving it until it is told to stop."""
+"""The FastAPI application: its routes, error responses and security headers, and serving it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _NO_PAGE_HEADERS: Final = {
 }
 """Of what is no page, should a browser show it as one; pages have a policy of their own."""
 CLOSE_SECONDS: Final = 10
-"""For requests under way once the server is told to stop."""
+"""Grace for requests under way, once the server is to stop."""
 _ROUTES: Final = (
     run_routes,
     memory_routes,
@@ -138,7 +138,7 @@ def with_security_headers(app: App) -> App:
 
 
 class _Server(uvicorn.Server):
-    """Lets watchers go before it waits for what is under way: they would stay for ever."""
+    """Ends the event streams before it waits for open requests: they would stay for ever."""
 
     def __init__(self, config: uvicorn.Config, closing: Callable[[], Awaitable[None]]) -> None:
         super().__init__(config)
@@ -147,7 +147,7 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[Any] | None = None) -> None:
         await self._closing()  # called again as the application ends, which does no harm
         await super().shutdown(sockets)
-        self._captured_signals.clear()  # it would raise them again: told to stop, it ends well
+        self._captured_signals.clear()  # uvicorn would raise them again, and exit with an error
 
 
 async def serve_app(
@@ -160,7 +160,7 @@ async def serve_app(
     ticket: str,
     ready: Callable[[str], None],
 ) -> None:
-    """Serve whoever shows the token until SIGTERM or Ctrl-C; `ready` is told the address.
+    """Serve until SIGTERM or Ctrl-C; `ready` gets the address once it can be connected to.
 
     `ticket` lets one browser in, once, by an address (`/?ticket=…`).
     `names` are hosts under which it is called beside those of loopback (`research.example.org`,
@@ -184,7 +184,7 @@ async def serve_app(
             server_header=False,
             timeout_graceful_shutdown=CLOSE_SECONDS,
         )
-        listening.listen()  # who is told the address can connect at once
+        listening.listen()
         address = HOST if host == "0.0.0.0" else host  # noqa: S104 - compared alone
         ready(f"http://{address}:{bound_port}")
         await _Server(config, state.manager.close).serve(sockets=[listening])

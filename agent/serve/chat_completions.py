@@ -37,7 +37,7 @@ MODELS: Final[dict[str, dict[str, Any]]] = {
 }
 """What a client can name, and the settings that it stands for."""
 SAVE_POLL_SECONDS: Final = 0.02
-"""Between two looks whether a report that was told is on disk, too."""
+"""Between two looks for the report on disk, after its event."""
 _MARKER: Final = re.compile(r"\[(\d{1,3})\]")
 _WORD: Final = re.compile(r"\S*\s*")
 _SOURCES: Final = "\n\nSources:\n"
@@ -151,8 +151,8 @@ async def _start(state: ServerState, form: ChatForm) -> ActiveRun:
 
 
 def _session_of(state: ServerState, messages: list[ChatMessage]) -> str:
-    """Name the conversation of messages; one that is not ours is kept in memory first."""
-    # What we answered stands in the library; below it clients show the sources, which we cut off.
+    """The session that messages belong to; turns of one that is not ours are saved first."""
+    # The library knows our answers, without the list of sources that `_content` adds.
     answers = [message.text for message in messages if message.role == "assistant"]
     if answers:
         answer = _SOURCES_BELOW.split(answers[-1])[0].strip()
@@ -199,7 +199,7 @@ def _content(report: Report) -> str:
 
 
 def _annotations(report: Report) -> list[dict[str, Any]]:
-    """Say of each marker of the answer where in the content it stands, and what it cites."""
+    """The place in the content and the source of each marker of the answer."""
     sources = {source.n: source for source in report.sources}
     return [
         {

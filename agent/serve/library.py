@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 VERSION: Final = 2
-"""Of the tables; an index of another version is made anew."""
+"""Of the tables; an index of another version is built again."""
 LONGEST_TAG: Final = 40
 MOST_TAGS: Final = 20
 _TABLES: Final = """
@@ -90,7 +90,7 @@ class Library:
             return _run_state(index.execute(sql, [folder.id]).fetchone())
 
     def session_of_answer(self, answer: str) -> str:
-        """Name the conversation in which this answer was given last; empty where none was."""
+        """The session in which this answer was given last; empty where it never was."""
         with self._index() as index:
             self._refresh(index)
             row = index.execute(
@@ -180,7 +180,7 @@ def _run_state(row: sqlite3.Row) -> RunState:
 
 
 def _split_snippet(snippet: str) -> list[tuple[str, bool]]:
-    """Split a snippet into what was searched for and what stands around it."""
+    """Split a snippet into pieces of text, each with whether it matched the query."""
     pieces: list[tuple[str, bool]] = []
     for part in snippet.split(_HIT_START):
         hit, ended, rest = part.partition(_HIT_END)

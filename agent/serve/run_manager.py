@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from agent.journal.runs import RunFolder
 
 STOP_SECONDS: Final = 8.0
-"""A run that is told to stop closes its browser and writes its end; what takes longer is killed."""
+"""A run that is to stop closes its browser and writes its end; what takes longer is killed."""
 LOOK_SECONDS: Final = 30.0
 """A page that is loading answers when it is done; one that hangs does not."""
 _WORKER: Final = "agent.serve.run_worker"
@@ -35,7 +35,7 @@ SPARE: Final = 2
 
 
 class Busy(ResearchError):
-    """As many runs are at work as may be."""
+    """As many runs are at work as `at_once` allows."""
 
     hint = "Wait until one ends, stop one, or raise --at-once."
 
@@ -55,7 +55,7 @@ class ActiveRun:
     async def look(
         self, *, refs: bool = False, act: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Have a picture taken of the open page, after acting there by hand where that is asked."""
+        """Take a picture of the open page; with `act`, after a person's click or key there."""
         try:
             async with asyncio.timeout(LOOK_SECONDS):
                 seen: dict[str, Any] = await self.connection.request(
@@ -111,7 +111,7 @@ class RunManager:
     async def close(self) -> None:
         """Stop what is at work: each run leaves its record behind, and can be resumed."""
         self._closed = True
-        # Watchers first, so that a server that is told to stop waits for none of them.
+        # First, so that a server that is to stop does not wait for its watchers.
         for stream in self._streams.values():
             stream.close()
         for run in self._spare:
@@ -126,7 +126,7 @@ class RunManager:
     async def start(
         self, question: str, flags: Mapping[str, Any], *, attended: bool = False
     ) -> ActiveRun:
-        """Start a run; gives it once it has its id. Raises what `research` refuses it with.
+        """Start a run; returns once it has its id. Raises what `research` refuses it with.
 
         `attended` says that a person follows it, who is asked and shown its page. Raises `Busy`.
         """
@@ -146,7 +146,7 @@ class RunManager:
         return await self._launch(question="", resume=folder.id, flags=flags, attended=attended)
 
     async def _launch(self, **job: Any) -> ActiveRun:
-        """Hand a job to a process; gives the run once it has written its first event."""
+        """Send a job to a process; returns once the run has written its first event."""
         # Not `active`: a run that begins has no id yet, and one that ends holds its memory still.
         if len(self._following) >= self._at_once:
             raise Busy(f"{self._at_once} runs are at work, which is all that may be")

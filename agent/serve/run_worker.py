@@ -92,7 +92,7 @@ class RunWorker:
         return research(job["question"], config=True, **hooks, **flags)
 
     def _on_event(self, event: Event) -> None:
-        """Tell of an event; those that the journal keeps the server reads there."""
+        """Send an event that the journal does not keep; the others the server reads there."""
         if event.type in PASSING:
             delta = {"type": event.type, "place": event.place, "data": event.data}
             self._connection.send(delta=delta)
@@ -130,7 +130,7 @@ class RunWorker:
         run.cancel()
 
     async def _look(self, number: int, *, refs: bool, act: dict[str, Any] | None) -> None:
-        """Reply with a picture of the open page, after acting there by hand if that is asked."""
+        """Reply with a picture of the open page; with `act`, after a person's act there."""
         tab: Tab | None = self._context.web.tab if self._context and self._context.web else None
         try:
             if tab is None:
@@ -144,7 +144,7 @@ class RunWorker:
 
 
 async def picture_of(tab: Tab, *, refs: bool) -> dict[str, Any]:
-    """Take a picture of what is in view, with the refs drawn on it where that is asked for."""
+    """A screenshot of what is in view as JSON, with `refs` drawn on it."""
     if refs:
         picture = (await tab.marked_pictures())[0]
     else:

@@ -32,7 +32,7 @@ _ASKED_AGAIN: Final = (
     "depth", "report", "site", "since", "lang", "budget", "timeout", "max_steps", "max_sources",
     "schema", "corpus",
 )  # fmt: skip
-"""Settings of a run that hold for its question when it is asked again."""
+"""Settings of a run that are kept when its question is asked again."""
 
 
 class JobStores(NamedTuple):
@@ -50,9 +50,9 @@ class JobStores(NamedTuple):
 class ServerState:
     """Runs, library, memory and jobs of a server, and the settings it was started with.
 
-    `flags` are those of its runs; `folder` among them names folders that may be asked.
-    `event_lines` puts an event into words for who waits, `doctor` finds what `research doctor`
-    does (name, well, seen, mend), `open_jobs` opens the jobs.
+    `flags` are those of its runs; `folder` among them lists folders that questions may search.
+    `event_lines` turns an event into lines of progress, `doctor` returns the rows of
+    `research doctor` (name, well, seen, mend), `open_jobs` opens the job store.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class ServerState:
         )
 
     async def ask_again(self, folder: RunFolder) -> ActiveRun:
-        """Start a run with the question of another, as it was asked."""
+        """Start a run with the question and settings of another."""
         start = await asyncio.to_thread(start_of, folder)
         options = start.get("options") or {}
         flags = {n: options[n] for n in _ASKED_AGAIN if options.get(n) not in (None, [], False)}
