@@ -112,6 +112,7 @@ class Options(BaseModel):
     budget_month: float | None = Field(None, gt=0)
     max_tokens: int | None = Field(None, ge=1_000)
     timeout: float | None = Field(None, gt=0)
+    # `schema` itself is a method of pydantic's models.
     schema_file: Path | dict[str, Any] | None = Field(None, alias="schema")
     max_sources: int | None = Field(None, ge=1)
     continue_run: str | None = None

@@ -99,7 +99,7 @@ class ChannelLink:
 
 
 class Notebook(ABC):
-    """What a channel keeps in mind between starts."""
+    """What a channel remembers between starts."""
 
     @abstractmethod
     def note(self, key: str) -> str:
@@ -160,7 +160,7 @@ class Channel(ABC):
         """Show that an answer is being worked on, where the service can."""
 
     def read(self, parse: Callable[[Any], Inbound | None], data: Any) -> Inbound | None:
-        """Read a message; one of a form that nobody told us of is left out, and told."""
+        """Parse a message; one of an unknown form is left out, with a word to who runs it."""
         try:
             return parse(data)
         except MALFORMED as error:

@@ -1,4 +1,4 @@
-"""Running channels: opened from their settings, listened to, connected again when cut off."""
+"""Running channels: their settings, opening, listening, and reconnecting; notices through them."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ async def open_channel(
     policy = EgressPolicy(
         allow_hosts=(*channel.hosts, *private, *own),
         deny_hosts=options.deny,
-        allow_private=private,
+        allow_private=private,  # a server that the person named may be their own
         upstream_proxy=options.proxy,
     )
     inbox = Inbox(options.data, name)
@@ -128,6 +128,7 @@ async def run_channels(
 
     async def run(name: str) -> UsageError | None:
         try:
+            # two processes on one service would both answer each message
             with FileLock(folder / f"{name}.lock", timeout=0):
                 async with open_(name) as (channel, inbox):
                     dialogue = answer(name, channel, inbox, options, say, backoff)
@@ -147,7 +148,7 @@ async def run_channels(
 async def _listen(
     name: str, channel: Channel, dialogue: Dialogue, say: Callable[[str], None], backoff: float
 ) -> None:
-    """Listen, and again whenever the connection is lost, after a longer and longer while."""
+    """Listen, and reconnect with backoff whenever the connection is lost."""
     loop = asyncio.get_running_loop()
     attempt = 0
     dialogue.resume()

@@ -78,12 +78,13 @@ class AnswerDelivery:
         run, attempt = self._inbox.run_of(message.id), 0
         name = sha256(f"{self._name} {message.id} {part.n}".encode()).hexdigest()[:24]
         while True:
+            # on disk first: after a kill nobody can tell whether the service got it
             self._inbox.mark_part(message.id, part.n, TRYING)
             try:
                 files = await asyncio.to_thread(self._export, run, part.export)
                 outbound = Outbound(part.text, files=files, id=name)
                 await self._channel.send(message.thread, outbound, message.id)
-            except ConnectFailed as error:
+            except ConnectFailed as error:  # nothing was sent: it can be tried again
                 self._inbox.mark_part(message.id, part.n, WAITING)
                 if not attempt:
                     self._say(f"{self._name}: an answer waits for the service: {error}")

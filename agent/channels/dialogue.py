@@ -1,7 +1,7 @@
-"""A channel's messages, from the sender's first word to the run that answers it.
+"""The dialogue of a channel: messages become commands, replies to a run, or runs of their own.
 
-Only those on the allow-list are heard: they are the person. What they forward or quote, and their
-files, are words of others, and go into a run as files.
+Only senders on the allow-list are answered: they are the person. What they forward or quote, and
+their files, are words of others, and go into a run as files.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 AT_ONCE = 2
 """Runs of a channel side by side; those of one sender come one after the other."""
 _PATIENCE_S = 600.0
-"""Who has not answered after ten minutes is not coming."""
+"""How long a run waits for the person: who has not answered by then is not coming."""
 _BUSY_S = 8.0
 _MOST_FILES = 8
 _HELP = (
@@ -88,12 +88,12 @@ class Dialogue:
         self._tasks: set[asyncio.Future[Any]] = set()
 
     def resume(self) -> None:
-        """Go on with what was taken before the last end."""
+        """Answer the messages that were left when the process ended."""
         for message in self._inbox.waiting():
             self._start(self._answer(message))
 
     async def close(self) -> None:
-        """Stop what is under way; it goes on at the next start."""
+        """Stop all runs; they are resumed at the next start."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -111,7 +111,7 @@ class Dialogue:
     # Messages
 
     async def take(self, message: Inbound) -> None:
-        """Take a message: it is on disk when this returns."""
+        """Receive a message: it is on disk when this returns."""
         if message.sender not in self._settings.allow:
             await self._refuse(message)
             return
@@ -126,6 +126,7 @@ class Dialogue:
 
     async def _refuse(self, message: Inbound) -> None:
         """Refuse a stranger: once with a word where one is set, else in silence."""
+        # of strangers nothing is kept but that they were refused
         who = sha256(message.sender.encode()).hexdigest()[:24]
         if self._inbox.note(f"refused {who}"):
             return
@@ -137,7 +138,7 @@ class Dialogue:
                 await self._channel.send(message.thread, Outbound(self._settings.refuse))
 
     def _is_reply(self, message: Inbound) -> bool:
-        """Return whether a message is what a run waits for."""
+        """Return whether a message is the reply that a run waits for."""
         question = self._questions.get((message.thread, message.sender))
         if question is None or question.reply.done():
             return False

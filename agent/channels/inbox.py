@@ -1,8 +1,8 @@
-"""What came in and what goes out, on disk: nothing is answered twice, and nothing is lost.
+"""The inbox of a channel on disk: no message is lost, and none is answered twice.
 
-A message is here before its service is told that it was taken. Of each part of an answer it is
-written that it will be sent before it is: one that was being sent when the process ended is of
-unknown outcome, and is not sent again.
+A message is stored before its service learns that it was received. Each part of an answer is marked
+as being sent before it is sent: where the process ended meanwhile, the outcome is unknown, and the
+part is not sent again.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ class Inbox(Notebook):
         self._channel = channel
         path = private_folder(data) / "channels.db"
         try:
+            # autocommit: each statement is on disk when it returns
             self._db = sqlite3.connect(path, isolation_level=None)
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.executescript(_SCHEMA)
@@ -81,7 +82,7 @@ class Inbox(Notebook):
         return added.rowcount == 1
 
     def waiting(self) -> list[Inbound]:
-        """List what was taken and is not over, oldest first."""
+        """List the messages that are to be answered, oldest first."""
         return self._messages("state=?", WAITING)
 
     def take_held(self, message: Inbound) -> list[Inbound]:

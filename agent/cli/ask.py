@@ -22,19 +22,13 @@ from agent.cli.help_screen import EXAMPLES, SectionedCommand
 from agent.cli.progress import progress_view
 from agent.cli.render import export_paths, print_report, write_exports
 from agent.cli.stores import check_task_targets, task_tools
-from agent.cli.terminal import (
-    approver,
-    asker,
-    note,
-    note_limits_of_rules,
-    print_error,
-    print_preview,
-)
+from agent.cli.terminal import approver, asker, note, print_error
 from agent.config import Options, config_path, load_options, read_file
 from agent.errors import UsageError
 from agent.journal.runs import Runs
+from agent.models.providers import EXTRACTIVE, default_model
 from agent.run.outcome import exit_code
-from agent.run.preview import preview
+from agent.run.preview import Preview, preview
 from agent.run.research import research
 from agent.run.resume import resume_run
 from agent.types import Report
@@ -49,6 +43,7 @@ DREAM_S = 2.0
 """Seconds of consolidation that a person does not mind between the answer and the prompt."""
 _RUN_ENDED = frozenset({0, 3, 4, 5})
 """Exit codes of runs that came to an end and may have left something."""
+# `last`, or the beginning of an id such as 20261121-054512-k3f9.
 _RUN_ID = re.compile(r"last|\d{4,8}(-\d{0,6}(-\w{0,4})?)?")
 _OUTPUT_FLAGS = ("as_json", "as_events", "quiet", "verbose", "export")
 StartRun = Callable[..., Awaitable[Report]]
@@ -147,11 +142,11 @@ def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = 
     """
     settings = load_options(_run_settings(flags), config=True)
     if settings.dry_run:
-        print_preview(preview(question, settings, os.environ))
+        _print_preview(preview(question, settings, os.environ))
         return 0
     if settings.allow_tasks:
         check_task_targets(settings)
-    note_limits_of_rules(settings)
+    _note_limits_of_rules(settings)
     start = partial(
         research, question, approve=approver(), ask=asker(flags), tasks=task_tools, config=True
     )
@@ -160,6 +155,34 @@ def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = 
     )
     dream_after(code, settings, quiet=flags["quiet"])
     return code
+
+
+def _print_preview(ahead: Preview) -> None:
+    """Print what a run would do: prompt first, then model, plan and likely cost."""
+    print(f"{ahead.system}\n\n{ahead.question}\n")
+    cost = f", about ${ahead.usd:.4f}" if ahead.usd else ", free or of unknown price"
+    if ahead.functions:
+        print(f"offered  {', '.join(ahead.functions)}")
+    print(f"model    {ahead.model}")
+    print(f"plan     {'asked for first' if ahead.plans else 'none: one line of work'}")
+    print(f"likely   {ahead.input_tokens:,} tokens in, {ahead.output_tokens:,} out{cost}")
+    print("Nothing was sent. Memory, files and the open page are added to the prompt of a run.")
+
+
+def _note_limits_of_rules(settings: Options) -> None:
+    """Say before a run without a language model which of its flags need one."""
+    if settings.model or settings.base_url:
+        keyless = settings.model == EXTRACTIVE
+    else:
+        keyless = default_model(os.environ) is None
+    if keyless and settings.report:
+        note(
+            "Without a language model a report is an answer of one or two quoted sentences, in no "
+            "sections: nothing is summarised or compared.",
+            "`research keys set NAME` keeps a key; --model names a model.",
+        )
+    if keyless and settings.instruction:
+        note("Without a language model nobody heeds the instruction of -s.")
 
 
 def dream_after(code: int, settings: Options, *, quiet: bool) -> None:

@@ -79,6 +79,7 @@ def batch(
     Killed and started again it goes on where it was. Without memory, unless --memory is given: what
     one answer leaves behind must not change the next.
     """
+    # These are of the batch; all other flags are those of its runs.
     own = {n: flags.pop(n) for n in ("at_once", "batch_budget", "retry", "host_delay")}
     with open_jobs(jobs_url, flags.pop("data_dir") or data_folder()) as jobs:
         from agent.jobs.batch import Batch, read_batch  # noqa: PLC0415 - loads DBOS, an extra

@@ -46,10 +46,10 @@ _MEND = {
 }
 _MEND_PROVIDER = "Set its key if it wants one; else check the network, or use --corpus DIR."
 _FLAGS = (
-    "--model", "--base-url", "--native-tools/--text-tools", "--model-sees/--model-blind",
-    "--context-window", "--search", "--searxng-url", "--search-url", "--corpus", "--allow",
-    "--deny", "--allow-private", "--proxy", "--data-dir",
-)  # fmt: skip
+    "--model --base-url --native-tools/--text-tools --model-sees/--model-blind "
+    "--context-window --search --searxng-url --search-url --corpus --allow --deny "
+    "--allow-private --proxy --data-dir"
+).split()
 """What decides which providers and which model are asked."""
 
 

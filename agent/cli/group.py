@@ -113,6 +113,7 @@ def load(name: str) -> click.Command:
 
 
 _WIDTH = max(20, min(get_terminal_size().columns, 100) - 2)
+# Subcommands, loaded later, make contexts of their own: only the class holds for all of them.
 click.Context.formatter_class = NarrowFormatter
 
 

@@ -20,9 +20,9 @@ GROUPS = {
 }
 """The commands by what they are for; a command that stands in none is listed under `More`."""
 FIRST_FLAGS = (
-    "--model", "--depth", "--report", "--corpus", "--file", "--attach", "--site", "--since",
-    "--budget", "--timeout", "-c", "--export", "--json",
-)  # fmt: skip
+    "--model --depth --report --corpus --file --attach --site --since --budget --timeout -c "
+    "--export --json"
+).split()
 """The flags of a question that a newcomer wants to know of."""
 _SECTIONS = {
     "--model": "Model",

@@ -59,7 +59,7 @@ def mcp() -> None:
 @port_option(0)
 @token_option("RESEARCH_MCP_TOKEN")
 @switch("--browser", "Also our browser, as playwright-mcp has it.")
-@run_flags(*SHOWN, "--allow-private", "--share", "--data-dir", "--no-memory")
+@run_flags(*SHOWN, "--allow-private", "--share", "--data-dir", "--memory/--no-memory")
 def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: Any) -> None:
     """Serve MCP; takes the flags of a question for the runs that clients start."""
     named = drop_unset(flags)

@@ -205,6 +205,7 @@ def delete(ctx: click.Context, /, *, yes: bool) -> None:
     """Delete all that a --namespace holds, conversations too, for good."""
     place: MemoryPlace = ctx.obj
     namespace = place[1]
+    # What a settings file names was not meant now, by whoever types `delete`.
     if not is_given(ctx, "namespace"):
         raise click.UsageError("Say whose memories: --namespace NAME.")
     if not yes:

@@ -185,6 +185,7 @@ def feedback(run: str, thumb: Any, data_dir: Path) -> None:
     """Say whether RUN was good: the skills that it was given gain or lose by it."""
     events = list(read_events(Runs(data_dir).find(run).journal))
     names = [name for e in events if e.type == "skills.given" for name in e.data["names"]]
+    # Skills are scored where the run had them from, whatever the settings say by now.
     namespace = events[0].data["options"]["namespace"] if events else "default"
     settings = load_options({"data_dir": data_dir}, config=True)
     from agent.memory.memory_api import Memory  # noqa: PLC0415 - loads SQLAlchemy, and the other commands none

@@ -63,7 +63,7 @@ NO_CHANNELS = ("No channels are set.", "`research channels add telegram --allow 
 )
 @option("--at-once", None, "Runs at work at most.", default=20, type=MANY, show_default=True)
 @jobs_url_option
-@run_flags(*SHOWN, "--allow-private", "--share", "--data-dir", "--no-memory")
+@run_flags(*SHOWN, "--allow-private", "--share", "--data-dir", "--memory/--no-memory")
 def serve(
     *,
     port: int,

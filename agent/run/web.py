@@ -216,7 +216,7 @@ class _LazyBrowser:
                 downloads_dir=options.data / "downloads",
             )
             return await entered(launch)
-        judge = self._egress.guard.check_place
+        judge = self._egress.guard.check_resolved_url
         try:
             return await entered(Browser.attach(options.cdp or DEFAULT_CDP, judge))
         except AttachFailed as failed:
