@@ -69,9 +69,9 @@ async def select_tools(
     named = options.mcp_servers or options.mcp_config or (config and servers_path().is_file())
     if named and "mcp" in options.tool_sources:
         with from_extra("mcp", ", or --tool-sources domain,memory,system."):
-            from agent.mcp_client.server_settings import servers_of  # noqa: PLC0415 - few runs have any
+            from agent.mcp_client.server_settings import find_servers  # noqa: PLC0415 - few runs have any
             from agent.mcp_client.server_tools import open_servers  # noqa: PLC0415 - loads the SDK
-        servers = servers_of(options, config=config)
+        servers = find_servers(options, config=config)
         opened = open_servers(servers, options.data, options.proxy, connect=connect)
         found = await stack.enter_async_context(opened)
         there += [(tool, "") for tool in found.tools]

@@ -223,7 +223,7 @@ class Discord(Channel):
         answer = await self.link.http.call("GET", where, repeatable=True)
         if not answer.is_success:
             raise NotSent(f"Discord gave no file: {answer.status_code}")
-        return Attachment.named(name or "file", answer.content)
+        return Attachment.from_bytes(name or "file", answer.content)
 
     async def _call(
         self, method: str, path: str, *, repeatable: bool = False, **request: Any

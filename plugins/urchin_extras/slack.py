@@ -91,7 +91,7 @@ class Slack(Channel):
         answer = await self.link.http.call("GET", where, repeatable=True, headers=headers)
         if not answer.is_success:
             raise NotSent(f"Slack gave no file: {answer.status_code}")
-        return Attachment.named(name or "file", answer.content)
+        return Attachment.from_bytes(name or "file", answer.content)
 
     async def _call(
         self, method: str, *, key: str = "bot", repeatable: bool = False, **request: Any

@@ -85,7 +85,7 @@ class Telegram(Channel):
         answer = await self.link.http.call("GET", where, repeatable=True)
         if not answer.is_success:
             raise NotSent(f"Telegram gave no file: {answer.status_code}")
-        return Attachment.named(name or path.rpartition("/")[2], answer.content)
+        return Attachment.from_bytes(name or path.rpartition("/")[2], answer.content)
 
     async def _call(self, method: str, *, repeatable: bool = False, **request: Any) -> Any:
         where = f"{self.base}/bot{self.key('token')}/{method}"
