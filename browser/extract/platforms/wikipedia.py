@@ -93,8 +93,8 @@ def _cell(cell: etree._Element) -> str:
             pieces.append("" if _is_mark(node) else node.text or "")
         elif node is not cell:
             pieces.append("" if any(map(_is_mark, node.iterancestors("sup"))) else node.tail or "")
-    lines = (" ".join(said.split()).strip(" ,") for said in "".join(pieces).split("\n"))
-    return ", ".join(said for said in lines if said)
+    lines = (" ".join(text.split()).strip(" ,") for text in "".join(pieces).split("\n"))
+    return ", ".join(filter(None, lines))
 
 
 def _is_mark(node: etree._Element) -> bool:
