@@ -21,7 +21,7 @@ from agent.journal.events import AFTER
 from agent.memory.layers import SKILL_SCORE, transcript
 from agent.prompts import prompt
 from agent.protocol.replies import inert, loose_object
-from agent.tools.skill_tools import LONGEST_NAME, LONGEST_SKILL, learn
+from agent.tools.skill_tools import LONGEST_NAME, LONGEST_SKILL, save_skill
 from agent.types import Message
 
 if TYPE_CHECKING:
@@ -289,7 +289,7 @@ class ConversationJobs:
         self.record(BEGUN, job_place(PROPOSE))
         for name, said in list(found.items())[:PROPOSED]:
             await self.in_thread(
-                lambda n, s: learn(self.upkeep, n, s, self.now_ms(), source="auto"), name, said
+                lambda n, s: save_skill(self.upkeep, n, s, self.now_ms(), source="auto"), name, said
             )
 
 

@@ -16,15 +16,15 @@ from agent.loop.subtasks import SavedPages, SubtaskCalls
 from agent.models.base import sees, uses_native_tools
 from agent.prompts import BROWSING, CITING, system_prompt
 from agent.run.models import RedactingModel
-from agent.tools.registry import from_functions, tool_specs
+from agent.tools.registry import tool_specs, tools_from_functions
 from agent.tools.rephrasing import Rephraser
 from agent.tools.skill_tools import skills_block
 from agent.tools.toolset import (
-    ObservedCalls,
+    ProvenanceCalls,
+    apply_tool_rules,
     available_tools,
     guides_for,
     plugin_tools,
-    select,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from agent.run.services import RunServices
     from agent.tools.context import ToolContext
     from agent.tools.registry import Registry, Tool
-    from agent.tools.toolset import Selected
+    from agent.tools.toolset import ToolSelection
     from agent.types import Message
 
 
@@ -51,7 +51,7 @@ async def select_tools(
     tasks: Callable[[Options], Sequence[Tool]] | None = None,
     config: bool = False,
     connect: bool = True,
-) -> Selected:
+) -> ToolSelection:
     """Choose among all tools there are; `config` also finds servers in the file of the user.
 
     `tasks` makes the tools that set something off later; they are there where settings allow them.
@@ -59,7 +59,7 @@ async def select_tools(
     servers that are not set as they should be.
     """
     # Of two tools that are named alike the first counts: the caller's own, then ours.
-    there = [(tool, "") for tool in from_functions(functions or {})]
+    there = [(tool, "") for tool in tools_from_functions(functions or {})]
     there += [*available_tools(context), *((tool, "") for tool in plugin_tools(options.tool))]
     told: list[str] = []
     if options.allow_tasks and tasks is not None:
@@ -76,16 +76,16 @@ async def select_tools(
         found = await stack.enter_async_context(opened)
         there += [(tool, "") for tool in found.tools]
         told = found.diagnostics
-    return select(there, options, told)
+    return apply_tool_rules(there, options, told)
 
 
 def new_orchestrator(
-    services: RunServices, model: Model, builder: ContextBuilder, tools: Selected
+    services: RunServices, model: Model, builder: ContextBuilder, tools: ToolSelection
 ) -> Orchestrator:
     """Give the model its tools and instructions, and the work that it is to do."""
     context, options, prior = services.context, services.options, services.inputs.prior
     context.vision = options.vision and sees(model)
-    registry, noted = tools.registry(), tools.for_record(options)
+    registry, noted = tools.registry(), tools.to_record(options)
     services.write("tools.offered", **noted)
     system = _instruct(model, registry, services)
     saved = SavedPages(services.folder, services.write, options.storage_state)
@@ -96,7 +96,7 @@ def new_orchestrator(
     if prior is not None:  # what is on record is not asked or done again
         model, calls = prior.model(model), prior.calls(calls, services.journal)
     # Around recorded calls too: whose words they brought decides what the rest of the run may send.
-    calls = ObservedCalls(calls, context.provenance, context.files)
+    calls = ProvenanceCalls(calls, context.provenance, context.files)
     rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
     context.rephrase = rephraser.ask
 
@@ -121,7 +121,7 @@ def new_orchestrator(
         effort=options.effort,
         as_report=options.report,
         objections=SectionGate(services.evidence, services.record),
-        guides=partial(guides_for, noted=noted),
+        guides=partial(guides_for, selection=noted),
         context_window=options.context_window,
     )
 
