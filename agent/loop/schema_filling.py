@@ -45,11 +45,11 @@ _WORDS_OF_A_NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
 @dataclass(slots=True)
-class Filling:
-    """Fills in a schema from what a run has read; asks the model once, and once more to mend.
+class SchemaFiller:
+    """Fills in a schema from what a run has read.
 
-    `gate` has what the run read, its model, and the judge that decides, in one request, what code
-    leaves open.
+    The model is asked once, and a second time to correct what was wrong. `gate` has the evidence,
+    the model, and the judge of what code leaves open.
     """
 
     schema: Schema
