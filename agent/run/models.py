@@ -12,7 +12,7 @@ from agent.guard.redact import StreamRedactor
 from agent.keyless.model import ExtractiveModel
 from agent.limits import STANDARD
 from agent.loop.guided import GuidedModel
-from agent.loop.judge import PluggedJudge
+from agent.loop.judge import PluginJudge
 from agent.models.base import ModelWrapper, ask_model
 from agent.models.local import serve_model_file
 from agent.models.providers import (
@@ -99,7 +99,7 @@ class ResolvedModel:
         if judge.isidentifier() and judge != EXTRACTIVE:
             plugged = make_plugin("judges", judge)
             if plugged is not None:
-                return PluggedJudge(judge, plugged)
+                return PluginJudge(judge, plugged)
         return await open_model(stack, judge, self.options, self.environ)
 
 
