@@ -17,24 +17,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import Option, data_dir_option, given, option, output_flags, run_flags
+from agent.cli.flags import Option, data_dir_option, drop_unset, option, output_flags, run_flags
 from agent.cli.help_screen import EXAMPLES, SectionedCommand
 from agent.cli.progress import progress_view
 from agent.cli.render import export_paths, print_report, write_exports
 from agent.cli.stores import check_task_targets, task_tools
-from agent.cli.terminal import (
-    approver,
-    asker,
-    note,
-    note_limits_of_rules,
-    print_error,
-    print_preview,
-)
+from agent.cli.terminal import approver, asker, note, print_error
 from agent.config import Options, config_path, load_options, read_file
 from agent.errors import UsageError
 from agent.journal.runs import Runs
+from agent.models.providers import EXTRACTIVE, default_model
 from agent.run.outcome import exit_code
-from agent.run.preview import preview
+from agent.run.preview import Preview, preview
 from agent.run.research import research
 from agent.run.resume import resume_run
 from agent.types import Report
@@ -49,6 +43,7 @@ DREAM_S = 2.0
 """Seconds of consolidation that a person does not mind between the answer and the prompt."""
 _RUN_ENDED = frozenset({0, 3, 4, 5})
 """Exit codes of runs that came to an end and may have left something."""
+# `last`, or the beginning of an id such as 20261121-054512-k3f9.
 _RUN_ID = re.compile(r"last|\d{4,8}(-\d{0,6}(-\w{0,4})?)?")
 _OUTPUT_FLAGS = ("as_json", "as_events", "quiet", "verbose", "export")
 StartRun = Callable[..., Awaitable[Report]]
@@ -141,30 +136,53 @@ def resume(run: str, data_dir: Path, **flags: Any) -> int:
 
 
 def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = None) -> int:
-    """Research a question, print what was asked for, and give the exit code.
+    """Research a question, print what the flags want, and return the exit code.
 
     `on_report` is called with the report, also that of a run that was stopped.
     """
     settings = load_options(_run_settings(flags), config=True)
     if settings.dry_run:
-        print_preview(preview(question, settings, os.environ))
+        _print_preview(preview(question, settings, os.environ))
         return 0
     if settings.allow_tasks:
         check_task_targets(settings)
-    note_limits_of_rules(settings)
+    _note_limits_of_rules(settings)
     start = partial(
-        research,
-        question,
-        approve=approver(),
-        ask=asker(flags),
-        tasks=task_tools,
-        config=True,
+        research, question, approve=approver(), ask=asker(flags), tasks=task_tools, config=True
     )
     code = run_to_end(
         start, flags, settings.data, required=settings.require_verified, on_report=on_report
     )
     dream_after(code, settings, quiet=flags["quiet"])
     return code
+
+
+def _print_preview(ahead: Preview) -> None:
+    """Print what a run would do: prompt first, then model, plan and likely cost."""
+    print(f"{ahead.system}\n\n{ahead.question}\n")
+    cost = f", about ${ahead.usd:.4f}" if ahead.usd else ", free or of unknown price"
+    if ahead.functions:
+        print(f"offered  {', '.join(ahead.functions)}")
+    print(f"model    {ahead.model}")
+    print(f"plan     {'asked for first' if ahead.plans else 'none: one line of work'}")
+    print(f"likely   {ahead.input_tokens:,} tokens in, {ahead.output_tokens:,} out{cost}")
+    print("Nothing was sent. Memory, files and the open page are added to the prompt of a run.")
+
+
+def _note_limits_of_rules(settings: Options) -> None:
+    """Say before a run without a language model which of its flags need one."""
+    if settings.model or settings.base_url:
+        keyless = settings.model == EXTRACTIVE
+    else:
+        keyless = default_model(os.environ) is None
+    if keyless and settings.report:
+        note(
+            "Without a language model a report is an answer of one or two quoted sentences, in no "
+            "sections: nothing is summarised or compared.",
+            "`research keys set NAME` keeps a key; --model names a model.",
+        )
+    if keyless and settings.instruction:
+        note("Without a language model nobody heeds the instruction of -s.")
 
 
 def dream_after(code: int, settings: Options, *, quiet: bool) -> None:
@@ -186,7 +204,7 @@ def run_to_end(
     required: bool,
     on_report: OnReport | None = None,
 ) -> int:
-    """Run with progress and signals, print and write what was asked for, give the exit code.
+    """Run with progress and signals, print and write what the flags want; return the exit code.
 
     `data` is the data folder; `required` says that an unverified answer is a failure.
     """
@@ -212,7 +230,7 @@ def run_to_end(
 
 def _run_settings(flags: Mapping[str, Any]) -> dict[str, Any]:
     """The flags that are of the run, not of what is printed."""
-    return given({name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS})
+    return drop_unset({name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS})
 
 
 class _Output:
@@ -234,7 +252,7 @@ class _Output:
         self.report: Report | None = None
 
     def note(self, event: Event) -> None:
-        """Show an event, and keep in mind what is told with the report."""
+        """Show an event; what belongs to the report is kept until that is shown."""
         self.progress(event)
         if self._flags["as_events"]:
             print(event.to_json(), flush=True)
@@ -264,7 +282,7 @@ _SOON, _PATIENCE = 1.0, 9.0
 
 @contextmanager
 def piped_file() -> Iterator[Path | None]:
-    """Give what comes on standard input as a file that lasts as long as the block, or None.
+    """Save what comes on standard input in a file for the length of the block; None if it is empty.
 
     Read are pipes, sockets and files, to their end; terminals and /dev/null hold nothing. A pipe
     whose writer says nothing for ten seconds is left alone, which is said.

@@ -1,4 +1,4 @@
-"""`research audit`: whether a draft holds against what it cites."""
+"""`research audit`: a draft is checked against what it cites."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from agent.cli.flags import (
     EXISTING_FILE,
     FOLDER,
     data_folder,
-    given,
+    drop_unset,
     host_delay_option,
     jobs_url_option,
     option,
@@ -64,10 +64,7 @@ _PER_PROCESS = 4
     show_default=True,
 )
 @option(
-    "--batch-budget",
-    "USD",
-    "Dollars for all together; --budget is that of each.",
-    type=ABOVE_ZERO,
+    "--batch-budget", "USD", "Dollars for all together; --budget is that of each.", type=ABOVE_ZERO
 )
 @retry_option(1)
 @host_delay_option
@@ -82,13 +79,14 @@ def batch(
     Killed and started again it goes on where it was. Without memory, unless --memory is given: what
     one answer leaves behind must not change the next.
     """
+    # These are of the batch; all other flags are those of its runs.
     own = {n: flags.pop(n) for n in ("at_once", "batch_budget", "retry", "host_delay")}
     with open_jobs(jobs_url, flags.pop("data_dir") or data_folder()) as jobs:
         from agent.jobs.batch import Batch, read_batch  # noqa: PLC0415 - loads DBOS, an extra
         from agent.jobs.worker import Worker  # noqa: PLC0415 - as above
 
         folder = out or questions.with_name(f"{questions.name}.results")
-        items = read_batch(questions, {"memory": False, **given(flags)})
+        items = read_batch(questions, {"memory": False, **drop_unset(flags)})
         folder.mkdir(parents=True, exist_ok=True)  # what is asked can be kept
         work = Batch(jobs, items, folder, retry=own["retry"])
         if again:
@@ -97,7 +95,7 @@ def batch(
         answered = work.enqueue(math.ceil(own["at_once"] / processes))
         if answered:
             note(f"{answered} of {len(items)} have their answers already.")
-        worker = Worker(jobs, queues=[work.queue], **given({"host_delay": own["host_delay"]}))
+        worker = Worker(jobs, queues=[work.queue], **drop_unset({"host_delay": own["host_delay"]}))
         with _more_workers(processes - 1, jobs, work.queue, own["host_delay"]):
             stopped = asyncio.run(_work_to_end(work, worker, own["batch_budget"]))
         work.write()
@@ -171,7 +169,7 @@ class _BatchProgress:
         ended = [job for job in jobs if job.state in ENDED]
         cost = f"${spent:.4f}" if spent else ""
         for job in ended:
-            # What had ended before the first look was told when it was begun.
+            # What had its answer before this command began is counted, not reported.
             if self._states is not None and self._states.get(job.id) != job.state:
                 done = ", ".join(filter(None, (f"{len(ended)}/{len(jobs)}", cost)))
                 note(f"[{done}] {job.status if job.state == 'done' else job.error}: {job.question}")

@@ -83,12 +83,12 @@ def habits(sites: tuple[str, ...], data_dir: Path, *, reset: bool, as_json: bool
         note(f"Forgot {len(chosen)} of {len(known)} sites.")
     elif as_json:
         rows = chosen.items()
-        print_json({site: asdict(one) | {"browser_first": one.wants_browser} for site, one in rows})
+        print_json({site: asdict(one) | {"browser_first": one.needs_browser} for site, one in rows})
     else:
         print_rows(sorted(chosen.items()), _format, empty=["Nothing was learned of any site."])
 
 
 def _format(row: tuple[str, Habit]) -> str:
     site, habit = row
-    first = "browser" if habit.wants_browser else "http"
+    first = "browser" if habit.needs_browser else "http"
     return f"{site:<30} {first:<8} {habit.http} by HTTP, {habit.browser} by browser: {habit.reason}"

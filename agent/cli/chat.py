@@ -13,10 +13,10 @@ from click.core import ParameterSource
 
 from agent import __version__
 from agent.cli.ask import INTERRUPTED, ask_once
-from agent.cli.flags import given, output_flags, run_flags
+from agent.cli.flags import drop_unset, output_flags, run_flags
 from agent.cli.help_screen import FIRST_FLAGS
 from agent.cli.render import export_paths, write_exports
-from agent.cli.terminal import print_error, wrap
+from agent.cli.terminal import print_error, print_text, wrap
 from agent.config import Options, file_settings, load_options, private_folder
 from agent.errors import ResearchError
 from agent.journal.events import utc_now
@@ -139,7 +139,7 @@ class ChatSession:
             print_error(error.format_message())
 
     def _ask(self, question: str) -> None:
-        # A settings file that was broken meanwhile is told of once, not at every question.
+        # A settings file that was broken meanwhile is reported once, not at every question.
         _, broken = file_settings()
         if broken is not None and str(broken) != self._told_of_file:
             print_error(f"{broken}; the settings from before are kept", broken.hint)
@@ -156,7 +156,7 @@ class ChatSession:
         """The settings of the next question."""
         known = Options.model_fields.keys() | {"schema"}
         asked = {name: value for name, value in self.flags.items() if name in known}
-        return load_options(given(asked), config=True)
+        return load_options(drop_unset(asked), config=True)
 
     def last_report(self) -> Report:
         """The report of the last question; raises `click.UsageError` before the first one."""
@@ -167,7 +167,7 @@ class ChatSession:
     # What can be typed after a slash; each takes the words behind it.
 
     def help(self, _: str) -> None:
-        """Say what can be typed."""
+        """List what can be typed."""
         width = max(map(len, COMMANDS)) + 3
         for name, (text, _run) in COMMANDS.items():
             print(wrap(f"/{name:<{width - 1}}{text}", indent=width))
@@ -175,14 +175,14 @@ class ChatSession:
     def show_sources(self, _: str) -> None:
         """Print the sources of the last answer."""
         for source in self.last_report().sources:
-            print(f"[{source.n}] {source.title or source.url} — {source.url}")
+            print_text(f"[{source.n}] {source.title or source.url} — {source.url}")
 
     def open_source(self, number: str) -> None:
         """Open a source of the last answer by its number, in the person's own browser."""
         found = [source for source in self.last_report().sources if str(source.n) == number]
         if not found:
             raise click.UsageError("Which one? /open takes the number of a citation.")
-        print(found[0].url)
+        print_text(found[0].url)
         webbrowser.open(found[0].url)
 
     def export(self, names: str) -> None:
@@ -224,10 +224,7 @@ COMMANDS: dict[str, tuple[str, Callable[[ChatSession, str], None]]] = {
         ChatSession.export,
     ),
     "model": ("show the model, or take another one", ChatSession.set_model),
-    "depth": (
-        "show the depth, or take another one: quick, standard, deep",
-        ChatSession.set_depth,
-    ),
+    "depth": ("show the depth, or take another one: quick, standard, deep", ChatSession.set_depth),
     "forget": ("begin a new conversation", ChatSession.forget),
     "quit": ("end", ChatSession.quit),
 }

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import PATH, given, option, run_flags
-from agent.cli.terminal import print_error
+from agent.cli.flags import PATH, drop_unset, option, run_flags
+from agent.cli.terminal import print_error, print_text
 from agent.config import load_options
 from agent.errors import CHECK_FAILED, ResearchError
 from agent.export.junit import TestCase, to_xml
@@ -58,7 +59,7 @@ def check(checks: Path, junit: Path | None, summary: Path | None, **flags: Any) 
     """
     suite = read_suite(checks)
     runs = Runs(load_options({"data_dir": flags["data_dir"]}, config=True).data)
-    results = asyncio.run(_run_suite(suite, runs, given(flags)))
+    results = asyncio.run(_run_suite(suite, runs, drop_unset(flags)))
     failed = sum(bool(result.failures) for result in results)
     print(f"{len(results) - failed} of {len(results)} hold")
     if junit:
@@ -76,9 +77,10 @@ async def _run_suite(suite: Suite, runs: Runs, flags: dict[str, Any]) -> list[Ch
     for one in suite.checks:
         result = await _run_check(one, suite, runs, flags)
         results.append(result)
-        print(clean(f"{'FAIL' if result.failures else 'ok  '}  {one.title}"))
+        print_text(f"{'FAIL' if result.failures else 'ok  '}  {one.title}")
         for failure in result.failures:
-            print(clean(f"      {failure}"), flush=True)
+            print_text(f"      {failure}")
+        sys.stdout.flush()  # a suite takes minutes, and CI shows what has come
     return results
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import given, only_run_flags, switch
-from agent.cli.terminal import print_error, print_json
+from agent.cli.flags import drop_unset, only_run_flags, switch
+from agent.cli.terminal import print_error, print_json, print_text
 from agent.config import Options, load_options, private_folder
 from agent.errors import ResearchError
 from agent.models.providers import SMALL, find_endpoint, is_small
@@ -46,16 +46,16 @@ _MEND = {
 }
 _MEND_PROVIDER = "Set its key if it wants one; else check the network, or use --corpus DIR."
 _FLAGS = (
-    "--model", "--base-url", "--native-tools/--text-tools", "--model-sees/--model-blind",
-    "--context-window", "--search", "--searxng-url", "--search-url", "--corpus", "--allow",
-    "--deny", "--allow-private", "--proxy", "--data-dir",
-)  # fmt: skip
+    "--model --base-url --native-tools/--text-tools --model-sees/--model-blind "
+    "--context-window --search --searxng-url --search-url --corpus --allow --deny "
+    "--allow-private --proxy --data-dir"
+).split()
 """What decides which providers and which model are asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """One line: what was looked at, whether it is well, what was seen, how to mend it."""
+    """A finding: what was checked, its state, what was seen, and how to mend it."""
 
     name: str
     well: bool
@@ -71,7 +71,7 @@ def doctor(*, fix: bool, as_json: bool, **flags: Any) -> int:
     """Check Python, browser, data folder, each search provider, and the model."""
     if fix:
         _fetch_browser()
-    settings = load_options(given(flags), config=True)
+    settings = load_options(drop_unset(flags), config=True)
     findings = check_machine(settings)
     if not as_json:
         _print(findings)  # what needs no network need not wait for it
@@ -88,9 +88,9 @@ def doctor(*, fix: bool, as_json: bool, **flags: Any) -> int:
 
 def _print(findings: Sequence[Checkup]) -> None:
     for one in findings:
-        print(f"{'ok  ' if one.well else 'FAIL'}  {one.name:<20} {one.seen}")
+        print_text(f"{'ok  ' if one.well else 'FAIL'}  {one.name:<20} {one.seen}")
         if not one.well and one.mend:
-            print(f"      {'':<20} → {one.mend}")
+            print_text(f"      {'':<20} → {one.mend}")
 
 
 def check_machine(settings: Options) -> list[Checkup]:

@@ -134,12 +134,7 @@ _RUN: tuple[Option, ...] = (
     several("--tool-deny", "PATTERN", "Never these tools."),
     several("--mcp-tool-allow", "PATTERN", "Of MCP servers only these."),
     several("--mcp-tool-deny", "PATTERN", "Of MCP servers never these."),
-    several(
-        "--mcp-config",
-        "FILE",
-        "MCP servers as others list them.",
-        type=EXISTING_FILE,
-    ),
+    several("--mcp-config", "FILE", "MCP servers as others list them.", type=EXISTING_FILE),
     option("--max-steps", "N", "Steps at most (as the depth says).", type=int),
     option("--budget", "USD", "Dollars at most.", type=float),
     option("--budget-day", "USD", "Dollars of all runs of a day (UTC).", type=float),
@@ -180,7 +175,7 @@ _OUTPUT: tuple[Option, ...] = (
 
 
 def run_flags(*shown: str) -> Callable[[F], F]:
-    """Add all flags of a run; given names, the command's help shows only those that begin so."""
+    """Add all flags of a run. The help of the command shows those whose first names are `shown`."""
 
     def visible(row: Option) -> Option:
         return Option(row.names, {"hidden": row.names[0] not in shown, **row.settings})
@@ -194,7 +189,7 @@ def only_run_flags(*names: str) -> Callable[[F], F]:
 
 
 def output_flags(function: F) -> F:
-    """Add the flags that say what is printed and written."""
+    """Add the flags of what is printed and written."""
     return _adder(_OUTPUT)(function)
 
 
@@ -220,13 +215,13 @@ def _with_variable(row: Option) -> dict[str, Any]:
     return {"envvar": f"RESEARCH_{plain.upper()}", "show_envvar": True, **row.settings}
 
 
-def given(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """The flags that were given a value."""
+def drop_unset(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the flags that nobody set, so that settings below them count."""
     return {name: value for name, value in flags.items() if value not in (None, ())}
 
 
-# Where things are kept. What no flag and no variable says, the settings file does: commands that
-# read no other setting get the same folder and namespace as a run.
+# Where things are kept: by flag, environment, settings file or default, so that commands that read
+# no other setting find what runs have left.
 
 
 def data_folder() -> Path:
@@ -258,7 +253,11 @@ PLACES = ("--data-dir", "--namespace", "--wiki", "--jobs-url")
 
 
 class PlaceGroup(click.Group):
-    """A group that takes those of the options in PLACES that it has wherever they stand."""
+    """A group that takes its options of place wherever they stand.
+
+    click reads the options of a group in front of the subcommand only; people write
+    `research memory list --data-dir DIR` as well.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Move them to the front, where the group reads them."""
@@ -293,7 +292,7 @@ def _to_front(args: list[str], names: Collection[str]) -> list[str]:
 
 
 def is_given(ctx: click.Context, name: str) -> bool:
-    """Whether a person said an option of the group, rather than left it at its default."""
+    """True if flag or environment set an option of the group, False if it has its default."""
     group = ctx.parent or ctx
     return group.get_parameter_source(name) is not ParameterSource.DEFAULT
 

@@ -11,13 +11,7 @@ from click.shell_completion import CompletionItem
 
 from agent import __version__
 from agent.cli.flags import command_first, question_options
-from agent.cli.help_screen import (
-    EXAMPLES,
-    NarrowFormatter,
-    all_helps,
-    man_page,
-    write_first_screen,
-)
+from agent.cli.help_screen import EXAMPLES, NarrowFormatter, all_helps, man_page, write_first_screen
 
 # name: (module, what `--help` says). A table, so that the help needs none of the modules.
 COMMANDS = {
@@ -99,7 +93,7 @@ class ResearchGroup(click.Group):
         return [CompletionItem(n, help=text) for n, (_, text) in rows if n.startswith(incomplete)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as click calls it
-        """Write what matters first, and where the rest is told."""
+        """Write the first screen in place of all options."""
         write_first_screen(formatter, list(COMMANDS), question_options())
 
 
@@ -113,12 +107,13 @@ def _similar_command(word: str) -> str | None:
 
 
 def load(name: str) -> click.Command:
-    """Import a command's module and give the command."""
+    """Import the module of a command, and return the command."""
     command: click.Command = getattr(import_module(f"agent.cli.{COMMANDS[name][0]}"), name)
     return command
 
 
 _WIDTH = max(20, min(get_terminal_size().columns, 100) - 2)
+# Subcommands, loaded later, make contexts of their own: only the class holds for all of them.
 click.Context.formatter_class = NarrowFormatter
 
 

@@ -20,9 +20,9 @@ GROUPS = {
 }
 """The commands by what they are for; a command that stands in none is listed under `More`."""
 FIRST_FLAGS = (
-    "--model", "--depth", "--report", "--corpus", "--file", "--attach", "--site", "--since",
-    "--budget", "--timeout", "-c", "--export", "--json",
-)  # fmt: skip
+    "--model --depth --report --corpus --file --attach --site --since --budget --timeout -c "
+    "--export --json"
+).split()
 """The flags of a question that a newcomer wants to know of."""
 _SECTIONS = {
     "--model": "Model",
@@ -54,7 +54,7 @@ _EXIT_CODES = (
 def write_first_screen(
     formatter: click.HelpFormatter, names: Sequence[str], options: Iterable[click.Option]
 ) -> None:
-    """Write the commands by group, the flags that matter, and where the rest is told."""
+    """Write the commands by group, the most wanted flags, and where to find the others."""
     more = [name for name in names if not any(name in group for group in GROUPS.values())]
     groups = {**GROUPS, "More": more}
     rows = [(head, ", ".join(n for n in group if n in names)) for head, group in groups.items()]

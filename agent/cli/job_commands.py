@@ -14,7 +14,7 @@ import click
 
 from agent.cli.flags import (
     DAYS,
-    given,
+    drop_unset,
     host_delay_option,
     json_option,
     notify_option,
@@ -26,10 +26,16 @@ from agent.cli.flags import (
     switch,
 )
 from agent.cli.stores import JOB_FLAGS, jobs_group, open_jobs, place_options, with_jobs
-from agent.cli.terminal import interrupt_event, note, print_json, print_rows, wait_for_first
+from agent.cli.terminal import (
+    interrupt_event,
+    note,
+    print_json,
+    print_rows,
+    print_text,
+    wait_for_first,
+)
 from agent.config import load_options
 from agent.jobs.job import ENDED, parse_duration
-from browser.text.words import clean
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -59,9 +65,7 @@ queue = jobs_group("queue", "Questions for later: added here, answered by `resea
     default=0,
 )
 @several(
-    "--after",
-    "RUN|JOB",
-    "Begin when this one has its answer, which is handed on; repeatable.",
+    "--after", "RUN|JOB", "Begin when this one has its answer, which is handed on; repeatable."
 )
 @option("--ttl", "2h", "Drop it when it was not begun in so long.")
 @option(("--in", "delay"), "20m", "Begin no sooner than then.")
@@ -76,7 +80,7 @@ def add(
     """Add QUESTION to the queue, with the flags of `research ask`."""
     own = {name: flags.pop(name) for name in ("priority", "after", "ttl", "retry", "notify")}
     seconds = parse_duration(delay) if delay else 0.0
-    job = jobs.add(" ".join(question), delay=seconds, **own, **given(flags))
+    job = jobs.add(" ".join(question), delay=seconds, **own, **drop_unset(flags))
     if as_json:
         print_json(job)
         return
@@ -116,9 +120,9 @@ def show(jobs: Jobs, job: str, *, as_json: bool) -> None:
     rows = found.model_dump(mode="json", exclude={"report", "options"}, exclude_defaults=True)
     for name, value in rows.items():
         text = ", ".join(value) if isinstance(value, list) else value
-        print(f"{name:<10}{clean(str(text))}")
+        print_text(f"{name:<10}{text}")
     if found.report is not None:
-        print(f"\n{clean(found.report['answer'])}")
+        print_text(f"\n{found.report['answer']}")
 
 
 @queue.command()
@@ -189,7 +193,8 @@ def worker(
 
     Killed, it loses nothing: its runs go on where they stopped, with another worker or the next.
     """
-    settings = given({**flags, "stall": parse_duration(flags["stall"]) if flags["stall"] else None})
+    flags["stall"] = parse_duration(flags["stall"]) if flags["stall"] else None
+    settings = drop_unset(flags)
     with open_jobs(jobs_url, data_dir) as jobs:
         work = _work(jobs, settings, until_empty=until_empty, with_parent=with_parent)
         try:
@@ -230,7 +235,7 @@ async def _report_jobs(jobs: Jobs, *, until_empty: bool) -> None:
 async def _parent_ended() -> None:
     parent = os.getppid()
     while True:
-        if os.getppid() != parent:
+        if os.getppid() != parent:  # an orphan is handed to another process
             return
         await asyncio.sleep(_LOOK_S)
 
@@ -291,7 +296,7 @@ schedule = _recurring_group(
 @with_jobs
 def add_schedule(jobs: Jobs, when: str, question: tuple[str, ...], **flags: Any) -> None:
     """Ask QUESTION at WHEN: cron's five fields, or "every weekday at 8", "in 20 minutes"."""
-    made = _recurring(jobs, "schedule").add(when, " ".join(question), **given(flags))
+    made = _recurring(jobs, "schedule").add(when, " ".join(question), **drop_unset(flags))
     times = ", ".join(_local(time, made.zone) for time in islice(made.times(made.seen), 3))
     print(made.name)
     note(f"Next: {times} ({made.zone}).")
@@ -313,6 +318,7 @@ monitor = _recurring_group(
     "Watch no longer; what was kept stays.",
     "Have a worker look now.",
 )
+# Those of a monitor itself; all other flags are those of the runs that it starts.
 _MONITOR_FLAGS = ("name", "every", "zone", "words", "css", "when", "learn", "notify")
 
 
@@ -347,7 +353,7 @@ def add_monitor(jobs: Jobs, target: tuple[str, ...], ref: str, **flags: Any) -> 
     own = {name: flags.pop(name) for name in _MONITOR_FLAGS}
     element = _read_page(target[0], jobs, flags, ref)[1] if ref else {}
     monitors = _recurring(jobs, "monitor")
-    made = monitors.add(" ".join(target), element=element, **given(own), **given(flags))
+    made = monitors.add(" ".join(target), element=element, **drop_unset(own), **drop_unset(flags))
     print(made.name)
     if ref:
         note(f"Watched: {made.part}.")
@@ -360,16 +366,16 @@ def add_monitor(jobs: Jobs, target: tuple[str, ...], ref: str, **flags: Any) -> 
 @with_jobs
 def refs(jobs: Jobs, url: str, **flags: Any) -> None:
     """Show the page at URL with the refs that `monitor add --ref` takes."""
-    print(clean(_read_page(url, jobs, flags)[0]))
+    print_text(_read_page(url, jobs, flags)[0])
 
 
 def _read_page(
     url: str, jobs: Jobs, flags: dict[str, Any], ref: str = ""
 ) -> tuple[str, dict[str, str]]:
-    """The page with its refs, and what the element of `ref` is found by."""
+    """Read a page: its snapshot with refs, and what the element of `ref` is found by again."""
     from agent.jobs.monitor_checks import page_with_refs  # noqa: PLC0415 - as above
 
-    settings = load_options({**given(flags), "data_dir": jobs.data_dir}, config=True)
+    settings = load_options({**drop_unset(flags), "data_dir": jobs.data_dir}, config=True)
     return asyncio.run(page_with_refs(url, settings, ref))
 
 
@@ -407,7 +413,7 @@ def _note_if_nobody_works(jobs: Jobs, does: str) -> None:
 def _format_job(job: Job) -> str:
     outcome = job.error if job.state in ("failed", "expired", "cancelled") else job.status
     question = " ".join(job.question.split())[:60]
-    return clean(f"{job.id}  {job.state:<9}  {job.priority:>3}  {question}  {outcome}".rstrip())
+    return f"{job.id}  {job.state:<9}  {job.priority:>3}  {question}  {outcome}".rstrip()
 
 
 def _format_schedule(one: Schedule) -> str:

@@ -15,7 +15,7 @@ import click
 from agent.cli.flags import (
     ABOVE_ZERO,
     data_dir_option,
-    given,
+    drop_unset,
     json_option,
     option,
     port_option,
@@ -25,15 +25,10 @@ from agent.cli.flags import (
     token_option,
 )
 from agent.cli.progress import format_event
-from agent.cli.terminal import note, plural, print_error, print_rows
+from agent.cli.terminal import note, plural, print_error, print_rows, print_text
 from agent.config import load_options, servers_path
 from agent.errors import CHECK_FAILED, ResearchError, UsageError, from_extra
-from agent.mcp_client.server_settings import (
-    read_servers,
-    servers_of,
-    settings_of,
-    write_servers,
-)
+from agent.mcp_client.server_settings import read_servers, servers_of, settings_of, write_servers
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -64,10 +59,10 @@ def mcp() -> None:
 @port_option(0)
 @token_option("RESEARCH_MCP_TOKEN")
 @switch("--browser", "Also our browser, as playwright-mcp has it.")
-@run_flags(*SHOWN, "--allow-private", "--share", "--data-dir", "--no-memory")
+@run_flags(*SHOWN, "--allow-private", "--share", "--data-dir", "--memory/--no-memory")
 def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: Any) -> None:
     """Serve MCP; takes the flags of a question for the runs that clients start."""
-    named = given(flags)
+    named = drop_unset(flags)
     settings = load_options(named, config=True)
     with from_extra("mcp"):
         from agent.mcp import server, transports  # noqa: PLC0415 - an extra, of these commands alone
@@ -230,11 +225,11 @@ async def _test_servers(names: Collection[str], data_dir: Path, *, allow: bool) 
             return False
         finally:
             await server.connection.close()
-        print(clean(f"{named.name}: {plural(len(tools), 'tool', 'tools')}"))
+        print_text(f"{named.name}: {plural(len(tools), 'tool', 'tools')}")
         for tool in tools:
-            print(clean(f"  {tool.name} ({tool.risk}) {tool.description}"))
+            print_text(f"  {tool.name} ({tool.risk}) {tool.description}")
         for how, changed in differing.items():
-            print(clean(f"  {how}: {', '.join(changed)}{' (allowed now)' if allow else ''}"))
+            print_text(f"  {how}: {', '.join(changed)}{' (allowed now)' if allow else ''}")
         return allow or not differing
 
     return all(await asyncio.gather(*map(reach, chosen)))

@@ -34,12 +34,19 @@ from agent.cli.flags import (
     switch,
 )
 from agent.cli.stores import MemoryPlace, memory_at, memory_group, with_memory
-from agent.cli.terminal import note, plural, print_error, print_json, print_rows, shorten
+from agent.cli.terminal import (
+    note,
+    plural,
+    print_error,
+    print_json,
+    print_rows,
+    print_text,
+    shorten,
+)
 from agent.config import load_options
 from agent.errors import CHECK_FAILED, NotFound, UsageError
 from agent.files import write_file
 from agent.memory.kinds import BASES, KNOWN, expand
-from browser.text.words import clean
 
 if TYPE_CHECKING:
     from agent.config import Options
@@ -115,15 +122,15 @@ def show(store: Memory, key: str) -> None:
     """Show what is kept under KEY (or an id), and what stood there before."""
     value = store.recall(key)
     if value is not None:
-        print(clean(str(value)))
+        print_text(str(value))
         for former in store.former_values(key):
-            print(clean(f"  before: {former}"))
+            print_text(f"  before: {former}")
         return
     hit = _find(store, key)
     origin = [f"run {hit.origin.run}" if hit.origin.run else "", hit.origin.url or ""]
     origin.append("" if hit.origin.trusted else "the web's words")
-    print(clean(hit.text))
-    print(clean(f"  {hit.kind}, {hit.at:%Y-%m-%d %H:%M}  {' '.join(origin)}".rstrip()))
+    print_text(hit.text)
+    print_text(f"  {hit.kind}, {hit.at:%Y-%m-%d %H:%M}  {' '.join(origin)}".rstrip())
     given, cited = store.uses(hit.id)
     if given:
         print(f"  given to {given} runs; {cited} of their answers cite its page")
@@ -136,7 +143,7 @@ def show(store: Memory, key: str) -> None:
 def remember(store: Memory, key: str, value: str) -> None:
     """Keep VALUE under KEY."""
     store.remember(key, value)
-    print(clean(f"remembered {key}"))
+    print_text(f"remembered {key}")
 
 
 @memory.command()
@@ -146,7 +153,7 @@ def forget(store: Memory, key: str) -> None:
     """Delete what is kept under KEY (or an id) for good."""
     if not store.forget(key):
         store.delete([_find_own(store, key).id])
-    print(clean(f"forgot {key}"))
+    print_text(f"forgot {key}")
 
 
 @memory.command()
@@ -156,7 +163,7 @@ def trust(store: Memory, key: str) -> None:
     """Take the memory ID for your own word: runs are no longer shown it as a quotation."""
     hit = _find_own(store, key)
     store.trust(hit.id)
-    print(clean(f"trusted {' '.join(hit.text.split())[:_LINE]}"))
+    print_text(f"trusted {' '.join(hit.text.split())[:_LINE]}")
 
 
 @memory.command()
@@ -167,7 +174,7 @@ def preview(store: Memory, question: str, session: str | None) -> None:
     """Show what a run with QUESTION would be given, and why; nothing is asked or changed."""
     from agent.memory.layers import preview as explain  # noqa: PLC0415 - `--help` needs no database
 
-    print(clean(explain(store.layers(question, session), question)))
+    print_text(explain(store.layers(question, session), question))
 
 
 @memory.command()
@@ -186,9 +193,9 @@ def graph(place: MemoryPlace, output: Path | None) -> None:
         write_file(output, text.encode())
         print(f"wrote {output}")
         return
-    texts = {hit.id: clean(f"{hit.text[:60]}") for hit in found.memories}
+    texts = {hit.id: hit.text[:60] for hit in found.memories}
     for link in found.links:
-        print(f"{link.strength:.2f} {link.kind:10}  {texts[link.one]}  —  {texts[link.other]}")
+        print_text(f"{link.strength:.2f} {link.kind:10}  {texts[link.one]}  —  {texts[link.other]}")
 
 
 @memory.command()
@@ -198,6 +205,7 @@ def delete(ctx: click.Context, /, *, yes: bool) -> None:
     """Delete all that a --namespace holds, conversations too, for good."""
     place: MemoryPlace = ctx.obj
     namespace = place[1]
+    # What a settings file names was not meant now, by whoever types `delete`.
     if not is_given(ctx, "namespace"):
         raise click.UsageError("Say whose memories: --namespace NAME.")
     if not yes:
@@ -279,9 +287,9 @@ def import_(place: MemoryPlace, file: Path, session: str) -> None:
         parts = [plural(sizes[key], *names) for key, names in _PARTS.items() if key in sizes]
         print(f"imported {', '.join(parts)}")
     if others := sorted(storage.keys() - _PARTS.keys()):
-        print(clean(f"kept for `memory export`, and not used otherwise: {', '.join(others)}"))
+        print_text(f"kept for `memory export`, and not used otherwise: {', '.join(others)}")
     for skill, new in renamed:
-        print(clean(f"kept beside the skill {skill!r} that was there: {new!r}"))
+        print_text(f"kept beside the skill {skill!r} that was there: {new!r}")
     if not any(storage.values()):
         note(f"{name} holds nothing to import.")
 
@@ -343,7 +351,7 @@ def stamp(
     missing: tuple[str, ...] = ()
     if authority:
         stamped = log.stamp(authority, proxy=proxy)
-        print(clean(f"entry {stamped.number} is stamped by {authority}"))
+        print_text(f"entry {stamped.number} is stamped by {authority}")
     if complete:
         missing = log.complete(calendars, proxy=proxy)
         print("still pending" if missing else "the proofs name their blocks")
@@ -363,7 +371,7 @@ def verify(store: Memory, head: str | None, roots: Path | None, blocks: dict[int
     """Check that the sealed log is what was sealed, and when; exit 8 where it is not."""
     check = _sealed_log(store).verify(head, roots, blocks)
     if check.reason:
-        print(clean(f"does not hold: {check.reason}"))
+        print_text(f"does not hold: {check.reason}")
         return CHECK_FAILED
     if not check.entries:
         note("Nothing is sealed yet.", "`research memory seal` adds an entry.")
@@ -372,7 +380,7 @@ def verify(store: Memory, head: str | None, roots: Path | None, blocks: dict[int
     print(f"{check.entries} {holding}; head {check.head}")
     for number, stamped in check.stamps:
         since = f" existed at {stamped}" if stamped.when else f": {stamped}"
-        print(clean(f"entry {number}{since}"))
+        print_text(f"entry {number}{since}")
     return 0
 
 

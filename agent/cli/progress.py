@@ -89,6 +89,7 @@ _FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
 _PAST_LINES = 6
 """Lines of the past that stay in view."""
 _MARGIN = 4
+"""Columns that stay free beside what is being said."""
 _ACTIVITIES = {"model.request": "thinking", "answer.draft": "checking the answer"}
 
 

@@ -14,7 +14,7 @@ import click
 
 from agent.cli.flags import blocks_option, data_dir_option, option, roots_option, switch
 from agent.cli.render import print_report
-from agent.cli.terminal import print_error, print_json
+from agent.cli.terminal import print_error, print_json, print_text
 from agent.errors import CHECK_FAILED
 from agent.export.compare_runs import compare
 from agent.export.run_archive import is_archive, open_run
@@ -71,7 +71,7 @@ def verify(
     if as_json:
         print_json({**asdict(found), "ok": not flaws})
     elif flaws:
-        print(clean("\n".join(flaws)))
+        print_text("\n".join(flaws))
     elif head:
         print(found.head)
     else:
@@ -79,7 +79,7 @@ def verify(
             f"{found.run} holds: {found.events} events in one chain, {found.blobs} blobs, "
             f"{found.sources} sources, {found.quotes} quotes that stand in their saved texts"
         )
-        print(clean("\n".join([summary, f"head {found.head}", *found.since])))
+        print_text("\n".join([summary, f"head {found.head}", *found.since]))
     if flaws:
         print_error(f"{found.run} does not hold: {len(flaws)} flaw{'s' * (len(flaws) != 1)}")
     return CHECK_FAILED if flaws else 0

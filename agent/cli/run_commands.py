@@ -27,7 +27,7 @@ from agent.cli.flags import (
 from agent.cli.progress import format_event
 from agent.cli.render import export_paths, print_report, write_exports
 from agent.cli.stores import unspent
-from agent.cli.terminal import print_error, print_json, print_rows
+from agent.cli.terminal import print_error, print_json, print_rows, print_text
 from agent.config import load_options
 from agent.export import timestamps
 from agent.export.run_archive import open_run
@@ -98,13 +98,7 @@ def rm(store: Runs, names: tuple[str, ...], keep: int | None) -> None:
 @complete_option
 @click.pass_obj
 def seal(
-    store: Runs,
-    /,
-    name: str,
-    authority: str | None,
-    calendars: tuple[str, ...],
-    *,
-    complete: bool,
+    store: Runs, /, name: str, authority: str | None, calendars: tuple[str, ...], *, complete: bool
 ) -> None:
     """Have the head of a run stamped with the time; `research verify` says since when it stands.
 
@@ -117,7 +111,7 @@ def seal(
     missing: tuple[str, ...] = ()
     if authority:
         head = timestamps.seal(folder, authority, proxy=proxy)
-        print(clean(f"{folder.id} is stamped by {authority}\nhead {head}"))
+        print_text(f"{folder.id} is stamped by {authority}\nhead {head}")
     if complete:
         missing = timestamps.complete(folder, calendars, proxy=proxy)
         print(f"{folder.id}: {'still pending' if missing else 'the proof names its block'}")
@@ -140,7 +134,7 @@ def show(run: str, data_dir: Path, *, as_json: bool, steps: bool) -> None:
     if as_json:
         print(report.to_json())
         return
-    print(f"# {clean(report.question)}\n")
+    print_text(f"# {report.question}\n")
     if steps:
         for event in events:
             for line in format_event(event, verbose=2):
@@ -177,7 +171,7 @@ def usage(data_dir: Path, *, as_json: bool) -> None:
     )
     for line in [*lines, total(lines)]:
         tokens = f"{line.input_tokens:>12,}{line.cached_tokens:>12,}{line.output_tokens:>10,}"
-        print(f"{line.day:<11}{line.model[:33]:<34}{line.calls:>6}{tokens}{line.usd:>10.4f}")
+        print_text(f"{line.day:<11}{line.model[:33]:<34}{line.calls:>6}{tokens}{line.usd:>10.4f}")
     for name, usd in (("day", left.day), ("month", left.month)):
         if usd is not None:
             print(f"left of the {name}'s budget{max(usd, 0.0):>62.4f}")
@@ -191,6 +185,7 @@ def feedback(run: str, thumb: Any, data_dir: Path) -> None:
     """Say whether RUN was good: the skills that it was given gain or lose by it."""
     events = list(read_events(Runs(data_dir).find(run).journal))
     names = [name for e in events if e.type == "skills.given" for name in e.data["names"]]
+    # Skills are scored where the run had them from, whatever the settings say by now.
     namespace = events[0].data["options"]["namespace"] if events else "default"
     settings = load_options({"data_dir": data_dir}, config=True)
     from agent.memory.memory_api import Memory  # noqa: PLC0415 - loads SQLAlchemy, and the other commands none
@@ -198,6 +193,6 @@ def feedback(run: str, thumb: Any, data_dir: Path) -> None:
     with Memory.open(settings.memory_place, namespace) as memory:
         scores = score_skills(memory.upkeep(""), names, thumb)
     for name, score in scores.items():
-        print(f"{name}: {score}")
+        print_text(f"{name}: {score}")
     if not scores:
         print("Noted; the run was given no skills.")

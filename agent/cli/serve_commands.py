@@ -22,7 +22,7 @@ from agent.channels.dialogue import Dialogue
 from agent.cli.flags import (
     MANY,
     data_dir_option,
-    given,
+    drop_unset,
     jobs_url_option,
     option,
     port_option,
@@ -33,11 +33,10 @@ from agent.cli.flags import (
 from agent.cli.progress import format_event
 from agent.cli.settings_commands import parse_value, write_settings
 from agent.cli.stores import open_jobs
-from agent.cli.terminal import note, print_error, print_rows
+from agent.cli.terminal import note, print_error, print_rows, print_text
 from agent.config import config_path, load_options, read_file
 from agent.errors import ResearchError, UsageError, from_extra
 from agent.jobs.job import json_flags
-from browser.text.words import clean
 
 if TYPE_CHECKING:
     from agent.config import Options
@@ -64,7 +63,7 @@ NO_CHANNELS = ("No channels are set.", "`research channels add telegram --allow 
 )
 @option("--at-once", None, "Runs at work at most.", default=20, type=MANY, show_default=True)
 @jobs_url_option
-@run_flags(*SHOWN, "--allow-private", "--share", "--data-dir", "--no-memory")
+@run_flags(*SHOWN, "--allow-private", "--share", "--data-dir", "--memory/--no-memory")
 def serve(
     *,
     port: int,
@@ -152,7 +151,7 @@ def add(name: str, settings: tuple[str, ...], kind: str | None, allow: tuple[str
     """Add a channel, or change one: `add telegram --allow 12345`, `add phone --kind whatsapp …`."""
     file = read_file()
     rows: dict[str, Any] = file.get("channels") or {}
-    row = {**rows.get(name, {}), **given({"kind": kind})}
+    row = {**rows.get(name, {}), **drop_unset({"kind": kind})}
     if allow:
         row["allow"] = list(dict.fromkeys([*row.get("allow", ()), *allow]))
     for setting in settings:
@@ -196,7 +195,7 @@ def test(data_dir: Path, names: tuple[str, ...]) -> int:
     for name in names or _all_names(settings):
         try:
             account = check_channel(name, settings, environ=os.environ, say=note)
-            print(clean(f"{name}  {asyncio.run(account)}"))
+            print_text(f"{name}  {asyncio.run(account)}")
         except ResearchError as error:
             print_error(f"{name}: {error}", error.hint)
             code = code or error.exit_code
@@ -233,5 +232,5 @@ async def _run_until_stopped(names: list[str], settings: Options) -> None:
     try:
         await running
     except asyncio.CancelledError:
-        if not stopped:  # Ctrl-C, which is told as an interruption
+        if not stopped:  # Ctrl-C, which exits 130
             raise

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli.flags import NonBlank, data_dir_option, option
-from agent.cli.terminal import print_rows
+from agent.cli.terminal import print_rows, print_text
 from agent.config import (
     Options,
     config_path,
@@ -23,7 +23,6 @@ from agent.errors import UsageError
 from agent.files import write_atomic
 from agent.guard.secret_store import SecretStore, ValueStore
 from agent.models.providers import PROVIDERS, find_endpoint
-from browser.text.words import clean
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -205,7 +204,7 @@ def secret(ctx: click.Context, data_dir: Path) -> None:
 def set_secret(store: SecretStore, name: str, origin: str) -> None:
     """Store NAME; its value is asked for, or read from standard input."""
     store.put(name, origin, _read_hidden("Value"))
-    print(clean(f"stored {name} for {store.origins()[name]}"))
+    print_text(f"stored {name} for {store.origins()[name]}")
 
 
 @secret.command(name="list")
@@ -222,7 +221,7 @@ def rm_secret(store: SecretStore, name: str) -> None:
     """Delete NAME for good."""
     if not store.remove(name):
         raise UsageError(f"no secret is called {name!r}", hint="`research secret list` names them.")
-    print(clean(f"deleted {name}"))
+    print_text(f"deleted {name}")
 
 
 def _read_hidden(prompt: str) -> str:

@@ -8,13 +8,12 @@ import click
 
 from agent.cli.flags import FOLDER, json_option
 from agent.cli.stores import MemoryPlace, memory_at, memory_group, with_memory
-from agent.cli.terminal import print_json, print_rows
+from agent.cli.terminal import print_json, print_rows, print_text
 from agent.config import load_options
 from agent.errors import UsageError
 from agent.files import write_file
 from agent.prompts.skill_files import FILE, skill_md
 from agent.run.settings import load_skills
-from browser.text.words import clean
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +58,7 @@ def _format(skill: dict[str, Any]) -> str:
 def show(store: Memory, name: str) -> None:
     """Show all that is kept of the skill NAME."""
     for key, value in _find(store, name).items():
-        print(clean(f"{key}: {value}"))
+        print_text(f"{key}: {value}")
 
 
 @skills.command()
@@ -70,7 +69,7 @@ def trust(store: Memory, name: str) -> None:
     skill = _find(store, name)
     skill.pop("trusted", None)
     store.upkeep("").put_skills([skill])
-    print(clean(f"trusted {name}: {skill.get('instruction', '')}"))
+    print_text(f"trusted {name}: {skill.get('instruction', '')}")
 
 
 @skills.command()
@@ -82,7 +81,7 @@ def export(store: Memory, name: str, folder: Path) -> None:
     skill = _find(store, name)
     path = folder / FILE
     write_file(path, skill_md(name, str(skill.get("instruction", ""))).encode())
-    print(clean(f"wrote {path}"))
+    print_text(f"wrote {path}")
 
 
 @skills.command()
@@ -92,7 +91,7 @@ def rm(store: Memory, name: str) -> None:
     """Forget the skill NAME."""
     if not store.upkeep("").drop_skill(name):
         raise _unknown(name)
-    print(clean(f"forgot {name}"))
+    print_text(f"forgot {name}")
 
 
 def _find(store: Memory, name: str) -> dict[str, Any]:

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
 MemoryPlace = tuple[Path, str]
 """The data folder and the namespace."""
-JOB_FLAGS = (
-    "--model", "--search", "--corpus", "--depth", "--budget", "--timeout", "--memory/--no-memory",
-)  # fmt: skip
+JOB_FLAGS = "--model --search --corpus --depth --budget --timeout --memory/--no-memory".split()
 """Flags of a run that the help of `batch`, `queue`, `schedule` and `monitor` shows; all hold."""
 JobsPlace = tuple[str | None, Path]
 """The URL of the jobs, if they are not in the data folder, and that folder."""

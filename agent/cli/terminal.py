@@ -1,4 +1,4 @@
-"""Words on the terminal: errors and hints on stderr, free of control characters."""
+"""Words on the terminal, free of control characters; questions to the person; interruptions."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from agent.models.providers import EXTRACTIVE, default_model
 from browser.text.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
 
-    from agent.config import Options
-    from agent.run.preview import Preview
     from agent.tools.context import Approve, Ask
 
 
 T = TypeVar("T")
+
+
+def print_text(text: str) -> None:
+    """Print on stdout what may hold words of others: without characters that steer a terminal."""
+    print(clean(text))
 
 
 def print_error(message: str, hint: str = "") -> None:
@@ -69,37 +71,9 @@ def print_rows(
         print_json(rows)
         return
     for row in rows:
-        print(clean(line(row)))
+        print_text(line(row))
     if not rows and empty:
         note(*empty)
-
-
-def print_preview(ahead: Preview) -> None:
-    """Print what a run would do: prompt first, then model, plan and likely cost."""
-    print(f"{ahead.system}\n\n{ahead.question}\n")
-    cost = f", about ${ahead.usd:.4f}" if ahead.usd else ", free or of unknown price"
-    if ahead.functions:
-        print(f"offered  {', '.join(ahead.functions)}")
-    print(f"model    {ahead.model}")
-    print(f"plan     {'asked for first' if ahead.plans else 'none: one line of work'}")
-    print(f"likely   {ahead.input_tokens:,} tokens in, {ahead.output_tokens:,} out{cost}")
-    print("Nothing was sent. Memory, files and the open page are added to the prompt of a run.")
-
-
-def note_limits_of_rules(settings: Options) -> None:
-    """Say before a run without a language model which of its flags need one."""
-    if settings.model or settings.base_url:
-        keyless = settings.model == EXTRACTIVE
-    else:
-        keyless = default_model(os.environ) is None
-    if keyless and settings.report:
-        note(
-            "Without a language model a report is an answer of one or two quoted sentences, in no "
-            "sections: nothing is summarised or compared.",
-            "`research keys set NAME` keeps a key; --model names a model.",
-        )
-    if keyless and settings.instruction:
-        note("Without a language model nobody heeds the instruction of -s.")
 
 
 def approver() -> Approve | None:

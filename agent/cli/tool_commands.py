@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import given, json_option, only_run_flags
+from agent.cli.flags import drop_unset, json_option, only_run_flags
 from agent.cli.terminal import note, print_json, print_rows
 from agent.config import Options, load_options
 from agent.evidence.store import Evidence
@@ -21,16 +21,19 @@ from browser.plugins import plugins as installed
 if TYPE_CHECKING:
     from agent.tools.toolset import Selected
 
+_FLAGS = (
+    "--tool-sources --tool-allow --tool-deny --mcp-tool-allow --mcp-tool-deny --mcp-config "
+    "--data-dir --memory/--no-memory"
+).split()
+"""What decides which tools a run has."""
+
 
 @click.command()
 @json_option
-@only_run_flags(
-    "--tool-sources", "--tool-allow", "--tool-deny", "--mcp-tool-allow", "--mcp-tool-deny",
-    "--mcp-config", "--data-dir", "--memory/--no-memory",
-)  # fmt: skip
+@only_run_flags(*_FLAGS)
 def tools(*, as_json: bool, **flags: Any) -> None:
     """Show every tool: its source, its risk, whether a run on a terminal has it, and why not."""
-    selected = asyncio.run(_select(load_options(given(flags), config=True)))
+    selected = asyncio.run(_select(load_options(drop_unset(flags), config=True)))
     rows = [
         {
             "name": tool.name,

@@ -18,10 +18,9 @@ from agent.cli.flags import (
     option,
 )
 from agent.cli.stores import memory_at
-from agent.cli.terminal import note, plural
+from agent.cli.terminal import note, plural, print_text
 from agent.config import load_options
 from agent.errors import CHECK_FAILED, NotFound, UsageError
-from browser.text.words import clean
 
 if TYPE_CHECKING:
     from agent.wiki import Wiki
@@ -69,7 +68,7 @@ def sync(place: WikiPlace) -> None:
     with memory_at((data, namespace)) as store:
         written = sync_wiki(store, folder, load_options({}, config=True).wiki_rules)
     for path in written:
-        print(clean(f"wrote {path}"))
+        print_text(f"wrote {path}")
     if not written:
         note("All pages are as they should be.")
 
@@ -81,7 +80,7 @@ def lint(place: WikiPlace) -> int:
     findings = _open(place).lint()
     for finding in findings:
         where = f"{finding.path}:{finding.line}" if finding.line else finding.path
-        print(clean(f"{finding.severity}: {where} {finding.message}"))
+        print_text(f"{finding.severity}: {where} {finding.message}")
     if not findings:
         note("Nothing is wrong.")
     return CHECK_FAILED if any(finding.severity == "critical" for finding in findings) else 0
@@ -100,7 +99,7 @@ def show(place: WikiPlace, path: str, start: int, lines: int) -> None:
     if start > max(1, window.total):
         length = plural(window.total, "line", "lines")
         raise UsageError(f"{path} has {length}, --start {start} is past its end")
-    print(clean(window.content).rstrip())
+    print_text(window.content.rstrip())
     if window.end < window.total:
         print(f"… {window.end} of {window.total} lines; go on with --start {window.end + 1}")
 
@@ -118,4 +117,4 @@ def search(
     if not pages:
         raise NotFound(f"no page bears on {query!r}")
     for page in pages:
-        print(clean(f"{page.score:.2f}  {page.path}: {page.title}"))
+        print_text(f"{page.score:.2f}  {page.path}: {page.title}")

@@ -1,7 +1,7 @@
-"""Questions of a file, side by side: read, queued under ids of their content, and written out.
+"""Batches: the questions of a file, queued under ids of their content, and their results as files.
 
-What is written is in the order of the file and holds nothing that differs from run to run (times,
-run ids), so that a batch that was killed writes what one writes that was not. Those stand in
+Results are in the order of the file and hold nothing that differs from run to run (times, run ids),
+so that a batch that was killed writes the same bytes as one that was not. What differs is in
 `runs.csv`.
 """
 
@@ -74,6 +74,7 @@ def read_batch(path: Path, flags: Mapping[str, Any]) -> list[BatchItem]:
             load_options(options)
         except UsageError as error:
             raise UsageError(f"{path}, {where}: {error}", hint=error.hint) from error
+        # A question that is edited, or gets another flag, is another job.
         content = json.dumps([question, options], sort_keys=True, ensure_ascii=False)
         digest = hashlib.sha256(content.encode()).hexdigest()[:12]
         same[digest] = same.get(digest, 0) + 1
@@ -151,7 +152,7 @@ class Batch:
                     question=item.question,
                     options=item.options,
                     retry=self._retry,
-                    base_delay=1.0,
+                    base_delay=1.0,  # somebody waits for it
                     origin=self.origin,
                     queue=self.queue,
                 )
@@ -161,7 +162,7 @@ class Batch:
         return sum(job.state == "done" for job in self.jobs())
 
     def delete_jobs(self) -> None:
-        """Delete the jobs, so that all is asked anew; runs stay."""
+        """Delete the jobs, so that all questions are asked anew; runs stay."""
         self._jobs.delete(self.origin)
 
     def jobs(self) -> list[Job]:

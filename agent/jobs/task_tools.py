@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 EVERY_MINUTES, LEAST_MINUTES, LAST_MINUTES = 15, 5, 360
 """A monitor's interval, the least there is, and after how long it ends: the reference's."""
 _LAST_LOOK_S: Final = 30
-"""The look at the very end of a monitor's time belongs to it."""
+"""So much longer than asked, so that the check at the very end of its time is made."""
 _MOST_MINUTES: Final = 60 * 24 * 366
 _NOT_HANDED_ON: Final = {
     *("attach", "cdp", "headed", "storage_state", "share", "file"),  # what the person lends a run
     *("continue_run", "session", "schema_file", "dry_run", "report", "require_verified"),
     *("allow_tasks", "data_dir", "keep_days", "fresh"),
 }
-"""Settings of the run that its tasks do not get: a task sets no tasks."""
+"""Settings of the run that its tasks do not inherit: a task sets no tasks."""
 _NO_WORKER: Final = "nothing is done before somebody starts `research worker`: tell the person"
 
 

@@ -60,7 +60,7 @@ class Gate:
         note = objections(result.text, self.evidence, self.verdicts)
         if note is None:
             return result
-        supported = check_answer(result.text, self.evidence, self.verdicts).carried
+        supported = check_answer(result.text, self.evidence, self.verdicts).supported
         self.record(REVIEW, REVIEW, said=note, kept=list(supported))
         corrected = await repair(work, result, note, supported)
         await self._judge(corrected.text, "judge/2")
@@ -148,7 +148,7 @@ def objections(answer: str, evidence: Evidence, verdicts: Verdicts | None = None
     if not _claims_something(answer, evidence):
         return None
     checked = check_answer(answer, evidence, verdicts)
-    unread = {text for text, _ in checked.unread}
+    unread = {text for text, _ in checked.unread_citations}
     lines: list[str] = []
     for sentence in checked.sentences:
         if sentence.verdict is VerdictState.SUPPORTED or sentence.about_search:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ReplayDiverged, ResearchError
-from agent.evidence.facts import facts_of
+from agent.evidence.facts import extract_facts
 from agent.evidence.schema import pointer
-from agent.evidence.schema_values import CheckedValues, ValuesDraft, check_values, stands_in
+from agent.evidence.schema_values import CheckedValues, ValuesDraft, check_values, contains_value
 from agent.evidence.store import format_passage
 from agent.guard.model_client import ModelClient
 from agent.journal.events import JUDGE, VALUES
@@ -96,7 +96,7 @@ class SchemaFiller:
         evidence, room = self.gate.evidence, PASSAGE_CHARS
         found = {passage.id: passage for passage in cited_passages(answer, evidence)}
         for field in self.schema.fields():
-            query = f"{field.said} {field.name.replace('*', '')} {question}"
+            query = f"{field.description} {field.name.replace('*', '')} {question}"
             hits = evidence.search(query, PASSAGES_PER_FIELD)
             found.update((passage.id, passage) for passage in hits)
         lines: list[str] = []
@@ -152,7 +152,7 @@ def _find_value(field: Field, question: str, evidence: Evidence) -> tuple[Any, s
     """
     # Both `firstLit` and `first_lit` become `first lit`.
     spelt = " ".join(part for name in field.path for part in _WORDS_OF_A_NAME.findall(name))
-    wording = f"{spelt} {field.said}"
+    wording = f"{spelt} {field.description}"
     field_words = frozenset(content_words(wording))
     question_words = frozenset(content_words(question))
     best_rank, best = (0, 0), None
@@ -173,9 +173,9 @@ def _find_value(field: Field, question: str, evidence: Evidence) -> tuple[Any, s
 
 def _read_value(field: Field, wording: str, sentence: str, question: str) -> Any:
     """Read the value of a field in a sentence; None if there is none, or more than one."""
-    facts = facts_of(sentence)
+    facts = extract_facts(sentence)
     if field.choices:
-        found: list[Any] = [choice for choice in field.choices if stands_in(choice, sentence)]
+        found: list[Any] = [choice for choice in field.choices if contains_value(choice, sentence)]
     elif field.kind in ("integer", "number"):
         field_words = wording.casefold().split()
         if "year" in field_words:
@@ -185,7 +185,7 @@ def _read_value(field: Field, wording: str, sentence: str, question: str) -> Any
             measured = [figure for figure in facts.figures if figure.measure in field_words]
             numbers = [figure.value for figure in measured or facts.figures]
         values = {int(number) if number == int(number) else number for number in numbers}
-        values = {value for value in values if not stands_in(value, question)}
+        values = {value for value in values if not contains_value(value, question)}
         found = [v for v in values if field.kind == "number" or isinstance(v, int)]
     elif field.kind == "string" and field.format.startswith("date"):
         for date in facts.dates:

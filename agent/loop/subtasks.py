@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agent.tools.context import Record, ToolContext, Web
     from agent.tools.registry import Registry
     from agent.types import ToolCall
-    from browser.page.content import Items, Stored
+    from browser.page.content import BrowserStorage, StorageItems
 
 
 TABS: Final = "urchinTabs"
@@ -81,7 +81,9 @@ class SubtaskCalls:
         web = context.web
         if web is not None:
             web = replace(web, tab=None, left_open=left, lock=asyncio.Lock())
-        return replace(context, limits=limits, evidence=context.evidence.part(int(loop)), web=web)
+        return replace(
+            context, limits=limits, evidence=context.evidence.for_loop(int(loop)), web=web
+        )
 
 
 class SavedPages:
@@ -117,7 +119,7 @@ class SavedPages:
         async with self._lock:  # several loops may finish a call at the same time
             await asyncio.to_thread(self._write, stored, loop)
 
-    def _write(self, stored: Stored, loop: str) -> None:
+    def _write(self, stored: BrowserStorage, loop: str) -> None:
         if self._origins is None:
             before = _read_state(self._start)
             self._origins = {row["origin"]: row for row in before.get("origins", [])}
@@ -151,7 +153,7 @@ def left_pages(events: Iterable[Event], state: Path) -> dict[str, LeftPage]:
     return pages
 
 
-def _rows(items: Items) -> list[dict[str, str]]:
+def _rows(items: StorageItems) -> list[dict[str, str]]:
     return [{"name": name, "value": value} for name, value in items]
 
 

@@ -61,12 +61,12 @@ class FormField(BaseModel):
 
 
 class BrowserTools:
-    """The tools; a docstring is what clients are told of one."""
+    """The tools; their docstrings are what clients see as descriptions."""
 
     def __init__(self, session: ToolSession) -> None:
         self._session = session
         self._shown_url = ""
-        self._clicked = ""
+        self._clicked = ""  # files are handed to what was clicked, where no chooser is open
 
     def add_to(self, server: MCPServer[Any]) -> None:
         """Give a server these tools."""
@@ -208,7 +208,7 @@ class BrowserTools:
             to = target or ref or (chooser.element if chooser else self._clicked)
             result = await self._call(ctx, "UPLOAD", ref=to, path="\n".join(paths))
         if tab:
-            tab.events.chooser = None  # what the page asked for it has, or will not get
+            tab.events.chooser = None  # it was served, or declined
         return result
 
     async def drop(
@@ -313,6 +313,7 @@ class BrowserTools:
         if at is None or not 0 <= at < len(rows):
             raise ToolFailure(f"there is no tab {at}", "action list shows them.")
         change = {"switch" if action == "select" else "close": rows[at]["id"]}
+        # Who closes the tab in front goes on in the one that takes its place.
         left = rows[:at] + rows[at + 1 :]
         if action == "close" and left and at == active:
             change["switch"] = left[min(at, len(left) - 1)]["id"]
@@ -348,16 +349,17 @@ class BrowserTools:
         if tab is None:
             return await self._session.call(ctx, tool, on_page=True, **arguments)
         events = tab.events
-        if events.held and tool != "DIALOG":
+        if events.open_dialog and tool != "DIALOG":
             raise self._dialog(tab)
         refs = {k: await self._ref(tab, v) for k, v in arguments.items() if k in ("ref", "to")}
         if tool != "OPEN":  # a dialog that a page raises while it opens is dismissed
             events.hold()
-        events.raised.clear()
+        events.dialog_opened.clear()
+        # In a task: a call waits for ever on a dialog that it raised itself.
         calling = asyncio.ensure_future(
             self._session.call(ctx, tool, on_page=True, **(arguments | refs))
         )
-        raised = asyncio.ensure_future(events.raised.wait())
+        raised = asyncio.ensure_future(events.dialog_opened.wait())
         try:
             await asyncio.wait({calling, raised}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -365,13 +367,13 @@ class BrowserTools:
             if not calling.done():  # it waits for the dialog, which the client is to answer
                 calling.cancel()
                 await asyncio.wait([calling])
-        if events.held:
+        if events.open_dialog:
             raise self._dialog(tab)
         return calling.result()
 
     def _dialog(self, tab: Tab) -> ToolReply:
         """What a dialog asks, in place of a result."""
-        dialog = tab.events.held
+        dialog = tab.events.open_dialog
         assert dialog
         line = f'a dialog is open: {dialog.type} "{inert(dialog.message)}"'
         line += "\nbrowser_handle_dialog answers it"
@@ -391,7 +393,7 @@ class BrowserTools:
         tab: Tab | None = (await self._session.web()).tab
         if tab is None:
             raise ToolFailure("no page is open", "browser_navigate opens one.")
-        if tab.events.held:
+        if tab.events.open_dialog:
             raise self._dialog(tab)
         try:
             async with self._session.page_turn:
@@ -401,7 +403,7 @@ class BrowserTools:
         self._session.note_page_words(tab.url, "")  # a picture was seen, too
 
     def _lines(self, tab: Tab, lines: list[str], shown: list[str], if_none: str) -> CallToolResult:
-        """Some of the lines that a page said, delimited; how many, where not all are shown."""
+        """The `shown` ones of a page's lines, delimited; how many, where not all are shown."""
         if not lines:
             return text_result([if_none])
         head = [] if len(shown) == len(lines) else [f"{len(shown)} of {len(lines)}"]

@@ -87,7 +87,7 @@ class FollowedRun:
             await self._ctx.report_progress(number, message=line)
 
     def note_words(self, report: Report, into: Provenance) -> None:
-        """Note whose words an answer holds: what rests on pages is public, the rest may not be."""
+        """Note the origin of an answer's words: what public pages support is public."""
         private = next(iter(sorted(self._kinds_read & PRIVATE)), None)
         public = {s.n for s in report.sources if s.url.startswith("http")}
         for sentence in report.sentences:

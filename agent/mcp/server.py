@@ -53,7 +53,7 @@ def make_server(
     *,
     browser: bool = False,
 ) -> MCPServer[Any]:
-    """Make the server; `flags` are those of each run, `event_lines` puts its events into words.
+    """Make the server; `flags` are those of each run, `event_lines` its events as progress lines.
 
     With `browser` it serves our browser too.
     """
@@ -67,9 +67,9 @@ def make_server(
 
 
 class ResearchTools:
-    """The tools and resources; a tool's docstring is what clients are told of it.
+    """The tools and resources; their docstrings are what clients see as descriptions.
 
-    `flags` are those of each run, `event_lines` puts its events into words.
+    `flags` are those of each run, `event_lines` its events as progress lines.
     """
 
     def __init__(

@@ -58,7 +58,7 @@ CONSENT_SCHEMA: Final = {
     "type": "object",
     "properties": {"yes": {"type": "boolean", "title": "Do it"}},
 }
-"""What a person is asked for, as MCP's elicitation has it."""
+"""The form of a question to the person, for MCP's elicitation."""
 SNAPSHOT_TOKENS: Final = 1_200
 """Room for a page: half the calls of a session show one, and `browser_find` gives the rest."""
 PAGES_KEPT: Final = 200
@@ -80,7 +80,8 @@ class ToolFailure(ToolReply):
 
     def __init__(self, message: str, hint: str = "", *, details: str = "") -> None:
         self.message = message
-        self.text = f"{inert(message + details)}\n{hint}" if hint else inert(message + details)
+        text = inert(f"{message}{details}")
+        self.text = f"{text}\n{hint}" if hint else text
         content = [TextContent(type="text", text=self.text)]
         super().__init__(CallToolResult(content=content, is_error=True))
 
@@ -111,7 +112,7 @@ def as_tool(work: Callable[..., Awaitable[CallToolResult]]) -> Callable[..., Any
 
 
 def text_result(lines: Iterable[str], *links: ResourceLink, **data: Any) -> CallToolResult:
-    """Give lines for the client's model, links to more, and the same as data."""
+    """A result with lines for the client's model, links to more, and the same as `data`."""
     text = TextContent(type="text", text="\n".join(lines))
     return CallToolResult(content=[text, *links], structured_content=data or None)
 
@@ -119,7 +120,7 @@ def text_result(lines: Iterable[str], *links: ResourceLink, **data: Any) -> Call
 def call_result(
     result: CallResult, *links: ResourceLink, head: str = "", **data: Any
 ) -> CallToolResult:
-    """Give a call's result to the client: a line or two of ours, then the web's words, delimited.
+    """The result of a tool call for the client: our summary, then text of the web, delimited.
 
     `data` is the structured content; `head` stands in place of the result's own data.
     """
@@ -203,11 +204,11 @@ class ToolSession:
 
     @property
     def provenance(self) -> Provenance:
-        """What was read for the clients so far, and whose words that is."""
+        """Where everything that the clients were given so far came from."""
         return self.context.provenance
 
     async def web(self) -> Web:
-        """Give the way to the web, opened when it is first asked for."""
+        """The way to the web, opened at the first call."""
         async with self._opening:
             if self.context.web is None:
                 opening = open_web(self.options, os.environ)
@@ -215,7 +216,7 @@ class ToolSession:
             return self.context.web
 
     async def memory(self) -> Memory:
-        """Give the memory, opened when it is first asked for."""
+        """The memory, opened at the first call."""
         async with self._opening:
             if self.context.memory is None:
                 in_thread = self.context.in_memory_thread
@@ -246,6 +247,7 @@ class ToolSession:
         return result
 
     def _kept_evidence(self) -> Evidence:
+        # Sources are kept for resources; a server that runs for weeks must not grow with them.
         evidence = self.context.evidence
         if len(evidence.sources) + len(evidence.snippets) > PAGES_KEPT:
             block = next(iter(evidence.sources or evidence.snippets)).n // SOURCE_BLOCK
@@ -258,18 +260,19 @@ class ToolSession:
         await self.web()
         context = replace(self.context, approve=consent.approve, evidence=evidence)
         self.note_person_words(" ".join(map(str, arguments.values())))
+        # A run has none of these: a client's own model wrote the script, or dropped the file.
         scripting = ((name, "") for name in SCRIPTING_TOOLS)
         tools = select((*available_tools(context), *scripting), self.options).registry()
         calls = ObservedCalls(Policy(tools, context), self.provenance, self.options.file)
         return (await calls.run(ToolCall(tool, json.dumps(arguments)), ""))()
 
     def note_page_words(self, url: str, text: str) -> None:
-        """Note what a client was shown of the open page beside the calls that a run makes."""
+        """Note text of the open page that a client was given by other ways than `call`."""
         kind = Kind.PAGE if self.provenance.is_personal(url) else Kind.WEB
         self.provenance.add(text, kind, url)
 
     def note_person_words(self, text: str) -> None:
-        """Take a client's words for the person's, as long as it was shown nothing private."""
+        """Count a client's words as the person's, as long as it was given nothing private."""
         if not self.provenance.private_for(SEARCH):
             # An address would count as one that the person may open with their logins.
             words = " ".join(word for word in text.split() if "://" not in word)

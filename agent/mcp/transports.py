@@ -29,7 +29,7 @@ async def serve_stdio(options: Options, make: ServerMaker) -> None:
     async with open_session(options) as session:
         try:
             await make(session).run_stdio_async()
-        except BaseExceptionGroup:
+        except BaseExceptionGroup:  # how anyio tells of a task that was cancelled, among others
             task = asyncio.current_task()
             if task is None or not task.cancelling():
                 raise
@@ -39,7 +39,7 @@ async def serve_stdio(options: Options, make: ServerMaker) -> None:
 async def serve_http(
     options: Options, make: ServerMaker, *, port: int, token: str, ready: Callable[[str], None]
 ) -> None:
-    """Serve on loopback whoever shows the token; `ready` is told the address. Port 0 is any.
+    """Serve on loopback, behind a token; `ready` gets the address. Port 0 is any.
 
     The token is asked for first; Host and Origin are the SDK's to judge, as its clients expect.
     """

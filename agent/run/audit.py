@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from agent.config import host_port, load_options, private_folder
 from agent.errors import ResearchError, UsageError
-from agent.evidence.answer import UNCITED_LOOKED_AT, check_answer, report_source
-from agent.evidence.verify import judged, verify_claim
+from agent.evidence.answer import PASSAGES_FOR_UNCITED, check_answer, report_source
+from agent.evidence.verify import drop_unfounded_quote, verify_claim
 from agent.guard.model_client import ModelClient
 from agent.journal.events import JUDGE
 from agent.journal.runs import Runs
@@ -156,7 +156,9 @@ class Audit(Run):
             verdicts = await self._ask_judge(model, undecided, checked.answer)
             for claim, passages in undecided.items():
                 source = evidence.source(passages[0].source)
-                judgement = judged(verdicts(claim, passages), source.passages if source else ())
+                judgement = drop_unfounded_quote(
+                    verdicts(claim, passages), source.passages if source else ()
+                )
                 if judgement and judgement.state is VerdictState.SUPPORTED and judgement.passage:
                     found[claim] = judgement
         return found
@@ -185,7 +187,7 @@ class Audit(Run):
 
 def _unread_sentences(checked: CheckedAnswer) -> set[str]:
     """Return the sentences whose cited pages could all not be read."""
-    unread = {text for text, _ in checked.unread}
+    unread = {text for text, _ in checked.unread_citations}
     return unread - {sentence.text for sentence in checked.sentences if sentence.citations}
 
 
@@ -206,7 +208,7 @@ def _nearest_on_other_pages(checked: CheckedAnswer, evidence: Evidence) -> dict[
         passages = [passage for passage in ranked if passage.source in others]
         near = [passage for passage in passages if passage.source == passages[0].source]
         if near:
-            found[sentence.text] = near[:UNCITED_LOOKED_AT]
+            found[sentence.text] = near[:PASSAGES_FOR_UNCITED]
     return found
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import NeedsPerson, Offline, WebOutOfReach, error_class
 from agent.evidence.answer import check_answer, report_source
-from agent.evidence.confidence import weigh
+from agent.evidence.confidence import assess_answer
 from agent.evidence.store import Evidence
 from agent.guard.budget import Budget
 from agent.guard.provenance import UNTRUSTED
@@ -185,7 +185,9 @@ class Ledger:
             report.sentences = list(checked.sentences)
         if status != "not_found":
             answers = verdicts.answers if verdicts else None
-            weighed = weigh(checked, evidence, self.question, answers=answers, fit=self._fit)
+            weighed = assess_answer(
+                checked, evidence, self.question, answers=answers, fit=self._fit
+            )
             report.sources = list(weighed.sources)
             report.conflicts = list(weighed.conflicts)
             report.confidence = weighed.confidence

@@ -186,7 +186,7 @@ class RecordedWebCalls:
         if arguments is None or normalize(arguments.url) not in self._pages:
             return None
         page, part = self._pages[normalize(arguments.url)]
-        context = replace(self._context, evidence=self._context.evidence.part(part))
+        context = replace(self._context, evidence=self._context.evidence.for_loop(part))
         if call.name == "READ":
             result = read_result(context, page, arguments.query, arguments.start)
         else:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import JournalError, ModelUnavailable, UsageError
-from agent.evidence.store import BLOCK, Evidence
+from agent.evidence.store import NUMBERS_PER_LOOP, Evidence
 from agent.guard.model_client import request_digest
 from agent.journal.events import (
     AFTER,
@@ -212,13 +212,13 @@ class RunRecord:
         evidence = Evidence(self.question)
         for event in self.events:
             if event.type == "source.added":
-                loop = evidence.part(event.data["n"] // BLOCK)
+                loop = evidence.for_loop(event.data["n"] // NUMBERS_PER_LOOP)
                 self._check(loop.add(self._page(event.data)), event.data)
             elif event.type == "results.added":
                 at = datetime.fromisoformat(event.data["fetched_at"])
                 for row in event.data["results"]:
                     found = {name: row[name] for name in ("url", "title", "snippet", "published")}
-                    loop = evidence.part(row["n"] // BLOCK)
+                    loop = evidence.for_loop(row["n"] // NUMBERS_PER_LOOP)
                     self._check(loop.add_snippet(SearchResult(**found), at), row)
         return evidence
 
@@ -229,7 +229,10 @@ class RunRecord:
 
     def pages(self) -> list[tuple[Page, int]]:
         """Return the pages that were read, in order, each with the number of the loop."""
-        return [(self._page(e.data), e.data["n"] // BLOCK) for e in self.events_of("source.added")]
+        return [
+            (self._page(e.data), e.data["n"] // NUMBERS_PER_LOOP)
+            for e in self.events_of("source.added")
+        ]
 
     def _page(self, data: dict[str, Any]) -> Page:
         document = Document(

@@ -201,7 +201,10 @@ class RunServices:
         """List the fields of the schema for the first message, so that the model looks for them."""
         if self.schema is None:
             return []
-        lines = [f"{f.name} ({f.format or f.kind}) {f.said}".rstrip() for f in self.schema.fields()]
+        lines = [
+            f"{f.name} ({f.format or f.kind}) {f.description}".rstrip()
+            for f in self.schema.fields()
+        ]
         return [("also wanted, each value from a page that is read", "; ".join(lines))]
 
     def _recorded(
@@ -239,7 +242,7 @@ def _read_schema(options: Options) -> Schema | None:
         return None
     from agent.evidence.schema import Schema  # noqa: PLC0415 - few runs have one
 
-    return Schema.of(options.schema_file)
+    return Schema.load(options.schema_file)
 
 
 def is_public_run(data: Path, run: str) -> bool:

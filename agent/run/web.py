@@ -229,7 +229,7 @@ class _LazyBrowser:
             )
             return await enter(launch)
         # The person's Chrome does not go through our proxy, so its addresses are checked here.
-        check_address = self._egress.guard.check_place
+        check_address = self._egress.guard.check_resolved_url
         try:
             return await enter(Browser.attach(options.cdp or DEFAULT_CDP, check_address))
         except AttachFailed as failed:

@@ -18,7 +18,7 @@ from pydantic import Field
 from pydantic_monty import AsyncMonty, CollectString, MontyError
 
 from agent.errors import ToolError
-from agent.evidence.passages import cells_of, is_rule
+from agent.evidence.passages import is_table_rule, split_row
 from agent.tools.registry import ToolResult, tool
 from agent.tools.sources import register, show_passages
 from browser.text.words import clean
@@ -76,12 +76,12 @@ class _Inputs:
         while end < len(text) and text[end : end + 2] == "\n|":
             below = text.find("\n", end + 1)
             end = below if below >= 0 else len(text)
-        rows = [cells_of(line) for line in text[start:end].split("\n") if not is_rule(line)]
+        rows = [split_row(line) for line in text[start:end].split("\n") if not is_table_rule(line)]
         if not text[start:end].lstrip().startswith("|"):
             raise ValueError(f"{passage} is no row of a table")
         for other in source.passages if source else ():
             if start <= other.start < end:
-                self._cells.update(dict.fromkeys(cells_of(other.text), other.id))
+                self._cells.update(dict.fromkeys(split_row(other.text), other.id))
         return rows
 
     def number(self, text: str) -> float:

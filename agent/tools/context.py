@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from browser.net.egress import Egress
     from browser.net.http import HttpClient
     from browser.net.polite import Polite
-    from browser.page.content import Items
+    from browser.page.content import StorageItems
     from browser.page.tab import Tab
     from browser.read.crawl import Crawler
     from browser.read.reader import Reader
@@ -98,7 +98,7 @@ class LeftPage:
     """A page that was open when a run was cut off, and what its tab alone had stored: secrets."""
 
     url: str
-    session: Items = ()
+    session: StorageItems = ()
 
 
 @dataclass(slots=True)

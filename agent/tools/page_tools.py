@@ -48,7 +48,7 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
     web.egress.guard.check_url(url)
     seconds = context.seconds_left(context.limits.read_seconds)
     if web.polite is not None:  # in a person's own Chrome it is the person who asks
-        await web.polite.turn(url, seconds)
+        await web.polite.wait_turn(url, seconds)
     async with web.lock:
         browser, tab = await web.start_browser(), web.tab
         if tab is not None and await browser.responds(tab):

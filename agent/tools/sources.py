@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent.errors import ToolError
-from agent.evidence.passages import leads_in
+from agent.evidence.passages import introduces_next
 from agent.guard.provenance import Kind
 
 if TYPE_CHECKING:
@@ -118,7 +118,9 @@ def show_passages(
             wanted.add(passage.id)
             chars += len(passage.text)
         # “The reasons are:” is nothing without what follows.
-        led_to = {b.id for a, b in pairwise(source.passages) if a.id in wanted and leads_in(a.text)}
+        led_to = {
+            b.id for a, b in pairwise(source.passages) if a.id in wanted and introduces_next(a.text)
+        }
         chosen = [p for p in source.passages if p.id in wanted | led_to]
     return list_passages(chosen, room)
 

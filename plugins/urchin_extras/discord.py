@@ -8,14 +8,14 @@ import random
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from agent.channels.channel import Channel, Inbound, Outbound, answered
+from agent.channels.channel import Channel, Inbound, Outbound, response_json
 from agent.errors import NotSent, UsageError
 from agent.notify.notice import Attachment
 from browser.errors import ConnectFailed
 from urchin_extras.socket_link import connected
 
 if TYPE_CHECKING:
-    from agent.channels.channel import Take
+    from agent.channels.channel import MessageHandler
     from urchin_extras.socket_link import SocketLink
 
 _HEARTBEAT, _IDENTIFY, _RESUME, _HELLO = 1, 2, 6, 10
@@ -58,7 +58,7 @@ class Discord(Channel):
         self._heard = True
         self._me = ""
 
-    async def listen(self, take: Take) -> None:
+    async def listen(self, take: MessageHandler) -> None:
         """Follow the gateway for the length of a connection; the next one takes up the session."""
         where = self._resume_at or (await self._call("GET", "/gateway/bot", repeatable=True))["url"]
         async with connected(
@@ -82,7 +82,9 @@ class Discord(Channel):
                 if beating is not None:
                     beating.cancel()
 
-    async def _follow(self, event: dict[str, Any], socket: SocketLink, take: Take) -> bool:
+    async def _follow(
+        self, event: dict[str, Any], socket: SocketLink, take: MessageHandler
+    ) -> bool:
         """Do what an event asks for; False where it asks for another connection."""
         match event.get("op"):
             case 0:
@@ -131,7 +133,7 @@ class Discord(Channel):
     def _forget(self) -> None:
         self._session, self._resume_at, self._last = "", "", None
 
-    async def _dispatched(self, event: dict[str, Any], take: Take) -> None:
+    async def _dispatched(self, event: dict[str, Any], take: MessageHandler) -> None:
         data = event.get("d") or {}
         match event.get("t"):
             case "READY":
@@ -235,7 +237,7 @@ class Discord(Channel):
         )
         if answer.status_code == 403:  # this channel or person; others may be open
             raise NotSent(f"Discord, {path.split('/')[1]}: the bot may not do that there")
-        return answered(answer, f"Discord, {path.split('/')[1]}")
+        return response_json(answer, f"Discord, {path.split('/')[1]}")
 
 
 def _choice(data: dict[str, Any]) -> Inbound:

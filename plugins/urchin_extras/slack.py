@@ -6,13 +6,13 @@ import html
 import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from agent.channels.channel import Channel, Inbound, Outbound, answered
+from agent.channels.channel import Channel, Inbound, Outbound, response_json
 from agent.errors import NotSent, UsageError
 from agent.notify.notice import Attachment
 from urchin_extras.socket_link import connected
 
 if TYPE_CHECKING:
-    from agent.channels.channel import Take
+    from agent.channels.channel import MessageHandler
 
 _BAD_TOKENS = frozenset(
     {"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired",
@@ -31,7 +31,7 @@ class Slack(Channel):
     keys: ClassVar[dict[str, str]] = {"app": "SLACK_APP_TOKEN", "bot": "SLACK_BOT_TOKEN"}
     longest = 3500
 
-    async def listen(self, take: Take) -> None:
+    async def listen(self, take: MessageHandler) -> None:
         """Follow one socket until Slack asks for another, which it does every few hours."""
         where = (await self._call("apps.connections.open", key="app", repeatable=True))["url"]
         async with connected(where, self.link.proxy_url) as socket:
@@ -100,7 +100,7 @@ class Slack(Channel):
         answer = await self.link.http.call(
             "POST", f"{self.base}/{method}", repeatable=repeatable, headers=headers, **request
         )
-        body: dict[str, Any] = answered(answer, f"Slack, {method}")
+        body: dict[str, Any] = response_json(answer, f"Slack, {method}")
         if body.get("ok"):
             return body
         said = str(body.get("error", "no reason"))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from agent.channels.channel import Channel, ChannelSettings, Inbound, Outbound, answered
+from agent.channels.channel import Channel, ChannelSettings, Inbound, Outbound, response_json
 from agent.errors import NotSent, UsageError
 from agent.notify.notice import Attachment
 
 if TYPE_CHECKING:
-    from agent.channels.channel import Take
+    from agent.channels.channel import MessageHandler
 
 _KINDS = ["message", "callback_query"]
 
@@ -28,7 +28,7 @@ class Telegram(Channel):
     keys: ClassVar[dict[str, str]] = {"token": "TELEGRAM_TOKEN"}
     longest = 4096
 
-    async def listen(self, take: Take) -> None:
+    async def listen(self, take: MessageHandler) -> None:
         """Ask for messages, one long request after the other."""
         after = 0
         while True:
@@ -94,7 +94,7 @@ class Telegram(Channel):
             raise UsageError("Telegram knows no bot of this token", hint="BotFather has it.")
         if answer.status_code == 403:  # this person has blocked the bot; others have not
             raise NotSent(f"Telegram, {method}: forbidden: was the bot blocked?")
-        return answered(answer, f"Telegram, {method}").get("result")
+        return response_json(answer, f"Telegram, {method}").get("result")
 
 
 def _thread(message: dict[str, Any]) -> str:

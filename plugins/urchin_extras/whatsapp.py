@@ -12,7 +12,7 @@ import json
 import socket
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from agent.channels.channel import Channel, ChannelSettings, Inbound, Outbound, answered
+from agent.channels.channel import Channel, ChannelSettings, Inbound, Outbound, response_json
 from agent.errors import NotSent, UsageError
 from agent.notify.notice import Attachment
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from agent.channels.channel import Take
+    from agent.channels.channel import MessageHandler
 
 _LONGEST_BODY = 3 * 1024 * 1024  # Meta sends 3 MB at most
 _LABEL = 20
@@ -51,7 +51,7 @@ class WhatsApp(Channel):
     }
     longest = 4096
 
-    async def listen(self, take: Take) -> None:
+    async def listen(self, take: MessageHandler) -> None:
         """Serve the webhook; raises `UsageError` where the port is taken, or Starlette missing."""
         try:
             import uvicorn  # noqa: PLC0415 - an extra
@@ -89,7 +89,7 @@ class WhatsApp(Channel):
         self.link.say(f"the webhook is at http://{self.settings.host}:{port}{self.settings.path}")
         return listening
 
-    async def _hook(self, request: Request, take: Take) -> Response:
+    async def _hook(self, request: Request, take: MessageHandler) -> Response:
         from starlette.responses import PlainTextResponse  # noqa: PLC0415 - an extra
 
         if request.method == "GET":
@@ -170,7 +170,7 @@ class WhatsApp(Channel):
         answer = await self.link.http.call(
             method, where, repeatable=repeatable, headers=headers, **request
         )
-        return answered(answer, "WhatsApp")
+        return response_json(answer, "WhatsApp")
 
 
 def _interactive(message: Outbound) -> dict[str, Any]:

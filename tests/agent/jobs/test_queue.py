@@ -11,7 +11,7 @@ import pytest
 
 from agent.cli.job_commands import queue
 from agent.errors import UsageError
-from agent.jobs.job import parse_duration
+from agent.jobs.job import JobSpec, parse_duration
 from agent.journal.runs import RunFolder, Runs
 from agent.run.record import RunRecord
 
@@ -145,10 +145,12 @@ def test_jobs_are_found_by_the_beginning_of_their_id_and_bad_ones_refused(desk):
 
 
 def test_the_same_id_is_one_job_and_a_delayed_one_waits(desk):
-    first = desk.add("Who?", id="of-content", delay=60)
-    again = desk.add("Who else?", id="of-content")
+    specs = [JobSpec(id="of-content", question=question) for question in ("Who?", "Who else?")]
+    for spec in specs:
+        desk.jobs.enqueue(spec, delay=60)
+    [again] = desk.jobs.list()
     assert again.question == "Who?"
-    assert again.run == first.run
+    assert again.run == specs[0].run
     assert again.state == "waiting"
     assert again.due.timestamp() > time.time() + 30
 
