@@ -13,8 +13,8 @@ from agent.errors import UsageError
 from agent.guard.provenance import SEARCH, Kind
 from agent.journal.events import MAIN
 from agent.protocol.replies import inert
-from agent.tools.sources import register, show_passages
-from agent.tools.toolset import note_observation
+from agent.tools.sources import register_source, show_passages
+from agent.tools.toolset import record_provenance
 from agent.types import Message, Observation, ToolCall
 from browser.text.words import clean
 
@@ -104,7 +104,7 @@ class ContextBuilder:
             data = {"url": page.url, "title": page.title, "selection": page.selection}
             passages: tuple[Passage, ...] = ()
             if web.page is not None:  # the page's text in the prompt has no passage ids
-                source = register(self.context, web.page)
+                source = register_source(self.context, web.page)
                 passages = source.passages
                 line = f"is {source.name}; READ without url gives its passages"
                 captured.append(("open page", line))
@@ -115,7 +115,7 @@ class ContextBuilder:
             observed.append(observation)
         files = frozenset(map(_file_uri, self.context.files))
         for observation in observed:
-            note_observation(self.context.provenance, observation, files)
+            record_provenance(self.context.provenance, observation, files)
         self.captured = (*captured, *self.captured)
         self._observed = observed
 
@@ -128,7 +128,7 @@ class ContextBuilder:
         if page.document is None or not page.document.text.strip():
             why = page.reason if page.document is None else "no text stands in it"
             raise UsageError(f"cannot read the file {path}: {why}", hint="Check --file.")
-        source = register(self.context, page)
+        source = register_source(self.context, page)
         block, shown = show_passages(self.context, source, query=self.context.question)
         total = len(source.passages)
         head = f"{inert(clean(path.name))} is {source.name}, {len(shown)} of {total} passages:"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.journal.events import MAIN
 from agent.loop.plan import SIDE_BY_SIDE
-from agent.tools.context import LeftPage
+from agent.tools.context import InterruptedPage
 from agent.tools.policy import Policy
 from browser.errors import BrowserError
 from browser.net.url import origin
@@ -46,7 +46,7 @@ class SubtaskCalls:
         tools: Registry,
         context: ToolContext,
         saved: SavedPages,
-        left_open: Mapping[str, LeftPage],
+        left_open: Mapping[str, InterruptedPage],
     ) -> None:
         self._tools = tools
         self._context = context
@@ -74,13 +74,13 @@ class SubtaskCalls:
         context, left = self._context, self._left_open.get(loop)
         if loop == MAIN:
             if context.web is not None:
-                context.web.left_open = left
+                context.web.interrupted_page = left
             return context
         most = max(FEWEST_SOURCES, context.limits.max_sources // SIDE_BY_SIDE)
         limits = context.limits.model_copy(update={"max_sources": most})
         web = context.web
         if web is not None:
-            web = replace(web, tab=None, left_open=left, lock=asyncio.Lock())
+            web = replace(web, tab=None, interrupted_page=left, lock=asyncio.Lock())
         return replace(
             context, limits=limits, evidence=context.evidence.for_loop(int(loop)), web=web
         )
@@ -140,7 +140,7 @@ class SavedPages:
             self._written = text
 
 
-def left_pages(events: Iterable[Event], state: Path) -> dict[str, LeftPage]:
+def left_pages(events: Iterable[Event], state: Path) -> dict[str, InterruptedPage]:
     """Read the page that each loop had open last, from a record and the browser's state."""
     urls = {e.place.partition("/")[0]: str(e.data["url"]) for e in events if e.type == PAGE_OPEN}
     tabs = _read_state(state).get(TABS, {})
@@ -149,7 +149,7 @@ def left_pages(events: Iterable[Event], state: Path) -> dict[str, LeftPage]:
         tab = tabs.get(loop)
         same_origin = tab is not None and tab["origin"] == origin(url)
         rows = tab["sessionStorage"] if same_origin else ()
-        pages[loop] = LeftPage(url, tuple((row["name"], row["value"]) for row in rows))
+        pages[loop] = InterruptedPage(url, tuple((row["name"], row["value"]) for row in rows))
     return pages
 
 

@@ -24,7 +24,7 @@ from agent.journal.events import AFTER
 from agent.memory.layers import SKILL_SCORE, transcript
 from agent.prompts import prompt
 from agent.protocol.replies import inert, loose_object
-from agent.tools.skill_tools import LONGEST_NAME, LONGEST_SKILL, learn
+from agent.tools.skill_tools import LONGEST_NAME, LONGEST_SKILL, save_skill
 from agent.types import Message
 
 if TYPE_CHECKING:
@@ -301,7 +301,7 @@ class ConversationJobs:
             return
         self.record(BEGUN, job_place(PROPOSE))
         for name, instruction in list(proposed.items())[:PROPOSED]:
-            add = partial(learn, source="auto")
+            add = partial(save_skill, source="auto")
             await self.in_thread(add, self.upkeep, name, instruction, self.now_ms())
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from agent.errors import ToolError, UsageError, WebOutOfReach
-from agent.tools.sources import register
+from agent.tools.sources import register_source
 from agent.types import CheckedReference
 from browser.errors import BrowserError, ExtractError
 from browser.extract import extract_body
@@ -371,7 +371,7 @@ class ReferenceChecker:
         """Make the page of some references a source, if it has a text."""
         first = group[0]
         try:
-            source = register(self.context, page)
+            source = register_source(self.context, page)
         except ToolError as error:
             checked.state = "not_read"
             checked.notes.append(str(error))

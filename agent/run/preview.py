@@ -15,7 +15,7 @@ from agent.models.providers import EXTRACTIVE, find_endpoint, with_price
 from agent.prompts import system_prompt
 from agent.tools.context import Limits, ToolContext
 from agent.tools.registry import tool_specs
-from agent.tools.toolset import available_tools, select
+from agent.tools.toolset import apply_tool_rules, available_tools
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +50,7 @@ def preview(question: str, options: Options, environ: Mapping[str, str]) -> Prev
     endpoint = find_endpoint(options.model, options.base_url, environ, options)
     name = endpoint.name if endpoint else options.model or EXTRACTIVE
     context = ToolContext(question, Evidence(), Limits())
-    tools = select(available_tools(context), options).registry()
+    tools = apply_tool_rules(available_tools(context), options).registry()
     native = endpoint is not None and endpoint.native
     system = system_prompt(
         tools,

@@ -12,7 +12,7 @@ from agent.loop.subtasks import left_pages
 from agent.protocol.results import CallResult
 from agent.run.record import ResumedModel, once_each
 from agent.tools.context import Limits, ToolContext
-from agent.tools.policy import result_data
+from agent.tools.policy import result_event_data
 from agent.tools.web_tools import WEB_TOOLS, fetch_result, read_result
 from browser.net.url import normalize
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from agent.models.base import Model
     from agent.protocol.results import Caller
     from agent.run.record import RunRecord
-    from agent.tools.context import LeftPage, Record
+    from agent.tools.context import InterruptedPage, Record
     from agent.types import Message, ToolCall
 
 
@@ -79,7 +79,7 @@ class PriorRun:
         has_persons_state = bool(states - {None, own_state})
         return not self.resumed or has_persons_state or Kind.PAGE in self.origins_read
 
-    def left_open(self) -> dict[str, LeftPage]:
+    def left_open(self) -> dict[str, InterruptedPage]:
         """Return the page that each loop had open, to be opened again when it is needed."""
         if not self.resumed:
             return {}
@@ -138,7 +138,7 @@ class ResumedCalls:
             error = "outcome unknown: the run was cut off while this was being done"
             hint = "It is not repeated. Look whether it took effect."
             result = CallResult(call.name, {"error": error}, hint=hint)
-            self._write("tool.result", place, **result_data(call, result))
+            self._write("tool.result", place, **result_event_data(call, result))
             return result
 
         return unknown
@@ -175,7 +175,7 @@ class RecordedWebCalls:
         )
 
         def finish() -> CallResult:
-            self._write("tool.result", place, **result_data(call, result))
+            self._write("tool.result", place, **result_event_data(call, result))
             return result
 
         return finish
@@ -217,6 +217,6 @@ def _arguments(name: str, param: str) -> Any:
     """Parse the arguments of a web tool; None for other tools and for wrong arguments."""
     tool = _TOOLS.get(name)
     try:
-        return tool.read(param).arguments if tool else None
+        return tool.parse(param).arguments if tool else None
     except ToolError:
         return None

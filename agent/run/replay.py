@@ -20,7 +20,7 @@ from agent.loop.orchestrator import Orchestrator
 from agent.models.base import Task
 from agent.run.outcome import INTERRUPT, Ledger, add_values, answer_by_rules
 from agent.run.record import ResumedModel
-from agent.tools.context import unrecorded
+from agent.tools.context import no_record
 from agent.tools.toolset import guides_for
 
 if TYPE_CHECKING:
@@ -65,11 +65,11 @@ async def replay(record: RunRecord) -> Report:
         RecordedCalls(record),
         budget,
         record.system,
-        unrecorded,
+        no_record,
         build_context,
         effort=EFFORTS[options.get("depth", "standard")],
         as_report=bool(options.get("report")),
-        guides=partial(guides_for, noted=tools),
+        guides=partial(guides_for, selection=tools),
         context_window=int(options.get("context_window", CONTEXT_WINDOW)),
         objections=lambda _text, place: reviews.get(place, {}).get("said"),
     )
@@ -90,7 +90,7 @@ async def replay(record: RunRecord) -> Report:
     if record.schema is not None:
         from agent.evidence.schema import Schema  # noqa: PLC0415 - few runs have one
 
-        gate = Gate(work, evidence, unrecorded, verdicts=verdicts)
+        gate = Gate(work, evidence, no_record, verdicts=verdicts)
         await add_values(report, result.text, Schema(record.schema), gate)
     return report
 

@@ -111,7 +111,7 @@ class RunServices:
         self.context = ToolContext(
             question=question,
             evidence=self.evidence,
-            limits=Limits.of(options),
+            limits=Limits.from_options(options),
             record=self.record,
             keep=self.folder.keep,
             outgoing=Outgoing(provenance),

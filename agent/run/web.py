@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from agent.config import host_port
 from agent.errors import UsageError, WebOutOfReach
-from agent.tools.context import Web, unrecorded
+from agent.tools.context import Web, no_record
 from browser.errors import AttachFailed, BrowserError, BrowserMissing, SearchError, SessionError
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
@@ -47,7 +47,7 @@ _QUERY: Final = "{query}"
 
 @asynccontextmanager
 async def open_web(
-    options: Options, environ: Mapping[str, str], record: Record = unrecorded
+    options: Options, environ: Mapping[str, str], record: Record = no_record
 ) -> AsyncIterator[Web]:
     """Open the web of a run; everything is closed when the block is left.
 
@@ -85,7 +85,7 @@ async def open_web(
             Crawler(reader, polite),
             None if attached else polite,  # robots.txt binds a robot, not the person's own browser
             {name: value for name, value in filters.items() if value},
-            in_sight=bool(options.headed or attached),
+            is_visible=bool(options.headed or attached),
             fresh=options.fresh,
             solver=await _open_solver(stack, options, environ),
         )

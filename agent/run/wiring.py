@@ -16,15 +16,15 @@ from agent.loop.subtasks import SavedPages, SubtaskCalls
 from agent.models.base import sees, uses_native_tools
 from agent.prompts import BROWSING, CITING, system_prompt
 from agent.run.models import RedactingModel
-from agent.tools.registry import from_functions, tool_specs
+from agent.tools.registry import tool_specs, tools_from_functions
 from agent.tools.rephrasing import Rephraser
 from agent.tools.skill_tools import skills_block
 from agent.tools.toolset import (
-    ObservedCalls,
+    ProvenanceCalls,
+    apply_tool_rules,
     available_tools,
     guides_for,
     plugin_tools,
-    select,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from agent.run.services import RunServices
     from agent.tools.context import ToolContext
     from agent.tools.registry import Registry, Tool
-    from agent.tools.toolset import Selected
+    from agent.tools.toolset import ToolSelection
     from agent.types import Message
 
 
@@ -51,7 +51,7 @@ async def select_tools(
     tasks: Callable[[Options], Sequence[Tool]] | None = None,
     config: bool = False,
     connect: bool = True,
-) -> Selected:
+) -> ToolSelection:
     """Select the tools of a run among its caller's, ours, plug-ins' and those of MCP servers.
 
     `functions` are the caller's tools; `tasks` makes the tools that schedule something, where the
@@ -60,7 +60,7 @@ async def select_tools(
     settings of a server.
     """
     # Each tool with the reason why it is unavailable. Of two tools with one name the first counts.
-    candidates = [(tool, "") for tool in from_functions(functions or {})]
+    candidates = [(tool, "") for tool in tools_from_functions(functions or {})]
     candidates += available_tools(context)
     candidates += [(tool, "") for tool in plugin_tools(options.tool)]
     diagnostics: list[str] = []
@@ -78,16 +78,16 @@ async def select_tools(
         connected = await stack.enter_async_context(opened)
         candidates += [(tool, "") for tool in connected.tools]
         diagnostics = connected.diagnostics
-    return select(candidates, options, diagnostics)
+    return apply_tool_rules(candidates, options, diagnostics)
 
 
 def new_orchestrator(
-    services: RunServices, model: Model, builder: ContextBuilder, tools: Selected
+    services: RunServices, model: Model, builder: ContextBuilder, tools: ToolSelection
 ) -> Orchestrator:
     """Make the orchestrator of a run: its model, its tools and its system prompt."""
     context, options, prior = services.context, services.options, services.inputs.prior
     context.vision = options.vision and sees(model)
-    registry, offered = tools.registry(), tools.for_record(options)
+    registry, offered = tools.registry(), tools.to_record(options)
     services.write("tools.offered", **offered)
     system = _build_system_prompt(model, registry, services)
     saved = SavedPages(services.folder, services.write, options.storage_state)
@@ -101,7 +101,7 @@ def new_orchestrator(
         model, calls = prior.model(model), prior.calls(calls, services.journal)
     # Observation is around recorded calls as well: what they brought into the context decides what
     # the rest of the run may send.
-    calls = ObservedCalls(calls, context.provenance, context.files)
+    calls = ProvenanceCalls(calls, context.provenance, context.files)
     rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
     context.rephrase = rephraser.ask
 
@@ -127,7 +127,7 @@ def new_orchestrator(
         effort=options.effort,
         as_report=options.report,
         objections=SectionGate(services.evidence, services.record),
-        guides=partial(guides_for, noted=offered),
+        guides=partial(guides_for, selection=offered),
         context_window=options.context_window,
     )
 

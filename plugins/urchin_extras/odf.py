@@ -89,10 +89,11 @@ class _OdfReader:
     def _row(self, element: etree._Element) -> None:
         cells: list[str] = []
         for cell in element:
-            said = (
-                p for p in cell.iter(_PARAGRAPH) if next(p.iterancestors(_COMMENT), None) is None
+            paragraphs = (
+                "".join(_text(paragraph))
+                for paragraph in cell.iter(_PARAGRAPH)
+                if next(paragraph.iterancestors(_COMMENT), None) is None
             )
-            paragraphs = ("".join(_text(p)) for p in said)
             text = " ".join(filter(None, paragraphs))
             cells += [text] * _repeated(cell, "columns")
         while cells and not cells[-1]:

@@ -128,9 +128,9 @@ class OpenReview(DeclaredPlatform):
 
 def _signed(record: Record) -> Record:
     """A submission by its authors; a reply by what its signature ends in."""
-    said = dict(record.fields)
-    author = said.pop("authors", None) or (record.author or "").rpartition("/")[2]
-    return replace(record, author=author.replace("_", " ") or None, fields=said,
+    fields = dict(record.fields)
+    author = fields.pop("authors", None) or (record.author or "").rpartition("/")[2]
+    return replace(record, author=author.replace("_", " ") or None, fields=fields,
                    items=tuple(map(_signed, record.items)))  # fmt: skip
 
 
