@@ -172,7 +172,11 @@ def _thread(page: SitePage, kind: str) -> Record | None:
     found = page.soup.select(_COMMENTS)
     known = set(map(id, found))
     outer = [block for block in found if not any(id(above) in known for above in block.parents)]
-    posts = [post for block in (first, *outer) if block and (post := _comment(page, block))]
+    posts = [post for block in outer if (post := _comment(page, block))]
+    if first is not None:
+        # Without the words of the first post, those of a reply are not the thread's.
+        head = _comment(page, first)
+        posts = [head, *posts] if head else []
     title = record.title or page.meta["og:title"].partition(" · ")[0]
     if not posts or not title:
         return None
