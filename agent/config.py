@@ -112,6 +112,7 @@ class Options(BaseModel):
     budget_month: float | None = Field(None, gt=0)
     max_tokens: int | None = Field(None, ge=1_000)
     timeout: float | None = Field(None, gt=0)
+    # `schema` itself is a method of pydantic's models.
     schema_file: Path | dict[str, Any] | None = Field(None, alias="schema")
     max_sources: int | None = Field(None, ge=1)
     continue_run: str | None = None
@@ -144,7 +145,7 @@ class Options(BaseModel):
     @field_validator("allow", "deny", "allow_private")
     @classmethod
     def _hosts(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        # Of a URL or a network only the host would count, and nobody would be told.
+        # Of a URL or a network only the host would count: not what was meant.
         if wrong := [value for value in values if "/" in value]:
             message = "{value} should be a host such as example.org or 127.0.0.1:8080"
             raise PydanticCustomError("host", message, {"value": repr(wrong[0])})
@@ -156,7 +157,7 @@ class Options(BaseModel):
         return EFFORTS[self.depth]
 
     def without_servers(self) -> Options:
-        """Give the same settings with the tools of MCP servers off."""
+        """The same settings with the tools of MCP servers off."""
         gates = tuple(gate for gate in self.tool_sources if gate != "mcp")
         return self.model_copy(update={"tool_sources": gates})
 
@@ -258,13 +259,14 @@ class Flags(TypedDict, total=False):
     dry_run: bool | None
 
 
-def load_options(given: Mapping[str, Any], *, config: bool = False) -> Options:
-    """Check settings; with `config` the environment and the file count below what is given.
+def load_options(values: Mapping[str, Any], *, config: bool = False) -> Options:
+    """Check settings; with `config`, environment and file fill in what `values` leave out.
 
     Raises `UsageError` that names the setting and what is wrong with it.
     """
     below = {**file_settings()[0], **read_environment(os.environ)} if config else {}
-    return _validated({**below, **{key: v for key, v in given.items() if v is not None}})
+    named = {name: value for name, value in values.items() if value is not None}
+    return _validated({**below, **named})
 
 
 def _validated(values: dict[str, Any]) -> Options:

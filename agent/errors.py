@@ -43,7 +43,7 @@ class ResearchError(Exception):
             self.hint = hint
 
 
-def error_kind(name: str) -> type[ResearchError]:
+def error_class(name: str) -> type[ResearchError]:
     """The class of an error by the name that a record has of it; the base for any other."""
     kinds = [ResearchError]
     for kind in kinds:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write_whole(path: Path, body: bytes, *, private: bool = False) -> None:
+def write_atomic(path: Path, body: bytes, *, private: bool = False) -> None:
     """Write a file, on disk when this returns; whole, or as it was where `OSError` is raised.
 
     `private` is for its owner alone, and takes the place of a link; else the file that a link leads
@@ -42,7 +42,7 @@ def write_file(path: Path, body: bytes, *, private: bool = False) -> None:
     """Write a file that a person named, and its folders; raises `UsageError`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, body, private=private)
+        write_atomic(path, body, private=private)
     except OSError as error:
         raise UsageError(
             f"cannot write {path}: {error.strerror}", hint="Name a file in a folder of yours."

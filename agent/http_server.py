@@ -1,4 +1,4 @@
-"""Serving HTTP to whoever may ask: on loopback unless told otherwise, and behind a token.
+"""Serving HTTP behind a token, on loopback unless another address is named.
 
 A page of another site gets nowhere: it has no token, and a Host that it made up for our address
 (DNS rebinding), or its own Origin, is refused before the token is looked at.
@@ -152,7 +152,7 @@ class TokenAuth:
 
 
 def _is_secret(shown: bytes, secret: str) -> bool:
-    """Compare with a secret, in a time that tells nothing of it."""
+    """Compare with a secret in constant time."""
     return hmac.compare_digest(shown, secret.encode())
 
 

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
 from agent.errors import UsageError
-from agent.files import write_whole
+from agent.files import write_atomic
 from agent.limits import LimitSettings, WikiRules
 from browser.text.words import clean
 
@@ -153,7 +153,7 @@ class Wiki:
                 raise UsageError(
                     f"{path!r} leads out of the wiki", hint="Remove the symbolic link."
                 )
-            write_whole(file, text.encode(), private=True)
+            write_atomic(file, text.encode(), private=True)
         except OSError as error:
             raise UsageError(
                 f"cannot write {file}: {error.strerror}", hint="Name another wiki with --wiki."

@@ -1,4 +1,4 @@
-"""A report as messages: plain text, cut at the ends of sentences."""
+"""A report as chat messages: plain text, cut at the ends of sentences."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 MOST_MESSAGES = 3
 """An answer of more messages than that is a file: nobody reads it in a chat."""
-_WORDS = {
+_STATUS_TEXT = {
     "not_found": "I found nothing that answers this.",
     "partial": "I stopped early; this is what is known so far.",
 }
-_MARKS = re.compile(r"(?:\s*\[\d{1,3}\])*\s*")
-_WHOLE = "… The whole answer, with its sources, is in the file."
+_MARKERS = re.compile(r"(?:\s*\[\d{1,3}\])*\s*")
+_MORE = "… The whole answer, with its sources, is in the file."
 
 
 def answer_text(report: Report) -> str:
@@ -44,7 +44,7 @@ def answer_text(report: Report) -> str:
         for s in report.sources
     ]
     blocks = [
-        _WORDS.get(report.status, ""),
+        _STATUS_TEXT.get(report.status, ""),
         why,
         report_view.low_confidence_warning(report),
         plain_text(report.answer),
@@ -59,8 +59,8 @@ def split_answer(text: str, longest: int) -> tuple[list[str], bool]:
     pieces = split_text(text, longest)
     if len(pieces) <= MOST_MESSAGES:
         return pieces, False
-    head = split_text(text, longest - length(_WHOLE) - 2)[: MOST_MESSAGES - 1]
-    return [*head[:-1], f"{head[-1]}\n\n{_WHOLE}"], True
+    head = split_text(text, longest - length(_MORE) - 2)[: MOST_MESSAGES - 1]
+    return [*head[:-1], f"{head[-1]}\n\n{_MORE}"], True
 
 
 def split_text(text: str, longest: int) -> list[str]:
@@ -79,22 +79,18 @@ def split_text(text: str, longest: int) -> list[str]:
 
 
 def _units(text: str, longest: int) -> Iterable[str]:
-    """Give pieces that belong together, each short enough, which add up to the text."""
+    """Cut a text into paragraphs, sentences or words, each short enough, that add up to it."""
     for paragraph in text.splitlines(keepends=True):
         if length(paragraph) <= longest:
             yield paragraph
             continue
-        ends = [_end(paragraph, span.end) for span in sentences(paragraph)]
+        # a sentence ends behind its markers: a source stays with what it carries
+        found = [_MARKERS.match(paragraph, span.end) for span in sentences(paragraph)]
+        ends = [markers.end() for markers in found if markers]
         at = 0
         for end in [*ends[:-1], len(paragraph)]:
             yield from _words(paragraph[at:end], longest)
             at = end
-
-
-def _end(text: str, at: int) -> int:
-    """Give where a sentence ends with its markers: a source stays with what it carries."""
-    marks = _MARKS.match(text, at)
-    return marks.end() if marks else at
 
 
 def _words(sentence: str, longest: int) -> Iterable[str]:
@@ -108,9 +104,9 @@ def _words(sentence: str, longest: int) -> Iterable[str]:
 
 
 def plain_text(markdown: str) -> str:
-    """Give Markdown without its signs: services have signs of their own, or none."""
+    """Return Markdown as plain text: services have markup of their own, or none."""
     tokens = MarkdownIt("commonmark", {"html": False}).parse(markdown)
-    said: list[str] = []
+    texts: list[str] = []
     depth = 0
     mark, listed = "", False
     for token in tokens:
@@ -122,12 +118,12 @@ def plain_text(markdown: str) -> str:
             mark = "  " * (depth - 1) + (f"{token.info}. " if token.info else "• ")
         elif token.type in {"inline", "fence", "code_block"}:
             between = "\n" if mark and listed else "\n\n"
-            said.append(f"{between if said else ''}{mark}{_said(token)}")
+            texts.append(f"{between if texts else ''}{mark}{_text_of(token)}")
             mark, listed = "", depth > 0
-    return "".join(said)
+    return "".join(texts)
 
 
-def _said(token: Token) -> str:
+def _text_of(token: Token) -> str:
     if not token.children:
         return token.content.rstrip("\n")
     breaks = {"softbreak", "hardbreak"}

@@ -79,8 +79,8 @@ class Outbound:
 
 
 MALFORMED = (KeyError, TypeError, AttributeError, ValueError, IndexError)
-"""What reading data raises that is not of the form that its service describes."""
-Take = Callable[[Inbound], Awaitable[None]]
+"""Errors of reading data that is not of the form that its service describes."""
+MessageHandler = Callable[[Inbound], Awaitable[None]]
 """Takes a message: it is on disk when this returns, so that the service may forget it."""
 
 
@@ -99,11 +99,11 @@ class ChannelLink:
 
 
 class Notebook(ABC):
-    """What a channel keeps in mind between starts."""
+    """What a channel remembers between starts."""
 
     @abstractmethod
     def note(self, key: str) -> str:
-        """Give a note, or nothing."""
+        """Return a note, or nothing."""
 
     @abstractmethod
     def keep(self, key: str, value: str) -> None:
@@ -131,11 +131,11 @@ class Channel(ABC):
 
     @classmethod
     def places(cls, settings: Any) -> tuple[str, ...]:
-        """Give addresses that the settings name beside `url`; they may be private ones."""
+        """Return addresses that the settings name beside `url`; they may be private ones."""
         return (settings.url,) if settings.url else ()
 
     @abstractmethod
-    async def listen(self, take: Take) -> None:
+    async def listen(self, take: MessageHandler) -> None:
         """Hand each message to `take`, until the connection is lost.
 
         Raises `UsageError` for what no other try mends, such as a wrong token.
@@ -150,7 +150,7 @@ class Channel(ABC):
 
     @abstractmethod
     async def check(self) -> str:
-        """Say as whom the service knows us. Raises as `send` does."""
+        """Return the name by which the service knows us. Raises as `send` does."""
 
     async def fetch(self, file: str) -> Attachment:
         """Bring a file of a message. Raises as `send` does."""
@@ -160,7 +160,7 @@ class Channel(ABC):
         """Show that an answer is being worked on, where the service can."""
 
     def read(self, parse: Callable[[Any], Inbound | None], data: Any) -> Inbound | None:
-        """Read a message; one of a form that nobody told us of is left out, and told."""
+        """Parse a message; one of an unknown form is left out, with a word to who runs it."""
         try:
             return parse(data)
         except MALFORMED as error:
@@ -168,28 +168,24 @@ class Channel(ABC):
             return None
 
     def key(self, name: str) -> str:
-        """Give a secret. Raises `UsageError` where it is not set."""
+        """Return a secret. Raises `UsageError` where it is not set."""
         variable = self.settings.keys.get(name) or self.keys[name]
         value = self.link.environ.get(variable, "")
         if not value:
-            said = f"{variable} is not set, which {self.settings.kind} wants"
-            raise UsageError(said, hint=f"`research keys set {variable}` keeps it.")
+            hint = f"`research keys set {variable}` keeps it."
+            raise UsageError(f"{variable} is not set, which {self.settings.kind} wants", hint=hint)
         return value
 
 
-_REFUSING = frozenset({401, 403})
-
-
-def answered(answer: httpx2.Response, what: str) -> Any:
-    """Give the JSON of an answer. Raises `UsageError` for a token that is none, else `NotSent`."""
-    if answer.status_code in _REFUSING:
-        raise UsageError(
-            f"{what}: {said_by(answer)}", hint="Look at the token, and what it may do."
-        )
-    if not answer.is_success:
-        raise NotSent(f"{what}: {said_by(answer)}")
+def response_json(response: httpx2.Response, what: str) -> Any:
+    """Read the JSON of a response. Raises `UsageError` for a refused token, else `NotSent`."""
+    if response.status_code in (401, 403):
+        hint = "Look at the token, and what it may do."
+        raise UsageError(f"{what}: {_error_text(response)}", hint=hint)
+    if not response.is_success:
+        raise NotSent(f"{what}: {_error_text(response)}")
     try:
-        body = answer.json() if answer.content else {}
+        body = response.json() if response.content else {}
     except ValueError as error:
         raise NotSent(f"{what} was answered with what is no JSON") from error
     if not isinstance(body, dict):
@@ -197,13 +193,14 @@ def answered(answer: httpx2.Response, what: str) -> Any:
     return body
 
 
-def said_by(answer: httpx2.Response) -> str:
-    """Say what a service says of a failure, in the forms that they have."""
+def _error_text(response: httpx2.Response) -> str:
+    """Return what a service says of a failure, in the forms that they have."""
     try:
-        body = answer.json()
+        body = response.json()
     except ValueError:
         body = {}
-    error = body.get("error") if isinstance(body, dict) else None
-    within = error if isinstance(error, dict) else body if isinstance(body, dict) else {}
-    words = within.get("description") or within.get("message") or (error or "")
-    return f"{answer.status_code} {words or answer.reason_phrase}"[:300]
+    body = body if isinstance(body, dict) else {}
+    error = body.get("error")
+    details = error if isinstance(error, dict) else body
+    words = details.get("description") or details.get("message") or error or ""
+    return f"{response.status_code} {words or response.reason_phrase}"[:300]

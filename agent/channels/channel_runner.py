@@ -1,10 +1,11 @@
-"""Running channels: opened from their settings, listened to, connected again when cut off."""
+"""Running channels: their settings, opening, listening, and reconnecting; notices through them."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
     from agent.notify.notice import Notice
     from agent.notify.targets import Sender
 
-EXTRA = ("telegram", "discord", "slack", "whatsapp", "email")
+_EXTRA = ("telegram", "discord", "slack", "whatsapp", "email")
 """What the package of plug-ins `urchin-extras` brings."""
-_LASTS_S = 60.0
+_STABLE_S = 60.0
 """A connection that held so long was a good one: the next try is at once."""
 
 
@@ -41,15 +42,19 @@ def channel_settings(options: Options) -> dict[str, tuple[type[Channel], Channel
 
 
 def check_settings(name: str, row: Any) -> tuple[type[Channel], ChannelSettings]:
-    """Check the settings of one channel. Raises `UsageError`."""
+    """Return the class and the settings of one channel. Raises `UsageError`."""
     if not isinstance(row, dict):
         raise UsageError(f"channels.{name} is no table of settings")
     kind = str(row.get("kind", name))
-    made = class_of(kind)
+    channel: type[Channel] | None = find_plugin("channels", kind)
+    if channel is None:
+        known = ", ".join(one.name for one in plugins("channels"))
+        extra = f"`pip install urchin-extras` brings {', '.join(_EXTRA)}."
+        hint = f"There are {known}." if known and kind not in _EXTRA else extra
+        raise UsageError(f"no channel is of the kind {kind!r}", hint=hint)
+    fields = {"kind": kind, **{key.replace("-", "_"): value for key, value in row.items()}}
     try:
-        settings = made.Settings(
-            **{"kind": kind, **{k.replace("-", "_"): v for k, v in row.items()}}
-        )
+        settings = channel.Settings(**fields)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
@@ -57,22 +62,19 @@ def check_settings(name: str, row: Any) -> tuple[type[Channel], ChannelSettings]
             f"channels.{name}.{where}: {first['msg']}", hint="See docs/channels.md."
         ) from error
     load_options(settings.run)
-    return made, settings
+    return channel, settings
 
 
-def class_of(kind: str) -> type[Channel]:
-    """Find the class of a kind among the plug-ins. Raises `UsageError`."""
-    made: type[Channel] | None = find_plugin("channels", kind)
-    if made is None:
-        known = ", ".join(one.name for one in plugins("channels"))
-        brought = f"`pip install urchin-extras` brings {', '.join(EXTRA)}."
-        hint = f"There are {known}." if known and kind not in EXTRA else brought
-        raise UsageError(f"no channel is of the kind {kind!r}", hint=hint)
-    return made
+def _settings_named(name: str, options: Options) -> tuple[type[Channel], ChannelSettings]:
+    if name not in options.channels:
+        raise UsageError(
+            f"no channel is called {name!r}", hint="`research channels list` names them."
+        )
+    return check_settings(name, options.channels[name])
 
 
 @asynccontextmanager
-async def opened(
+async def open_channel(
     name: str,
     options: Options,
     *,
@@ -81,18 +83,20 @@ async def opened(
     backoff: float = BACKOFF_S,
 ) -> AsyncIterator[tuple[Channel, Inbox]]:
     """Open a channel, which reaches its own service and nothing else; raises `UsageError`."""
-    made, settings = check_settings(name, _row(name, options))
-    private = tuple(map(host_and_port, made.places(settings)))
+    channel, settings = _settings_named(name, options)
+    private = tuple(map(host_and_port, channel.places(settings)))
+    own = (host_and_port(channel.url),) if channel.url else ()
     policy = EgressPolicy(
-        allow_hosts=(*made.hosts, *private, *([host_and_port(made.url)] if made.url else ())),
+        allow_hosts=(*channel.hosts, *private, *own),
         deny_hosts=options.deny,
-        allow_private=private,
+        allow_private=private,  # a server that the person named may be their own
         upstream_proxy=options.proxy,
     )
     inbox = Inbox(options.data, name)
     try:
         async with Egress(policy) as egress, ServiceClient(egress, backoff=backoff) as http:
-            yield made(settings, ChannelLink(http, egress.proxy_url, environ, inbox, say)), inbox
+            link = ChannelLink(http, egress.proxy_url, environ, inbox, say)
+            yield channel(settings, link), inbox
     finally:
         inbox.close()
 
@@ -112,16 +116,21 @@ async def run_channels(
     on, or another process runs one on the same data folder.
     """
     for name in names:
-        check_settings(name, _row(name, options))
-    secrets = os.environ if environ is None else environ
+        _settings_named(name, options)
     folder = private_folder(options.data / "channels")
+    open_ = partial(
+        open_channel,
+        options=options,
+        environ=os.environ if environ is None else environ,
+        say=say,
+        backoff=backoff,
+    )
 
-    async def one(name: str) -> UsageError | None:
-        lock = FileLock(folder / f"{name}.lock", timeout=0)
+    async def run(name: str) -> UsageError | None:
         try:
-            with lock:
-                opening = opened(name, options, environ=secrets, say=say, backoff=backoff)
-                async with opening as (channel, inbox):
+            # two processes on one service would both answer each message
+            with FileLock(folder / f"{name}.lock", timeout=0):
+                async with open_(name) as (channel, inbox):
                     dialogue = answer(name, channel, inbox, options, say, backoff)
                     await _listen(name, channel, dialogue, say, backoff)
         except Timeout:
@@ -131,7 +140,7 @@ async def run_channels(
             return error
         raise AssertionError("a channel is listened to until it is cancelled")
 
-    failed = [error for error in await asyncio.gather(*map(one, names)) if error is not None]
+    failed = [error for error in await asyncio.gather(*map(run, names)) if error is not None]
     if failed:
         raise failed[0]
 
@@ -139,10 +148,10 @@ async def run_channels(
 async def _listen(
     name: str, channel: Channel, dialogue: Dialogue, say: Callable[[str], None], backoff: float
 ) -> None:
-    """Listen, and again whenever the connection is lost, after a longer and longer while."""
+    """Listen, and reconnect with backoff whenever the connection is lost."""
     loop = asyncio.get_running_loop()
     attempt = 0
-    dialogue.go_on()
+    dialogue.resume()
     try:
         while True:
             began = loop.time()
@@ -152,7 +161,7 @@ async def _listen(
             except UsageError:
                 raise
             except (ResearchError, BrowserError, OSError, *MALFORMED) as error:
-                attempt = 0 if loop.time() - began > _LASTS_S else attempt + 1
+                attempt = 0 if loop.time() - began > _STABLE_S else attempt + 1
                 say(f"{name}: cut off: {error}")
             await asyncio.sleep(backoff_delay(attempt, backoff))
     finally:
@@ -163,43 +172,31 @@ async def check_channel(
     name: str, options: Options, *, environ: Mapping[str, str], say: Callable[[str], None]
 ) -> str:
     """Ask a service as whom it knows us. Raises `UsageError`, `NotSent`."""
-    async with opened(name, options, environ=environ, say=say) as (channel, _):
+    async with open_channel(name, options, environ=environ, say=say) as (channel, _):
         try:
             return await channel.check()
         except BrowserError as error:
             raise NotSent(f"{name}: {error}", hint=error.hint) from error
 
 
-def channel_senders(
-    options: Options, *, environ: Mapping[str, str], say: Callable[[str], None] = lambda _: None
-) -> dict[str, Sender]:
-    """Give the ways by which `agent.notify` tells somebody in a channel: `NAME:THREAD`."""
+def channel_senders(options: Options, *, environ: Mapping[str, str]) -> dict[str, Sender]:
+    """Return what sends a notice of `agent.notify` to a thread of each channel: `NAME:THREAD`."""
 
-    def way(name: str) -> Sender:
-        async def tell(where: str, notice: Notice) -> None:
-            async with opened(name, options, environ=environ, say=say) as (channel, _):
-                await _tell(channel, where, notice)
+    async def send(name: str, thread: str, notice: Notice) -> None:
+        opening = open_channel(name, options, environ=environ, say=lambda _: None)
+        async with opening as (channel, _):
+            await _send_notice(channel, thread, notice)
 
-        return tell
-
-    return {name: way(name) for name in options.channels}
+    return {name: partial(send, name) for name in options.channels}
 
 
-async def _tell(channel: Channel, where: str, notice: Notice) -> None:
+async def _send_notice(channel: Channel, thread: str, notice: Notice) -> None:
     text = "\n\n".join(filter(None, (notice.subject, plain_text(notice.text), notice.url)))
     if channel.whole:
-        return await channel.send(where, Outbound(text, files=notice.files, id=notice.id))
+        await channel.send(thread, Outbound(text, files=notice.files, id=notice.id))
+        return
     pieces, _ = split_answer(text, channel.longest)
     for n, piece in enumerate(pieces):
-        await channel.send(where, Outbound(piece, id=f"{notice.id[-20:]}-{n}"))
+        await channel.send(thread, Outbound(piece, id=f"{notice.id[-20:]}-{n}"))
     for n, file in enumerate(notice.files):
-        await channel.send(where, Outbound("", files=(file,), id=f"{notice.id[-20:]}-f{n}"))
-    return None
-
-
-def _row(name: str, options: Options) -> Any:
-    if name not in options.channels:
-        raise UsageError(
-            f"no channel is called {name!r}", hint="`research channels list` names them."
-        )
-    return options.channels[name]
+        await channel.send(thread, Outbound("", files=(file,), id=f"{notice.id[-20:]}-f{n}"))

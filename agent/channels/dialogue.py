@@ -1,7 +1,7 @@
-"""A channel's messages, from the sender's first word to the last part of the answer.
+"""The dialogue of a channel: messages become commands, replies to a run, or runs of their own.
 
-Only those on the allow-list are heard: they are the person. What they forward or quote, and their
-files, are words of others, and go into a run as files.
+Only senders on the allow-list are answered: they are the person. What they forward or quote, and
+their files, are words of others, and go into a run as files.
 """
 
 from __future__ import annotations
@@ -12,24 +12,23 @@ from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent.channels.answer_text import answer_text, split_answer
 from agent.channels.channel import Outbound
-from agent.channels.inbox import DONE, FAILED, HELD, SENT, TRYING, UNKNOWN, WAITING, Part
+from agent.channels.delivery import AnswerDelivery
+from agent.channels.inbox import DONE, HELD, WAITING, Part
 from agent.errors import NotSent, ResearchError, UsageError
-from agent.export import writer
-from agent.files import write_whole
+from agent.files import write_atomic
 from agent.journal.runs import Runs
 from agent.notify.notice import Attachment
-from agent.notify.service_client import backoff_delay
 from agent.run.outcome import FINAL
 from agent.run.research import research
 from agent.run.resume import resume_run
 from agent.types import Report
-from browser.errors import BrowserError, ConnectFailed
+from browser.errors import BrowserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -38,11 +37,12 @@ if TYPE_CHECKING:
     from agent.channels.inbox import Inbox
     from agent.config import Options
     from agent.journal.events import Event
+    from agent.journal.runs import RunFolder
 
 AT_ONCE = 2
 """Runs of a channel side by side; those of one sender come one after the other."""
 _PATIENCE_S = 600.0
-"""Who has not answered after ten minutes is not coming."""
+"""How long a run waits for the person: who has not answered by then is not coming."""
 _BUSY_S = 8.0
 _MOST_FILES = 8
 _HELP = (
@@ -55,15 +55,15 @@ _BUTTONS = (("yes", "Yes"), ("site", "Yes, on all of this site"), ("no", "No"))
 
 
 @dataclass(slots=True)
-class _Asked:
-    """A question that waits for the person: by buttons, or in words."""
+class _PersonQuestion:
+    """A question of a run that waits for the person: by buttons, or in words."""
 
     code: str
-    said: asyncio.Future[str] = field(repr=False)
+    reply: asyncio.Future[str] = field(repr=False)
 
 
 class Dialogue:
-    """The conversations of one channel. `say` tells who runs it, `again` is the first wait (s)."""
+    """The conversations of one channel. `say` tells who runs it, `backoff` is a first wait (s)."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Dialogue:
         inbox: Inbox,
         options: Options,
         say: Callable[[str], None],
-        again: float = 0.5,
+        backoff: float = 0.5,
     ) -> None:
         self._name = name
         self._channel = channel
@@ -80,73 +80,53 @@ class Dialogue:
         self._inbox = inbox
         self._data = options.data
         self._say = say
-        self._again = again
+        self._delivery = AnswerDelivery(name, channel, inbox, Runs(options.data), say, backoff)
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._slots = asyncio.Semaphore(AT_ONCE)
-        self._asked: dict[tuple[str, str], _Asked] = {}
+        self._questions: dict[tuple[str, str], _PersonQuestion] = {}
         self._running: dict[str, tuple[str, asyncio.Future[Any]]] = {}
         self._tasks: set[asyncio.Future[Any]] = set()
 
-    def go_on(self) -> None:
-        """Go on with what was taken before the last end."""
+    def resume(self) -> None:
+        """Answer the messages that were left when the process ended."""
         for message in self._inbox.waiting():
-            self._begin(self._answer(message))
+            self._start(self._answer(message))
 
     async def close(self) -> None:
-        """Stop what is under way; it goes on at the next start."""
+        """Stop all runs; they are resumed at the next start."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def settled(self) -> None:
-        """Wait until nothing is under way."""
-        while self._tasks:
-            await asyncio.wait(self._tasks)
-
-    async def take(self, message: Inbound) -> None:
-        """Take a message: it is on disk when this returns."""
-        if message.sender not in self._settings.allow:
-            await self._refuse(message)
-            return
-        if not self._inbox.add(message, DONE if self._answers(message) else WAITING):
-            return
-        if self._answers(message):
-            asked = self._asked.pop((message.thread, message.sender))
-            asked.said.set_result(message.choice.partition(":")[2] or message.text)
-            return
-        self._begin(self._follow(message))
-
-    def _follow(self, message: Inbound) -> Coroutine[Any, Any, None]:
-        """Give what a message asks for: a command, an answer, or a word on what to do."""
-        word, _, rest = message.text.strip().partition(" ")
-        if message.choice:
-            return self._reply(message, "That question is over.")
-        if word == "/new":
-            return self._reply(message, self._new(message))
-        if word == "/stop":
-            return self._reply(message, self._stop(message))
-        if word == "/report":
-            return self._report(message, rest.strip() or ".md")
-        if word in {"/start", "/help"}:
-            return self._reply(message, _HELP)
-        if message.text.strip():
-            return self._answer(message)
-        if message.quoted or message.files:
-            return self._reply(message, "What do you want to know about it?", state=HELD)
-        return self._reply(message, _HELP)
-
-    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
-        task.add_done_callback(self._over)
+        task.add_done_callback(self._task_done)
 
-    def _over(self, task: asyncio.Future[Any]) -> None:
+    def _task_done(self, task: asyncio.Future[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             self._say(f"{self._name}: {type(error).__name__}: {error}")
 
+    # Messages
+
+    async def take(self, message: Inbound) -> None:
+        """Receive a message: it is on disk when this returns."""
+        if message.sender not in self._settings.allow:
+            await self._refuse(message)
+            return
+        is_reply = self._is_reply(message)
+        if not self._inbox.add(message, DONE if is_reply else WAITING):
+            return
+        if is_reply:
+            question = self._questions.pop((message.thread, message.sender))
+            question.reply.set_result(message.choice.partition(":")[2] or message.text)
+            return
+        self._start(self._dispatch(message))
+
     async def _refuse(self, message: Inbound) -> None:
         """Refuse a stranger: once with a word where one is set, else in silence."""
+        # of strangers nothing is kept but that they were refused
         who = sha256(message.sender.encode()).hexdigest()[:24]
         if self._inbox.note(f"refused {who}"):
             return
@@ -157,95 +137,114 @@ class Dialogue:
             with suppress(ResearchError, BrowserError):
                 await self._channel.send(message.thread, Outbound(self._settings.refuse))
 
-    def _answers(self, message: Inbound) -> bool:
-        """Say whether a message is what a run waits for."""
-        asked = self._asked.get((message.thread, message.sender))
-        if asked is None or asked.said.done():
+    def _is_reply(self, message: Inbound) -> bool:
+        """Return whether a message is the reply that a run waits for."""
+        question = self._questions.get((message.thread, message.sender))
+        if question is None or question.reply.done():
             return False
         if message.choice:
-            return message.choice.partition(":")[0] == asked.code
+            return message.choice.partition(":")[0] == question.code
         return bool(message.text.strip()) and not message.text.startswith("/")
 
-    async def _ask(self, message: Inbound, text: str, *, words: bool) -> str:
-        """Ask the person in the thread; gives their answer, or nothing after ten minutes."""
-        code = secrets.token_hex(4)
-        said: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._asked[message.thread, message.sender] = asked = _Asked(code, said)
-        buttons = () if words else tuple((f"{code}:{name}", label) for name, label in _BUTTONS)
+    def _dispatch(self, message: Inbound) -> Coroutine[Any, Any, None]:
+        """Return the work that a message asks for: a command, an answer, a word on what to do."""
+        reply = self._delivery.reply
+        word, _, rest = message.text.strip().partition(" ")
+        if message.choice:
+            return reply(message, "That question is over.")
+        if word == "/new":
+            key = f"conversation {message.thread}"
+            self._inbox.keep(key, str(int(self._inbox.note(key) or "1") + 1))
+            return reply(message, "A new conversation begins.")
+        if word == "/stop":
+            sender, run = self._running.get(message.thread, ("", None))
+            if run is None or sender != message.sender:
+                return reply(message, "I am at nothing here.")
+            run.cancel()
+            return reply(message, "Stopped.")
+        if word == "/report":
+            return self._send_report(message, rest.strip() or ".md")
+        if message.text.strip() and word not in {"/start", "/help"}:
+            return self._answer(message)
+        if not word and (message.quoted or message.files):
+            return reply(message, "What do you want to know about it?", HELD)
+        return reply(message, _HELP)
+
+    async def _send_report(self, message: Inbound, ending: str) -> None:
+        """Send the last answer of the thread as a file."""
+        last = self._inbox.last_run(message.thread)
         try:
-            await self._channel.send(message.thread, Outbound(text, buttons, id=code), message.id)
-            async with asyncio.timeout(_PATIENCE_S):
-                return await said
-        except (TimeoutError, ResearchError, BrowserError) as error:
-            self._say(f"{self._name}: a question was not answered: {error or 'ten minutes'}")
-            return ""
-        finally:
-            if self._asked.get((message.thread, message.sender)) is asked:
-                del self._asked[message.thread, message.sender]
+            if not last:
+                raise UsageError("there is no answer in this conversation yet")
+            dotted = ending if ending.startswith(".") else f".{ending}"
+            part = self._delivery.export_part(last, dotted)
+            self._inbox.update(message.id, run=last)
+        except UsageError as error:
+            part = Part(0, f"That does not go: {error}.")
+        self._inbox.put_parts(message.id, [part])
+        await self._delivery.deliver(message)
+
+    # Answers
 
     async def _answer(self, message: Inbound) -> None:
         """Answer a question; one whose answer stands already is only sent."""
         async with self._turns[message.sender], self._slots:
-            if not self._inbox.laid_out(message.id):
-                over = self._over_budget(message)
-                if over:
-                    self._inbox.lay_out(message.id, [Part(0, over)])
-                else:
-                    await self._work(message)
-        await self._deliver(message)
+            if not self._inbox.is_answered(message.id):
+                over = self._over_budget(message.sender)
+                parts = [Part(0, over)] if over else await self._research(message)
+                self._inbox.put_parts(message.id, parts)
+        await self._delivery.deliver(message)
 
-    async def _work(self, message: Inbound) -> None:
-        showing = asyncio.ensure_future(self._show_busy(message.thread))
-        try:
-            report = await self._researched(message)
-        except ResearchError as error:  # a setting that does not hold: nothing was begun
-            self._inbox.lay_out(message.id, [Part(0, f"That failed: {error}. {error.hint}")])
-            return
-        finally:
-            showing.cancel()
-        self._inbox.spent(message.id, report.usage.usd)
-        self._inbox.lay_out(message.id, self._parts(report))
-
-    def _parts(self, report: Report) -> list[Part]:
-        text, attach = answer_text(report), tuple(self._settings.attach)
-        if self._channel.whole:
-            return [Part(0, text, attach)]
-        pieces, more = split_answer(text, self._channel.longest)
-        files = attach or ((".md",) if more else ())
-        parts = [Part(n, piece) for n, piece in enumerate(pieces)]
-        return [*parts, *(Part(len(parts) + n, "", (end,)) for n, end in enumerate(files))]
-
-    def _over_budget(self, message: Inbound) -> str:
-        usd, questions = self._spent(message.sender)
+    def _over_budget(self, sender: str) -> str:
+        usd, questions = self._spent_today(sender)
         if questions >= self._settings.questions_day:
             return f"That was your question number {questions} today, which is the limit."
         if usd >= self._settings.budget_day:
             return f"You have used ${usd:.2f} today, which is the limit."
         return ""
 
-    def _spent(self, sender: str) -> tuple[float, int]:
+    def _spent_today(self, sender: str) -> tuple[float, int]:
         midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         return self._inbox.spent_since(sender, midnight.timestamp())
 
-    async def _researched(self, message: Inbound) -> Report:
-        """Run the question, or go on with the run that was cut off; gives the report at once.
+    async def _research(self, message: Inbound) -> list[Part]:
+        """Run the question; returns its answer in parts, or why there is none."""
+        showing = asyncio.ensure_future(self._show_busy(message.thread))
+        try:
+            report = await self._first_report(message)
+        except ResearchError as error:  # a setting that does not hold: nothing was begun
+            return [Part(0, f"That failed: {error}. {error.hint}")]
+        finally:
+            showing.cancel()
+        self._inbox.update(message.id, usd=report.usage.usd)
+        return self._delivery.report_parts(report)
+
+    async def _show_busy(self, thread: str) -> None:
+        while True:
+            with suppress(ResearchError, BrowserError):  # an ornament
+                await self._channel.busy(thread)
+            await asyncio.sleep(_BUSY_S)
+
+    async def _first_report(self, message: Inbound) -> Report:
+        """Run the question; returns the report as soon as it is on record.
 
         The jobs behind the answer go on by themselves.
         """
         loop = asyncio.get_running_loop()
         report: asyncio.Future[Report] = loop.create_future()
 
-        def ended(found: Report) -> None:
+        def finish(found: Report) -> None:
             if not report.done():
                 report.set_result(found)
 
         def note(event: Event) -> None:  # from whichever thread writes the record
             if event.type == "run.started":
-                loop.call_soon_threadsafe(self._inbox.began, message.id, event.data["run"])
+                began = partial(self._inbox.update, message.id, run=event.data["run"])
+                loop.call_soon_threadsafe(began)
             elif event.type == "run.finished":
-                loop.call_soon_threadsafe(ended, Report(**event.data["report"]))
+                loop.call_soon_threadsafe(finish, Report(**event.data["report"]))
 
-        run = asyncio.ensure_future(await self._run(message, note))
+        run = asyncio.ensure_future(self._run(message, note))
         self._running[message.thread] = message.sender, run
         self._tasks.add(run)
         run.add_done_callback(self._tasks.discard)
@@ -257,21 +256,16 @@ class Dialogue:
             raise
         finally:
             self._running.pop(message.thread, None)
-        if report.done():
-            return report.result()
         if run.cancelled():  # by /stop
             await asyncio.sleep(0)  # what the record called for comes first
-            return (
-                report.result()
-                if report.done()
-                else Report(run="", question=message.text, status="partial")
-            )
-        found: Report = run.result()
-        return found
+        if report.done():
+            return report.result()
+        if run.cancelled():
+            return Report(run="", question=message.text, status="partial")
+        return run.result()
 
-    async def _run(
-        self, message: Inbound, note: Callable[[Event], None]
-    ) -> Coroutine[Any, Any, Report]:
+    async def _run(self, message: Inbound, note: Callable[[Event], None]) -> Report:
+        """Run the question, or go on with the run that was cut off."""
         declined = False
         turn = asyncio.Lock()  # steps that are made together may ask together
 
@@ -281,143 +275,81 @@ class Dialogue:
             async with turn:
                 if declined:
                     return False
-                said = (await self._ask(message, f"May I do this: {effect}?", words=False)).strip()
-                declined = said != "site" and said.lower() not in _YES
-                return "site" if said == "site" else not declined
+                question = f"May I do this: {effect}?"
+                reply = (await self._ask_person(message, question, buttons=True)).strip()
+                declined = reply != "site" and reply.lower() not in _YES
+                return "site" if reply == "site" else not declined
 
         async def ask(question: str) -> str:
             async with turn:
-                return await self._ask(message, question, words=True)
+                return await self._ask_person(message, question)
 
-        if begun := self._inbox.run_of(message.id):
-            with suppress(UsageError):  # a run that was deleted meanwhile is begun anew
-                folder = Runs(self._data).find(begun)
-                if folder.report.is_file():
-                    report = Report.model_validate_json(folder.report.read_bytes())
-                    if report.status in FINAL:
-                        return _given(report)
-                return resume_run(folder, data_dir=self._data, ask=ask, on_event=note)
+        if (folder := self._begun_run(message)) is not None:
+            if folder.report.is_file():
+                report = Report.model_validate_json(folder.report.read_bytes())
+                if report.status in FINAL:
+                    return report
+            return await resume_run(folder, data_dir=self._data, ask=ask, on_event=note)
         flags = {**self._settings.run}
-        left = self._settings.budget_day - self._spent(message.sender)[0]
-        flags["budget"] = min(left, flags.get("budget", left))
-        own = self._settings.namespace or f"{self._name}-{message.sender}"
-        flags |= {"session": self._session(message.thread), "namespace": own}
-        flags |= {"data_dir": self._data, "file": await self._files(message)}
-        return research(
+        left = self._settings.budget_day - self._spent_today(message.sender)[0]
+        conversation = self._inbox.note(f"conversation {message.thread}") or "1"
+        flags |= {
+            "budget": min(left, flags.get("budget", left)),
+            "session": f"{self._name} {message.thread} {conversation}",
+            "namespace": self._settings.namespace or f"{self._name}-{message.sender}",
+            "data_dir": self._data,
+            "file": await self._save_files(message),
+        }
+        return await research(
             message.text.strip(), on_event=note, approve=approve, ask=ask, config=True, **flags
         )
 
-    def _new(self, message: Inbound) -> str:
-        key = f"conversation {message.thread}"
-        self._inbox.keep(key, str(int(self._inbox.note(key) or "1") + 1))
-        return "A new conversation begins."
+    def _begun_run(self, message: Inbound) -> RunFolder | None:
+        begun = self._inbox.run_of(message.id)
+        try:
+            return Runs(self._data).find(begun) if begun else None
+        except UsageError:  # deleted meanwhile: it is begun anew
+            return None
 
-    def _stop(self, message: Inbound) -> str:
-        sender, run = self._running.get(message.thread, ("", None))
-        if run is None or sender != message.sender:
-            return "I am at nothing here."
-        run.cancel()
-        return "Stopped."
+    async def _ask_person(self, message: Inbound, text: str, *, buttons: bool = False) -> str:
+        """Ask the person in the thread; returns their reply, or nothing after ten minutes."""
+        code, key = secrets.token_hex(4), (message.thread, message.sender)
+        reply: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._questions[key] = question = _PersonQuestion(code, reply)
+        shown = tuple((f"{code}:{name}", label) for name, label in _BUTTONS) if buttons else ()
+        try:
+            await self._channel.send(message.thread, Outbound(text, shown, id=code), message.id)
+            async with asyncio.timeout(_PATIENCE_S):
+                return await reply
+        except (TimeoutError, ResearchError, BrowserError) as error:
+            self._say(f"{self._name}: a question was not answered: {error or 'ten minutes'}")
+            return ""
+        finally:
+            if self._questions.get(key) is question:
+                del self._questions[key]
 
-    def _session(self, thread: str) -> str:
-        number = self._inbox.note(f"conversation {thread}") or "1"
-        return f"{self._name} {thread} {number}"
-
-    async def _files(self, message: Inbound) -> list[Path]:
+    async def _save_files(self, message: Inbound) -> list[Path]:
         """Write down others' words, and files, of this message and those sent ahead of it."""
-        folder = self._data / "channels" / sha256(f"{self._name} {message.id}".encode()).hexdigest()
-        found: list[Attachment] = []
-        for one in [*self._inbox.held(message), message]:
+        files: list[Attachment] = []
+        for one in [*self._inbox.take_held(message), message]:
             if one.quoted:
-                found.append(Attachment("quoted.txt", one.quoted.encode()))
+                files.append(Attachment("quoted.txt", one.quoted.encode()))
             for file in one.files[:_MOST_FILES]:
                 try:
-                    found.append(await self._channel.fetch(file))
+                    files.append(await self._channel.fetch(file))
                 except (ResearchError, BrowserError) as error:
                     raise NotSent(f"a file did not come: {error}") from error
+        folder = self._data / "channels" / sha256(f"{self._name} {message.id}".encode()).hexdigest()
         paths = []
-        for n, attachment in enumerate(found):
+        for n, attachment in enumerate(files):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path = folder / f"{n}-{_file_name(attachment.name)}"
-            write_whole(path, attachment.body, private=True)
+            path = folder / f"{n}-{_safe_name(attachment.name)}"
+            write_atomic(path, attachment.body, private=True)
             paths.append(path)
         return paths
 
-    async def _show_busy(self, thread: str) -> None:
-        while True:
-            with suppress(ResearchError, BrowserError):  # an ornament
-                await self._channel.busy(thread)
-            await asyncio.sleep(_BUSY_S)
 
-    async def _reply(self, message: Inbound, text: str, state: str = DONE) -> None:
-        self._inbox.lay_out(message.id, [Part(0, text)])
-        await self._deliver(message, state)
-
-    async def _report(self, message: Inbound, ending: str) -> None:
-        end = ending if ending.startswith(".") else f".{ending}"
-        last = self._inbox.last_run(message.thread)
-        try:
-            if not last:
-                raise UsageError("there is no answer in this conversation yet")
-            if writer(Path(f"report{end}")) is None:
-                raise UsageError(f"{end} is no form of report")
-            Runs(self._data).find(last)
-            part = Part(0, "", (end,))
-            self._inbox.began(message.id, last)
-        except UsageError as error:
-            part = Part(0, f"That does not go: {error}.")
-        self._inbox.lay_out(message.id, [part])
-        await self._deliver(message)
-
-    async def _deliver(self, message: Inbound, state: str = DONE) -> None:
-        """Send what is laid out and not sent, each part once, waiting where the service is away."""
-        for part in self._inbox.parts(message.id, UNKNOWN):
-            self._say(f"{self._name}: whether part {part.n + 1} of an answer was sent is unknown")
-        for part in self._inbox.parts(message.id):
-            await self._deliver_part(message, part)
-        self._inbox.mark(message.id, state)
-
-    async def _deliver_part(self, message: Inbound, part: Part) -> None:
-        attempt = 0
-        run = self._inbox.run_of(message.id)
-        while True:
-            self._inbox.mark_part(message.id, part.n, TRYING)
-            try:
-                files = await asyncio.to_thread(self._exported, run, part.export)
-                name = sha256(f"{self._name} {message.id} {part.n}".encode()).hexdigest()[:24]
-                out = Outbound(part.text, files=files, id=name)
-                await self._channel.send(message.thread, out, message.id)
-            except ConnectFailed as error:
-                self._inbox.mark_part(message.id, part.n, WAITING)
-                if not attempt:
-                    self._say(f"{self._name}: an answer waits for the service: {error}")
-                await asyncio.sleep(backoff_delay(attempt, self._again))
-                attempt += 1
-            except (ResearchError, BrowserError) as error:
-                self._inbox.mark_part(message.id, part.n, FAILED)
-                self._say(f"{self._name}: part {part.n + 1} of an answer was not sent: {error}")
-                return
-            else:
-                self._inbox.mark_part(message.id, part.n, SENT)
-                return
-
-    def _exported(self, run: str, endings: tuple[str, ...]) -> tuple[Attachment, ...]:
-        """Make files of a run; raises `UsageError` where it is gone, or has no such form."""
-        made = []
-        for end in endings:
-            folder = Runs(self._data).find(run)
-            write = writer(Path(f"report{end}"))
-            if write is None:
-                raise UsageError(f"{end} is no form of report")
-            made.append(Attachment.named(f"report-{folder.id}{end}", write(folder.path)))
-        return tuple(made)
-
-
-async def _given(report: Report) -> Report:
-    return report
-
-
-def _file_name(name: str) -> str:
+def _safe_name(name: str) -> str:
     """Keep of a name what is harmless in any folder: letters and digits, and its ending."""
     path = Path(name.replace("\\", "/").rpartition("/")[2])
     stem = "".join(c if c.isalnum() else "-" for c in path.stem)[:60].strip("-") or "file"

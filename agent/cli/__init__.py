@@ -22,7 +22,7 @@ def main() -> None:
     from agent.cli.group import cli  # noqa: PLC0415 - nothing is loaded before it is needed
 
     if sys.stdout is None:  # the caller closed it (`>&-`)
-        _write_nowhere()
+        _discard_output()
     elif isinstance(sys.stdout, io.TextIOWrapper):  # a terminal may not know every character
         sys.stdout.reconfigure(errors="backslashreplace")
     code = run(cli)
@@ -45,38 +45,39 @@ def run(command: object) -> int:
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except (click.Abort, KeyboardInterrupt):
-        _complain("interrupted")
+        _print_error("interrupted")
         return 130
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except ResearchError as error:
-        _complain(str(error), error.hint)
+        _print_error(str(error), error.hint)
         return error.exit_code
     except (BrokenPipeError, SystemExit):  # the reader has gone (`| head`); click exits then
-        _write_nowhere()
+        _discard_output()
         return 0
     except _NO_PLACE as error:  # a folder where a file is, a place of somebody else's
-        _complain(f"cannot use {error.filename}: {error.strerror}", "Check the path and its owner.")
+        message = f"cannot use {error.filename}: {error.strerror}"
+        _print_error(message, "Check the path and its owner.")
         return UsageError.exit_code
     except Exception as error:  # noqa: BLE001 - a person gets a line, never a traceback
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
-            _write_nowhere()
-            _complain(
-                f"cannot write: {error.strerror}", "Free some disk space: what is kept stays."
-            )
+            _discard_output()
+            hint = "Free some disk space: what is kept stays."
+            _print_error(f"cannot write: {error.strerror}", hint)
         else:
-            _complain(f"internal error: {type(error).__name__}: {error}", InternalError.hint)
+            message = f"internal error: {type(error).__name__}: {error}"
+            _print_error(message, InternalError.hint)
         return InternalError.exit_code
     return result if isinstance(result, int) else 0
 
 
-def _complain(message: str, hint: str = "") -> None:
-    from agent.cli.terminal import complain  # noqa: PLC0415 - as above
+def _print_error(message: str, hint: str = "") -> None:
+    from agent.cli.terminal import print_error  # noqa: PLC0415 - as above
 
-    complain(message, hint)
+    print_error(message, hint)
 
 
-def _write_nowhere() -> None:
-    """Take what is still to be printed out of the way: nobody can have it."""
+def _discard_output() -> None:
+    """Drop what is still to be printed: nobody can have it, and flushing it would fail again."""
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - till the exit

@@ -17,64 +17,53 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import data_dir_option, given, output_flags, run_flags
+from agent.cli.flags import Option, data_dir_option, drop_unset, option, output_flags, run_flags
 from agent.cli.help_screen import EXAMPLES, SectionedCommand
 from agent.cli.progress import progress_view
 from agent.cli.render import export_paths, print_report, write_exports
-from agent.cli.stores import all_runs, check_tasks, tasks_of
-from agent.cli.terminal import approver, asker, complain, note, print_preview, say_what_rules_cannot
+from agent.cli.stores import check_task_targets, task_tools
+from agent.cli.terminal import approver, asker, note, print_error
 from agent.config import Options, config_path, load_options, read_file
 from agent.errors import UsageError
+from agent.journal.runs import Runs
+from agent.models.providers import EXTRACTIVE, default_model
 from agent.run.outcome import exit_code
-from agent.run.preview import preview
+from agent.run.preview import Preview, preview
 from agent.run.research import research
 from agent.run.resume import resume_run
 from agent.types import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from agent.journal.events import Event
 
-
-_QUESTION = "urchin.template"
-"""The question of a template: `templates/NAME.toml`, in the folder of the settings file, holds one
-(`{input}` takes what is typed, which else comes after it) and options."""
-
-
-def template_option(function: Any) -> Any:
-    """Add `-t`: it is read before the other options, and stands below them and the environment."""
-    add = click.option(
-        "-t",
-        "--template",
-        metavar="NAME",
-        is_eager=True,
-        expose_value=False,
-        callback=_take,
-        help="A saved question with options: templates/NAME.toml beside the settings file.",
-    )
-    return add(function)
+INTERRUPTED = 130
+DREAM_S = 2.0
+"""Seconds of consolidation that a person does not mind between the answer and the prompt."""
+_RUN_ENDED = frozenset({0, 3, 4, 5})
+"""Exit codes of runs that came to an end and may have left something."""
+# `last`, or the beginning of an id such as 20261121-054512-k3f9.
+_RUN_ID = re.compile(r"last|\d{4,8}(-\d{0,6}(-\w{0,4})?)?")
+_OUTPUT_FLAGS = ("as_json", "as_events", "quiet", "verbose", "export")
+StartRun = Callable[..., Awaitable[Report]]
+"""Begins a run, given `on_event` and the settings as keyword arguments."""
+OnReport = Callable[[Report], None]
+_TEMPLATE = "urchin.template"
+"""Where the context of click keeps the question of the template that was named."""
 
 
-def filled(question: str) -> str:
-    """Put the question into the template that was named, if one was."""
-    template = click.get_current_context().meta.get(_QUESTION, "")
-    if "{input}" in template and not question.strip():
-        raise UsageError(
-            f"the template asks {template!r} and wants words in the place of {{input}}",
-            hint='Give them behind it: `research -t NAME "…"`.',
-        )
-    if "{input}" in template:
-        return str(template.replace("{input}", question))
-    return f"{template} {question}".strip()
-
-
-def _take(ctx: click.Context, _: click.Parameter, name: str | None) -> None:
+def _apply_template(ctx: click.Context, _: click.Parameter, name: str | None) -> None:
+    """Read a template: its question, and options that count below flags and environment."""
     if not name or ctx.resilient_parsing:
         return
     folder = config_path().parent / "templates"
-    values = read_file(_file(folder, name))
-    ctx.meta[_QUESTION] = str(values.pop("question", ""))
+    templates = {path.stem: path for path in sorted(folder.glob("*.toml"))}
+    if name not in templates:
+        hint = f"There are: {', '.join(templates) or 'none yet'}."
+        raise UsageError(f"no template {name!r} in {folder}", hint=hint)
+    values = read_file(templates[name])
+    ctx.meta[_TEMPLATE] = str(values.pop("question", ""))
     known = {field.alias or key for key, field in Options.model_fields.items()} | {"export"}
     if unknown := sorted(values.keys() - known):
         raise UsageError(
@@ -85,77 +74,115 @@ def _take(ctx: click.Context, _: click.Parameter, name: str | None) -> None:
     ctx.default_map = {**(ctx.default_map or {}), **values}
 
 
-def _file(folder: Path, name: str) -> Path:
-    found = {path.stem: path for path in sorted(folder.glob("*.toml"))}
-    if name not in found:
-        there = ", ".join(found) or "none yet"
-        raise UsageError(f"no template {name!r} in {folder}", hint=f"There are: {there}.")
-    return found[name]
+template_option: Option = option(
+    ("-t", "--template"),
+    "NAME",
+    "A saved question with options: templates/NAME.toml beside the settings file.",
+    is_eager=True,  # before the options whose defaults it changes
+    expose_value=False,
+    callback=_apply_template,
+)
 
 
-_RUN = re.compile(r"last|\d{4,8}(-\d{0,6}(-\w{0,4})?)?")
+def _fill_template(question: str) -> str:
+    """Put the question into the template that was named, if any: for `{input}`, else behind it."""
+    template = click.get_current_context().meta.get(_TEMPLATE, "")
+    if "{input}" not in template:
+        return f"{template} {question}".strip()
+    if not question.strip():
+        raise UsageError(
+            f"the template asks {template!r} and wants words in the place of {{input}}",
+            hint='Give them behind it: `research -t NAME "…"`.',
+        )
+    return str(template.replace("{input}", question))
 
 
 @click.command(cls=SectionedCommand, epilog=EXAMPLES)
 @click.argument("question", nargs=-1)
 @template_option
-@run_flags
+@run_flags()
 @output_flags
 def ask(question: tuple[str, ...], **flags: Any) -> int:
     """Research QUESTION; `-` reads it from standard input, which else is context, as --file is."""
-    asked = " ".join(_without_run(question, flags)).strip()
-    with nullcontext() if asked == "-" else piped_file() as piped:
-        asked = filled(sys.stdin.read().strip() if asked == "-" else asked)
-        if not asked:
+    after_continue = flags["continue_run"]
+    if after_continue and not _RUN_ID.fullmatch(after_continue):
+        # `-c "And then?"`: the word behind -c names no run, it begins the question.
+        flags["continue_run"] = ""
+        question = (after_continue, *question)
+    text = " ".join(question).strip()
+    with nullcontext() if text == "-" else piped_file() as piped:
+        text = _fill_template(sys.stdin.read().strip() if text == "-" else text)
+        if not text:
             raise click.UsageError("The question is empty.")
         if piped is not None:
             flags["file"] = (*flags["file"], piped)
-        return ask_once(asked, flags)
+        return ask_once(text, flags)
 
 
-def _without_run(question: tuple[str, ...], flags: dict[str, Any]) -> tuple[str, ...]:
-    """Give `-c` its run and the question its words: `-c "And then?"` names no run."""
-    named = flags["continue_run"]
-    if not named or _RUN.fullmatch(named):
-        return question
-    flags["continue_run"] = ""
-    return (named, *question)
+@click.command()
+@click.argument("run", default="last")
+@option("--max-steps", "N", "Steps at most, those on record included.", type=int)
+@option("--budget", "USD", "Dollars at most from here on.", type=float)
+@option("--timeout", "SECONDS", "Seconds at most from here on.", type=float)
+@data_dir_option
+@output_flags
+def resume(run: str, data_dir: Path, **flags: Any) -> int:
+    """Go on with RUN where it stopped: after a crash, Ctrl-C, a reboot or a spent budget."""
+    folder = Runs(data_dir).find(run)
+    data = folder.path.parent.parent
+    required = bool(flags.pop("require_verified"))
+    start = partial(resume_run, folder, data_dir=data, ask=asker(flags), tasks=task_tools)
+    return run_to_end(start, flags, data, required=required)
 
 
-INTERRUPTED = 130
-SECONDS = 2.0  # what a person does not mind between the answer and the prompt
-_RUN_ENDED = frozenset({0, 3, 4, 5})
-"""Exit codes of runs that came to an end and may have left something."""
-_OUTPUT_FLAGS = ("as_json", "as_events", "quiet", "verbose", "export")
-Start = Callable[..., Awaitable[Report]]
-"""Begins a run, given `on_event` and the settings as keyword arguments."""
+def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = None) -> int:
+    """Research a question, print what the flags want, and return the exit code.
 
-
-def ask_once(
-    question: str, flags: dict[str, Any], seen: Callable[[Report], None] | None = None
-) -> int:
-    """Research a question, print what was asked for, and give the exit code.
-
-    `seen` is handed the report, also that of a run that was stopped.
+    `on_report` is called with the report, also that of a run that was stopped.
     """
-    settings = load_options(_settings(flags), config=True)
+    settings = load_options(_run_settings(flags), config=True)
     if settings.dry_run:
-        print_preview(preview(question, settings, os.environ))
+        _print_preview(preview(question, settings, os.environ))
         return 0
     if settings.allow_tasks:
-        check_tasks(settings)
-    say_what_rules_cannot(settings)
+        check_task_targets(settings)
+    _note_limits_of_rules(settings)
     start = partial(
-        research,
-        question,
-        approve=approver(),
-        ask=asker(flags),
-        tasks=tasks_of,
-        config=True,
+        research, question, approve=approver(), ask=asker(flags), tasks=task_tools, config=True
     )
-    code = run_to_end(start, flags, settings.data, required=settings.require_verified, seen=seen)
+    code = run_to_end(
+        start, flags, settings.data, required=settings.require_verified, on_report=on_report
+    )
     dream_after(code, settings, quiet=flags["quiet"])
     return code
+
+
+def _print_preview(ahead: Preview) -> None:
+    """Print what a run would do: prompt first, then model, plan and likely cost."""
+    print(f"{ahead.system}\n\n{ahead.question}\n")
+    cost = f", about ${ahead.usd:.4f}" if ahead.usd else ", free or of unknown price"
+    if ahead.functions:
+        print(f"offered  {', '.join(ahead.functions)}")
+    print(f"model    {ahead.model}")
+    print(f"plan     {'asked for first' if ahead.plans else 'none: one line of work'}")
+    print(f"likely   {ahead.input_tokens:,} tokens in, {ahead.output_tokens:,} out{cost}")
+    print("Nothing was sent. Memory, files and the open page are added to the prompt of a run.")
+
+
+def _note_limits_of_rules(settings: Options) -> None:
+    """Say before a run without a language model which of its flags need one."""
+    if settings.model or settings.base_url:
+        keyless = settings.model == EXTRACTIVE
+    else:
+        keyless = default_model(os.environ) is None
+    if keyless and settings.report:
+        note(
+            "Without a language model a report is an answer of one or two quoted sentences, in no "
+            "sections: nothing is summarised or compared.",
+            "`research keys set NAME` keeps a key; --model names a model.",
+        )
+    if keyless and settings.instruction:
+        note("Without a language model nobody heeds the instruction of -s.")
 
 
 def dream_after(code: int, settings: Options, *, quiet: bool) -> None:
@@ -166,25 +193,25 @@ def dream_after(code: int, settings: Options, *, quiet: bool) -> None:
 
     with Memory.open(settings.memory_place, settings.namespace) as memory:
         if memory.consolidation_due():
-            memory.consolidate(SECONDS)
+            memory.consolidate(DREAM_S)
 
 
 def run_to_end(
-    start: Start,
+    start: StartRun,
     flags: dict[str, Any],
     data: Path,
     *,
     required: bool,
-    seen: Callable[[Report], None] | None = None,
+    on_report: OnReport | None = None,
 ) -> int:
-    """Run with progress and signals, print and write what was asked for, give the exit code.
+    """Run with progress and signals, print and write what the flags want; return the exit code.
 
     `data` is the data folder; `required` says that an unverified answer is a failure.
     """
     output, code = _Output(flags), 0
 
     async def run() -> None:
-        await start(on_event=output.note, **_settings(flags))
+        await start(on_event=output.note, **_run_settings(flags))
 
     with progress_view(quiet=flags["quiet"], verbose=flags["verbose"]) as output.progress:
         try:
@@ -194,19 +221,20 @@ def run_to_end(
     report = output.report
     if report is None:
         return code
-    if seen is not None:
-        seen(report)
-    output.write(all_runs(data).find(report.run).path)
+    if on_report is not None:
+        on_report(report)
+    tell = (lambda _: None) if flags["quiet"] else note
+    write_exports(Runs(data).find(report.run).path, output.exports, tell)
     return code or exit_code(report, require_verified=required)
 
 
-def _settings(flags: dict[str, Any]) -> dict[str, Any]:
-    """Give the flags that are of the run, not of what is printed."""
-    return given({name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS})
+def _run_settings(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """The flags that are of the run, not of what is printed."""
+    return drop_unset({name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS})
 
 
 class _Output:
-    """What is printed and written of a run, by the flags.
+    """What is printed of a run, by the flags.
 
     The `report` is shown as soon as it stands: the jobs after it keep nobody waiting. It is None
     where the run was stopped before there was one.
@@ -218,18 +246,18 @@ class _Output:
         if flags["as_json"] and flags["as_events"]:
             raise click.UsageError("--json and --events both want standard output; give one.")
         self._flags = flags
-        self._exports = export_paths(flags["export"])
         self._limit: str | None = None
-        self._missing: tuple[str, str] | None = None
+        self._no_browser: tuple[str, str] | None = None
+        self.exports = export_paths(flags["export"])
         self.report: Report | None = None
 
     def note(self, event: Event) -> None:
-        """Show an event, and keep in mind what is told with the report."""
+        """Show an event; what belongs to the report is kept until that is shown."""
         self.progress(event)
         if self._flags["as_events"]:
             print(event.to_json(), flush=True)
         if event.type == "browser.missing":
-            self._missing = f"{event.data['reason']}, and a page needed one", event.data["hint"]
+            self._no_browser = f"{event.data['reason']}, and a page needed one", event.data["hint"]
         elif event.type == "answer.draft":
             self._limit = event.data["limit"]
         elif event.type == "run.finished":
@@ -242,14 +270,10 @@ class _Output:
         elif not self._flags["as_events"]:
             print_report(report, self._limit)
         if report.error is not None:
-            complain(report.error.message, report.error.hint)
-        if self._missing and not self._flags["quiet"]:
-            complain(*self._missing)
+            print_error(report.error.message, report.error.hint)
+        if self._no_browser and not self._flags["quiet"]:
+            print_error(*self._no_browser)
         sys.stdout.flush()
-
-    def write(self, folder: Path) -> None:
-        """Write the exports."""
-        write_exports(folder, self._exports, (lambda _: None) if self._flags["quiet"] else note)
 
 
 _SOON, _PATIENCE = 1.0, 9.0
@@ -258,37 +282,40 @@ _SOON, _PATIENCE = 1.0, 9.0
 
 @contextmanager
 def piped_file() -> Iterator[Path | None]:
-    """Give what comes on standard input as a file that lasts as long as the block, or None.
+    """Save what comes on standard input in a file for the length of the block; None if it is empty.
 
     Read are pipes, sockets and files, to their end; terminals and /dev/null hold nothing. A pipe
     whose writer says nothing for ten seconds is left alone, which is said.
     """
-    body = _read()
+    body = _read_stdin()
     if not body.strip():
         yield None
         return
+    head = body[:200].lstrip().lower()
+    ending = ".txt"
+    if head.startswith(b"%pdf-"):
+        ending = ".pdf"
+    elif head.startswith((b"<!doctype html", b"<html")):
+        ending = ".html"
     with tempfile.TemporaryDirectory(prefix="research-") as folder:
-        path = Path(folder) / f"standard-input{_ending(body)}"
+        path = Path(folder) / f"standard-input{ending}"
         path.write_bytes(body)
         yield path
 
 
-def _read() -> bytes:
+def _read_stdin() -> bytes:
     try:
         handle = sys.stdin.fileno()
         mode = os.fstat(handle).st_mode
     except (AttributeError, OSError, ValueError):  # closed by the caller (`<&-`)
         return b""
-    if stat.S_ISREG(mode) or (_is_stream(mode) and _speaks(handle)):
+    is_stream = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+    if stat.S_ISREG(mode) or (is_stream and _first_byte_comes(handle)):
         return sys.stdin.buffer.read()
     return b""
 
 
-def _is_stream(mode: int) -> bool:
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
-
-
-def _speaks(handle: int) -> bool:
+def _first_byte_comes(handle: int) -> bool:
     """Wait for the first byte, or the end; Windows cannot wait for a pipe and reads at once."""
     if sys.platform == "win32" or select.select([handle], [], [], _SOON)[0]:
         return True
@@ -297,27 +324,3 @@ def _speaks(handle: int) -> bool:
         return True
     note("Nothing came on standard input; going on without it.")
     return False
-
-
-def _ending(body: bytes) -> str:
-    """Tell the kinds that are not read as plain text by how they begin."""
-    head = body[:200].lstrip().lower()
-    if head.startswith(b"%pdf-"):
-        return ".pdf"
-    return ".html" if head.startswith((b"<!doctype html", b"<html")) else ".txt"
-
-
-@click.command()
-@click.argument("run", default="last")
-@click.option("--max-steps", type=int, metavar="N", help="Steps at most, those on record included.")
-@click.option("--budget", type=float, metavar="USD", help="Dollars at most from here on.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="Seconds at most from here on.")
-@data_dir_option
-@output_flags
-def resume(run: str, data_dir: Path | None, **flags: Any) -> int:
-    """Go on with RUN where it stopped: after a crash, Ctrl-C, a reboot or a spent budget."""
-    folder = all_runs(data_dir).find(run)
-    data = folder.path.parent.parent
-    required = bool(flags.pop("require_verified"))
-    start = partial(resume_run, folder, data_dir=data, ask=asker(flags), tasks=tasks_of)
-    return run_to_end(start, flags, data, required=required)

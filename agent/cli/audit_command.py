@@ -1,42 +1,34 @@
-"""`research audit`: whether a draft holds against what it cites."""
+"""`research audit`: a draft is checked against what it cites."""
 
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from agent.cli.ask import run_to_end
-from agent.cli.flags import output_flags, run_flags_showing
+from agent.cli.flags import EXISTING_FILE, option, output_flags, run_flags, several
 from agent.config import load_options
 from agent.errors import CHECK_FAILED
 from agent.export.report_view import faults, to_check
-from agent.run.audit import audit as audited
+from agent.run.audit import audit as audit_draft
 from agent.run.draft import SERVICES
 from agent.run.outcome import EXIT_CODES
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agent.types import Report
 
-_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 _UNVERIFIED = 4
 
 
 @click.command()
-@click.argument("draft", type=_FILE, metavar="FILE")
-@click.option("--bib", "bibliography", type=_FILE, metavar="FILE", help="What `[@key]` means.")
-@click.option(
-    "--service",
-    "services",
-    multiple=True,
-    metavar="NAME=URL",
-    help=f"Where {', '.join(SERVICES)} is asked.",
-)
-@run_flags_showing(
-    "--model", "--judge", "--base-url", "--allow", "--deny", "--budget", "--data-dir"
-)
+@click.argument("draft", type=EXISTING_FILE, metavar="FILE")
+@option(("--bib", "bibliography"), "FILE", "What `[@key]` means.", type=EXISTING_FILE)
+@several(("--service", "services"), "NAME=URL", f"Where {', '.join(SERVICES)} is asked.")
+@run_flags("--model", "--judge", "--base-url", "--allow", "--deny", "--budget", "--data-dir")
 @output_flags
 def audit(draft: Path, bibliography: Path | None, services: tuple[str, ...], **flags: Any) -> int:
     """Check each sentence of FILE (.md .html .docx .pdf .bib …) against what it cites.
@@ -47,11 +39,12 @@ def audit(draft: Path, bibliography: Path | None, services: tuple[str, ...], **f
     sentence cites, and 4 where a sentence is not verified.
     """
     flags["export"] = flags["export"] or (draft.with_name(f"{draft.name}.audit.html"),)
-    where = dict(service.partition("=")[::2] for service in services)
+    addresses = dict(service.partition("=")[::2] for service in services)
     data = load_options({"data_dir": flags["data_dir"]}, config=True).data
-    start = partial(audited, draft, bibliography=bibliography, services=where, config=True)
-    seen: list[Report] = []
+    start = partial(audit_draft, draft, bibliography=bibliography, services=addresses, config=True)
+    reports: list[Report] = []
     required = bool(flags.pop("require_verified"))
-    code = run_to_end(start, flags, data, required=required, seen=seen.append)
-    holds = not any(faults(one) or (required and to_check(one)) for one in seen)
-    return code if holds or code not in (EXIT_CODES["answered"], _UNVERIFIED) else CHECK_FAILED
+    code = run_to_end(start, flags, data, required=required, on_report=reports.append)
+    wrong = any(faults(one) or (required and to_check(one)) for one in reports)
+    # What was interrupted or failed keeps its own code.
+    return CHECK_FAILED if wrong and code in (EXIT_CODES["answered"], _UNVERIFIED) else code

@@ -8,20 +8,31 @@ import os
 import subprocess
 import sys
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import click
 
-from agent.cli.flags import Amount, given, run_flags_showing
-from agent.cli.stores import SHOWN, host_delay_option, jobs_url_option, open_jobs, retry_option
-from agent.cli.terminal import complain, first_of, interruption, note
-from agent.config import default_data_dir
+from agent.cli.flags import (
+    ABOVE_ZERO,
+    EXISTING_FILE,
+    FOLDER,
+    data_folder,
+    drop_unset,
+    host_delay_option,
+    jobs_url_option,
+    option,
+    retry_option,
+    run_flags,
+    switch,
+)
+from agent.cli.stores import JOB_FLAGS, open_jobs
+from agent.cli.terminal import interrupt_event, note, print_error, wait_for_first
 from agent.jobs.job import ENDED
 from browser.text.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from rich.progress import Progress, TaskID
 
@@ -31,122 +42,105 @@ if TYPE_CHECKING:
     from agent.jobs.worker import Worker
 
 PARTIAL, FAILED, INTERRUPTED = 5, 1, 130
-_LOOK_S = 0.5
-_EACH = 4
+_POLL_S = 0.5
+_PER_PROCESS = 4
 """Questions at a time that keep one processor busy: of a run by rules a third is computing."""
 
 
 @click.command()
-@click.argument(
-    "questions", metavar="FILE", type=click.Path(path_type=Path, exists=True, dir_okay=False)
+@click.argument("questions", metavar="FILE", type=EXISTING_FILE)
+@option(
+    ("-o", "--out"),
+    "DIR",
+    "Folder of the results (FILE.results); the same one goes on where it was.",
+    type=FOLDER,
 )
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Folder of the results (FILE.results); the same one goes on where it was.",
-)
-@click.option(
-    "-j",
-    "--at-once",
+@option(
+    ("-j", "--at-once"),
+    "N",
+    "Questions at a time.",
     type=click.IntRange(1, 256),
     default=4,
     show_default=True,
-    metavar="N",
-    help="Questions at a time.",
 )
-@click.option(
-    "--batch-budget",
-    type=Amount(min=0, min_open=True),
-    metavar="USD",
-    help="Dollars for all together; --budget is that of each.",
+@option(
+    "--batch-budget", "USD", "Dollars for all together; --budget is that of each.", type=ABOVE_ZERO
 )
 @retry_option(1)
 @host_delay_option
-@click.option("--again", is_flag=True, help="Ask all anew, also what has its answer.")
+@switch("--again", "Ask all anew, also what has its answer.")
 @jobs_url_option
-@run_flags_showing(*SHOWN)
+@run_flags(*JOB_FLAGS)
 def batch(
-    questions: Path,
-    out: Path | None,
-    jobs_url: str | None,
-    *,
-    again: bool,
-    **flags: Any,
+    questions: Path, out: Path | None, jobs_url: str | None, *, again: bool, **flags: Any
 ) -> int:
     """Research the questions of FILE side by side: lines, or .csv, .jsonl, .yaml with flags each.
 
     Killed and started again it goes on where it was. Without memory, unless --memory is given: what
     one answer leaves behind must not change the next.
     """
+    # These are of the batch; all other flags are those of its runs.
     own = {n: flags.pop(n) for n in ("at_once", "batch_budget", "retry", "host_delay")}
-    data = flags.pop("data_dir") or default_data_dir()
-    with open_jobs(jobs_url, data) as jobs:
+    with open_jobs(jobs_url, flags.pop("data_dir") or data_folder()) as jobs:
         from agent.jobs.batch import Batch, read_batch  # noqa: PLC0415 - loads DBOS, an extra
         from agent.jobs.worker import Worker  # noqa: PLC0415 - as above
 
         folder = out or questions.with_name(f"{questions.name}.results")
-        items = read_batch(questions, {"memory": False, **given(flags)})
+        items = read_batch(questions, {"memory": False, **drop_unset(flags)})
         folder.mkdir(parents=True, exist_ok=True)  # what is asked can be kept
-        made = Batch(jobs, items, folder, retry=own["retry"])
+        work = Batch(jobs, items, folder, retry=own["retry"])
         if again:
-            made.delete_jobs()
-        processes = max(1, min(os.cpu_count() or 1, own["at_once"] // _EACH))
-        before = made.enqueue(math.ceil(own["at_once"] / processes))
-        if before:
-            note(f"{before} of {len(items)} have their answers already.")
-        settings = {"host_delay": own["host_delay"]} if own["host_delay"] is not None else {}
-        worker = Worker(jobs, queues=[made.queue], **settings)
-        with _helpers(processes - 1, jobs, made.queue, own["host_delay"]):
-            stopped = asyncio.run(_through(made, worker, own["batch_budget"]))
-        made.write()
-        found = made.jobs()
-    return _told(found, folder, stopped=stopped)
+            work.delete_jobs()
+        processes = max(1, min(os.cpu_count() or 1, own["at_once"] // _PER_PROCESS))
+        answered = work.enqueue(math.ceil(own["at_once"] / processes))
+        if answered:
+            note(f"{answered} of {len(items)} have their answers already.")
+        worker = Worker(jobs, queues=[work.queue], **drop_unset({"host_delay": own["host_delay"]}))
+        with _more_workers(processes - 1, jobs, work.queue, own["host_delay"]):
+            stopped = asyncio.run(_work_to_end(work, worker, own["batch_budget"]))
+        work.write()
+        ended = work.jobs()
+    return _print_result(ended, folder, stopped)
 
 
 @contextmanager
-def _helpers(number: int, jobs: Jobs, queue: str, host_delay: float | None) -> Iterator[None]:
+def _more_workers(number: int, jobs: Jobs, queue: str, host_delay: float | None) -> Iterator[None]:
     """Have more processes work on the batch; they end with this one."""
     args = ["worker", "--queue", queue, "--with-parent", "--jobs-url", jobs.database.url]
     args += ["--data-dir", str(jobs.data_dir)]
     args += ["--host-delay", str(host_delay)] if host_delay is not None else []
-    code = "from agent.cli import main; main()"
-    command = [sys.executable, "-c", code, *args]
-    started = [
-        subprocess.Popen(  # noqa: S603 - this very program
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+    command = [sys.executable, "-c", "from agent.cli import main; main()", *args]
+    none = subprocess.DEVNULL
+    processes = [
+        subprocess.Popen(command, stdin=none, stdout=none, stderr=none)  # noqa: S603 - this very program
         for _ in range(number)
     ]
     try:
         yield
     finally:
-        for one in started:
-            one.terminate()
-        for one in started:
-            one.wait()
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.wait()
 
 
-async def _through(made: Batch, worker: Worker, budget: float | None) -> str:
+async def _work_to_end(work: Batch, worker: Worker, budget: float | None) -> str:
     """Work until all have ended; gives why it ended before, else ""."""
-    stopped, interrupted = "", interruption()
+    stopped, interrupted = "", interrupt_event()
     async with worker:
         with _BatchProgress() as view:
             while not interrupted.is_set():
-                found = await asyncio.to_thread(made.jobs)
-                under_way = {name: p.usd for name, p in worker.running.items()}
-                ended = sum(job.usd for job in found if job.id not in under_way)
-                spent = ended + sum(under_way.values())
-                view.show(found, spent)
-                if budget and await asyncio.to_thread(made.enforce_budget, found, spent, budget):
+                jobs = await asyncio.to_thread(work.jobs)
+                # What is under way here is counted as it is spent, not when it has ended.
+                running = {name: run.usd for name, run in worker.running.items()}
+                spent = sum(running.values())
+                spent += sum(job.usd for job in jobs if job.id not in running)
+                view.show(jobs, spent)
+                if budget and await asyncio.to_thread(work.enforce_budget, jobs, spent, budget):
                     stopped = f"the budget of ${budget:.2f} is reached"
-                if all(job.state not in ("waiting", "queued", "running") for job in found):
+                if all(job.state in ENDED for job in jobs):
                     return stopped
-                await first_of(interrupted.wait(), worker.cut_off(), seconds=_LOOK_S)
+                await wait_for_first(interrupted.wait(), worker.cut_off(), seconds=_POLL_S)
     return "interrupted"
 
 
@@ -157,8 +151,8 @@ class _BatchProgress:
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, str] | None = None
-        self._bar = _bar() if sys.stderr.isatty() else None
+        self._states: dict[str, str] | None = None
+        self._bar = _make_bar() if sys.stderr.isatty() else None
         self._task: TaskID | None = None
 
     def __enter__(self) -> Self:
@@ -170,26 +164,26 @@ class _BatchProgress:
         if self._bar:
             self._bar.stop()
 
-    def show(self, found: Sequence[Job], spent: float) -> None:
+    def show(self, jobs: Sequence[Job], spent: float) -> None:
         """Tell what has ended since the last time."""
-        ended = [job for job in found if job.state in ENDED]
+        ended = [job for job in jobs if job.state in ENDED]
         cost = f"${spent:.4f}" if spent else ""
         for job in ended:
-            if self._known is not None and self._known.get(job.id) != job.state:
-                counted = ", ".join(filter(None, (f"{len(ended)}/{len(found)}", cost)))
-                said = job.error if job.state != "done" else job.status
-                note(clean(f"[{counted}] {said}: {job.question}"))
-        self._known = {job.id: job.state for job in found}
+            # What had its answer before this command began is counted, not reported.
+            if self._states is not None and self._states.get(job.id) != job.state:
+                done = ", ".join(filter(None, (f"{len(ended)}/{len(jobs)}", cost)))
+                note(f"[{done}] {job.status if job.state == 'done' else job.error}: {job.question}")
+        self._states = {job.id: job.state for job in jobs}
         if self._bar is None:
             return
         if self._task is None:
-            self._task = self._bar.add_task("", total=len(found), completed=len(ended))
-        asked = [clean(job.question) for job in found if job.state == "running"]
-        told = " · ".join(filter(None, (cost, *asked)))
-        self._bar.update(self._task, completed=len(ended), description=told)
+            self._task = self._bar.add_task("", total=len(jobs), completed=len(ended))
+        running = [clean(job.question) for job in jobs if job.state == "running"]
+        description = " · ".join(filter(None, (cost, *running)))
+        self._bar.update(self._task, completed=len(ended), description=description)
 
 
-def _bar() -> Progress:
+def _make_bar() -> Progress:
     from rich import progress  # noqa: PLC0415 - rich only on a terminal
     from rich.console import Console  # noqa: PLC0415 - as above
     from rich.table import Column  # noqa: PLC0415 - as above
@@ -208,20 +202,17 @@ def _bar() -> Progress:
     )
 
 
-def _told(found: Sequence[Job], folder: Path, *, stopped: str) -> int:
-    states = [job.status if job.state == "done" else job.state for job in found]
-    counted = ", ".join(
-        f"{states.count(one)} {one.replace('_', ' ')}" for one in dict.fromkeys(states)
-    )
-    usd = sum(job.usd for job in found)
-    print(f"{len(found)} questions: {counted}{f'; ${usd:.4f}' if usd else ''}")
+def _print_result(jobs: Sequence[Job], folder: Path, stopped: str) -> int:
+    """Print how many came to what, and where the results are; gives the exit code."""
+    states = [job.status if job.state == "done" else job.state for job in jobs]
+    counts = [f"{states.count(one)} {one.replace('_', ' ')}" for one in dict.fromkeys(states)]
+    usd = sum(job.usd for job in jobs)
+    print(f"{len(jobs)} questions: {', '.join(counts)}{f'; ${usd:.4f}' if usd else ''}")
     print(folder / "index.html")
     if stopped:
-        complain(stopped, "The same command goes on where it was.")
+        print_error(stopped, "The same command goes on where it was.")
         return INTERRUPTED if stopped == "interrupted" else PARTIAL
-    if "failed" in states:
-        complain(
-            f"{states.count('failed')} of {len(found)} failed", "The same command tries them again."
-        )
+    if failed := states.count("failed"):
+        print_error(f"{failed} of {len(jobs)} failed", "The same command tries them again.")
         return FAILED
     return PARTIAL if "partial" in states else 0

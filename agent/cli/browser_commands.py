@@ -4,46 +4,51 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from agent.cli.flags import Anywhere, data_dir_option, json_option, port_option
-from agent.cli.terminal import complain, note, print_json, print_rows
-from agent.config import default_data_dir, private_folder
-from agent.errors import UsageError
+from agent.cli.flags import (
+    PATH,
+    PlaceGroup,
+    data_dir_option,
+    json_option,
+    option,
+    port_option,
+    switch,
+)
+from agent.cli.terminal import note, print_error, print_json, print_rows
+from agent.config import private_folder
+from agent.errors import UsageError, WebOutOfReach
 from browser.errors import BrowserError
 from browser.read.habits import Habit, Habits
 from browser.session.chrome import start_chrome, stop_chrome
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PORT = 9222
 """The port that `--attach` tries first."""
 
 
-@click.group(cls=Anywhere, invoke_without_command=True)
+@click.group(cls=PlaceGroup, invoke_without_command=True)
 @port_option(PORT, "Debugging port on loopback; 0: any.")
-@click.option("--profile", type=click.Path(path_type=Path), metavar="DIR", help="Its own profile.")
-@click.option("--headless", is_flag=True, help="Without a window.")
+@option("--profile", "DIR", "Its own profile.", type=PATH)
+@switch("--headless", "Without a window.")
 @data_dir_option
 @click.pass_context
 def chrome(
-    ctx: click.Context,
-    port: int,
-    profile: Path | None,
-    data_dir: Path | None,
-    *,
-    headless: bool,
+    ctx: click.Context, port: int, profile: Path | None, data_dir: Path, *, headless: bool
 ) -> int:
     """Start a Chrome with a profile of its own; log in there, then run with --attach."""
-    folder = profile or private_folder(data_dir or default_data_dir()) / "chrome"
-    ctx.obj = folder
+    ctx.obj = folder = profile or private_folder(data_dir) / "chrome"
     if ctx.invoked_subcommand is not None:
         return 0
     try:
         started = asyncio.run(start_chrome(folder, port=port, headless=headless))
     except BrowserError as error:
-        complain(str(error), error.hint)
-        return 6
+        print_error(str(error), error.hint)
+        return WebOutOfReach.exit_code
     attach = "--attach" if started.cdp_url.endswith(f":{PORT}") else f"--cdp {started.cdp_url}"
     print(f"Chrome runs (process {started.pid}) at {started.cdp_url}, profile {started.profile}.")
     print(f'Open a page there, then: research {attach} "question"')
@@ -62,29 +67,28 @@ def stop(folder: Path) -> int:
 
 @click.command()
 @click.argument("sites", nargs=-1, metavar="[SITE]…")
-@click.option("--reset", is_flag=True, help="Forget the sites named, or all.")
+@switch("--reset", "Forget the sites named, or all.")
 @json_option
 @data_dir_option
-def habits(sites: tuple[str, ...], data_dir: Path | None, *, reset: bool, as_json: bool) -> None:
+def habits(sites: tuple[str, ...], data_dir: Path, *, reset: bool, as_json: bool) -> None:
     """Show which sites only a browser reads, as runs found out; --reset forgets it."""
-    learned = Habits((data_dir or default_data_dir()) / "habits.json")
-    known = learned.all()
-    if strange := [site for site in sites if site not in known]:
-        raise UsageError(f"nothing was learned of {', '.join(strange)}", hint="`research habits`.")
+    store = Habits(data_dir / "habits.json")
+    known = store.all()
+    if unknown := [site for site in sites if site not in known]:
+        raise UsageError(f"nothing was learned of {', '.join(unknown)}", hint="`research habits`.")
     chosen = {site: habit for site, habit in known.items() if not sites or site in sites}
     if reset:
         for site in chosen:
-            learned.reset(site)
+            store.reset(site)
         note(f"Forgot {len(chosen)} of {len(known)} sites.")
-        return
-    if as_json:
+    elif as_json:
         rows = chosen.items()
-        print_json({site: asdict(one) | {"browser_first": one.wants_browser} for site, one in rows})
-        return
-    print_rows(sorted(chosen.items()), _habit, empty=["Nothing was learned of any site."])
+        print_json({site: asdict(one) | {"browser_first": one.needs_browser} for site, one in rows})
+    else:
+        print_rows(sorted(chosen.items()), _format, empty=["Nothing was learned of any site."])
 
 
-def _habit(row: tuple[str, Habit]) -> str:
-    site, one = row
-    how = "browser" if one.wants_browser else "http"
-    return f"{site:<30} {how:<8} {one.http} by HTTP, {one.browser} by browser: {one.reason}"
+def _format(row: tuple[str, Habit]) -> str:
+    site, habit = row
+    first = "browser" if habit.needs_browser else "http"
+    return f"{site:<30} {first:<8} {habit.http} by HTTP, {habit.browser} by browser: {habit.reason}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import webbrowser
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +13,12 @@ from click.core import ParameterSource
 
 from agent import __version__
 from agent.cli.ask import INTERRUPTED, ask_once
-from agent.cli.flags import given, output_flags, run_flags_showing
+from agent.cli.flags import drop_unset, output_flags, run_flags
 from agent.cli.help_screen import FIRST_FLAGS
-from agent.cli.render import export_paths
-from agent.cli.terminal import complain, fitting
+from agent.cli.render import export_paths, write_exports
+from agent.cli.terminal import print_error, print_text, wrap
 from agent.config import Options, file_settings, load_options, private_folder
 from agent.errors import ResearchError
-from agent.export import export
 from agent.journal.events import utc_now
 from agent.journal.runs import Runs
 from agent.limits import EFFORTS
@@ -35,20 +33,22 @@ _HISTORY = "chat-history"
 
 
 @click.command()
-@run_flags_showing(*FIRST_FLAGS, "--session", "--data-dir")
+@run_flags(*FIRST_FLAGS, "--session", "--data-dir")
 @output_flags
 def chat(**flags: Any) -> int:
     """Research in a conversation; `/help` says what can be typed, Ctrl-D ends it.
 
     It takes all the options of `research ask --help`.
     """
-    _leave_to_the_file(flags)
+    context = click.get_current_context()
+    for name in flags.keys() & Options.model_fields.keys():
+        if context.get_parameter_source(name) is ParameterSource.DEFAULT_MAP:
+            flags[name] = None  # the settings file is read again at each question
     if flags["session"] is None and flags["continue_run"] is None:
         flags["session"] = _new_session()
     conversation = ChatSession(flags)
     at_terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    lines = _typed(conversation) if at_terminal else _piped()
-    for line in lines:
+    for line in _typed_lines(conversation) if at_terminal else _piped_lines():
         conversation.take(line)
         if conversation.ended:
             break
@@ -59,18 +59,10 @@ def _new_session() -> str:
     return f"chat-{utc_now():%Y%m%d-%H%M%S-%f}"
 
 
-def _leave_to_the_file(flags: dict[str, Any]) -> None:
-    """Forget what stood in the settings file at the start: it is read again at each question."""
-    context = click.get_current_context()
-    for name in flags.keys() & Options.model_fields.keys():
-        if context.get_parameter_source(name) is ParameterSource.DEFAULT_MAP:
-            flags[name] = None
-
-
-def _piped() -> Iterator[str]:
-    """Give the lines of standard input; an empty one ends the conversation."""
+def _piped_lines() -> Iterator[str]:
+    """The lines of standard input; an empty one ends the conversation."""
     while True:
-        if sys.stdin.isatty():  # only what is said goes elsewhere
+        if sys.stdin.isatty():  # only the output goes elsewhere
             print("? ", end="", file=sys.stderr, flush=True)
         line = sys.stdin.readline().strip()
         if not line:
@@ -78,11 +70,10 @@ def _piped() -> Iterator[str]:
         yield line
 
 
-def _typed(conversation: ChatSession) -> Iterator[str]:
-    """Give what a person types; Ctrl-C clears the line."""
-    welcome = f"Urchin {__version__}. Ask away; /help says what else can be typed, Ctrl-D ends."
-    print(fitting(welcome))
-    prompt = _prompt(conversation)
+def _typed_lines(conversation: ChatSession) -> Iterator[str]:
+    """The lines that a person types; Ctrl-C clears the line."""
+    print(wrap(f"Urchin {__version__}. Ask away; /help says what else can be typed, Ctrl-D ends."))
+    prompt = _make_prompt(conversation)
     while True:
         try:
             line = prompt("? ").strip()
@@ -95,8 +86,8 @@ def _typed(conversation: ChatSession) -> Iterator[str]:
             yield line
 
 
-def _prompt(conversation: ChatSession) -> Callable[[str], str]:
-    """Give what asks for a line: with a history that lasts and completion, if that is there."""
+def _make_prompt(conversation: ChatSession) -> Callable[[str], str]:
+    """Make what asks for a line: with a history that lasts and completion, if that is there."""
     try:
         from prompt_toolkit import PromptSession  # noqa: PLC0415 - an extra
         from prompt_toolkit.completion import WordCompleter  # noqa: PLC0415
@@ -106,8 +97,7 @@ def _prompt(conversation: ChatSession) -> Callable[[str], str]:
         with suppress(ImportError):  # Windows has none
             import readline  # noqa: F401, PLC0415 - lines are edited with it
         return input
-    settings = conversation.settings()
-    history = private_folder(settings.data) / _HISTORY
+    history = private_folder(conversation.settings().data) / _HISTORY
     history.touch(mode=0o600)
     session: PromptSession[str] = PromptSession(
         history=FileHistory(str(history)),
@@ -117,20 +107,20 @@ def _prompt(conversation: ChatSession) -> Callable[[str], str]:
     return session.prompt
 
 
-@dataclass(slots=True)
 class ChatSession:
     """The flags that the next question gets, and what the last one gave."""
 
-    flags: dict[str, Any]
-    code: int = 0
-    ended: bool = False
-    last: Report | None = None
-    _said_of_settings: str = field(default="", init=False)
+    def __init__(self, flags: dict[str, Any]) -> None:
+        self.flags = flags
+        self.code = 0
+        self.ended = False
+        self._last: Report | None = None
+        self._told_of_file = ""
 
     def take(self, line: str) -> None:
         """Answer a question, or do what a line that begins with `/` says."""
         number = line.strip("[]")
-        if self.last and any(number == str(source.n) for source in self.last.sources):
+        if self._last and any(number == str(source.n) for source in self._last.sources):
             line = f"/{number}"
         if not line.startswith("/"):
             self._ask(line)
@@ -138,108 +128,103 @@ class ChatSession:
         name, _, argument = line[1:].partition(" ")
         try:
             if name.isdigit():
-                open_source(self, name)
+                self.open_source(name)
             elif name in COMMANDS:
                 COMMANDS[name][1](self, argument.strip())
             else:
-                complain(f"there is no /{name}", "/help says which there are.")
+                print_error(f"there is no /{name}", "/help says which there are.")
         except ResearchError as error:
-            complain(str(error), error.hint)
+            print_error(str(error), error.hint)
         except click.ClickException as error:
-            complain(error.format_message())
-
-    def settings(self) -> Options:
-        """The settings of the next question."""
-        known = Options.model_fields.keys() | {"schema"}
-        asked = {name: value for name, value in self.flags.items() if name in known}
-        return load_options(given(asked), config=True)
-
-    def folder(self) -> Path:
-        """Where the last run is. Raises `UsageError` before the first one."""
-        if self.last is None:
-            raise click.UsageError("Nothing was asked yet.")
-        return Runs(self.settings().data).find(self.last.run).path
+            print_error(error.format_message())
 
     def _ask(self, question: str) -> None:
-        self._say_once_what_the_file_lacks()
+        # A settings file that was broken meanwhile is reported once, not at every question.
+        _, broken = file_settings()
+        if broken is not None and str(broken) != self._told_of_file:
+            print_error(f"{broken}; the settings from before are kept", broken.hint)
+        self._told_of_file = str(broken or "")
         self.code = ask_once(question, dict(self.flags), self._keep)
         if self.code == INTERRUPTED:
             print("(stopped; the conversation goes on)", file=sys.stderr)
         print()
 
     def _keep(self, report: Report) -> None:
-        self.last = report
+        self._last = report
 
-    def _say_once_what_the_file_lacks(self) -> None:
-        """Say what is wrong with a settings file that was broken meanwhile, once."""
-        _, broken = file_settings()
-        if broken is not None and str(broken) != self._said_of_settings:
-            complain(f"{broken}; the settings from before are kept", broken.hint)
-        self._said_of_settings = str(broken or "")
+    def settings(self) -> Options:
+        """The settings of the next question."""
+        known = Options.model_fields.keys() | {"schema"}
+        asked = {name: value for name, value in self.flags.items() if name in known}
+        return load_options(drop_unset(asked), config=True)
 
+    def last_report(self) -> Report:
+        """The report of the last question; raises `click.UsageError` before the first one."""
+        if self._last is None:
+            raise click.UsageError("Nothing was asked yet.")
+        return self._last
 
-def _help(_: ChatSession, __: str) -> None:
-    width = max(map(len, COMMANDS)) + 3
-    for name, (told, _run) in COMMANDS.items():
-        print(fitting(f"/{name:<{width - 1}}{told}", indent=width))
+    # What can be typed after a slash; each takes the words behind it.
 
+    def help(self, _: str) -> None:
+        """List what can be typed."""
+        width = max(map(len, COMMANDS)) + 3
+        for name, (text, _run) in COMMANDS.items():
+            print(wrap(f"/{name:<{width - 1}}{text}", indent=width))
 
-def _sources(conversation: ChatSession, _: str) -> None:
-    conversation.folder()
-    assert conversation.last is not None
-    for source in conversation.last.sources:
-        print(f"[{source.n}] {source.title or source.url} — {source.url}")
+    def show_sources(self, _: str) -> None:
+        """Print the sources of the last answer."""
+        for source in self.last_report().sources:
+            print_text(f"[{source.n}] {source.title or source.url} — {source.url}")
 
+    def open_source(self, number: str) -> None:
+        """Open a source of the last answer by its number, in the person's own browser."""
+        found = [source for source in self.last_report().sources if str(source.n) == number]
+        if not found:
+            raise click.UsageError("Which one? /open takes the number of a citation.")
+        print_text(found[0].url)
+        webbrowser.open(found[0].url)
 
-def open_source(conversation: ChatSession, number: str) -> None:
-    """Open a source of the last answer by its number, in the person's own browser."""
-    conversation.folder()
-    assert conversation.last is not None
-    found = [source for source in conversation.last.sources if str(source.n) == number]
-    if not found:
-        raise click.UsageError("Which one? /open takes the number of a citation.")
-    print(found[0].url)
-    webbrowser.open(found[0].url)
+    def export(self, names: str) -> None:
+        """Write the last answer to files."""
+        folder = Runs(self.settings().data).find(self.last_report().run).path
+        if not names:
+            raise click.UsageError("Where to? Such as /export report.html")
+        write_exports(folder, export_paths(tuple(map(Path, names.split()))), print)
 
+    def set_model(self, name: str) -> None:
+        """Show the model, or take another one."""
+        if name:
+            self.flags["model"] = name
+        print(f"model: {self.flags['model'] or 'as the settings say'}")
 
-def _export(conversation: ChatSession, names: str) -> None:
-    folder = conversation.folder()
-    if not names:
-        raise click.UsageError("Where to? Such as /export report.html")
-    for path in export_paths(tuple(Path(name) for name in names.split())):
-        export(folder, path)
-        print(f"wrote {path}")
+    def set_depth(self, name: str) -> None:
+        """Show the depth, or take another one."""
+        if name and name not in EFFORTS:
+            raise click.UsageError(f"There is no depth {name!r}: {', '.join(EFFORTS)}.")
+        self.flags["depth"] = name or self.flags["depth"]
+        print(f"depth: {self.flags['depth'] or 'standard'}")
 
+    def forget(self, _: str) -> None:
+        """Begin a new conversation."""
+        self.flags |= {"session": _new_session(), "continue_run": None}
+        print("A new conversation: what was said before is left out.")
 
-def _model(conversation: ChatSession, name: str) -> None:
-    if name:
-        conversation.flags["model"] = name
-    print(f"model: {conversation.flags['model'] or 'as the settings say'}")
-
-
-def _depth(conversation: ChatSession, name: str) -> None:
-    if name and name not in EFFORTS:
-        raise click.UsageError(f"There is no depth {name!r}: {', '.join(EFFORTS)}.")
-    conversation.flags["depth"] = name or conversation.flags["depth"]
-    print(f"depth: {conversation.flags['depth'] or 'standard'}")
-
-
-def _forget(conversation: ChatSession, _: str) -> None:
-    conversation.flags |= {"session": _new_session(), "continue_run": None}
-    print("A new conversation: what was said before is left out.")
-
-
-def _quit(conversation: ChatSession, _: str) -> None:
-    conversation.ended = True
+    def quit(self, _: str) -> None:
+        """End."""
+        self.ended = True
 
 
 COMMANDS: dict[str, tuple[str, Callable[[ChatSession, str], None]]] = {
-    "help": ("what can be typed", _help),
-    "sources": ("the sources of the last answer", _sources),
-    "open": ("open a source by its number: /open 1, /1 or 1", open_source),
-    "export": ("write the last answer to files: /export report.html sources.bib", _export),
-    "model": ("show the model, or take another one", _model),
-    "depth": ("show the depth, or take another one: quick, standard, deep", _depth),
-    "forget": ("begin a new conversation", _forget),
-    "quit": ("end", _quit),
+    "help": ("what can be typed", ChatSession.help),
+    "sources": ("the sources of the last answer", ChatSession.show_sources),
+    "open": ("open a source by its number: /open 1, /1 or 1", ChatSession.open_source),
+    "export": (
+        "write the last answer to files: /export report.html sources.bib",
+        ChatSession.export,
+    ),
+    "model": ("show the model, or take another one", ChatSession.set_model),
+    "depth": ("show the depth, or take another one: quick, standard, deep", ChatSession.set_depth),
+    "forget": ("begin a new conversation", ChatSession.forget),
+    "quit": ("end", ChatSession.quit),
 }

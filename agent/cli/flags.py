@@ -1,10 +1,11 @@
-"""The flags of commands, in one place: names, environment variables, help."""
+"""The options of commands, in one place: names, environment variables, help."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,215 +15,18 @@ from click.core import ParameterSource
 from agent.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
+    from collections.abc import Collection, Mapping, Sequence
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_PATH = click.Path(path_type=Path)
-_FOLDER = click.Path(path_type=Path, file_okay=False)
-_EXISTING = click.Path(path_type=Path, exists=True, dir_okay=False)
-Row = tuple[tuple[str, ...], dict[str, Any]]
-"""The names of an option, and what click is told of it."""
-
-
-def _option(names: str | tuple[str, ...], metavar: str | None, told: str, **settings: Any) -> Row:
-    """Describe an option that takes a value; its environment variable is named with it."""
-    names = (names,) if isinstance(names, str) else names
-    return names, {"metavar": metavar, "help": told, **settings}
-
-
-def _switch(name: str, told: str) -> Row:
-    """Describe an option that is on or off, and None where it is not given."""
-    return (name,), {"is_flag": True, "default": None, "help": told}
-
-
-_RUN: tuple[Row, ...] = (
-    _option("--model", "NAME", "extractive, openai/…, ollama/…, scripted:FILE, …"),
-    _option("--alias", "SHORT=NAME", "A short name for a model.", multiple=True),
-    _option("--judge", "NAME", "Model that judges what code leaves open."),
-    _option("--base-url", "URL", "Any OpenAI-compatible endpoint."),
-    _option("--fallback", "NAME", "The next model when the first fails.", multiple=True),
-    _switch(
-        "--native-tools/--text-tools", "Tools as functions or by text tags (told by the provider)."
-    ),
-    _switch("--guided/--no-guided", "Rules search and read for the model (for small ones)."),
-    _switch("--vision", "Screenshots to models that see."),
-    _switch("--model-sees/--model-blind", "Whether the model takes pictures (told by its name)."),
-    _option("--context-window", "TOKENS", "What the model takes at once (32000).", type=int),
-    _option("--model-timeout", "SECONDS", "Silence of the model at most (120).", type=float),
-    _switch("--dry-run", "Prompt and likely cost; nothing is sent."),
-    _option(
-        "--depth",
-        None,
-        "How far to go (standard).",
-        type=click.Choice(["quick", "standard", "deep"]),
-    ),
-    _switch("--report", "A report in sections instead of an answer."),
-    _option(("-s", "--instruction"), "TEXT", "An instruction that the model is given as well."),
-    _option("--schema", "FILE", "The answer also as JSON of this JSON Schema.", type=_PATH),
-    _option("--search", "A,B,C", "Search providers, in order."),
-    _option("--searxng-url", "URL", "Where a SearXNG is."),
-    _option("--search-url", "NAME=URL", "Where one is reached; {query}: yours.", multiple=True),
-    _option("--tool", "NAME", "A tool of a plug-in.", multiple=True),
-    _option("--site", "DOMAIN", "Search only this site."),
-    _option("--since", "DATE", "Search only what is newer."),
-    _option("--lang", "CODE", "Language of the results."),
-    _option("--region", "CODE", "Region of the results."),
-    _option("--corpus", "DIR", "Local files as the first provider.", type=_PATH),
-    _option("--file", "PATH", "A file as context.", type=_PATH, multiple=True),
-    _switch("--attach", "Use a Chrome that is open."),
-    _option("--cdp", "URL|chrome|msedge", "Which Chrome to attach to."),
-    _switch("--headed", "Show the launched browser."),
-    _option("--storage-state", "FILE", "Cookies and storage to start with.", type=_EXISTING),
-    _option("--solver", "NAME[=URL]", "Who solves captchas: 2captcha, … (nobody)."),
-    _option("--allow", "HOST", "Reach only these sites.", multiple=True),
-    _option("--deny", "HOST", "Never reach these sites.", multiple=True),
-    _option("--allow-private", "HOST[:PORT]", "A private address that is fine.", multiple=True),
-    _option(
-        "--share",
-        "file|corpus|memory|page|tool",
-        "What may leave in searches and forms, though it is private.",
-        multiple=True,
-    ),
-    _option(
-        "--proxy",
-        "URL",
-        "Proxy behind the guard; HTTPS_PROXY works too.",
-        envvar=["RESEARCH_PROXY", "HTTPS_PROXY", "https_proxy"],
-    ),
-    _switch("--ignore-robots", "Leave robots.txt aside: for one's own sites."),
-    _option(
-        "--allow-tasks",
-        "TARGET",
-        "Let the model set tasks, reminders, monitors, which tell TARGET (as --notify).",
-        multiple=True,
-    ),
-    _option("--tool-sources", "A,B", "Of domain, mcp, memory, system: whose tools (all)."),
-    _option("--tool-allow", "PATTERN", "Only these tools, as FETCH_* or mcp__*.", multiple=True),
-    _option("--tool-deny", "PATTERN", "Never these tools.", multiple=True),
-    _option("--mcp-tool-allow", "PATTERN", "Of MCP servers only these.", multiple=True),
-    _option("--mcp-tool-deny", "PATTERN", "Of MCP servers never these.", multiple=True),
-    _option(
-        "--mcp-config", "FILE", "MCP servers as others list them.", type=_EXISTING, multiple=True
-    ),
-    _option("--max-steps", "N", "Steps at most (as the depth says).", type=int),
-    _option("--budget", "USD", "Dollars at most.", type=float),
-    _option("--budget-day", "USD", "Dollars of all runs of a day (UTC).", type=float),
-    _option("--budget-month", "USD", "Dollars of all runs of a month.", type=float),
-    _option("--max-tokens", "N", "Tokens at most, in and out, of all model calls.", type=int),
-    _option("--timeout", "SECONDS", "Seconds at most.", type=float),
-    _option("--max-sources", "N", "Sources at most (as above).", type=int),
-    _option(
-        ("-c", "--continue", "continue_run"),
-        "[RUN]",
-        "Go on with a conversation.",
-        is_flag=False,
-        flag_value="",
-    ),
-    _option("--session", "NAME", "A conversation by name."),
-    _switch("--memory/--no-memory", "Use and keep memories (on)."),
-    _option("--memory-url", "URL", "A memory that machines share: postgresql://… (memory.db)."),
-    _option("--data-dir", "DIR", "Where runs and memory are kept.", type=_PATH),
-    _option("--keep-days", "N", "Delete runs older than this.", type=int),
-    _option("--namespace", "NAME", "Whose memories."),
-    _option("--embeddings", "local|NAME", "A model that helps memory to search."),
-    _option("--wiki", "DIR", "A wiki that a run may read (`wiki` in DATA).", type=_FOLDER),
-    _switch("--fresh", "Go round the caches."),
-)
-_OUTPUT: tuple[Row, ...] = (
-    _option(
-        "--export",
-        "FILE",
-        "Write .md .html .pdf .docx .json .jsonl .bib .ris .csl.json .xml .warc.gz …",
-        type=_PATH,
-        multiple=True,
-    ),
-    _switch("--require-verified", "Exit 4 unless every sentence is supported."),
-    _option(("--json", "as_json"), None, "One report on stdout.", is_flag=True),
-    _option(("--events", "as_events"), None, "One JSON event a line on stdout.", is_flag=True),
-    _option(("-q", "--quiet"), None, "No progress.", is_flag=True),
-    _option(("-v", "--verbose"), None, "More progress: thoughts and results.", count=True),
-)
-
-data_dir_option = click.option(
-    "--data-dir",
-    type=click.Path(path_type=Path, file_okay=False),
-    envvar="RESEARCH_DATA_DIR",
-    metavar="DIR",
-    help="Where runs and memory are kept.",
-)
-
-
-SHORTEST_TOKEN = 16
-"""Characters of a token: who can reach the port can try as many as they like."""
-
-
-def token_option(variable: str) -> Callable[[F], F]:
-    """Make the option `--token` of what listens; `variable` is that of the environment."""
-
-    def checked(_: click.Context, __: click.Parameter, token: str | None) -> str | None:
-        if token is not None and len(token) < SHORTEST_TOKEN:
-            raise UsageError(f"a token has {SHORTEST_TOKEN} characters at least")
-        return token
-
-    told = "What clients have to show; made up where there is none."
-    return click.option("--token", envvar=variable, metavar="TEXT", callback=checked, help=told)
-
-
-json_option = click.option("--json", "as_json", is_flag=True, help="As JSON.")
-
-
-def run_flags(function: F) -> F:
-    """Add the flags that a run takes."""
-    return _added(function, _RUN)
-
-
-def some_run_flags(*names: str) -> Callable[[F], F]:
-    """Add those flags of a run whose first names these are."""
-    rows = tuple(row for row in _RUN if row[0][0] in names)
-    return lambda function: _added(function, rows)
-
-
-def run_flags_showing(*names: str) -> Callable[[F], F]:
-    """Add all flags of a run; the help of the command shows those whose first names these are."""
-    rows = tuple((named, {"hidden": named[0] not in names, **told}) for named, told in _RUN)
-    return lambda function: _added(function, rows)
-
-
-def output_flags(function: F) -> F:
-    """Add the flags that say what is printed and written."""
-    return _added(function, _OUTPUT)
-
-
-def given(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what was not given."""
-    return {name: value for name, value in flags.items() if value not in (None, ())}
-
-
-def question_options() -> list[click.Option]:
-    """Give the options of a question, for a help text that loads nothing of what runs one."""
-    return [click.Option(names, **settings) for names, settings in (*_RUN, *_OUTPUT)]
-
-
-def _added(function: F, rows: tuple[Row, ...]) -> F:
-    for names, settings in reversed(rows):
-        function = click.option(*names, **_with_variable(names, settings))(function)
-    return function
-
-
-def _with_variable(names: tuple[str, ...], settings: dict[str, Any]) -> dict[str, Any]:
-    """Name the environment variable of an option, unless its row does."""
-    named = next((n for n in names if not n.startswith("-")), None)
-    plain = named or next(n for n in names if n.startswith("--")).split("/")[0][2:]
-    variable = "RESEARCH_" + plain.replace("as_", "", 1).replace("-", "_").upper()
-    return {"envvar": variable, "show_envvar": True, **settings}
-
-
-def port_option(default: int, told: str = "The port; 0: any that is free.") -> Callable[[F], F]:
-    """Make the option `--port` of what listens."""
-    kind = click.IntRange(0, 65535)
-    return click.option("--port", default=default, type=kind, show_default=True, help=told)
+PATH = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path, dir_okay=False)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+EXISTING_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
+MANY = click.IntRange(1, 1_000_000)
+"""How many of anything: one at least, and no more than databases and calendars can count."""
+DAYS = click.IntRange(0, 1_000_000)
+"""An age in days, within the years that a calendar has."""
 
 
 class Amount(click.FloatRange):
@@ -236,41 +40,230 @@ class Amount(click.FloatRange):
         return number
 
 
-MANY = click.IntRange(1, 1_000_000)
-"""How many of anything: one at least, and no more than databases and calendars can count."""
-
-DAYS = click.IntRange(0, 1_000_000)
-"""An age in days, within the years that a calendar has."""
+ABOVE_ZERO = Amount(min=0, min_open=True)
 
 
-def number_option(default: int, told: str) -> Callable[[Any], Any]:
-    """Make the option `-n`: how many, one at least."""
-    kind = MANY
-    return click.option("-n", "--number", default=default, type=kind, show_default=True, help=told)
+class Option:
+    """An option, used as the decorator of a command; the tables below are made of them too."""
+
+    def __init__(self, names: tuple[str, ...], settings: dict[str, Any]) -> None:
+        self.names = names
+        self.settings = settings
+
+    def __call__(self, function: F) -> F:
+        """Add the option to a command."""
+        return click.option(*self.names, **self.settings)(function)
 
 
-def is_given(ctx: click.Context, name: str) -> bool:
-    """Whether a person said an option of the group, rather than left it at its default."""
-    group = ctx.parent or ctx
-    return group.get_parameter_source(name) is not ParameterSource.DEFAULT
+def option(names: str | tuple[str, ...], metavar: str | None, text: str, **settings: Any) -> Option:
+    """Make an option: its names, what its value is called, and what `--help` says of it."""
+    names = (names,) if isinstance(names, str) else names
+    return Option(names, {"metavar": metavar, "help": text, **settings})
 
 
-def require_words(text: str, what: str, hint: str = "") -> None:
-    """Refuse a text that holds nothing but space; raises `UsageError`."""
-    if not text.strip():
-        raise UsageError(f"{what} needs words, and got none", hint=hint or None)
+def switch(names: str | tuple[str, ...], text: str, **settings: Any) -> Option:
+    """Make an option that is on or off."""
+    return option(names, None, text, is_flag=True, **settings)
 
 
+several = partial(option, multiple=True)
+# None where it is not given: environment, file and default then say what holds.
+_toggle = partial(switch, default=None)
+
+_RUN: tuple[Option, ...] = (
+    option("--model", "NAME", "extractive, openai/…, ollama/…, scripted:FILE, …"),
+    several("--alias", "SHORT=NAME", "A short name for a model."),
+    option("--judge", "NAME", "Model that judges what code leaves open."),
+    option("--base-url", "URL", "Any OpenAI-compatible endpoint."),
+    several("--fallback", "NAME", "The next model when the first fails."),
+    _toggle(
+        "--native-tools/--text-tools", "Tools as functions or by text tags (told by the provider)."
+    ),
+    _toggle("--guided/--no-guided", "Rules search and read for the model (for small ones)."),
+    _toggle("--vision", "Screenshots to models that see."),
+    _toggle("--model-sees/--model-blind", "Whether the model takes pictures (told by its name)."),
+    option("--context-window", "TOKENS", "What the model takes at once (32000).", type=int),
+    option("--model-timeout", "SECONDS", "Silence of the model at most (120).", type=float),
+    _toggle("--dry-run", "Prompt and likely cost; nothing is sent."),
+    option(
+        "--depth",
+        None,
+        "How far to go (standard).",
+        type=click.Choice(["quick", "standard", "deep"]),
+    ),
+    _toggle("--report", "A report in sections instead of an answer."),
+    option(("-s", "--instruction"), "TEXT", "An instruction that the model is given as well."),
+    option("--schema", "FILE", "The answer also as JSON of this JSON Schema.", type=PATH),
+    option("--search", "A,B,C", "Search providers, in order."),
+    option("--searxng-url", "URL", "Where a SearXNG is."),
+    several("--search-url", "NAME=URL", "Where one is reached; {query}: yours."),
+    several("--tool", "NAME", "A tool of a plug-in."),
+    option("--site", "DOMAIN", "Search only this site."),
+    option("--since", "DATE", "Search only what is newer."),
+    option("--lang", "CODE", "Language of the results."),
+    option("--region", "CODE", "Region of the results."),
+    option("--corpus", "DIR", "Local files as the first provider.", type=PATH),
+    several("--file", "PATH", "A file as context.", type=PATH),
+    _toggle("--attach", "Use a Chrome that is open."),
+    option("--cdp", "URL|chrome|msedge", "Which Chrome to attach to."),
+    _toggle("--headed", "Show the launched browser."),
+    option("--storage-state", "FILE", "Cookies and storage to start with.", type=EXISTING_FILE),
+    option("--solver", "NAME[=URL]", "Who solves captchas: 2captcha, … (nobody)."),
+    several("--allow", "HOST", "Reach only these sites."),
+    several("--deny", "HOST", "Never reach these sites."),
+    several("--allow-private", "HOST[:PORT]", "A private address that is fine."),
+    several(
+        "--share",
+        "file|corpus|memory|page|tool",
+        "What may leave in searches and forms, though it is private.",
+    ),
+    option(
+        "--proxy",
+        "URL",
+        "Proxy behind the guard; HTTPS_PROXY works too.",
+        envvar=["RESEARCH_PROXY", "HTTPS_PROXY", "https_proxy"],
+    ),
+    _toggle("--ignore-robots", "Leave robots.txt aside: for one's own sites."),
+    several(
+        "--allow-tasks",
+        "TARGET",
+        "Let the model set tasks, reminders, monitors, which tell TARGET (as --notify).",
+    ),
+    option("--tool-sources", "A,B", "Of domain, mcp, memory, system: whose tools (all)."),
+    several("--tool-allow", "PATTERN", "Only these tools, as FETCH_* or mcp__*."),
+    several("--tool-deny", "PATTERN", "Never these tools."),
+    several("--mcp-tool-allow", "PATTERN", "Of MCP servers only these."),
+    several("--mcp-tool-deny", "PATTERN", "Of MCP servers never these."),
+    several("--mcp-config", "FILE", "MCP servers as others list them.", type=EXISTING_FILE),
+    option("--max-steps", "N", "Steps at most (as the depth says).", type=int),
+    option("--budget", "USD", "Dollars at most.", type=float),
+    option("--budget-day", "USD", "Dollars of all runs of a day (UTC).", type=float),
+    option("--budget-month", "USD", "Dollars of all runs of a month.", type=float),
+    option("--max-tokens", "N", "Tokens at most, in and out, of all model calls.", type=int),
+    option("--timeout", "SECONDS", "Seconds at most.", type=float),
+    option("--max-sources", "N", "Sources at most (as above).", type=int),
+    option(
+        ("-c", "--continue", "continue_run"),
+        "[RUN]",
+        "Go on with a conversation.",
+        is_flag=False,
+        flag_value="",
+    ),
+    option("--session", "NAME", "A conversation by name."),
+    _toggle("--memory/--no-memory", "Use and keep memories (on)."),
+    option("--memory-url", "URL", "A memory that machines share: postgresql://… (memory.db)."),
+    option("--data-dir", "DIR", "Where runs and memory are kept.", type=PATH),
+    option("--keep-days", "N", "Delete runs older than this.", type=int),
+    option("--namespace", "NAME", "Whose memories."),
+    option("--embeddings", "local|NAME", "A model that helps memory to search."),
+    option("--wiki", "DIR", "A wiki that a run may read (`wiki` in DATA).", type=FOLDER),
+    _toggle("--fresh", "Go round the caches."),
+)
+_OUTPUT: tuple[Option, ...] = (
+    several(
+        "--export",
+        "FILE",
+        "Write .md .html .pdf .docx .json .jsonl .bib .ris .csl.json .xml .warc.gz …",
+        type=PATH,
+    ),
+    _toggle("--require-verified", "Exit 4 unless every sentence is supported."),
+    switch(("--json", "as_json"), "One report on stdout."),
+    switch(("--events", "as_events"), "One JSON event a line on stdout."),
+    switch(("-q", "--quiet"), "No progress."),
+    option(("-v", "--verbose"), None, "More progress: thoughts and results.", count=True),
+)
+
+
+def run_flags(*shown: str) -> Callable[[F], F]:
+    """Add all flags of a run. The help of the command shows those whose first names are `shown`."""
+
+    # The others are hidden, not missing: what `ask` understands can be said here as well.
+    def visible(row: Option) -> Option:
+        return Option(row.names, {"hidden": row.names[0] not in shown, **row.settings})
+
+    return _adder([visible(row) for row in _RUN] if shown else _RUN)
+
+
+def only_run_flags(*names: str) -> Callable[[F], F]:
+    """Add those flags of a run whose first names these are."""
+    return _adder([row for row in _RUN if row.names[0] in names])
+
+
+def output_flags(function: F) -> F:
+    """Add the flags of what is printed and written."""
+    return _adder(_OUTPUT)(function)
+
+
+def question_options() -> list[click.Option]:
+    """Make the options of a question, for a help text that loads nothing of what runs one."""
+    return [click.Option(row.names, **row.settings) for row in (*_RUN, *_OUTPUT)]
+
+
+def _adder(rows: Sequence[Option]) -> Callable[[F], F]:
+    def add(function: F) -> F:
+        for row in reversed(rows):  # the last decorator that is applied stands first in the help
+            function = Option(row.names, _with_variable(row))(function)
+        return function
+
+    return add
+
+
+def _with_variable(row: Option) -> dict[str, Any]:
+    """The settings of an option with its environment variable, which some rows name themselves."""
+    parameter = next((name for name in row.names if not name.startswith("-")), None)
+    name = parameter or next(name for name in row.names if name.startswith("--"))
+    plain = name.split("/")[0].removeprefix("--").replace("as_", "", 1).replace("-", "_")
+    return {"envvar": f"RESEARCH_{plain.upper()}", "show_envvar": True, **row.settings}
+
+
+def drop_unset(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the flags that nobody set, so that settings below them count."""
+    return {name: value for name, value in flags.items() if value not in (None, ())}
+
+
+# Where things are kept: by flag, environment, settings file or default, so that commands that read
+# no other setting find what runs have left.
+
+
+def data_folder() -> Path:
+    """The data folder where no option names one: that of the settings file, else the user's."""
+    from agent.config import default_data_dir, read_file  # noqa: PLC0415 - `--help` needs none of it
+
+    named = read_file().get("data_dir")
+    return Path(str(named)) if named else default_data_dir()
+
+
+def _namespace() -> str:
+    from agent.config import read_file  # noqa: PLC0415 - as above
+
+    return str(read_file().get("namespace") or "default")
+
+
+data_dir_option = option(
+    "--data-dir",
+    "DIR",
+    "Where runs and memory are kept.",
+    type=FOLDER,
+    envvar="RESEARCH_DATA_DIR",
+    default=data_folder,
+)
+namespace_option = option(
+    "--namespace", None, "Whose memories.", envvar="RESEARCH_NAMESPACE", default=_namespace
+)
 PLACES = ("--data-dir", "--namespace", "--wiki", "--jobs-url")
 
 
-class Anywhere(click.Group):
-    """Takes those of these options that it has wherever they stand, as people write them."""
+class PlaceGroup(click.Group):
+    """A group that takes its options of place wherever they stand.
+
+    click reads the options of a group in front of the subcommand only; people write
+    `research memory list --data-dir DIR` as well.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Move them to the front, where the group reads them."""
         own = {name for parameter in self.params for name in parameter.opts}
-        return super().parse_args(ctx, _moved(args, own.intersection(PLACES)))
+        return super().parse_args(ctx, _to_front(args, own.intersection(PLACES)))
 
 
 def command_first(args: list[str], commands: Collection[str]) -> list[str]:
@@ -283,7 +276,7 @@ def command_first(args: list[str], commands: Collection[str]) -> list[str]:
     return args
 
 
-def _moved(args: list[str], names: Collection[str]) -> list[str]:
+def _to_front(args: list[str], names: Collection[str]) -> list[str]:
     front: list[str] = []
     rest: list[str] = []
     words = iter(args)
@@ -299,44 +292,121 @@ def _moved(args: list[str], names: Collection[str]) -> list[str]:
     return [*front, *rest]
 
 
+def is_given(ctx: click.Context, name: str) -> bool:
+    """True if flag or environment set an option of the group, False if it has its default."""
+    group = ctx.parent or ctx
+    return group.get_parameter_source(name) is not ParameterSource.DEFAULT
+
+
+# What several commands take.
+
+json_option = switch(("--json", "as_json"), "As JSON.")
+
+
+def number_option(default: int, text: str) -> Option:
+    """Make the option `-n`: how many, one at least."""
+    return option(("-n", "--number"), None, text, default=default, type=MANY, show_default=True)
+
+
+class NonBlank(click.types.StringParamType):
+    """A text that holds more than space; else `UsageError` says what needs words."""
+
+    def __init__(self, what: str, hint: str | None = None) -> None:
+        self._what = what
+        self._hint = hint
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse a text without words."""
+        text = super().convert(value, param, ctx)
+        if not text.strip():
+            raise UsageError(f"{self._what} needs words, and got none", hint=self._hint)
+        return text
+
+
+# What listens.
+
+SHORTEST_TOKEN = 16
+"""Characters of a token: who can reach the port can try as many as they like."""
+
+
+def port_option(default: int, text: str = "The port; 0: any that is free.") -> Option:
+    """Make the option `--port`."""
+    kind = click.IntRange(0, 65535)
+    return option("--port", None, text, default=default, type=kind, show_default=True)
+
+
+def token_option(variable: str) -> Option:
+    """Make the option `--token`; `variable` is that of the environment."""
+
+    def check(_: click.Context, __: click.Parameter, token: str | None) -> str | None:
+        if token is not None and len(token) < SHORTEST_TOKEN:
+            raise UsageError(f"a token has {SHORTEST_TOKEN} characters at least")
+        return token
+
+    text = "What clients have to show; made up where there is none."
+    return option("--token", "TEXT", text, envvar=variable, callback=check)
+
+
+# Jobs.
+
+JOBS_URL = "RESEARCH_JOBS_URL"
+jobs_url_option = option(
+    "--jobs-url",
+    "URL",
+    "Jobs that machines share: postgresql://… (jobs.db in the data folder).",
+    envvar=JOBS_URL,
+)
+notify_option = several(
+    "--notify", "TARGET", "Tell of it: mailto:ADDRESS, https://…, desktop:, feed:FILE; repeatable."
+)
+host_delay_option = option(
+    "--host-delay",
+    "S",
+    "Least seconds between two pages of one host, over all questions (0.2).",
+    type=Amount(min=0),
+)
+
+
+def retry_option(default: int) -> Option:
+    """Make the option `--retry`: how often what failed is tried again."""
+    kind, text = click.IntRange(0, 20), "Try it again so often where that may help."
+    return option("--retry", "N", text, type=kind, default=default, show_default=True)
+
+
+# Stamps of the time, and what they are checked with.
+
+calendars_option = several(
+    ("--calendar", "calendars"),
+    "URL",
+    "Whose calendar (OpenTimestamps): a URL, or `public` for the project's own; repeatable.",
+)
+complete_option = switch("--complete", "Ask calendars for the Bitcoin blocks that they promised.")
+
+
+def require_stamper(authority: str | None, calendars: tuple[str, ...], *, complete: bool) -> None:
+    """Refuse to stamp by nobody; raises `click.UsageError`."""
+    if not (authority or calendars or complete):
+        raise click.UsageError("Say who stamps: an authority's URL, --calendar, or --complete.")
+
+
+roots_option = option(
+    "--roots", "FILE", "Certificates that vouch for authorities.", type=EXISTING_FILE
+)
 _BLOCK = re.compile(r"(\d{1,9})=([0-9a-fA-F]{160})")
 
-calendars_option = click.option(
-    "--calendar",
-    "calendars",
-    multiple=True,
-    metavar="URL",
-    help="Whose calendar (OpenTimestamps): a URL, or `public` for the project's own; repeatable.",
-)
-complete_option = click.option(
-    "--complete", is_flag=True, help="Ask calendars for the Bitcoin blocks that they promised."
-)
-roots_option = click.option(
-    "--roots",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    metavar="FILE",
-    help="Certificates that vouch for authorities.",
-)
 
-
-def _headers(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> dict[int, bytes]:
+def _read_blocks(
+    _: click.Context, __: click.Parameter, values: tuple[str, ...]
+) -> dict[int, bytes]:
     found = [_BLOCK.fullmatch(value) for value in values]
     if not all(found):
         raise click.BadParameter("a block is HEIGHT=HEADER, its header being 80 bytes in hex.")
     return {int(block[1]): bytes.fromhex(block[2]) for block in found if block}
 
 
-blocks_option = click.option(
-    "--block",
-    "blocks",
-    multiple=True,
-    callback=_headers,
-    metavar="HEIGHT=HEADER",
-    help="The header of a Bitcoin block that a proof names (80 bytes in hex); repeatable.",
+blocks_option = several(
+    ("--block", "blocks"),
+    "HEIGHT=HEADER",
+    "The header of a Bitcoin block that a proof names (80 bytes in hex); repeatable.",
+    callback=_read_blocks,
 )
-
-
-def require_one(authority: str | None, calendars: tuple[str, ...], *, complete: bool) -> None:
-    """Refuse to stamp by nobody; raises `click.UsageError`."""
-    if not (authority or calendars or complete):
-        raise click.UsageError("Say who stamps: an authority's URL, --calendar, or --complete.")

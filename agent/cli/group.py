@@ -11,13 +11,7 @@ from click.shell_completion import CompletionItem
 
 from agent import __version__
 from agent.cli.flags import command_first, question_options
-from agent.cli.help_screen import (
-    EXAMPLES,
-    NarrowFormatter,
-    everything,
-    man_page,
-    write_first_screen,
-)
+from agent.cli.help_screen import EXAMPLES, NarrowFormatter, all_helps, man_page, write_first_screen
 
 # name: (module, what `--help` says). A table, so that the help needs none of the modules.
 COMMANDS = {
@@ -34,14 +28,8 @@ COMMANDS = {
     "check": ("check", "Questions with expectations as a test suite, for CI."),
     "usage": ("run_commands", "Calls, tokens and dollars by day and model."),
     "feedback": ("run_commands", "Say whether a run was good: up or down."),
-    "memory": (
-        "memory_commands",
-        "What is remembered: list, search, forget, graph and more.",
-    ),
-    "skills": (
-        "skill_commands",
-        "Instructions that were learned, for runs: list, show, rm.",
-    ),
+    "memory": ("memory_commands", "What is remembered: list, search, forget, graph and more."),
+    "skills": ("skill_commands", "Instructions that were learned, for runs: list, show, rm."),
     "secret": (
         "settings_commands",
         "Passwords that runs type by name, each on its site: set, list, rm.",
@@ -89,10 +77,11 @@ class ResearchGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Refuse a single mistyped command before it becomes a question."""
-        if len(args) == 1 and args[0] not in COMMANDS and (near := _near(args[0])):
-            hint = f"Did you mean {near!r}?" if near in COMMANDS else f"There is no {near!r} yet."
+        if len(args) == 1 and args[0] not in COMMANDS and (meant := _similar_command(args[0])):
             question = "A question has more than one word, or stands behind `research ask`."
-            raise click.UsageError(f"No such command {args[0]!r}. {hint} {question}")
+            raise click.UsageError(
+                f"No such command {args[0]!r}. Did you mean {meant!r}? {question}"
+            )
         name, command, rest = super().resolve_command(ctx, args)
         return (name, command, rest) if args[0] in COMMANDS else ("ask", command, args)
 
@@ -100,37 +89,37 @@ class ResearchGroup(click.Group):
         """Complete the names of commands, and the flags of a question."""
         if incomplete.startswith("-"):
             return load("ask").shell_complete(ctx, incomplete)
-        named = COMMANDS.items()
-        return [CompletionItem(n, help=told) for n, (_, told) in named if n.startswith(incomplete)]
+        rows = COMMANDS.items()
+        return [CompletionItem(n, help=text) for n, (_, text) in rows if n.startswith(incomplete)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as click calls it
-        """Write what matters first; the rest is told where it belongs."""
-        write_first_screen(formatter, COMMANDS, question_options())
+        """Write the first screen in place of all options."""
+        write_first_screen(formatter, list(COMMANDS), question_options())
 
 
-def _near(word: str) -> str | None:
-    """Give the command that a single word is likely to mean."""
+def _similar_command(word: str) -> str | None:
+    """The command that a single word is likely to mean."""
     if " " in word:
         return None
-    names = list(COMMANDS)
-    swapped = [name for name in names if sorted(name) == sorted(word.lower())]
-    close = difflib.get_close_matches(word.lower(), names, n=1, cutoff=_CLOSE)
+    swapped = [name for name in COMMANDS if sorted(name) == sorted(word.lower())]
+    close = difflib.get_close_matches(word.lower(), list(COMMANDS), n=1, cutoff=_CLOSE)
     return next(iter([*swapped, *close]), None)
 
 
 def load(name: str) -> click.Command:
-    """Import a command's module and give the command."""
+    """Import the module of a command, and return the command."""
     command: click.Command = getattr(import_module(f"agent.cli.{COMMANDS[name][0]}"), name)
     return command
 
 
 _WIDTH = max(20, min(get_terminal_size().columns, 100) - 2)
+# Subcommands, loaded later, make contexts of their own: only the class holds for all of them.
 click.Context.formatter_class = NarrowFormatter
 
 
 def _print_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001 - click's way
     if asked:
-        print(f"{ctx.get_help()}\n\n{everything(COMMANDS, load)}")
+        print(f"{ctx.get_help()}\n\n{all_helps(COMMANDS, load)}")
         ctx.exit()
 
 

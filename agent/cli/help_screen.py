@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     Loader = Callable[[str], click.Command]
 
@@ -20,9 +20,9 @@ GROUPS = {
 }
 """The commands by what they are for; a command that stands in none is listed under `More`."""
 FIRST_FLAGS = (
-    "--model", "--depth", "--report", "--corpus", "--file", "--attach", "--site", "--since",
-    "--budget", "--timeout", "-c", "--export", "--json",
-)  # fmt: skip
+    "--model --depth --report --corpus --file --attach --site --since --budget --timeout -c "
+    "--export --json"
+).split()
 """The flags of a question that a newcomer wants to know of."""
 _SECTIONS = {
     "--model": "Model",
@@ -52,10 +52,9 @@ _EXIT_CODES = (
 
 
 def write_first_screen(
-    formatter: click.HelpFormatter, told: Iterable[str], options: list[click.Option]
+    formatter: click.HelpFormatter, names: Sequence[str], options: Iterable[click.Option]
 ) -> None:
-    """Write the commands by group, the flags that matter, and where the rest is told."""
-    names = list(told)
+    """Write the commands by group, the most wanted flags, and where to find the others."""
     more = [name for name in names if not any(name in group for group in GROUPS.values())]
     groups = {**GROUPS, "More": more}
     rows = [(head, ", ".join(n for n in group if n in names)) for head, group in groups.items()]
@@ -78,7 +77,7 @@ class NarrowFormatter(click.HelpFormatter):
     def write_dl(
         self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
-        """Give what an option is at most a third of a narrow line; what it does the rest."""
+        """Leave the names of options two fifths of a narrow line; what they do gets the rest."""
         super().write_dl(rows, min(col_max, max(8, self.width * 2 // 5)), col_spacing)
 
 
@@ -98,14 +97,13 @@ class SectionedCommand(click.Command):
                 formatter.write_dl(rows)
 
 
-def everything(names: Iterable[str], load: Loader) -> str:
-    """Give the help of every command, one after another."""
-    helps = (command.get_help(context) for context, command in _walk(names, load))
-    return "\n\n".join(helps)
+def all_helps(names: Iterable[str], load: Loader) -> str:
+    """The help of every command, one after another."""
+    return "\n\n".join(command.get_help(context) for context, command in _walk(names, load))
 
 
 def man_page(names: Iterable[str], load: Loader, version: str) -> str:
-    """Give a man page in roff: every command with its options, and the variables of options."""
+    """A man page in roff: every command with its options, and the variables of options."""
     lines = [
         f'.TH RESEARCH 1 "" "urchin-research {version}" "User commands"',
         ".SH NAME\nresearch \\- answer a question from the web, every sentence cited",
@@ -130,7 +128,7 @@ def man_page(names: Iterable[str], load: Loader, version: str) -> str:
 
 
 def _walk(names: Iterable[str], load: Loader) -> Iterator[tuple[click.Context, click.Command]]:
-    """Give each command, and those below it, with a context that knows its path."""
+    """Each command, and those below it, with a context that knows its path."""
     top = click.Context(click.Group("research"), info_name="research")
     pending = [(name, load(name), top) for name in names]
     while pending:
@@ -147,19 +145,19 @@ def _options(command: click.Command, ctx: click.Context) -> list[click.Parameter
 
 
 def _roff(text: str) -> str:
-    """Keep a text from being read as requests."""
+    """Escape a text, so that none of it is read as a request of roff."""
     flat = " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{flat}" if flat.startswith((".", "'")) else flat
 
 
-_HOW = """\b
+_INSTALL = """\b
   bash:  echo 'eval "$(research completion bash)"' >> ~/.bashrc
   zsh:   echo 'eval "$(research completion zsh)"' >> ~/.zshrc
   fish:  research completion fish > ~/.config/fish/completions/research.fish
 """
 
 
-@click.command(epilog=_HOW)
+@click.command(epilog=_INSTALL)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:

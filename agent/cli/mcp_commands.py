@@ -13,40 +13,40 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from agent.cli.flags import (
-    Amount,
+    ABOVE_ZERO,
     data_dir_option,
-    given,
+    drop_unset,
     json_option,
+    option,
     port_option,
-    run_flags_showing,
+    run_flags,
+    several,
+    switch,
     token_option,
 )
-from agent.cli.progress import told
-from agent.cli.terminal import complain, counted, note, print_rows
+from agent.cli.progress import format_event
+from agent.cli.terminal import note, plural, print_error, print_rows, print_text
 from agent.config import load_options, servers_path
 from agent.errors import CHECK_FAILED, ResearchError, UsageError, from_extra
-from agent.mcp_client.server_settings import (
-    read_servers,
-    servers_of,
-    settings_of,
-    write_servers,
-)
+from agent.mcp_client.server_settings import read_servers, servers_of, settings_of, write_servers
 from browser.text.words import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from agent.mcp_client.server_settings import NamedServer
 
 NO_SERVERS = ("No MCP servers are set.", "`research mcp add NAME COMMAND…` adds one.")
 NAME: Final = "urchin"
-PLACES: Final = {
+CLIENTS: Final = {
     "claude": "claude_desktop_config.json; Claude Code: .mcp.json in the project's folder",
     "cursor": "~/.cursor/mcp.json, or .cursor/mcp.json in the project's folder",
     "vscode": ".vscode/mcp.json in the project's folder",
 }
 """Where each client reads its settings."""
 SHOWN = ("--model", "--judge", "--depth", "--search", "--corpus", "--file", "--attach", "--cdp")
+_WORDS_BEHIND = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+"""What looks like a flag behind the first argument is not ours, but for who is started."""
 
 
 @click.group()
@@ -55,119 +55,127 @@ def mcp() -> None:
 
 
 @mcp.command()
-@click.option("--http", is_flag=True, help="Over HTTP on loopback, instead of standard streams.")
+@switch("--http", "Over HTTP on loopback, instead of standard streams.")
 @port_option(0)
 @token_option("RESEARCH_MCP_TOKEN")
-@click.option("--browser", is_flag=True, help="Also our browser, as playwright-mcp has it.")
-@run_flags_showing(*SHOWN, "--allow-private", "--share", "--data-dir", "--no-memory")
+@switch("--browser", "Also our browser, as playwright-mcp has it.")
+@run_flags(*SHOWN, "--allow-private", "--share", "--data-dir", "--memory/--no-memory")
 def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: Any) -> None:
     """Serve MCP; takes the flags of a question for the runs that clients start."""
-    named = given(flags)
+    named = drop_unset(flags)
     settings = load_options(named, config=True)
     with from_extra("mcp"):
-        from agent.mcp import server  # noqa: PLC0415 - an extra, of these commands alone
+        from agent.mcp import server, transports  # noqa: PLC0415 - an extra, of these commands alone
 
     def make(session: Any) -> Any:
-        return server.make_server(session, named, lambda event: told(event, 0), browser=browser)
+        return server.make_server(
+            session, named, lambda event: format_event(event, 0), browser=browser
+        )
 
     if not http:
-        asyncio.run(server.serve_stdio(settings, make))
+        asyncio.run(transports.serve_stdio(settings, make))
         return
-    made = token or secrets.token_urlsafe(32)
+    required = token or secrets.token_urlsafe(32)
 
     def ready(address: str) -> None:
         print(address, flush=True)
         if token is None:
-            note(f"Authorization: Bearer {made}")
+            note(f"Authorization: Bearer {required}")
 
-    asyncio.run(server.serve_http(settings, make, port=port, token=made, ready=ready))
+    asyncio.run(transports.serve_http(settings, make, port=port, token=required, ready=ready))
 
 
-@mcp.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.argument("client", type=click.Choice(list(PLACES)))
+@mcp.command(context_settings=_WORDS_BEHIND)
+@click.argument("client", type=click.Choice(list(CLIENTS)))
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 def config(client: str, flags: tuple[str, ...]) -> None:
     """Print the settings of CLIENT; FLAGS behind it go to `research mcp serve`."""
     flags = flags[1:] if flags[:1] == ("--",) else flags
-    serve.make_context(
-        "research mcp serve", list(flags)
-    )  # what the server would refuse is refused now
-    print(settings_for(client, flags))
-    note(f"Goes into {PLACES[client]}.")
+    # What the server would refuse is refused now, where somebody reads the message.
+    serve.make_context("research mcp serve", list(flags))
+    print(_client_settings(client, flags))
+    note(f"Goes into {CLIENTS[client]}.")
+
+
+def _client_settings(client: str, flags: Sequence[str]) -> str:
+    """The settings of a client as JSON; `flags` are those of `research mcp serve`."""
+    # In full: a client that is no shell may have another path to look in.
+    beside = Path(sys.executable).with_name("research")
+    command = str(beside) if beside.is_file() else shutil.which("research") or "research"
+    row = {"command": command, "args": ["mcp", "serve", *flags]}
+    if client == "vscode":
+        return json.dumps({"servers": {NAME: {"type": "stdio", **row}}}, indent=2)
+    return json.dumps({"mcpServers": {NAME: row}}, indent=2)
 
 
 @mcp.command(name="list")
 @json_option
 def list_(*, as_json: bool) -> None:
     """List the MCP servers that runs may use: how each is reached, and where it is set."""
-    servers = servers_of(load_options({}, config=True), config=True)
     rows = [
         {
             "name": server.name,
             "transport": server.settings.transport,
-            "reached": _reached(server),
+            "reached": _address(server),
             "tools": f"mcp__{server.slug}__*",
             "disabled": server.settings.disabled,
             "file": str(server.origin),
         }
-        for server in servers
+        for server in servers_of(load_options({}, config=True), config=True)
     ]
-    print_rows(rows, _server, as_json=as_json, empty=NO_SERVERS)
+    print_rows(rows, _format_server, as_json=as_json, empty=NO_SERVERS)
 
 
-def _server(row: dict[str, Any]) -> str:
+def _format_server(row: dict[str, Any]) -> str:
     off = " (disabled)" if row["disabled"] else ""
     return f"{row['name']:<16} {row['transport']:<6} {row['reached']}{off}  [{row['file']}]"
 
 
-def _reached(server: NamedServer) -> str:
-    """Say how a server is reached, without what may be secret."""
+def _address(server: NamedServer) -> str:
+    """The address or the command of a server, without what may be secret."""
     settings = server.settings
     return clean(settings.url.partition("?")[0] or " ".join((settings.command, *settings.args)))
 
 
-@mcp.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@mcp.command(context_settings=_WORDS_BEHIND)
 @click.argument("name")
 @click.argument("reached", nargs=-1, required=True, type=click.UNPROCESSED)
-@click.option(
-    "--env", multiple=True, metavar="NAME=VALUE", help="For a command; `${NAME}` is ours."
-)
-@click.option("--header", multiple=True, metavar="NAME=VALUE", help="For an address.")
-@click.option("--sse", is_flag=True, help="The address speaks the older transport.")
-@click.option(
-    "--timeout", type=Amount(min=0, min_open=True), metavar="SECONDS", help="Of a call (60)."
-)
-@click.option("--always-allow", multiple=True, metavar="PATTERN", help="Tools that need no yes.")
+@several("--env", "NAME=VALUE", "For a command; `${NAME}` is ours.")
+@several("--header", "NAME=VALUE", "For an address.")
+@switch("--sse", "The address speaks the older transport.")
+@option("--timeout", "SECONDS", "Of a call (60).", type=ABOVE_ZERO)
+@several("--always-allow", "PATTERN", "Tools that need no yes.")
 @data_dir_option
-def add(name: str, reached: tuple[str, ...], data_dir: Path | None, **told: Any) -> None:
+def add(name: str, reached: tuple[str, ...], data_dir: Path, **flags: Any) -> None:
     """Add an MCP server under NAME: an address, or a command with its arguments.
 
     Its tools are allowed as they are now; one that changes asks again.
     """
     place = servers_path()
     rows = read_servers(place) if place.is_file() else {}
-    if not name.strip() or not reached[0].strip():
+    first = reached[0]
+    if not name.strip() or not first.strip():
         hint = "Write `research mcp add NAME COMMAND…` or `… NAME https://…`."
         raise UsageError("a server needs a name, and a command or an address", hint=hint)
-    if "://" in reached[0] and not reached[0].lower().startswith(("http://", "https://")):
-        raise UsageError(f"no address of a server: {reached[0]!r}", hint="It begins with https://.")
-    if "://" in reached[0]:
-        row: dict[str, Any] = {"type": "sse" if told["sse"] else "http", "url": reached[0]}
+    if "://" not in first:
+        row: dict[str, Any] = {"command": first, "args": [*reached[1:]]}
+    elif first.lower().startswith(("http://", "https://")):
+        row = {"type": "sse" if flags["sse"] else "http", "url": first}
     else:
-        row = {"command": reached[0], "args": [*reached[1:]]}
-    row |= {"env": _pairs(told["env"]), "headers": _pairs(told["header"])}
-    row |= {"timeout": told["timeout"], "alwaysAllow": [*told["always_allow"]]}
+        raise UsageError(f"no address of a server: {first!r}", hint="It begins with https://.")
+    row |= {"env": _pairs(flags["env"]), "headers": _pairs(flags["header"])}
+    row |= {"timeout": flags["timeout"], "alwaysAllow": [*flags["always_allow"]]}
     rows[name] = {key: value for key, value in row.items() if value}
-    settings_of(name, rows[name], place)
+    settings_of(name, rows[name], place)  # raises where they are wrong
     print(f"{name} is in {write_servers(rows)}")
-    asyncio.run(_tested([name], data_dir, allow=True))
+    asyncio.run(_test_servers([name], data_dir, allow=True))
 
 
-def _pairs(given: tuple[str, ...]) -> dict[str, str]:
-    for one in given:
-        if "=" not in one:
-            raise UsageError(f"{one!r} is no NAME=VALUE")
-    return {name: value for name, _, value in (one.partition("=") for one in given)}
+def _pairs(values: tuple[str, ...]) -> dict[str, str]:
+    for value in values:
+        if "=" not in value:
+            raise UsageError(f"{value!r} is no NAME=VALUE")
+    return {name: text for name, _, text in (value.partition("=") for value in values)}
 
 
 @mcp.command()
@@ -185,18 +193,18 @@ def remove(name: str) -> None:
 
 @mcp.command()
 @click.argument("names", nargs=-1)
-@click.option("--allow", is_flag=True, help="Allow the tools as they are now.")
+@switch("--allow", "Allow the tools as they are now.")
 @data_dir_option
-def test(names: tuple[str, ...], data_dir: Path | None, *, allow: bool) -> int:
+def test(names: tuple[str, ...], data_dir: Path, *, allow: bool) -> int:
     """Reach MCP servers, all or those named: their tools, and what changed since it was allowed."""
-    return 0 if asyncio.run(_tested(names, data_dir, allow=allow)) else CHECK_FAILED
+    return 0 if asyncio.run(_test_servers(names, data_dir, allow=allow)) else CHECK_FAILED
 
 
-async def _tested(names: Any, data_dir: Path | None, *, allow: bool) -> bool:
+async def _test_servers(names: Collection[str], data_dir: Path, *, allow: bool) -> bool:
     """Reach servers side by side; True where all were reached and are as they were allowed."""
     with from_extra("mcp"):
         from agent.mcp_client.server_tools import Server  # noqa: PLC0415 - loads the SDK
-    settings = load_options(given({"data_dir": data_dir}), config=True)
+    settings = load_options({"data_dir": data_dir}, config=True)
     servers = servers_of(settings, config=True)
     unknown = set(names) - {server.name for server in servers}
     if unknown:
@@ -205,36 +213,23 @@ async def _tested(names: Any, data_dir: Path | None, *, allow: bool) -> bool:
     if not chosen:
         note(*NO_SERVERS)
 
-    async def reached(named: NamedServer) -> bool:
+    async def reach(named: NamedServer) -> bool:
         server = Server(named, settings.data, settings.proxy)
         try:
             tools, differing = await server.compared(allow=allow)
         except ResearchError as error:
+            # A run goes on without the server; here the person is to mend it.
             last = error.hint.removeprefix("Go on without it.").strip()
             again = f"Look at its command or address; `research mcp test {named.name}` tries again."
-            complain(str(error), f"{again} {last}".strip())
+            print_error(str(error), f"{again} {last}".strip())
             return False
         finally:
             await server.connection.close()
-        print(clean(f"{named.name}: {counted(len(tools), 'tool', 'tools')}"))
+        print_text(f"{named.name}: {plural(len(tools), 'tool', 'tools')}")
         for tool in tools:
-            print(clean(f"  {tool.name} ({tool.risk}) {tool.description}"))
+            print_text(f"  {tool.name} ({tool.risk}) {tool.description}")
         for how, changed in differing.items():
-            print(clean(f"  {how}: {', '.join(changed)}{' (allowed now)' if allow else ''}"))
+            print_text(f"  {how}: {', '.join(changed)}{' (allowed now)' if allow else ''}")
         return allow or not differing
 
-    return all(await asyncio.gather(*map(reached, chosen)))
-
-
-def settings_for(client: str, flags: Sequence[str]) -> str:
-    """Write the settings of a client as JSON; `flags` are those of `research mcp serve`."""
-    started = {"command": command(), "args": ["mcp", "serve", *flags]}
-    if client == "vscode":
-        return json.dumps({"servers": {NAME: {"type": "stdio", **started}}}, indent=2)
-    return json.dumps({"mcpServers": {NAME: started}}, indent=2)
-
-
-def command() -> str:
-    """Name the command in full: a client that is no shell may have another path to look in."""
-    beside = Path(sys.executable).with_name("research")
-    return str(beside) if beside.is_file() else shutil.which("research") or "research"
+    return all(await asyncio.gather(*map(reach, chosen)))

@@ -1,4 +1,4 @@
-"""A report on the terminal and in files, and what a run would do."""
+"""A report on the terminal and in files."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent.cli.terminal import complain
+from agent.cli.terminal import print_error
 from agent.errors import NotFound
 from agent.export import FORMATS, MORE, ending, export, report_view
 from browser.plugins import plugins
 from browser.text.words import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from agent.types import Report, ReportSource
 
-
-_WORDS = {
+_STATUSES = {
     "not_found": "Not found.",
     "partial": "Stopped early; this is what is known so far.",
     "failed": "",
@@ -41,8 +40,11 @@ _LIMITS = {
 _QUOTE_CHARS = 240
 _WIDEST = 100
 """Columns beyond which lines are hard to read."""
-_BETWEEN = " · "
-_KEPT = "\N{NO-BREAK SPACE}"
+_DOT = " · "
+"""Between the facts of the last line."""
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+_SOURCE_LISTS = frozenset({".bib", ".biblatex.bib", ".ris", ".csl.json"})
+"""Formats that hold the sources and nothing else."""
 
 
 def print_report(report: Report, limit: str | None = None) -> None:
@@ -50,47 +52,59 @@ def print_report(report: Report, limit: str | None = None) -> None:
 
     `limit` is what ended the run before its time, if anything did.
     """
-    stopped = report.status == "partial" and limit in _LIMITS
-    audited = bool(report.references)
-    near = report.status == "not_found" and report.sources  # the answer says what they are
+    head = _STATUSES[report.status]
+    if report.status == "partial" and limit in _LIMITS:
+        head = _LIMITS[limit or ""]
+    elif report.status == "not_found" and report.sources:
+        head = ""  # the answer says what the sources have instead
+    is_audit = bool(report.references)
+    unverified = [
+        f"  ? {one.text} ({report_view.verdict_label(one, report)}"
+        f"{f': {one.reason}' if one.reason else ''})"
+        for one in report_view.other_unsupported(report)
+    ]
+    weak = [f"  ~ {one.text} ({one.reason})" for one in report.sentences if one.weak]
+    conflicts = [f"  ! {line}" for line in report_view.conflict_lines(report)]
     blocks = [
-        _LIMITS[limit or ""] if stopped else "" if near else _WORDS[report.status],
+        head,
         report_view.low_confidence_warning(report),
-        _audited(report) if audited else report.answer,
-        _data(report),
-        _listed("Not verified:", _unverified(report)),
-        _listed(
-            "By search results only:",
-            [f"  ~ {one.text} ({one.reason})" for one in report.sentences if one.weak],
-        ),
-        _listed(
-            "Sources disagree:", [f"  ! {line}" for line in report_view.conflict_lines(report)]
-        ),
-        "" if audited else "\n".join(_source(source) for source in report.sources),
+        _audit(report) if is_audit else report.answer,
+        _values_table(report),
+        _section("Not verified:", unverified),
+        _section("By search results only:", weak),
+        _section("Sources disagree:", conflicts),
+        "" if is_audit else "\n".join(map(_source, report.sources)),
         _last_line(report) if report.status != "failed" else "",
     ]
-    text = clean("\n\n".join(block for block in blocks if block))
-    if text:
-        print(_for_terminal(text) if sys.stdout.isatty() else text)
+    text = clean("\n\n".join(filter(None, blocks)))
+    if not text:
+        return
+    if sys.stdout.isatty():
+        width = min(shutil.get_terminal_size().columns, _WIDEST)
+        text = "\n".join(_wrap_line(line, width) for line in text.split("\n"))
+    print(text)
 
 
-def _audited(report: Report) -> str:
+def _section(title: str, rows: Sequence[str]) -> str:
+    return "\n".join([title, *rows]) if rows else ""
+
+
+def _audit(report: Report) -> str:
     """What does not hold in a draft, and how its references stand."""
-    wrong = report_view.faults(report)
-    rows = [" — ".join(filter(None, report_view.reference_cells(one))) for one in report.references]
-    counted = f"{len(wrong)} do not hold:" if len(wrong) != 1 else "1 does not hold:"
+    faults = [f"  ✗ {text} ({why})" for text, why in report_view.faults(report)]
+    title = "1 does not hold:" if len(faults) == 1 else f"{len(faults)} do not hold:"
     look = [f"  ? {one.text} ({one.reason})" for one in report_view.to_check(report)]
-    return "\n\n".join(
-        [
-            _listed(counted, [f"  ✗ {text} ({why})" for text, why in wrong])
-            or "No fault is known.",
-            *([_listed(f"{report_view.TO_CHECK} ({len(look)}):", look)] if look else []),
-            _listed("References:", [f"  {row}" for row in rows]),
-        ]
-    )
+    cells = map(report_view.reference_cells, report.references)
+    references = [f"  {' — '.join(filter(None, row))}" for row in cells]
+    blocks = [
+        _section(title, faults) or "No fault is known.",
+        _section(f"{report_view.TO_CHECK} ({len(look)}):", look),
+        _section("References:", references),
+    ]
+    return "\n\n".join(filter(None, blocks))
 
 
-def _data(report: Report) -> str:
+def _values_table(report: Report) -> str:
     """The values of a schema as a table, and what was left out of them; `--json` has the data."""
     rows = [
         (
@@ -106,69 +120,44 @@ def _data(report: Report) -> str:
     return "\n".join([*table, *(f"  ? {note}" for note in report.data_notes)])
 
 
-def _for_terminal(text: str) -> str:
-    """Wrap to the width of the terminal; quotes and the last line in dim letters."""
-    width = min(shutil.get_terminal_size().columns, _WIDEST)
-    return "\n".join(_line(line, width) for line in text.split("\n"))
-
-
-def _line(line: str, width: int) -> str:
-    indent = " " * (len(line) - len(line.lstrip()))
-    head, *facts = line.split(_BETWEEN)
-    whole = _BETWEEN.join([head, *(fact.replace(" ", _KEPT) for fact in facts)])  # "4.6 s" is one
-    whole = whole.replace(" [", f"{_KEPT}[")  # as a sentence and its citation are
-    wrapped = textwrap.fill(
-        whole, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    ).replace(_KEPT, " ")
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    dim = line.startswith(("    “", "confidence ")) and not plain
-    return f"\x1b[2m{wrapped}\x1b[0m" if dim else wrapped
-
-
-def _unverified(report: Report) -> list[str]:
-    return [
-        f"  ? {one.text} ({report_view.verdict_label(one, report)}{_because(one.reason)})"
-        for one in report_view.other_unsupported(report)
-    ]
-
-
-def _listed(head: str, rows: list[str]) -> str:
-    return "\n".join([head, *rows]) if rows else ""
-
-
-def _because(reason: str) -> str:
-    return f": {reason}" if reason else ""
-
-
 def _source(source: ReportSource) -> str:
-    result = " (search result, not read)" if source.via == "snippet" else ""
+    not_read = " (search result, not read)" if source.via == "snippet" else ""
     where = f" — {source.url}" if source.via != "computed" else ""
-    head = f"[{source.n}] {source.title or source.url}{where}{result}"
-    quotes = [f"    “{_short(quote)}”" for quote in source.quotes]
-    return "\n".join([head, *quotes])
-
-
-def _short(quote: str) -> str:
-    flat = " ".join(quote.split())
-    return flat if len(flat) <= _QUOTE_CHARS else flat[:_QUOTE_CHARS] + "…"
+    lines = [f"[{source.n}] {source.title or source.url}{where}{not_read}"]
+    for quote in source.quotes:
+        flat = " ".join(quote.split())
+        lines.append(f"    “{flat if len(flat) <= _QUOTE_CHARS else flat[:_QUOTE_CHARS] + '…'}”")
+    return "\n".join(lines)
 
 
 def _last_line(report: Report) -> str:
     usage = report.usage
-    rated, *made_of = report_view.confidence_facts(report) or [""]
-    parts = [
-        *([f"{rated} ({', '.join(made_of)})"] if rated else []),
+    confidence, *reasons = report_view.confidence_facts(report) or [""]
+    facts = [
+        f"{confidence} ({', '.join(reasons)})" if confidence else "",
         f"{report.steps} step{'s' * (report.steps != 1)}",
         f"{report.elapsed_s:.1f} s",
         usage.model,
+        f"${usage.usd:.4f}" if usage.usd else "",
     ]
-    if usage.usd:
-        parts.append(f"${usage.usd:.4f}")
-    return _BETWEEN.join([*parts, f"run {report.run}"])
+    return _DOT.join([*(fact for fact in facts if fact), f"run {report.run}"])
 
 
-_OF_SOURCES = frozenset({".bib", ".biblatex.bib", ".ris", ".csl.json"})
-"""Formats that hold the sources and nothing else."""
+def _wrap_line(line: str, width: int) -> str:
+    """Wrap to the width of the terminal; quotes and the last line in dim letters."""
+    head, *facts = line.split(_DOT)
+    # A fact stays on one line ("4.6 s"), and a citation with the word before it.
+    joined = _DOT.join([head, *(fact.replace(" ", _NO_BREAK) for fact in facts)])
+    wrapped = textwrap.fill(
+        joined.replace(" [", f"{_NO_BREAK}["),
+        width,
+        subsequent_indent=" " * (len(line) - len(line.lstrip())),
+        break_long_words=False,
+        break_on_hyphens=False,
+    ).replace(_NO_BREAK, " ")
+    no_styles = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    dim = line.startswith(("    “", "confidence ")) and not no_styles
+    return f"\x1b[2m{wrapped}\x1b[0m" if dim else wrapped
 
 
 def write_exports(folder: Path, paths: Iterable[Path], tell: Callable[[str], None]) -> int:
@@ -178,8 +167,8 @@ def write_exports(folder: Path, paths: Iterable[Path], tell: Callable[[str], Non
     """
     code = 0
     for path in paths:
-        if ending(path) in _OF_SOURCES and (reason := _without_sources(folder)):
-            complain(f"{path.name} is not written: {reason}")
+        if ending(path) in _SOURCE_LISTS and (reason := _why_no_sources(folder)):
+            print_error(f"{path.name} is not written: {reason}")
             code = NotFound.exit_code
             continue
         export(folder, path)
@@ -187,8 +176,8 @@ def write_exports(folder: Path, paths: Iterable[Path], tell: Callable[[str], Non
     return code
 
 
-def _without_sources(folder: Path) -> str:
-    """Say why a run has no sources; empty where it has some."""
+def _why_no_sources(folder: Path) -> str:
+    """Why a run has no sources; empty where it has some."""
     try:
         report = json.loads((folder / "report.json").read_bytes())
     except FileNotFoundError:
@@ -206,6 +195,5 @@ def export_paths(values: tuple[Path, ...]) -> tuple[Path, ...]:
             raise click.BadParameter(f"{path}: there is no folder {path.parent}; make it first")
         if ending(path) not in FORMATS and not plugins("exports", ending(path)):
             known = " ".join(FORMATS)
-            said = f"{path.name}: no such format; there are {known}; {MORE}"
-            raise click.BadParameter(said)
+            raise click.BadParameter(f"{path.name}: no such format; there are {known}; {MORE}")
     return values

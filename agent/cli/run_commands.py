@@ -1,4 +1,4 @@
-"""`research runs`, `show`, `export`: what was run before."""
+"""`research runs`, `show`, `export`, `usage` and `feedback`: what was run before."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import sys
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
@@ -14,52 +13,73 @@ import click
 
 from agent.cli.flags import (
     DAYS,
-    Anywhere,
+    PATH,
+    PlaceGroup,
     calendars_option,
     complete_option,
     data_dir_option,
     json_option,
     number_option,
-    require_one,
+    option,
+    require_stamper,
+    switch,
 )
-from agent.cli.progress import told
+from agent.cli.progress import format_event
 from agent.cli.render import export_paths, print_report, write_exports
-from agent.cli.stores import all_runs, still_left
-from agent.cli.terminal import complain, complain_of, print_json, print_rows
+from agent.cli.stores import unspent
+from agent.cli.terminal import print_error, print_json, print_rows, print_text
 from agent.config import load_options
 from agent.export import timestamps
 from agent.export.run_archive import open_run
 from agent.export.run_record import report_of
 from agent.journal.events import read_events
+from agent.journal.runs import Runs
 from agent.journal.usage import total
-from agent.journal.usage import usage as add_up
-from agent.run.conversation_jobs import feedback as weigh
+from agent.journal.usage import usage as usage_lines
+from agent.run.conversation_jobs import feedback as score_skills
 from browser.text.words import clean
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agent.journal.runs import RunFolder
 
 
-@click.group(cls=Anywhere, invoke_without_command=True)
+@click.group(cls=PlaceGroup, invoke_without_command=True)
 @number_option(20, "How many, newest first.")
 @json_option
 @data_dir_option
 @click.pass_context
-def runs(ctx: click.Context, number: int, data_dir: Path | None, *, as_json: bool) -> None:
+def runs(ctx: click.Context, number: int, data_dir: Path, *, as_json: bool) -> None:
     """List runs, newest first."""
-    ctx.obj = data_dir
+    ctx.obj = Runs(data_dir)
     if ctx.invoked_subcommand is None:
-        rows = [_run_row(run) for run in islice(all_runs(data_dir), number)]
-        print_rows(rows, _run_line, as_json=as_json)
+        rows = [_row(folder) for folder in islice(ctx.obj, number)]
+        print_rows(rows, _format, as_json=as_json)
+
+
+def _row(folder: RunFolder) -> dict[str, Any]:
+    row = {"run": folder.id, "status": "cut off", "confidence": None, "question": ""}
+    try:
+        report = json.loads(folder.report.read_bytes())
+    except FileNotFoundError:
+        return row
+    return {name: report[name] for name in (*row, "elapsed_s", "usage")}
+
+
+def _format(row: dict[str, Any]) -> str:
+    question = " ".join(clean(row["question"]).split())[:70]
+    confidence = "  – " if row["confidence"] is None else f"{row['confidence']:.2f}"
+    line = f"{row['run']}  {row['status']:<9}  {confidence}  {question}".rstrip()
+    return line[: get_terminal_size().columns] if sys.stdout.isatty() else line
 
 
 @runs.command()
 @click.argument("names", nargs=-1)
-@click.option("--keep", type=DAYS, metavar="DAYS", help="Delete all runs older than this.")
+@option("--keep", "DAYS", "Delete all runs older than this.", type=DAYS)
 @click.pass_obj
-def rm(data_dir: Path | None, names: tuple[str, ...], keep: int | None) -> None:
+def rm(store: Runs, names: tuple[str, ...], keep: int | None) -> None:
     """Delete runs by name, or all that are older than --keep DAYS."""
-    store = all_runs(data_dir)
     if not names and keep is None:
         raise click.UsageError("Say which: run ids, or --keep DAYS.")
     for name in names:
@@ -73,106 +93,86 @@ def rm(data_dir: Path | None, names: tuple[str, ...], keep: int | None) -> None:
 
 @runs.command()
 @click.argument("name", metavar="RUN")
-@click.option("--authority", metavar="URL", help="Who signs the time (RFC 3161).")
+@option("--authority", "URL", "Who signs the time (RFC 3161).")
 @calendars_option
 @complete_option
 @click.pass_obj
 def seal(
-    data_dir: Path | None,
-    /,
-    name: str,
-    authority: str | None,
-    calendars: tuple[str, ...],
-    *,
-    complete: bool,
+    store: Runs, /, name: str, authority: str | None, calendars: tuple[str, ...], *, complete: bool
 ) -> None:
     """Have the head of a run stamped with the time; `research verify` says since when it stands.
 
     Who stamps sees a hash and nothing else. Calendars need some hours: --complete takes up then
     what they promised.
     """
-    require_one(authority, calendars, complete=complete)
-    folder = all_runs(data_dir).find(name)
+    require_stamper(authority, calendars, complete=complete)
+    folder = store.find(name)
     proxy = load_options({}, config=True).proxy
+    missing: tuple[str, ...] = ()
     if authority:
         head = timestamps.seal(folder, authority, proxy=proxy)
-        print(clean(f"{folder.id} is stamped by {authority}\nhead {head}"))
+        print_text(f"{folder.id} is stamped by {authority}\nhead {head}")
     if complete:
         missing = timestamps.complete(folder, calendars, proxy=proxy)
         print(f"{folder.id}: {'still pending' if missing else 'the proof names its block'}")
-        complain_of(missing)
     elif calendars:
-        complain_of(timestamps.anchor(folder, calendars, proxy=proxy))
+        missing = timestamps.anchor(folder, calendars, proxy=proxy)
         print(f"{folder.id} is taken down: its block comes in some hours (--complete)")
+    for reason in missing:
+        print_error(reason)
 
 
 @click.command()
 @click.argument("run", default="last", metavar="RUN|FILE.zip")
-@click.option("--json", "as_json", is_flag=True, help="The report as JSON.")
-@click.option("--steps", is_flag=True, help="Every step as well.")
+@switch(("--json", "as_json"), "The report as JSON.")
+@switch("--steps", "Every step as well.")
 @data_dir_option
-def show(run: str, data_dir: Path | None, *, as_json: bool, steps: bool) -> None:
+def show(run: str, data_dir: Path, *, as_json: bool, steps: bool) -> None:
     """Show a run, or its archive: its answer and sources; --steps for what it did."""
-    with open_run(run, all_runs(data_dir)) as folder:
+    with open_run(run, Runs(data_dir)) as folder:
         report, events = report_of(folder), list(read_events(folder.journal))
     if as_json:
         print(report.to_json())
         return
-    print(f"# {clean(report.question)}\n")
+    print_text(f"# {report.question}\n")
     if steps:
         for event in events:
-            for line in told(event, verbose=2):
+            for line in format_event(event, verbose=2):
                 print(f"{event.place:>8}  {line}")
         print()
     limits = [event.data["limit"] for event in events if event.type == "answer.draft"]
     print_report(report, limits[-1] if limits else None)
     if report.error is not None:
-        complain(f"the run failed: {report.error.message}", report.error.hint)
+        print_error(f"the run failed: {report.error.message}", report.error.hint)
 
 
 @click.command()
 @click.argument("run", metavar="RUN|FILE.zip")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=PATH)
 @data_dir_option
-def export(run: str, files: tuple[Path, ...], data_dir: Path | None) -> int:
+def export(run: str, files: tuple[Path, ...], data_dir: Path) -> int:
     """Write a run, or what is in its archive, to FILES; the kind is told by the ending."""
-    with open_run(run, all_runs(data_dir)) as folder:
+    with open_run(run, Runs(data_dir)) as folder:
         return write_exports(folder.path, export_paths(files), print)
-
-
-def _run_row(folder: RunFolder) -> dict[str, Any]:
-    row = {"run": folder.id, "status": "cut off", "confidence": None, "question": ""}
-    try:
-        report = json.loads(folder.report.read_bytes())
-    except FileNotFoundError:
-        return row
-    return {**row, **{name: report[name] for name in (*row, "elapsed_s", "usage")}}
-
-
-def _run_line(row: dict[str, Any]) -> str:
-    question = " ".join(clean(row["question"]).split())[:70]
-    rated = "  – " if row["confidence"] is None else f"{row['confidence']:.2f}"
-    line = f"{row['run']}  {row['status']:<9}  {rated}  {question}".rstrip()
-    return line[: get_terminal_size().columns] if sys.stdout.isatty() else line
 
 
 @click.command()
 @json_option
 @data_dir_option
-def usage(data_dir: Path | None, *, as_json: bool) -> None:
+def usage(data_dir: Path, *, as_json: bool) -> None:
     """Show calls, tokens and dollars by day and model, over all runs that are kept."""
-    lines = add_up(all_runs(data_dir))
+    lines = usage_lines(Runs(data_dir))
     if as_json:
         print_json(lines)
         return
-    still = still_left(data_dir)
+    left = unspent(data_dir)
     print(
         f"{'day':<11}{'model':<34}{'calls':>6}{'input':>12}{'cached':>12}{'output':>10}{'USD':>10}"
     )
     for line in [*lines, total(lines)]:
         tokens = f"{line.input_tokens:>12,}{line.cached_tokens:>12,}{line.output_tokens:>10,}"
-        print(f"{line.day:<11}{line.model[:33]:<34}{line.calls:>6}{tokens}{line.usd:>10.4f}")
-    for name, usd in (("day", still.day), ("month", still.month)):
+        print_text(f"{line.day:<11}{line.model[:33]:<34}{line.calls:>6}{tokens}{line.usd:>10.4f}")
+    for name, usd in (("day", left.day), ("month", left.month)):
         if usd is not None:
             print(f"left of the {name}'s budget{max(usd, 0.0):>62.4f}")
 
@@ -181,17 +181,18 @@ def usage(data_dir: Path | None, *, as_json: bool) -> None:
 @click.argument("run")
 @click.argument("thumb", type=click.Choice(["up", "down"]))
 @data_dir_option
-def feedback(run: str, thumb: Any, data_dir: Path | None) -> None:
+def feedback(run: str, thumb: Any, data_dir: Path) -> None:
     """Say whether RUN was good: the skills that it was given gain or lose by it."""
-    events = list(read_events(all_runs(data_dir).find(run).journal))
-    given = [name for e in events if e.type == "skills.given" for name in e.data["names"]]
+    events = list(read_events(Runs(data_dir).find(run).journal))
+    names = [name for e in events if e.type == "skills.given" for name in e.data["names"]]
+    # Skills are scored where the run had them from, whatever the settings say by now.
     namespace = events[0].data["options"]["namespace"] if events else "default"
     settings = load_options({"data_dir": data_dir}, config=True)
     from agent.memory.memory_api import Memory  # noqa: PLC0415 - loads SQLAlchemy, and the other commands none
 
     with Memory.open(settings.memory_place, namespace) as memory:
-        scores = weigh(memory.upkeep(""), given, thumb)
+        scores = score_skills(memory.upkeep(""), names, thumb)
     for name, score in scores.items():
-        print(f"{name}: {score}")
+        print_text(f"{name}: {score}")
     if not scores:
         print("Noted; the run was given no skills.")

@@ -22,23 +22,24 @@ from agent.channels.dialogue import Dialogue
 from agent.cli.flags import (
     MANY,
     data_dir_option,
-    given,
+    drop_unset,
+    jobs_url_option,
+    option,
     port_option,
-    run_flags_showing,
+    run_flags,
+    several,
     token_option,
 )
-from agent.cli.progress import told
-from agent.cli.settings_commands import parsed, write_settings
-from agent.cli.stores import jobs_url_option, open_jobs
-from agent.cli.terminal import complain, note, print_rows
+from agent.cli.progress import format_event
+from agent.cli.settings_commands import parse_value, write_settings
+from agent.cli.stores import open_jobs
+from agent.cli.terminal import note, print_error, print_rows, print_text
 from agent.config import config_path, load_options, read_file
 from agent.errors import ResearchError, UsageError, from_extra
 from agent.jobs.job import json_flags
-from browser.text.words import clean
 
 if TYPE_CHECKING:
     from agent.config import Options
-
 
 SHOWN = ("--model", "--judge", "--depth", "--search", "--corpus", "--attach", "--cdp", "--budget")
 PORT, LOOPBACK = 8321, "127.0.0.1"
@@ -47,24 +48,22 @@ NO_CHANNELS = ("No channels are set.", "`research channels add telegram --allow 
 
 @click.command()
 @port_option(PORT)
-@click.option("--host", default=LOOPBACK, show_default=True, help="The address to listen on.")
-@click.option(
-    "--allow-host",
-    "names",
-    multiple=True,
-    metavar="NAME[:PORT]",
-    help="A name under which it is called, behind a proxy or in a network.",
+@option("--host", None, "The address to listen on.", default=LOOPBACK, show_default=True)
+@several(
+    ("--allow-host", "names"),
+    "NAME[:PORT]",
+    "A name under which it is called, behind a proxy or in a network.",
 )
 @token_option("RESEARCH_SERVE_TOKEN")
-@click.option(
+@several(
     "--folder",
-    multiple=True,
+    None,
+    "A folder that questions may be asked of.",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="A folder that questions may be asked of.",
 )
-@click.option("--at-once", default=20, type=MANY, show_default=True, help="Runs at work at most.")
+@option("--at-once", None, "Runs at work at most.", default=20, type=MANY, show_default=True)
 @jobs_url_option
-@run_flags_showing(*SHOWN, "--allow-private", "--share", "--data-dir", "--no-memory")
+@run_flags(*SHOWN, "--allow-private", "--share", "--data-dir", "--memory/--no-memory")
 def serve(
     *,
     port: int,
@@ -82,32 +81,34 @@ def serve(
     with from_extra("serve"):
         from agent.serve.app import serve_app  # noqa: PLC0415 - an extra, of this command alone
         from agent.serve.server_state import ServerState  # noqa: PLC0415 - as above
-    made = token or secrets.token_urlsafe(32)
+    # Where a token is made up, the printed address holds a ticket in its place, which lets one
+    # browser in once: an address is kept in histories, and shown to who looks on.
+    required = token or secrets.token_urlsafe(32)
+    ticket = "" if token is not None else secrets.token_urlsafe(16)
 
     async def doctor() -> list[dict[str, Any]]:
-        from agent.cli.doctor import machine, network  # noqa: PLC0415 - only where it is asked for
+        from agent.cli.doctor import check_machine, check_network  # noqa: PLC0415 - seldom asked for
 
-        return [asdict(one) for one in [*machine(settings), *await network(settings)]]
-
-    ticket = secrets.token_urlsafe(16) if token is None else ""
+        return [asdict(one) for one in (*check_machine(settings), *await check_network(settings))]
 
     def ready(address: str) -> None:
         print(f"{address}/?ticket={ticket}" if ticket else address, flush=True)
         if ticket:
-            said = f"The address lets one browser in, once. The token is {made}"
-            note(said, "Programs send it as `Authorization: Bearer TOKEN`.")
+            note(
+                f"The address lets one browser in, once. The token is {required}",
+                "Programs send it as `Authorization: Bearer TOKEN`.",
+            )
 
-    flags = {**named, "folder": [str(path) for path in folder]}
     state = ServerState(
         settings,
-        flags,
+        {**named, "folder": [str(path) for path in folder]},
         at_once=at_once,
-        event_lines=lambda event: told(event, 0),
+        event_lines=lambda event: format_event(event, 0),
         doctor=doctor,
         open_jobs=lambda: open_jobs(jobs_url, settings.data),
     )
     serving = serve_app(
-        state, port=port, host=host, names=names, token=made, ticket=ticket, ready=ready
+        state, port=port, host=host, names=names, token=required, ticket=ticket, ready=ready
     )
     asyncio.run(serving)
 
@@ -115,54 +116,56 @@ def serve(
 @click.group()
 @data_dir_option
 @click.pass_context
-def channels(ctx: click.Context, data_dir: Path | None) -> None:
+def channels(ctx: click.Context, data_dir: Path) -> None:
     """Be asked by Telegram, Discord, Slack, WhatsApp or e-mail; only by those on the allow-list."""
-    ctx.obj = given({"data_dir": data_dir})
+    ctx.obj = data_dir
 
 
-def _options(ctx: click.Context) -> Options:
-    return load_options(ctx.obj, config=True)
+def _load_settings(data_dir: Path) -> Options:
+    # Not in the group: `add` and `rm` have to work where the file holds a wrong channel.
+    return load_options({"data_dir": data_dir}, config=True)
 
 
 @channels.command(name="list")
-@click.pass_context
-def list_(ctx: click.Context) -> None:
+@click.pass_obj
+def list_(data_dir: Path) -> None:
     """Name the channels, whom each hears, and which of its secrets are not set."""
-    print_rows([*channel_settings(_options(ctx)).items()], _channel, empty=NO_CHANNELS)
+    rows = channel_settings(_load_settings(data_dir)).items()
+    print_rows([*rows], _format_channel, empty=NO_CHANNELS)
 
 
-def _channel(row: tuple[str, tuple[Any, Any]]) -> str:
-    name, (made, settings) = row
-    variables = (settings.keys.get(key, usual) for key, usual in made.keys.items())
+def _format_channel(row: tuple[str, tuple[Any, Any]]) -> str:
+    name, (channel, settings) = row
+    variables = (settings.keys.get(key, usual) for key, usual in channel.keys.items())
     missing = [f"{variable} is not set" for variable in variables if not os.environ.get(variable)]
-    heard = ", ".join(settings.allow) or "nobody"
-    return "  ".join([name, settings.kind, f"hears {heard}", *missing])
+    allowed = ", ".join(settings.allow) or "nobody"
+    return "  ".join([name, settings.kind, f"hears {allowed}", *missing])
 
 
 @channels.command()
 @click.argument("name")
 @click.argument("settings", nargs=-1, metavar="[SETTING=VALUE]...")
-@click.option("--kind", help="Which service; else the name says it.")
-@click.option("--allow", multiple=True, metavar="ID", help="Who is heard; repeatable.")
+@option("--kind", None, "Which service; else the name says it.")
+@several("--allow", "ID", "Who is heard; repeatable.")
 def add(name: str, settings: tuple[str, ...], kind: str | None, allow: tuple[str, ...]) -> None:
     """Add a channel, or change one: `add telegram --allow 12345`, `add phone --kind whatsapp …`."""
     file = read_file()
     rows: dict[str, Any] = file.get("channels") or {}
-    row = {**rows.get(name, {}), **given({"kind": kind})}
+    row = {**rows.get(name, {}), **drop_unset({"kind": kind})}
     if allow:
         row["allow"] = list(dict.fromkeys([*row.get("allow", ()), *allow]))
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:
             raise UsageError(f"{setting!r} is no setting", hint="Write it as name=value.")
-        row[key] = parsed(value, dict)
+        row[key] = parse_value(value, dict)
     row.setdefault("kind", name)
-    made, _ = check_settings(name, row)
+    channel, _ = check_settings(name, row)
     file["channels"] = {**rows, name: row}
     print(f"{name} is set in {write_settings(file)}")
-    missing = [variable for variable in made.keys.values() if not os.environ.get(variable)]
-    for variable in missing:
-        note(f"{variable} is not set.", f"`research keys set {variable}` keeps it.")
+    for variable in channel.keys.values():
+        if not os.environ.get(variable):
+            note(f"{variable} is not set.", f"`research keys set {variable}` keeps it.")
 
 
 @channels.command()
@@ -172,8 +175,10 @@ def rm(name: str) -> None:
     file = read_file()
     rows = dict(file.get("channels") or {})
     if rows.pop(name, None) is None:
-        said = f"no channel is called {name!r} in {config_path()}"
-        raise UsageError(said, hint="`research channels list` names them.")
+        raise UsageError(
+            f"no channel is called {name!r} in {config_path()}",
+            hint="`research channels list` names them.",
+        )
     file["channels"] = rows
     if not rows:
         del file["channels"]
@@ -182,37 +187,37 @@ def rm(name: str) -> None:
 
 @channels.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.pass_context
-def test(ctx: click.Context, names: tuple[str, ...]) -> int:
+@click.pass_obj
+def test(data_dir: Path, names: tuple[str, ...]) -> int:
     """Ask each service as whom it knows us: the token holds, and the service can be reached."""
-    settings = _options(ctx)
+    settings = _load_settings(data_dir)
     code = 0
-    for name in names or _named(settings):
+    for name in names or _all_names(settings):
         try:
-            asked = check_channel(name, settings, environ=os.environ, say=note)
-            print(clean(f"{name}  {asyncio.run(asked)}"))
+            account = check_channel(name, settings, environ=os.environ, say=note)
+            print_text(f"{name}  {asyncio.run(account)}")
         except ResearchError as error:
-            complain(f"{name}: {error}", error.hint)
+            print_error(f"{name}: {error}", error.hint)
             code = code or error.exit_code
     return code
 
 
 @channels.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.pass_context
-def run(ctx: click.Context, names: tuple[str, ...]) -> None:
+@click.pass_obj
+def run(data_dir: Path, names: tuple[str, ...]) -> None:
     """Answer what comes in, until stopped; without a NAME by all channels."""
-    settings = _options(ctx)
-    asyncio.run(_until_stopped(list(names or _named(settings)), settings))
+    settings = _load_settings(data_dir)
+    asyncio.run(_run_until_stopped(list(names or _all_names(settings)), settings))
 
 
-def _named(settings: Options) -> list[str]:
+def _all_names(settings: Options) -> list[str]:
     if not settings.channels:
         raise UsageError("no channels are set", hint=NO_CHANNELS[1])
     return list(settings.channels)
 
 
-async def _until_stopped(names: list[str], settings: Options) -> None:
+async def _run_until_stopped(names: list[str], settings: Options) -> None:
     """Run until SIGTERM, which ends it in order; what is under way goes on at the next start."""
     running = asyncio.ensure_future(run_channels(names, settings, Dialogue, say=note))
     stopped = False
@@ -227,5 +232,5 @@ async def _until_stopped(names: list[str], settings: Options) -> None:
     try:
         await running
     except asyncio.CancelledError:
-        if not stopped:
+        if not stopped:  # Ctrl-C, which exits 130
             raise

@@ -9,25 +9,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import data_dir_option, require_words
-from agent.cli.terminal import print_rows
+from agent.cli.flags import NonBlank, data_dir_option, option
+from agent.cli.terminal import print_rows, print_text
 from agent.config import (
     Options,
     config_path,
-    default_data_dir,
     load_options,
     private_folder,
     read_environment,
     read_file,
 )
 from agent.errors import UsageError
-from agent.files import write_whole
+from agent.files import write_atomic
 from agent.guard.secret_store import SecretStore, ValueStore
 from agent.models.providers import PROVIDERS, find_endpoint
-from browser.text.words import clean
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+NO_KEYS = ("No keys are kept.", "`research keys set openai` keeps one.")
+NO_SECRETS = ("No secrets are stored.", "`research secret set NAME --origin URL` stores one.")
 
 
 @click.group()
@@ -47,16 +48,16 @@ def show() -> None:
     in_file, in_environment = read_file(), read_environment(os.environ)
     settings = load_options({}, config=True)
     for name in Options.model_fields:
-        value = getattr(settings, name)
         origin = "environment" if name in in_environment else "file" if name in in_file else ""
-        print(f"{name.replace('_', '-'):<16} {_shown(value):<40} {origin}".rstrip())
+        value = _format(getattr(settings, name))
+        print(f"{name.replace('_', '-'):<16} {value:<40} {origin}".rstrip())
 
 
 @config.command()
 @click.argument("name")
 def get(name: str) -> None:
     """Print one setting."""
-    print(_shown(getattr(load_options({}, config=True), _field(name))))
+    print(_format(getattr(load_options({}, config=True), _field(name))))
 
 
 @config.command(name="set")
@@ -65,13 +66,13 @@ def get(name: str) -> None:
 def set_setting(name: str, value: str) -> None:
     """Write one setting to the file; a value that is not valid changes nothing."""
     field = _field(name)
-    settings = {**read_file(), field: parsed(value)}
+    settings = {**read_file(), field: parse_value(value)}
     checked = load_options(settings)
     if field == "model" and checked.model:
-        find_endpoint(checked.model, settings.get("base_url"), os.environ)
-    several = getattr(checked, field)
-    if isinstance(several, tuple) and field != "search":  # which is one word, with commas
-        settings[field] = [str(one) for one in several]
+        find_endpoint(checked.model, settings.get("base_url"), os.environ)  # raises for no model
+    values = getattr(checked, field)
+    if isinstance(values, tuple) and field != "search":  # which is one word, with commas
+        settings[field] = [str(one) for one in values]
     print(f"{name} = {_toml(settings[field])} in {write_settings(settings)}")
 
 
@@ -93,10 +94,19 @@ def write_settings(settings: dict[str, Any]) -> Path:
     private_folder(target.parent)
     lines = [f"{key.replace('_', '-')} = {_toml(value)}" for key, value in settings.items()]
     try:
-        write_whole(target, ("\n".join(lines) + "\n").encode())
+        write_atomic(target, ("\n".join(lines) + "\n").encode())
     except OSError as error:
         raise UsageError(f"cannot write {target}: {error.strerror}") from error
     return target
+
+
+def parse_value(value: str, *kinds: type) -> object:
+    """Read numbers, booleans, lists and `kinds` as JSON has them, all else as text."""
+    try:
+        found = json.loads(value)
+    except ValueError:
+        return value
+    return found if isinstance(found, (int, float, list, bool, *kinds)) else value
 
 
 def _field(name: str) -> str:
@@ -106,16 +116,8 @@ def _field(name: str) -> str:
     return field
 
 
-def parsed(value: str, *kinds: type) -> object:
-    """Read numbers, booleans, lists and `kinds` as JSON has them, all else as text."""
-    try:
-        found = json.loads(value)
-    except ValueError:
-        return value
-    return found if isinstance(found, (int, float, list, bool, *kinds)) else value
-
-
 def _toml(value: object) -> str:
+    # JSON's strings, numbers and booleans are TOML's; its objects are not.
     if isinstance(value, dict):
         return f"{{{', '.join(f'{_toml(key)} = {_toml(of)}' for key, of in value.items())}}}"
     if isinstance(value, list):
@@ -123,40 +125,10 @@ def _toml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _shown(value: object) -> str:
+def _format(value: object) -> str:
     if value is None or value in ((), {}):
         return "-"
     return ", ".join(map(str, value)) if isinstance(value, tuple | dict) else str(value)
-
-
-_HELD = "keyring"
-NO_KEYS = ("No keys are kept.", "`research keys set openai` keeps one.")
-NO_SECRETS = ("No secrets are stored.", "`research secret set NAME --origin URL` stores one.")
-
-
-def variable_of(name: str) -> str:
-    """Give the variable of a provider (`openai`) or a variable itself (`OPENAI_API_KEY`)."""
-    keys = {provider.prefix: provider.key for provider in PROVIDERS if provider.key}
-    variable = keys.get(name.lower(), name)
-    if not variable.isidentifier() or not variable.isupper():
-        known = ", ".join(keys)
-        raise UsageError(
-            f"no provider is called {name!r}",
-            hint=f"Name one of {known}, or a variable such as SERPER_API_KEY.",
-        )
-    return variable
-
-
-def fill_environment() -> None:
-    """Lay the kept values into the environment; what is set there goes before."""
-    keys = _keys()
-    for variable in keys.rows():
-        if variable not in os.environ and (value := keys.value(variable)):
-            os.environ[variable] = value
-
-
-def _keys() -> ValueStore:
-    return ValueStore(config_path().with_name("keys.json"))
 
 
 @click.group()
@@ -164,21 +136,47 @@ def keys() -> None:
     """Keep API keys of models and search engines; a variable of the environment goes before."""
 
 
+def _key_store() -> ValueStore:
+    return ValueStore(config_path().with_name("keys.json"))
+
+
+def fill_environment() -> None:
+    """Put the kept keys into the environment; what is set there goes before."""
+    # That is where providers, search engines and the libraries beneath them look.
+    store = _key_store()
+    for variable in store.rows():
+        if variable not in os.environ and (value := store.value(variable)):
+            os.environ[variable] = value
+
+
+def _key_variable(name: str) -> str:
+    """The variable of a provider (`openai`), or a variable itself (`OPENAI_API_KEY`)."""
+    known = {provider.prefix: provider.key for provider in PROVIDERS if provider.key}
+    variable = known.get(name.lower(), name)
+    if not variable.isidentifier() or not variable.isupper():
+        raise UsageError(
+            f"no provider is called {name!r}",
+            hint=f"Name one of {', '.join(known)}, or a variable such as SERPER_API_KEY.",
+        )
+    return variable
+
+
 @keys.command(name="set")
 @click.argument("name")
 def set_key(name: str) -> None:
     """Keep the key of NAME (openai, …, or a variable); it is typed unseen, or comes on a pipe."""
-    variable = variable_of(name)
-    value = _typed(variable)
-    require_words(value, "a key")
-    kept = _keys()
-    print(f"{variable} is kept in {_HELD if kept.put(variable, value.strip()) else kept.file}")
+    variable = _key_variable(name)
+    value = NonBlank("a key").convert(_read_hidden(variable), None, None).strip()
+    store = _key_store()
+    place = "keyring" if store.put(variable, value) else store.file
+    print(f"{variable} is kept in {place}")
 
 
 @keys.command(name="list")
 def list_keys() -> None:
     """Name the keys that are kept, and where; never their values."""
-    rows = [(n, "file" if "value" in row else _HELD) for n, row in _keys().rows().items()]
+    stored = _key_store().rows().items()
+    rows = [(name, "file" if "value" in row else "keyring") for name, row in stored]
     print_rows(rows, "  ".join, empty=NO_KEYS)
 
 
@@ -186,8 +184,8 @@ def list_keys() -> None:
 @click.argument("name")
 def rm_key(name: str) -> None:
     """Forget the key of NAME."""
-    variable = variable_of(name)
-    if not _keys().remove(variable):
+    variable = _key_variable(name)
+    if not _key_store().remove(variable):
         raise UsageError(f"no key is kept as {variable}", hint="`research keys list` names them.")
     print(f"forgot {variable}")
 
@@ -195,19 +193,19 @@ def rm_key(name: str) -> None:
 @click.group()
 @data_dir_option
 @click.pass_context
-def secret(ctx: click.Context, data_dir: Path | None) -> None:
+def secret(ctx: click.Context, data_dir: Path) -> None:
     """Store, list and delete secrets; a run types them by name, and never sees them."""
-    ctx.obj = SecretStore(private_folder(data_dir or default_data_dir()))
+    ctx.obj = SecretStore(private_folder(data_dir))
 
 
 @secret.command(name="set")
 @click.argument("name")
-@click.option("--origin", required=True, metavar="URL", help="Where alone it is typed.")
+@option("--origin", "URL", "Where alone it is typed.", required=True)
 @click.pass_obj
 def set_secret(store: SecretStore, name: str, origin: str) -> None:
     """Store NAME; its value is asked for, or read from standard input."""
-    store.put(name, origin, _typed("Value"))
-    print(clean(f"stored {name} for {store.origins()[name]}"))
+    store.put(name, origin, _read_hidden("Value"))
+    print_text(f"stored {name} for {store.origins()[name]}")
 
 
 @secret.command(name="list")
@@ -224,11 +222,11 @@ def rm_secret(store: SecretStore, name: str) -> None:
     """Delete NAME for good."""
     if not store.remove(name):
         raise UsageError(f"no secret is called {name!r}", hint="`research secret list` names them.")
-    print(clean(f"deleted {name}"))
+    print_text(f"deleted {name}")
 
 
-def _typed(what: str) -> str:
-    """Take a value that is typed unseen, or comes on a pipe."""
+def _read_hidden(prompt: str) -> str:
+    """Read a value that is typed unseen, or comes on a pipe."""
     if sys.stdin.isatty():
-        return str(click.prompt(what, hide_input=True, err=True))
+        return str(click.prompt(prompt, hide_input=True, err=True))
     return sys.stdin.readline().rstrip("\r\n")

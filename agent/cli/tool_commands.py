@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import given, json_option, some_run_flags
+from agent.cli.flags import drop_unset, json_option, only_run_flags
 from agent.cli.terminal import note, print_json, print_rows
 from agent.config import Options, load_options
 from agent.evidence.store import Evidence
@@ -19,28 +19,21 @@ from browser.plugins import KINDS, PluginBroken
 from browser.plugins import plugins as installed
 
 if TYPE_CHECKING:
-    from agent.tools.toolset import Selected
-
+    from agent.tools.toolset import ToolSelection
 
 _FLAGS = (
-    "--tool-sources",
-    "--tool-allow",
-    "--tool-deny",
-    "--mcp-tool-allow",
-    "--mcp-tool-deny",
-    "--mcp-config",
-    "--data-dir",
-    "--memory/--no-memory",
-)
+    "--tool-sources --tool-allow --tool-deny --mcp-tool-allow --mcp-tool-deny --mcp-config "
+    "--data-dir --memory/--no-memory"
+).split()
+"""What decides which tools a run has."""
 
 
 @click.command()
 @json_option
-@some_run_flags(*_FLAGS)
+@only_run_flags(*_FLAGS)
 def tools(*, as_json: bool, **flags: Any) -> None:
     """Show every tool: its source, its risk, whether a run on a terminal has it, and why not."""
-    settings = load_options(given(flags), config=True)
-    found = asyncio.run(_found(settings))
+    selected = asyncio.run(_select(load_options(drop_unset(flags), config=True)))
     rows = [
         {
             "name": tool.name,
@@ -51,41 +44,39 @@ def tools(*, as_json: bool, **flags: Any) -> None:
             "why": why,
             "description": tool.description,
         }
-        for tool, why in found.rows
+        for tool, why in selected.rows
     ]
     if as_json:
-        print_json({"tools": rows, "diagnostics": found.diagnostics})
+        print_json({"tools": rows, "diagnostics": selected.diagnostics})
         return
-    print_rows(rows, _tool)
-    for told in found.diagnostics:
-        note(told)
+    print_rows(rows, _format_tool)
+    for message in selected.diagnostics:
+        note(message)
 
 
-def _tool(row: dict[str, Any]) -> str:
-    state = "on " if row["on"] else "off"
-    return f"{state} {row['name']:<28} {row['source']:<7} {row['risk']:<9} {row['why']}".rstrip()
+async def _select(settings: Options) -> ToolSelection:
+    """Select tools as a run does that has a web, a person and a memory; no server is reached."""
 
+    async def answer(_question: str) -> str:
+        return ""
 
-async def _found(settings: Options) -> Selected:
-    """Choose as a run does that has all means; no server is reached."""
+    def record(_kind: str, _place: str = "", **_data: object) -> None:
+        """Nothing is done, so nothing is recorded."""
+
+    def keep(_body: bytes) -> str:
+        return ""
+
     async with AsyncExitStack() as stack:
-        context = ToolContext("", Evidence(), Limits(), _nowhere, _kept, person=Person(_nobody))
+        context = ToolContext("", Evidence(), Limits(), record, keep, person=Person(answer))
         if settings.memory:
             context.memory = open_memory(settings, {})
             stack.callback(context.memory.close)
         return await select_tools(context, settings, stack, config=True, connect=False)
 
 
-async def _nobody(_question: str) -> str:
-    return ""
-
-
-def _nowhere(_kind: str, _place: str = "", **_data: object) -> None:
-    """Nothing is done, so nothing is recorded."""
-
-
-def _kept(_body: bytes) -> str:
-    return ""
+def _format_tool(row: dict[str, Any]) -> str:
+    state = "on " if row["on"] else "off"
+    return f"{state} {row['name']:<28} {row['source']:<7} {row['risk']:<9} {row['why']}".rstrip()
 
 
 @click.command()
@@ -101,9 +92,9 @@ def plugins(*, as_json: bool) -> None:
             broken = str(error)
         row = {name: getattr(plugin, name) for name in ("kind", "name", "package", "version")}
         rows.append({**row, "place": plugin.entry.value, "broken": broken})
-    print_rows(rows, _plugin, as_json=as_json)
+    print_rows(rows, _format_plugin, as_json=as_json)
 
 
-def _plugin(row: dict[str, str]) -> str:
+def _format_plugin(row: dict[str, str]) -> str:
     state = f"left out: {row['broken']}" if row["broken"] else row["place"]
     return f"{row['kind']:10} {row['name']:16} {row['package']} {row['version']}  {state}"

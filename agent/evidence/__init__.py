@@ -1,21 +1,21 @@
 """Evidence: what was read, cut into citable passages, and claims checked against it."""
 
 from agent.evidence.answer import CheckedAnswer, check_answer
-from agent.evidence.confidence import Weighed, weigh
-from agent.evidence.facts import facts_of
+from agent.evidence.confidence import Assessment, assess_answer
+from agent.evidence.facts import extract_facts
 from agent.evidence.passages import split_passages
 from agent.evidence.store import Evidence, Source
 from agent.evidence.verify import Judge, verify_claim
 
 __all__ = [
+    "Assessment",
     "CheckedAnswer",
     "Evidence",
     "Judge",
     "Source",
-    "Weighed",
+    "assess_answer",
     "check_answer",
-    "facts_of",
+    "extract_facts",
     "split_passages",
     "verify_claim",
-    "weigh",
 ]

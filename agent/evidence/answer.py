@@ -1,4 +1,4 @@
-"""From what a model answered to numbered, checked sentences with literal quotes."""
+"""Checks a model's answer sentence by sentence and numbers the sources that it cites."""
 
 from __future__ import annotations
 
@@ -7,77 +7,83 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agent.evidence.literal import is_fragment
-from agent.evidence.markers import CitedId, MarkerReader, units
-from agent.evidence.passages import cells_of, nearest_quote, passage_id
-from agent.evidence.tokens import denies, keys_of
-from agent.evidence.verify import check_claim, ground_of, is_literal, judged, not_found
+from agent.evidence.markers import CitedId, MarkerReader, answer_parts
+from agent.evidence.passages import nearest_quote, passage_id, split_row
+from agent.evidence.tokens import is_negation, token_keys
+from agent.evidence.verify import (
+    check_claim,
+    drop_unfounded_quote,
+    is_literal,
+    not_found,
+    statement_index,
+)
 from agent.types import ReportSource, Sentence, Verdict, VerdictState
 from browser.text.sentences import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from agent.evidence.literal import Ground
+    from agent.evidence.literal import StatementIndex
     from agent.evidence.markers import AnswerPart, Marker
     from agent.evidence.store import Evidence, Source
     from agent.evidence.verify import Judge
     from agent.types import Passage
 
-WHOLE_SOURCE = 12
-"""Passages looked at where a whole source is cited: its best ones for this sentence."""
-UNCITED_LOOKED_AT = 4
-"""Passages that a judge is shown for a sentence without a citation: the best of all."""
+PASSAGES_PER_SOURCE = 12
+"""Best passages of a source that are compared with a sentence which cites the whole source."""
+PASSAGES_FOR_UNCITED = 4
+"""Best passages of the whole run that a judge sees for a sentence without a citation."""
 
-_NOTHING = "cites nothing"
-_WEAK = "only a search result says so,"
-_NOT_READ = f"{_WEAK} its page was not read"
-_READ = f"{_WEAK} its page, which was read, does not say it in these words"
+_CITES_NOTHING = "cites nothing"
+_SNIPPET_ONLY = "only a search result says so,"
+_PAGE_NOT_READ = f"{_SNIPPET_ONLY} its page was not read"
+_PAGE_DIFFERS = f"{_SNIPPET_ONLY} its page, which was read, does not say it in these words"
 
-_ORIGIN = re.compile(r"^- “(.*)” in S(\d+)¶(\d+), ", re.MULTILINE)
-"""A line of what was computed that names a figure and its passage."""
+_COMPUTED_INPUT = re.compile(r"^- “(.*)” in S(\d+)¶(\d+), ", re.MULTILINE)
+"""A line of a computed source that quotes one of its inputs and names the passage."""
 
-# Sentences about the search itself, in English alone: in other languages they are claims.
-_SEARCHERS = frozenset("i we search searches nothing none".split())
-_FINDING = frozenset(
+# Words of sentences about the search itself. English only: other languages count as claims.
+_SEARCH_SUBJECTS = frozenset("i we search searches nothing none".split())
+_FINDING_VERBS = frozenset(
     """find found locate located see seen determine determined verify verified confirm confirmed
     turned""".split()
 )
-_SOURCES = frozenset("source sources page pages passage passages results none".split())
-_SAYING = frozenset(
+_SOURCE_NOUNS = frozenset("source sources page pages passage passages results none".split())
+_STATING_VERBS = frozenset(
     """say says state states mention mentions give gives list lists specify specifies contain
     contains""".split()
 )
-_SUBJECT = 6
-"""Words among which a sentence about the search names its subject."""
+_SUBJECT_WORDS = 6
+"""A sentence about the search names its subject within this many words."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedAnswer:
-    """An answer as the report shows it: Markdown with `[1]` markers that are sources' numbers.
+    """An answer as the report shows it: Markdown whose `[1]` markers are source numbers.
 
-    `carried` are the supported sentences as a model would write them, with the ids of passages;
-    `unread` the ids that a marker names and nobody read, with the sentence.
+    `supported` holds the supported sentences with passage ids, as a model would write them.
+    `unread_citations` pairs a sentence with the ids it cites that were never read.
     """
 
     answer: str
     sentences: tuple[Sentence, ...]
     sources: tuple[ReportSource, ...]
-    carried: tuple[str, ...] = ()
-    unread: tuple[tuple[str, str], ...] = ()
+    supported: tuple[str, ...] = ()
+    unread_citations: tuple[tuple[str, str], ...] = ()
 
 
 def check_answer(answer: str, evidence: Evidence, judge: Judge | None = None) -> CheckedAnswer:
-    """Read an answer's markers, check each sentence against what it cites, and number the sources.
+    """Read an answer's citation markers, check each sentence and number the cited sources.
 
-    Sources are numbered in the order of their first citation. Markers of passages that were not
-    read are dropped, and the sentence's reason says so. A sentence without a marker gets the
-    citation of a read passage that carries it word for word.
+    Sources are numbered by first citation. Markers of passages that were not read are dropped, and
+    the sentence's reason says so. A sentence without a marker is looked for in everything that was
+    read; the passage that contains it literally, if any, is cited.
     """
     return _AnswerCheck(evidence, judge).run(answer)
 
 
 def report_source(number: int, source: Source, quotes: list[str]) -> ReportSource:
-    """Write a source as the report shows it, under its number there."""
+    """Convert a source to its form in the report, where its number is `number`."""
     return ReportSource(
         n=number,
         url=source.url,
@@ -90,100 +96,114 @@ def report_source(number: int, source: Source, quotes: list[str]) -> ReportSourc
 
 
 def is_about_search(sentence: str) -> bool:
-    """Tell whether a sentence says what the search did not find, and nothing of the world.
+    """Tell whether a sentence only says what the search did not find, and claims nothing else.
 
-    Asked of sentences that cite nothing in the answer to a question: what cites is a claim.
-    English alone: `I found no figure for 2023.`, `The sources do not say who built it.`
+    Only asked of sentences without a citation: one that cites something is a claim.
+    English only: `I found no figure for 2023.`, `The sources do not say who built it.`
     """
-    keys = keys_of(sentence)
-    opening, every = frozenset(keys[:_SUBJECT]), frozenset(keys)
-    first = next((n for n, key in enumerate(keys[:_SUBJECT]) if key in _SEARCHERS), len(keys))
-    found = not _FINDING.isdisjoint(keys[first:])
-    told = opening & _SOURCES and every & _SAYING
-    return bool(found or told) and any(map(denies, keys))
+    keys = token_keys(sentence)
+    if not any(map(is_negation, keys)):
+        return False
+    opening = keys[:_SUBJECT_WORDS]
+    for position, key in enumerate(opening):
+        if key in _SEARCH_SUBJECTS:
+            if not _FINDING_VERBS.isdisjoint(keys[position:]):
+                return True
+            break
+    return not _SOURCE_NOUNS.isdisjoint(opening) and not _STATING_VERBS.isdisjoint(keys)
 
 
 class _AnswerCheck:
-    """Rewrites one answer, and collects what its report needs; sources by their run numbers."""
+    """Rewrites one answer and collects its sentences and quotes, by the run's source numbers."""
 
     def __init__(self, evidence: Evidence, judge: Judge | None) -> None:
         self._evidence = evidence
         self._reader = MarkerReader(evidence)
         self._finder = SupportFinder(evidence, judge)
         self._sentences: list[Sentence] = []
-        self._carried: list[str] = []
-        self._unread: list[tuple[str, str]] = []
-        self._quotes: dict[int, list[str]] = {}
-        self._same: dict[tuple[str, str], int] = {}
+        self._supported: list[str] = []
+        self._unread_citations: list[tuple[str, str]] = []
+        self._quotes: dict[int, dict[str, None]] = {}
+        self._canonical_numbers: dict[tuple[str, str], int] = {}
 
     def run(self, answer: str) -> CheckedAnswer:
         body = self._reader.take_footnotes(answer)
-        text = "".join(unit.prefix + self._text(unit) + unit.suffix for unit in units(body))
-        sources = ((self._evidence.source(n), quotes) for n, quotes in self._quotes.items())
-        numbered = [
-            report_source(number, source, quotes)
-            for number, (source, quotes) in enumerate(sources, 1)
-            if source is not None
-        ]
+        text = "".join(
+            part.prefix + self._check_part(part) + part.suffix for part in answer_parts(body)
+        )
+        cited: list[ReportSource] = []
+        for number, (n, quotes) in enumerate(self._quotes.items(), 1):
+            if source := self._evidence.source(n):
+                cited.append(report_source(number, source, list(quotes)))
         return CheckedAnswer(
             text.strip(),
             tuple(self._sentences),
-            tuple(numbered),
-            tuple(self._carried),
-            tuple(self._unread),
+            tuple(cited),
+            tuple(self._supported),
+            tuple(self._unread_citations),
         )
 
-    def _text(self, unit: AnswerPart) -> str:
-        """Check the sentences of a unit, and write it with the numbers of their sources."""
-        if unit.kind == "verbatim":
-            return unit.text
-        plain, markers = self._reader.unmark(unit.text)
-        if unit.kind == "row":
+    def _check_part(self, part: AnswerPart) -> str:
+        """Check the sentences of a part; return its text with report markers behind them."""
+        if part.kind == "verbatim":
+            return part.text
+        plain, markers = self._reader.strip_markers(part.text)
+        if part.kind == "row":
             row = plain.strip()
-            marks = self._checked(row, markers, unit, _row_claim(row, unit.head))
+            marks = self._check_sentence(row, _row_claim(row, part.head), markers, part)
             return f"{plain.rstrip().removesuffix('|').rstrip()} {marks} |" if marks else plain
+
         text, done = "", 0
         spans = sentences(plain)
+        # A marker belongs to the last sentence that begins before it.
         edges = [span.start for span in spans[1:]] + [len(plain) + 1]
-        left = list(markers)
+        remaining = list(markers)
         for span, edge in zip(spans, edges, strict=False):
-            own = [marker for marker in left if marker.offset < edge]
-            left = left[len(own) :]
+            own = [marker for marker in remaining if marker.offset < edge]
+            remaining = remaining[len(own) :]
             sentence = plain[span.start : span.end]
-            marks = self._checked(sentence, own, unit, sentence)
+            marks = self._check_sentence(sentence, sentence, own, part)
             text += plain[done : span.start] + " ".join(filter(None, (sentence, marks)))
             done = span.end
         return text + plain[done:]
 
-    def _checked(self, text: str, markers: Sequence[Marker], unit: AnswerPart, claim: str) -> str:
-        """Check one sentence, and put it on the list; gives the marks of the sources it cites."""
-        if not (unit.claims or markers):
+    def _check_sentence(
+        self, text: str, claim: str, markers: Sequence[Marker], part: AnswerPart
+    ) -> str:
+        """Check one sentence and record it; return the report markers of its sources.
+
+        `claim` is what is checked: the sentence, or a table row with its columns' names.
+        """
+        if not (part.claims or markers):
             return ""
         support = self._finder.find(claim, markers)
-        if not unit.claims and not support.cited:
+        if not part.claims and not support.cited:
             return ""
-        for n in map(self._first_of, support.cited):
-            self._quotes.setdefault(n, [])
+
+        # The order of `_quotes` is the order in which the report numbers its sources.
+        for n in map(self._canonical_number, support.cited):
+            self._quotes.setdefault(n, {})
         for n, quote in support.quotes:
-            quotes = self._quotes[self._first_of(n)]
-            quotes += [quote] * (quote not in quotes)
+            self._quotes[self._canonical_number(n)][quote] = None
         order = list(self._quotes)
-        cited = dict.fromkeys(order.index(self._first_of(n)) + 1 for n in support.cited)
+        cited = dict.fromkeys(order.index(self._canonical_number(n)) + 1 for n in support.cited)
         marks = "".join(f"[{number}]" for number in sorted(cited))
-        if not unit.claims:
+        if not part.claims:
             return marks
+
         verdict, reason, missing = support.verdict, support.verdict.reason, support.verdict.missing
         if verdict.decided_by == "judge":
-            missing = ()
+            missing = ()  # a judge overrules what code did not find
         if missing and cited:
             reason = not_found(missing, marks)
-        if unread := ", ".join(dict.fromkeys(name for m in markers for name in m.unknown)):
-            self._unread.append((text, unread))
+        unread = ", ".join(dict.fromkeys(name for marker in markers for name in marker.unknown))
+        if unread:
+            self._unread_citations.append((text, unread))
             note = f"cites {unread}, which was not read"
-            reason = f"{reason}; {note}" if reason not in ("", _NOTHING) else note
+            reason = f"{reason}; {note}" if reason not in ("", _CITES_NOTHING) else note
         if verdict.state is VerdictState.SUPPORTED:
             ids = [verdict.passage] if verdict.passage else [f"S{n}" for n in support.cited]
-            self._carried.append(f"{text} {''.join(f'[{one}]' for one in ids)}")
+            self._supported.append(f"{text} {''.join(f'[{id_}]' for id_ in ids)}")
         self._sentences.append(
             Sentence(
                 text=text,
@@ -198,15 +218,17 @@ class _AnswerCheck:
         )
         return marks
 
-    def _first_of(self, n: int) -> int:
-        """Give the first cited of the sources that are the same text of the same page."""
+    def _canonical_number(self, n: int) -> int:
+        """Return one number for all sources that are the same text of the same page."""
         source = self._evidence.source(n)
-        return self._same.setdefault((source.url, source.sha256), n) if source else n
+        if source is None:
+            return n
+        return self._canonical_numbers.setdefault((source.url, source.sha256), n)
 
 
 def _row_claim(row: str, head: Sequence[str]) -> str:
-    """Write a row of an answer's table with the names of its columns: `Ship: Heron; Cars: 24`."""
-    cells = cells_of(row)
+    """Format a table row with the names of its columns: `Ship: Heron; Cars: 24`."""
+    cells = split_row(row)
     if len(cells) != len(head):
         return row
     pairs = zip(head, cells, strict=True)
@@ -215,9 +237,9 @@ def _row_claim(row: str, head: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """A sentence's verdict, the sources it cites (run numbers), and (source, quote) pairs.
+    """A sentence's verdict, its sources' run numbers, and pairs of source number and quote.
 
-    `weak` says that search results alone carry it, `about_search` that it is no claim.
+    `weak` means that only search results support it, `about_search` that it is no claim.
     """
 
     verdict: Verdict
@@ -227,122 +249,133 @@ class Support:
     about_search: bool = False
 
     @property
-    def holds(self) -> bool:
-        """It is supported."""
+    def is_supported(self) -> bool:
+        """Tell whether the verdict is `supported`."""
         return self.verdict.state is VerdictState.SUPPORTED
 
 
 @dataclass(frozen=True, slots=True)
 class SupportFinder:
-    """Finds what carries one sentence of an answer: the passages it cites, or should have cited."""
+    """Finds the passages that support one sentence: those it cites, or should have cited."""
 
     evidence: Evidence
     judge: Judge | None = None
 
     def find(self, sentence: str, markers: Sequence[Marker]) -> Support:
-        """Check a sentence against what its markers name, or look for what carries it."""
+        """Check a sentence against what its markers cite; without any, look for support."""
         # Beside markers of passages, `[12]` is a footnote mark that was copied from the page.
         exact = [marker for marker in markers if not marker.numeric and marker.references]
-        references = dict.fromkeys(one for m in exact or markers for one in m.references)
+        references = dict.fromkeys(
+            reference for marker in exact or markers for reference in marker.references
+        )
         if references:
-            return self._cited(sentence, list(references))
+            return self._check_cited(sentence, list(references))
         about_search = not markers and bool(self.evidence.question) and is_about_search(sentence)
-        found = self._uncited(sentence, None if about_search else self.judge)
-        if found.holds or not about_search:
+        found = self._check_uncited(sentence, None if about_search else self.judge)
+        if found.is_supported or not about_search:
             return found
         verdict = Verdict(VerdictState.UNCITED, reason="it is about the search itself")
         return replace(found, verdict=verdict, about_search=True)
 
-    def _cited(self, sentence: str, references: list[CitedId]) -> Support:
-        """Check a sentence against what it names; pages that were read come before search results.
+    def _check_cited(self, sentence: str, references: list[CitedId]) -> Support:
+        """Check a sentence against its citations; pages that were read outrank search results.
 
-        Those are the pages that are named too, those that the results are about, or any other, if
-        they carry it in code.
+        Where search results are cited, code first tries the other cited pages and the pages behind
+        the results, then everything that was read. The results count only when all of it fails.
         """
-        references += [one for one, _ in self._origins(references) if one not in references]
-        sources = (self.evidence.source(one.source) for one in references)
+        for reference, _ in self._computed_inputs(references):
+            if reference not in references:
+                references.append(reference)
+        sources = (self.evidence.source(reference.source) for reference in references)
         results = {s.n: s for s in sources if s is not None and s.via == "snippet"}
         if results:
-            read = (self.evidence.page_of(result) for result in results.values())
-            pages = [one for one in references if one.source not in results]
-            pages += [CitedId(page.n) for page in read if page is not None]
+            result_pages = (self.evidence.page_for_result(result) for result in results.values())
+            pages = [reference for reference in references if reference.source not in results]
+            pages += [CitedId(page.n) for page in result_pages if page is not None]
             if pages:
-                found = self._support(sentence, list(dict.fromkeys(pages)), None)
-                if found.holds:
+                found = self._check_references(sentence, list(dict.fromkeys(pages)), None)
+                if found.is_supported:
                     return found
-            if elsewhere := self._anywhere(sentence):
+            if elsewhere := self._find_literally(sentence):
                 return elsewhere
-        found = self._support(sentence, references, self.judge)
-        carrying = self._source_of(found.verdict)
-        weak = [n for n in ([carrying] if carrying else found.cited) if n in results]
-        if not (found.holds and weak):
+
+        found = self._check_references(sentence, references, self.judge)
+        supporting = self._source_number(found.verdict)
+        weak = [n for n in ([supporting] if supporting else found.cited) if n in results]
+        if not (found.is_supported and weak):
             return found
-        reason = _READ if any(self.evidence.page_of(results[n]) for n in weak) else _NOT_READ
+        page_was_read = any(self.evidence.page_for_result(results[n]) for n in weak)
+        reason = _PAGE_DIFFERS if page_was_read else _PAGE_NOT_READ
         return replace(found, verdict=replace(found.verdict, reason=reason), weak=True)
 
-    def _support(
+    def _check_references(
         self, sentence: str, references: Sequence[CitedId], judge: Judge | None
     ) -> Support:
-        """Check a sentence in code against what it names and the rest of its sources, then judge.
+        """Check a sentence in code against cited passages, then their whole sources, then judge.
 
-        What the cited passage does not have may stand beside it: the best passages of the source
-        are looked at before anything is called contradicted.
+        The words may stand next to the cited passage, so the best passages of its source are tried
+        before a contradiction is reported.
         """
-        claim = self._in_full(sentence)
-        passages = self._passages(sentence, references)
-        cited = tuple(dict.fromkeys(one.source for one in references))
+        claim = self._with_question(sentence)
+        passages = self._resolve(sentence, references)
+        cited = tuple(dict.fromkeys(reference.source for reference in references))
         sources = [source for n in cited if (source := self.evidence.source(n))]
         texts = tuple(f"{source.title}\n{source.text}" for source in sources)
-        verdict = check_claim(claim, self._ground(passages), texts)
+        verdict = check_claim(claim, self._index(passages), texts)
         if not is_literal(verdict):
-            best = [passage for source in sources for passage in self._best(sentence, source)]
-            wider = check_claim(claim, self._ground(best), texts)
+            best = [p for source in sources for p in self._best_passages(sentence, source)]
+            wider = check_claim(claim, self._index(best), texts)
             if is_literal(wider):
                 verdict = replace(wider, reason=f"{wider.reason} ({wider.passage})")
             elif judge is not None:
-                beside = [passage for source in sources for passage in source.passages]
-                verdict = judged(judge(claim, passages), [*passages, *beside]) or verdict
+                quotable = [*passages, *(p for source in sources for p in source.passages)]
+                verdict = drop_unfounded_quote(judge(claim, passages), quotable) or verdict
         quotes = tuple(self._quotes(sentence, passages, verdict, references))
         return Support(verdict, cited, quotes)
 
-    def _uncited(self, sentence: str, judge: Judge | None) -> Support:
-        """Look for a read passage that carries a sentence word for word, else ask the judge."""
-        if found := self._anywhere(sentence):
+    def _check_uncited(self, sentence: str, judge: Judge | None) -> Support:
+        """Look for a passage that contains a sentence literally, else ask the judge."""
+        if found := self._find_literally(sentence):
             return found
-        best = self._best(sentence)[:UNCITED_LOOKED_AT]
-        decided = judged(judge(self._in_full(sentence), best), best) if judge and best else None
+        decided: Verdict | None = None
+        best = self._best_passages(sentence)[:PASSAGES_FOR_UNCITED]
+        if judge and best:
+            decided = drop_unfounded_quote(judge(self._with_question(sentence), best), best)
         if decided is None:
-            return Support(Verdict(VerdictState.UNCITED, reason=_NOTHING))
-        source = self._source_of(decided)
+            return Support(Verdict(VerdictState.UNCITED, reason=_CITES_NOTHING))
+        source = self._source_number(decided)
         if decided.state is VerdictState.SUPPORTED and source:
             return Support(decided, (source,), ((source, decided.quote),))
-        return Support(replace(decided, reason=f"{_NOTHING}; {decided.reason}"))
+        return Support(replace(decided, reason=f"{_CITES_NOTHING}; {decided.reason}"))
 
-    def _anywhere(self, sentence: str) -> Support | None:
-        verdict = check_claim(sentence, self._ground(self._best(sentence)))
+    def _find_literally(self, sentence: str) -> Support | None:
+        """Look for a sentence's words in everything that was read; None if no passage has them."""
+        verdict = check_claim(sentence, self._index(self._best_passages(sentence)))
         if not is_literal(verdict):
             return None
-        source = self._source_of(verdict)
+        source = self._source_number(verdict)
         cited = replace(verdict, reason=f"{verdict.reason}; cited in code")
         return Support(cited, (source,), ((source, verdict.quote),))
 
-    def _in_full(self, sentence: str) -> str:
-        """Put the question before an answer that has no verb; another is given as it is."""
+    def _with_question(self, sentence: str) -> str:
+        """Put the question before an answer without a verb; return any other unchanged."""
         question = self.evidence.question
-        alone = "|" not in sentence and is_fragment(sentence)
-        return f"{question} {sentence}" if alone and question.endswith("?") else sentence
+        if question.endswith("?") and "|" not in sentence and is_fragment(sentence):
+            return f"{question} {sentence}"
+        return sentence
 
-    def _ground(self, passages: Sequence[Passage]) -> Ground:
+    def _index(self, passages: Sequence[Passage]) -> StatementIndex:
         numbers = dict.fromkeys(passage.source for passage in passages)
         titles = ((n, s.title) for n in numbers if (s := self.evidence.source(n)) is not None)
-        return ground_of(tuple(passages), tuple(titles))
+        return statement_index(tuple(passages), tuple(titles))
 
-    def _best(self, sentence: str, source: Source | None = None) -> Sequence[Passage]:
-        """Give the best passages for a sentence: of a source, else of all that was read."""
-        found = self.evidence.search(sentence, WHOLE_SOURCE, source.n if source else None)
-        return found or (source.passages[:WHOLE_SOURCE] if source else ())
+    def _best_passages(self, sentence: str, source: Source | None = None) -> Sequence[Passage]:
+        """Rank the passages of a source, or of everything that was read, against a sentence."""
+        found = self.evidence.search(sentence, PASSAGES_PER_SOURCE, source.n if source else None)
+        return found or (source.passages[:PASSAGES_PER_SOURCE] if source else ())
 
-    def _passages(self, sentence: str, references: Iterable[CitedId]) -> list[Passage]:
+    def _resolve(self, sentence: str, references: Iterable[CitedId]) -> list[Passage]:
+        """Look up the cited passages; of a source cited as a whole, take the best ones."""
         found: dict[str, Passage] = {}
         for n, number in references:
             source = self.evidence.source(n)
@@ -350,7 +383,7 @@ class SupportFinder:
                 passage = source.passages[number - 1]
                 found.setdefault(passage.id, passage)
             else:
-                found.update((passage.id, passage) for passage in self._best(sentence, source))
+                found.update((p.id, p) for p in self._best_passages(sentence, source))
         return sorted(found.values(), key=lambda p: (p.source, p.start))
 
     def _quotes(
@@ -360,37 +393,49 @@ class SupportFinder:
         verdict: Verdict,
         references: Sequence[CitedId],
     ) -> Iterator[tuple[int, str]]:
-        """Give literal quotes: the verdict's, and the nearest sentence of what else is named."""
-        own = self._source_of(verdict) if verdict.quote else 0
-        if own:
-            yield own, verdict.quote
-        origins = self._origins(references)
-        yield from ((one.source, quote) for one, quote in origins)
-        quoted = {one for one, _ in origins}
+        """Yield literal quotes with their source numbers.
+
+        They are the verdict's quote, the inputs of computed sources, and for each other citation
+        the nearest sentence.
+        """
+        quoted_source = self._source_number(verdict) if verdict.quote else 0
+        if quoted_source:
+            yield quoted_source, verdict.quote
+        inputs = self._computed_inputs(references)
+        yield from ((reference.source, quote) for reference, quote in inputs)
+        already_quoted = {reference for reference, _ in inputs}
         for reference in references:
-            if reference in quoted:
+            if reference in already_quoted:
                 continue
             source, number = reference
-            named = [p for p in passages if p.source == source]
+            cited = [p for p in passages if p.source == source]
             if number is not None:
-                named = [p for p in named if p.id == passage_id(source, number)]
-            carried = own and any(passage.id == verdict.passage for passage in named)
-            if not carried and (quote := nearest_quote(sentence, named)):
+                cited = [p for p in cited if p.id == passage_id(source, number)]
+            if quoted_source and any(passage.id == verdict.passage for passage in cited):
+                continue
+            if quote := nearest_quote(sentence, cited):
                 yield source, quote
 
-    def _origins(self, references: Iterable[CitedId]) -> list[tuple[CitedId, str]]:
-        """Give the passages whose figures what is cited was computed from, each with a quote."""
-        cited = map(self.evidence.source, dict.fromkeys(one.source for one in references))
-        texts = [source.text for source in cited if source is not None and source.via == "computed"]
+    def _computed_inputs(self, references: Iterable[CitedId]) -> list[tuple[CitedId, str]]:
+        """List the passages that cited computed sources took their inputs from, with a quote."""
         found: dict[tuple[CitedId, str], None] = {}
-        for words, n, number in (row for text in texts for row in _ORIGIN.findall(text)):
-            passage = self.evidence.passage(passage_id(int(n), int(number)))
-            text = passage.text if passage else ""
-            spans = (text[span.start : span.end] for span in sentences(text))
-            quote = next((one for one in spans if words in " ".join(one.split())), text)
-            found[CitedId(int(n), int(number)), quote] = None
+        for n in dict.fromkeys(reference.source for reference in references):
+            source = self.evidence.source(n)
+            if source is None or source.via != "computed":
+                continue
+            for words, origin, number in _COMPUTED_INPUT.findall(source.text):
+                reference = CitedId(int(origin), int(number))
+                passage = self.evidence.passage(passage_id(int(origin), int(number)))
+                quote = passage.text if passage else ""
+                for span in sentences(quote):
+                    sentence = quote[span.start : span.end]
+                    if words in " ".join(sentence.split()):
+                        quote = sentence
+                        break
+                found[reference, quote] = None
         return list(found)
 
-    def _source_of(self, verdict: Verdict) -> int:
+    def _source_number(self, verdict: Verdict) -> int:
+        """Number of the source that a verdict quotes; 0 for none."""
         passage = self.evidence.passage(verdict.passage or "")
         return passage.source if passage else 0

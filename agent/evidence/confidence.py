@@ -1,4 +1,4 @@
-"""An answer held against all that was read: who agrees, who does not, how likely it is right."""
+"""Compares an answer with everything that was read and estimates how likely it is right."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from agent.evidence.answer import report_source
-from agent.evidence.verify import check_claim, ground_of, is_literal
+from agent.evidence.verify import check_claim, is_literal, statement_index
 from agent.types import ConfidenceParts, Conflict, VerdictState
 from browser.net.url import host, registrable_domain
 from browser.text.words import content_words
@@ -20,17 +20,18 @@ if TYPE_CHECKING:
     from agent.evidence.store import Evidence, Source
     from agent.types import Answers, Fit, ReportSource, Sentence, Verdict
 
-LOOKED_AT = 3
-"""Passages of each other source that are held against a sentence: its best ones."""
-_NO_SITE = frozenset({"snippet", "computed"})
-"""What came so is no word of a site that was read."""
+PASSAGES_CHECKED = 3
+"""Best passages of each other source that a sentence is compared with."""
+_NOT_A_SITE = frozenset({"snippet", "computed"})
+"""Sources that are not pages of a site, by `via`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
-    """What an answer is worth; `sources` are its sources and those that say otherwise.
+class Assessment:
+    """An answer's confidence, what it was computed from, and the conflicts that were found.
 
-    `confidence` is None where no calibrated number can be given.
+    `sources` holds the answer's sources and those that contradict it. `confidence` is None where
+    no calibrated number can be given.
     """
 
     confidence: float | None
@@ -39,40 +40,41 @@ class Weighed:
     conflicts: tuple[Conflict, ...]
 
 
-def weigh(
+def assess_answer(
     checked: CheckedAnswer,
     evidence: Evidence,
     question: str,
     *,
     answers: Answers | None = None,
     fit: Fit | None = None,
-) -> Weighed:
-    """Hold the supported sentences of an answer against the pages that they do not cite.
+) -> Assessment:
+    """Compare the supported sentences of an answer with the pages that they do not cite.
 
-    `answers` is a judge's word on whether the question is answered; `fit` how well its sentence
-    fits the question, where rules chose it. Sources that say otherwise are numbered after those
-    that the answer cites.
+    `answers` is a judge's opinion on whether the question is answered. `fit` says how well the
+    answer's sentence fits the question, where the keyless model chose it. Sources that contradict
+    the answer are numbered after those that it cites.
     """
     claims = [sentence for sentence in checked.sentences if not sentence.about_search]
     sources = {(source.url, source.sha256): source for source in checked.sources}
     known = (*evidence.sources, *evidence.snippets)
     cited = [source for source in known if (source.url, source.sha256) in sources]
-    read = [source for source in checked.sources if source.via not in _NO_SITE]
-    sites = {site_of(source.url) for source in read or checked.sources}
+    read = [source for source in checked.sources if source.via not in _NOT_A_SITE]
+    sites = {site_name(source.url) for source in read or checked.sources}
     conflicts: list[Conflict] = []
     agreement: list[float] = []
     for sentence in claims:
         if sentence.verdict is not VerdictState.SUPPORTED:
             continue
-        carrying = [s for s in cited if sources[s.url, s.sha256].n in sentence.citations]
-        agreeing, against = {site_of(source.url) for source in carrying}, set[str]()
-        for source, verdict in witnesses(sentence.text, evidence, {s.n for s in carrying}):
-            agrees = verdict.state is VerdictState.SUPPORTED
-            (agreeing if agrees else against).add(site_of(source.url))
-            if agrees or any(
-                (c.quote, c.text) == (sentence.text, verdict.quote) for c in conflicts
-            ):
-                continue  # or the answer says what both sides do
+        supporting = [s for s in cited if sources[s.url, s.sha256].n in sentence.citations]
+        agreeing, against = {site_name(source.url) for source in supporting}, set[str]()
+        for source, verdict in cross_check(sentence.text, evidence, {s.n for s in supporting}):
+            if verdict.state is VerdictState.SUPPORTED:
+                agreeing.add(site_name(source.url))
+                continue
+            against.add(site_name(source.url))
+            # An answer that quotes both sides has this conflict already, seen from the other one.
+            if any((c.quote, c.text) == (sentence.text, verdict.quote) for c in conflicts):
+                continue
             added = report_source(len(sources) + 1, source, [verdict.quote])
             conflicts.append(
                 Conflict(
@@ -86,54 +88,59 @@ def weigh(
         sites |= agreeing
         both = len(agreeing & against)  # a site may say both
         agreement.append((len(agreeing) - both / 2) / len(agreeing | against))
-    worth = [ONLY_A_RESULT if claim.weak else WORTH[claim.verdict] for claim in claims]
+    weights = [SNIPPET_WEIGHT if claim.weak else VERDICT_WEIGHTS[claim.verdict] for claim in claims]
     parts = ConfidenceParts(
-        supported=round(sum(worth) / (len(claims) or 1), 3),
+        supported=round(sum(weights) / (len(claims) or 1), 3),
         sites=len(sites),
         agreement=round(sum(agreement) / len(agreement) if agreement else 1.0, 3),
-        coverage=round(_coverage(question, cited, checked), 3),
+        coverage=round(_question_coverage(question, cited, checked), 3),
         freshness=_freshness(cited),
         answers=answers,
         fit=fit,
     )
     confidence = rate(parts, claims, checked.sources)
-    return Weighed(confidence, parts, tuple(sources.values()), tuple(conflicts))
+    return Assessment(confidence, parts, tuple(sources.values()), tuple(conflicts))
 
 
-def site_of(url: str) -> str:
-    """Name the site of a URL: pages of one site are not independent, nor are files of one's own."""
+def site_name(url: str) -> str:
+    """Name the site of a URL: its registrable domain, else its scheme (all local files are one).
+
+    Pages of one site do not count as independent.
+    """
     return registrable_domain(host(url)) or url.partition(":")[0]
 
 
-def witnesses(
-    sentence: str, evidence: Evidence, carried_by: Collection[int]
+def cross_check(
+    sentence: str, evidence: Evidence, supported_by: Collection[int]
 ) -> Iterator[tuple[Source, Verdict]]:
-    """Ask every other page that was read what it says of a sentence which `carried_by` carry.
+    """Check a sentence against every page that was read except those of `supported_by`.
 
-    Gives those that say the same, or otherwise. Search results are not asked: they are cut from
-    their context. Neither are earlier states of a page.
+    Yields the sources that support or contradict it. Search results are left out, since they are
+    cut from their context, and so are earlier states of a page.
     """
     latest = {source.url: source.n for source in evidence.sources}
     for source in evidence.sources:
-        if source.n in carried_by or latest[source.url] != source.n:
+        if source.n in supported_by or latest[source.url] != source.n:
             continue
-        passages = tuple(evidence.search(sentence, LOOKED_AT, source.n))
-        ground = ground_of(passages, ((source.n, source.title),))
-        verdict = check_claim(sentence, ground)
+        passages = tuple(evidence.search(sentence, PASSAGES_CHECKED, source.n))
+        index = statement_index(passages, ((source.n, source.title),))
+        verdict = check_claim(sentence, index)
         if is_literal(verdict) or verdict.state is VerdictState.CONTRADICTED:
             yield source, verdict
 
 
-def _coverage(question: str, cited: Iterable[Source], checked: CheckedAnswer) -> float:
-    """Share of what is asked that claims, quotes or the titles and headings above speak of."""
+def _question_coverage(question: str, cited: Iterable[Source], checked: CheckedAnswer) -> float:
+    """Share of the question's words in supported claims, quotes and the titles above them."""
+    wanted = frozenset(content_words(question))
+    if not wanted:
+        return 1.0
     quotes = {(s.url, s.sha256): s.quotes for s in checked.sources}
-    there = [s.text for s in checked.sentences if s.verdict is VerdictState.SUPPORTED]
+    texts = [s.text for s in checked.sentences if s.verdict is VerdictState.SUPPORTED]
     for source in cited:
         quoted = quotes[source.url, source.sha256]
-        there += source.title, *quoted
-        there += (p.heading for p in source.passages if any(quote in p.text for quote in quoted))
-    wanted = frozenset(content_words(question))
-    return len(wanted & frozenset(content_words(" ".join(there)))) / len(wanted) if wanted else 1.0
+        texts += source.title, *quoted
+        texts += (p.heading for p in source.passages if any(quote in p.text for quote in quoted))
+    return len(wanted & frozenset(content_words(" ".join(texts)))) / len(wanted)
 
 
 def _freshness(cited: Iterable[Source]) -> int | None:
@@ -148,63 +155,63 @@ def _freshness(cited: Iterable[Source]) -> int | None:
     return max(0, min(ages)) if ages else None
 
 
-WORTH = {
+VERDICT_WEIGHTS = {
     VerdictState.SUPPORTED: 1.0,
     VerdictState.UNDECIDED: 0.5,
     VerdictState.UNCITED: 0.3,
     VerdictState.CONTRADICTED: 0.0,
 }
-"""What a sentence is worth by its verdict: of one that is open nothing is known."""
-ONLY_A_RESULT = 0.7
-"""What a sentence is worth that search results alone carry: their words are cut from their context
-and may be stale."""
-ANSWERED = {"fully": 0.92, "in part": 0.5, "no": 0.1}
-"""How often an answer is right of which a judge says so much, less than it was on record: 51 of 53,
-1 of 3 and 0 of 4 of 60 recorded answers to 20 questions over two pages. Brier .054 there, a
-constant .119; fitted anew on 19 questions and tried on the twentieth, .058."""
+"""What a sentence adds to `supported`, by its verdict; undecided is halfway."""
+SNIPPET_WEIGHT = 0.7
+"""What a sentence adds that only search results support: they lack context and may be stale."""
+ANSWERS_PROBABILITY = {"fully": 0.92, "in part": 0.5, "no": 0.1}
+"""Probability that an answer is right, by what a judge says of it. Somewhat below the record: right
+were 51 of 53, 1 of 3 and 0 of 4 of 60 recorded answers to 20 questions over two pages. Brier score
+.054 there, against .119 of a constant; .058 with one question left out in turn."""
 EACH_FURTHER_SITE = 0.5
-"""Each further independent site halves what is missing from 1."""
-WITH_CONTRADICTION = 0.35
-"""Cap on an answer with a sentence of which a source says the contrary."""
+"""Each further independent site halves the distance to 1."""
+CONTRADICTED_CAP = 0.35
+"""Upper bound for an answer with a contradicted sentence."""
 
-FITTING = (-0.85, 1.7)
-"""Logistic coefficients for a sentence that rules chose: constant, and the share of the question
-that it says itself times its margin over the next sentence. Fitted on 112 answers over 27 manuals,
-READMEs, licences and articles and 194 over two closed webs. Fitted on the webs alone and tried on
-the documents, 52 of the 55 answers from .7 on are right, and 22 of the 57 below; the other way 106
-of 119 and 33 of 75. Brier .153 and .145, of a constant .224 and .203. By the share of the question
-that is spoken of anywhere, which it was, 56 of 86 were right. Whether a figure, date or name stands
-there where one is asked for, the heading, and a bridge to another page added nothing."""
+FIT_COEFFICIENTS = (-0.85, 1.7)
+"""Logistic coefficients for a sentence that the keyless model chose: the constant, and the weight
+of the share of the question that it says itself times its margin over the next sentence.
+
+Fitted on 112 answers over 27 manuals, READMEs, licences and articles and 194 over two closed webs.
+Fitted on the webs alone and tried on the documents, 52 of the 55 answers from .7 on are right, and
+22 of the 57 below; the other way 106 of 119 and 33 of 75. Brier scores .153 and .145, against .224
+and .203 of a constant. These added nothing: a figure, date or name where one is asked for, the
+heading, a bridge to another page."""
 
 
 def rate(
     parts: ConfidenceParts, sentences: Sequence[Sentence], sources: Sequence[ReportSource]
 ) -> float | None:
-    """Rate an answer from 0 to 1 by its parts; None where nothing calibrated can be said.
+    """Compute the confidence in an answer, 0 to 1, from its parts; `sentences` are its claims.
 
-    That is an answer of which no judge has spoken: that its sentences stand on the pages literally
-    is no evidence that they answer the question. `sentences` are its claims.
+    None for a model's answer that no judge has rated: that its sentences stand on the pages
+    literally is no evidence that they answer the question.
     """
     if not sentences or not sources:
         return 0.0
     if parts.fit is not None:
-        return round(parts.agreement * fitting(feature(parts.fit), FITTING), 2)
+        return round(parts.agreement * logistic(fit_feature(parts.fit), FIT_COEFFICIENTS), 2)
     contradicted = any(sentence.verdict is VerdictState.CONTRADICTED for sentence in sentences)
     if parts.answers is None and not contradicted:
         return None
-    value = ANSWERED[parts.answers] if parts.answers else WITH_CONTRADICTION
+    value = ANSWERS_PROBABILITY[parts.answers] if parts.answers else CONTRADICTED_CAP
     if parts.answers != "no":
         value = 1 - (1 - value) * EACH_FURTHER_SITE ** max(0, parts.sites - 1)
     value *= parts.supported * parts.agreement
-    return round(min(value, WITH_CONTRADICTION) if contradicted else value, 2)
+    return round(min(value, CONTRADICTED_CAP) if contradicted else value, 2)
 
 
-def feature(fit: Fit) -> float:
-    """Give what the confidence in a sentence that rules chose is reckoned from."""
+def fit_feature(fit: Fit) -> float:
+    """Compute the logistic curve's input for a sentence that the keyless model chose."""
     return 0.0 if fit.open else fit.own * fit.margin
 
 
-def fitting(value: float, coefficients: tuple[float, float]) -> float:
-    """Reckon the logistic curve: constant and weight."""
+def logistic(value: float, coefficients: tuple[float, float]) -> float:
+    """Evaluate the logistic curve; `coefficients` are constant and weight."""
     constant, weight = coefficients
     return 1 / (1 + math.exp(-(constant + weight * value)))

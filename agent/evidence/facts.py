@@ -1,4 +1,4 @@
-"""The figures, dates and names of a text. Months and number words: English and German alone."""
+"""Extracts the figures, dates and names of a text. Month names: English and German only."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent.evidence.tokens import tokens_of
+from agent.evidence.tokens import tokenize
 from browser.text.words import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from agent.evidence.tokens import Token
 
-BOUNDS = frozenset(
+APPROXIMATORS = frozenset(
     """about around roughly approximately some circa ca nearly almost over under above below than
     least most to up within etwa rund fast knapp""".split()
 )
-"""Words before a figure that let it stand for others."""
+"""Words that make the figure behind them approximate, or a bound."""
 _MONTHS = {
     name: number
     for names in (
@@ -32,16 +32,16 @@ _MONTHS = {
 
 
 class Figure(NamedTuple):
-    """A number of a text, with the measure beside it; `text` is how the number is printed."""
+    """A number of a text; `measure` is the word beside it, `text` the number as printed."""
 
     value: float
     measure: str
     text: str
-    about: bool = False
+    is_approximate: bool = False
 
 
 class Date(NamedTuple):
-    """A date as precise as it was given: a year, a month of one, a day."""
+    """A date as precise as the text gives it: a year, a month, a day, or a day without a year."""
 
     year: int | None
     month: int | None
@@ -49,9 +49,9 @@ class Date(NamedTuple):
     text: str
 
     def agrees(self, other: Date) -> bool:
-        """Tell whether every part that this date has is the other's."""
-        mine, theirs = self[:3], other[:3]
-        return all(a is None or a == b for a, b in zip(mine, theirs, strict=True))
+        """Tell whether the other date has every part that this one has: year, month, day."""
+        pairs = zip(self[:3], other[:3], strict=True)
+        return all(own is None or own == their for own, their in pairs)
 
 
 @dataclass(slots=True)
@@ -63,46 +63,44 @@ class Facts:
     names: list[str] = field(default_factory=list)
 
 
-def facts_of(text: str) -> Facts:
-    """Read the figures, dates and names of a text, each in the order in which it stands there."""
-    tokens = tokens_of(text)
+def extract_facts(text: str) -> Facts:
+    """Extract the figures, dates and names of a text, each kind in reading order."""
+    tokens = tokenize(text)
     found = Facts(names=_names(tokens, text))
     i = 0
     while i < len(tokens):
         token = tokens[i]
         if dated := _date_at(tokens, i, text):
-            found.dates.append(dated[0])
-            i = dated[1]
+            date, i = dated
+            found.dates.append(date)
             continue
         printed = text[token.start : token.end]
-        if token.value is not None and printed.casefold() != "one":
+        if token.value is not None and printed.casefold() != "one":  # mostly a pronoun
             beside = [t.key for t in (*tokens[i + 1 : i + 4], *tokens[max(0, i - 1) : i])]
             measure = next((key for key in beside if key not in "-‑"), "")
-            about = any(t.key in BOUNDS for t in tokens[max(0, i - 2) : i])
-            found.figures.append(Figure(token.value, measure, printed, about))
+            is_approximate = any(t.key in APPROXIMATORS for t in tokens[max(0, i - 2) : i])
+            found.figures.append(Figure(token.value, measure, printed, is_approximate))
         i += 1
     return found
 
 
 def is_month(word: str) -> bool:
-    """Tell whether a word in lower case is the name of a month."""
+    """Tell whether a lower-case word is the name of a month."""
     return word in _MONTHS
 
 
 def _date_at(tokens: Sequence[Token], i: int, text: str) -> tuple[Date, int] | None:
     """Read `4 May 1811`, `May 4, 1811`, `May 1811`, `4. Mai 1811`, `1811-05-04` or a year.
 
-    Gives the date, and the index behind it.
+    Returns the date and the index of the token behind it.
     """
     near = [(at, t) for at, t in enumerate(tokens[i : i + 6], i) if t.key not in {",", ".", "-"}]
     if not near or near[0][0] != i:
         return None
     parts = [token for _, token in near[:3]]
     months = [_MONTHS.get(part.key) if part.kind == "word" else None for part in parts]
-    days, years = (
-        [_whole(part, 1, 31) for part in parts],
-        [_whole(part, 1000, 2199) for part in parts],
-    )
+    days = [_whole_number(part, 1, 31) for part in parts]
+    years = [_whole_number(part, 1000, 2199) for part in parts]
     third = years[2] if len(parts) > 2 else None
     size = 3 if third else 2
     match months, days, years:
@@ -122,11 +120,12 @@ def _date_at(tokens: Sequence[Token], i: int, text: str) -> tuple[Date, int] | N
     return date._replace(text=printed), near[size - 1][0] + 1
 
 
-def _whole(token: Token, least: int, most: int) -> int | None:
-    """Give a number without a fraction that lies within bounds."""
+def _whole_number(token: Token, least: int, most: int) -> int | None:
+    """Return a token's value as an integer; None if it is none, or out of bounds."""
     value = token.value if token.kind in {"number", "ordinal"} else None
-    fits = value is not None and value == int(value) and least <= value <= most
-    return int(value) if fits and value is not None else None
+    if value is None or value != int(value) or not least <= value <= most:
+        return None
+    return int(value)
 
 
 def _is_iso(text: str, parts: Sequence[Token]) -> bool:
@@ -134,17 +133,17 @@ def _is_iso(text: str, parts: Sequence[Token]) -> bool:
 
 
 def _names(tokens: Sequence[Token], text: str) -> list[str]:
-    """Give rows of capitalised words; the first word of a sentence, alone, is no name."""
+    """List the runs of capitalised words; a single word at the start of a sentence is no name."""
     found: list[str] = []
-    numbered = enumerate(tokens)
-    for capital, run in itertools.groupby(
-        numbered, key=lambda pair: pair[1].capital and not is_month(pair[1].key)
-    ):
-        places = [i for i, _ in run]
+    capitalised = [token.capital and not is_month(token.key) for token in tokens]
+    for is_name, run in itertools.groupby(range(len(tokens)), key=capitalised.__getitem__):
+        if not is_name:
+            continue
+        places = list(run)
         first = places[0]
         opens = all(t.kind == "mark" for t in tokens[:first]) or tokens[first - 1].key in ".:!?"
         if opens and (len(places) == 1 or tokens[first].key in STOP_WORDS):
             places = places[1:]
-        if capital and places:
+        if places:
             found.append(text[tokens[places[0]].start : tokens[places[-1]].end])
     return found

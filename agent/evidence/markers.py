@@ -1,6 +1,6 @@
-"""The shape of a Markdown answer: the lines that make claims, and the citation markers in them.
+"""Parses a Markdown answer into parts that make claims, and reads their citation markers.
 
-Known markers: `[S3¶12]`, `[S3¶12, S4¶2]`, `[S3¶1-3]`, `(S3¶12)`, bare `S3¶12`, `[S3]` (a whole
+ValueIndex markers: `[S3¶12]`, `[S3¶12, S4¶2]`, `[S3¶1-3]`, `(S3¶12)`, bare `S3¶12`, `[S3]` (a whole
 source), `[1]` and `[^1]` (a source by number, or a footnote defined below), and links to a URL
 that was read.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from agent.evidence.passages import cells_of, is_rule, line_kind
+from agent.evidence.passages import is_table_rule, line_kind, split_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from agent.evidence.store import Evidence
 
 LONGEST_RANGE = 40
-"""Passages that `[S3¶1-40]` may name; a wider range cites a page, not words."""
+"""Passages that a range such as `[S3¶1-40]` may cite; a wider one is cut to this."""
 
 
 class CitedId(NamedTuple):
-    """What a marker points at: a passage of a source, or the whole source (`passage` None)."""
+    """A cited passage of a source, or the whole source where `passage` is None."""
 
     source: int
     passage: int | None = None
@@ -32,9 +32,9 @@ class CitedId(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A marker in a text: where it stood once all markers are out, and what it says.
+    """A citation marker; `offset` is its place in the text without any markers.
 
-    `unknown` is what it names that was not read; `numeric` that it is a bare number such as `[1]`.
+    `unknown` holds the ids or URLs in it that were not read; `numeric` marks a bare `[1]`.
     """
 
     offset: int
@@ -69,12 +69,12 @@ class MarkerReader:
         self._footnotes: dict[str, str] = {}
 
     def take_footnotes(self, answer: str) -> str:
-        """Take footnote definitions (`[^1]: https://…`) out of an answer and remember them."""
+        """Remove footnote definitions (`[^1]: https://…`) from an answer and remember them."""
         self._footnotes = {m[1]: m[2] for m in _DEFINITION.finditer(answer)}
         return _DEFINITION.sub("", answer)
 
-    def unmark(self, text: str) -> tuple[str, tuple[Marker, ...]]:
-        """Take all markers out of a piece of text; gives the rest of it, and the markers."""
+    def strip_markers(self, text: str) -> tuple[str, tuple[Marker, ...]]:
+        """Return a text without its markers, and the markers."""
         plain, markers, at = "", [], 0
         for match in _MARKER.finditer(text):
             if match["code"]:
@@ -85,10 +85,13 @@ class MarkerReader:
                 plain += match[0]  # an address in the text, of a page that was not read
                 continue
             label = match["text"] or ""
-            words = "" if _BARE_LABEL.fullmatch(label) else label
-            plain = plain + words if words else plain.rstrip(" \t")
+            if label and not _BARE_LABEL.fullmatch(label):
+                plain += label  # a link's words are part of the sentence
+            else:
+                plain = plain.rstrip(" \t")
             markers.append(replace(self._marker(match), offset=len(plain)))
-            if text[at : at + 1].isalnum() and not plain.endswith((" ", "\n")) and plain:
+            # Where a marker stood between two words, they must not become one.
+            if plain and text[at : at + 1].isalnum() and not plain.endswith((" ", "\n")):
                 plain += " "
         return plain + text[at:], tuple(markers)
 
@@ -111,45 +114,53 @@ class MarkerReader:
     def _footnote(self, key: str) -> Marker:
         defined = self._footnotes.get(key)
         if defined is not None:
-            _, found = self.unmark(defined)
+            _, found = self.strip_markers(defined)
             references = tuple(r for marker in found for r in marker.references)
-            named = next((m["link"] for m in _MARKER.finditer(defined) if m["link"]), f"[{key}]")
-            return Marker(0, references, () if references else (named,))
+            if references:
+                return Marker(0, references)
+            links = [m["link"] for m in _MARKER.finditer(defined) if m["link"]]
+            return Marker(0, unknown=(links[0] if links else f"[{key}]",))
         if key.isdigit() and self._evidence.source(int(key)):
             return Marker(0, (CitedId(int(key)),))
         return Marker(0, unknown=(f"[{key}]",))
 
     def _items(self, text: str) -> Marker:
-        """Read passages and sources by their ids: `S3¶12, ¶14-16; S4`."""
+        """Read a list of passage and source ids: `S3¶12, ¶14-16; S4`."""
         references: list[CitedId] = []
         unknown: list[str] = []
         n = 0
-        for match in filter(lambda part: part[0], _PART.finditer(text)):
-            n = int(match[1]) if match[1] else n
+        for match in _PART.finditer(text):
+            if not match[0]:
+                continue
+            if match[1]:
+                n = int(match[1])  # `¶14` alone belongs to the source named before it
             source = self._evidence.source(n)
-            found = [CitedId(n)] if source else []
+            found: list[CitedId] = []
             if source and match[2]:
                 first, last = int(match[2]), int(match[3] or match[2])
                 last = min(last, first + LONGEST_RANGE - 1, len(source.passages))
                 found = [CitedId(n, number) for number in range(max(1, first), last + 1)]
+            elif source:
+                found = [CitedId(n)]
             references += found
-            unknown += [] if found else [match[0].strip()]
+            if not found:
+                unknown.append(match[0].strip())
         return Marker(0, tuple(references), tuple(unknown))
 
 
 _PREFIX = re.compile(r"\s*(?:>\s?)*(?:(?:[-*+•]|\d{1,3}[.)])\s+)?(?:\[[ xX]\]\s+)?")
 
 NOT_KNOWN = "What is not known"
-"""Heading of a part that says what research did not find: there is nothing to cite for it."""
+"""Heading of the section that says what research did not find; nothing can be cited there."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerPart:
-    """A piece of an answer: `prefix` (list bullet, quote mark), `text`, `suffix` (line ends).
+    """A part of an answer: `prefix` (list bullet, quote mark), `text`, `suffix` (line ends).
 
-    `verbatim` units (code, rules, blank lines) make no claim and are not touched. Headings, the
-    head of a table and a line that ends with a colon make none either (`claims` is false), but
-    their markers are read. `head` are the cells that name the columns of a row.
+    `verbatim` parts (code, rules, blank lines) stay unchanged. They make no claim, and neither do
+    headings, table heads and lines that end with a colon (`claims` is false), but markers in these
+    are read. `head` holds the column names of a table row.
     """
 
     kind: Literal["prose", "row", "verbatim"]
@@ -160,16 +171,16 @@ class AnswerPart:
     head: tuple[str, ...] = ()
 
 
-def units(answer: str) -> Iterator[AnswerPart]:
-    """Cut an answer into units; joined again they are the answer, character for character."""
-    silent = False
-    for unit in _units(answer):
-        if line_kind(unit.text) == "heading":
-            silent = unit.text.strip("# ") == NOT_KNOWN
-        yield replace(unit, claims=False) if silent else unit
+def answer_parts(answer: str) -> Iterator[AnswerPart]:
+    """Split an answer into parts that, joined again, give exactly the same text."""
+    in_not_known = False
+    for part in _split_lines(answer):
+        if line_kind(part.text) == "heading":
+            in_not_known = part.text.strip("# ") == NOT_KNOWN
+        yield replace(part, claims=False) if in_not_known else part
 
 
-def _units(answer: str) -> Iterator[AnswerPart]:
+def _split_lines(answer: str) -> Iterator[AnswerPart]:
     fenced = False
     paragraph = ""
     head: tuple[str, ...] = ()
@@ -186,9 +197,9 @@ def _units(answer: str) -> Iterator[AnswerPart]:
         body = line.rstrip("\r\n")
         ending = line[len(body) :]
         if kind == "row":
-            is_head = "-" in below and is_rule(below)
+            is_head = "-" in below and is_table_rule(below)
             yield AnswerPart("row", "", body, ending, not is_head, () if is_head else head)
-            head = tuple(cells_of(body)) if is_head else head
+            head = tuple(split_row(body)) if is_head else head
         elif kind == "heading":
             yield AnswerPart("prose", "", body, ending, claims=False)
         else:
@@ -201,11 +212,11 @@ def _units(answer: str) -> Iterator[AnswerPart]:
 
 
 def _kind(line: str) -> str:
-    """Tell what a line of an answer is: row, rule, heading, blank, item or text.
+    """Classify a line of an answer: row, rule, heading, blank, item or text.
 
-    A row may have its markers behind its last bar; what is blank holds nothing but rules.
+    Unlike in a page, a row may have citation markers behind its last bar.
     """
-    if is_rule(line):
+    if is_table_rule(line):
         return "rule"
     if line.lstrip().startswith("|") and line.count("|") > 1:
         return "row"
@@ -222,5 +233,5 @@ def _prose(text: str) -> AnswerPart:
     prefix = _PREFIX.match(text)
     start = prefix.end() if prefix else 0
     body = text[start:].rstrip()
-    leads_in = body.endswith(":")
-    return AnswerPart("prose", text[:start], body, text[start + len(body) :], claims=not leads_in)
+    suffix = text[start + len(body) :]
+    return AnswerPart("prose", text[:start], body, suffix, claims=not body.endswith(":"))

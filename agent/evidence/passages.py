@@ -1,4 +1,4 @@
-"""A saved text cut into passages that can be cited, with exact offsets; and their ranking."""
+"""Splits a saved text into citable passages with exact offsets, and ranks passages by a query."""
 
 from __future__ import annotations
 
@@ -14,26 +14,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 LONGEST = 900
-"""Characters of a passage at most: about 150 words, what a reader takes in as one point."""
+"""Most characters of a passage: about 150 words, enough for one point."""
 SHORTEST_CUT = 450
-"""A long paragraph is not cut before this; pieces come out at about 600-900 characters."""
+"""A long paragraph is not cut before this many characters; most pieces have 600 to 900."""
 HEADING_SEPARATOR = " › "
 HEADING_WEIGHT = 0.5
-"""A query word in the headings above counts half its rarity: it says the topic, not the fact."""
+"""Share of its IDF that a query word in the headings counts: they name the topic, not the fact."""
 NEIGHBOUR_WEIGHT = 0.25
-"""Share of a neighbour's score that a passage gets: an answer's subject is often named just
-before it (`He was born …`), and scoring such windows finds 15 points more on long dialogues."""
+"""Share of its better neighbour's score that a passage gets: an answer's subject is often named
+just before it (`He was born …`). Finds 15 points more on long dialogues."""
 
 _LIST_ITEM = re.compile(r"\s*(?:[-*•‣◦]|\d{1,3}[.)])\s+\S")
 
 
 def split_passages(text: str, source: int, pages: Sequence[int] = ()) -> list[Passage]:
-    """Cut the saved text of source number `source` into passages, in reading order.
+    """Split the saved text of source number `source` into passages, in reading order.
 
-    A paragraph, heading, list item or table row is one passage; paragraphs longer than `LONGEST`
-    are cut between sentences. `pages` holds the offset at which each page begins. A table row's
-    `heading` ends with the cells of the row that names the columns, where one does, so that a
-    figure keeps its column's name.
+    A paragraph, heading, list item or table row is one passage; one longer than `LONGEST` is cut,
+    between sentences if possible. `pages` holds the offset at which each page begins. A table
+    row's `heading` ends with the column names, so that a figure keeps its column's name.
     """
     found: list[Passage] = []
     above: list[tuple[int, str]] = []  # level and title of the open headings, outermost first
@@ -42,7 +41,8 @@ def split_passages(text: str, source: int, pages: Sequence[int] = ()) -> list[Pa
         level = len(line) - len(line.lstrip("#"))
         while kind == "heading" and above and above[-1][0] >= level:
             above.pop()
-        heading = HEADING_SEPARATOR.join([*(title for _, title in above), *filter(None, [columns])])
+        titles = [title for _, title in above]
+        heading = HEADING_SEPARATOR.join([*titles, columns] if columns else titles)
         if kind == "heading":
             above.append((level, line.strip("# \t")))
         for first, last in _pieces(text, start, end):
@@ -62,12 +62,12 @@ def split_passages(text: str, source: int, pages: Sequence[int] = ()) -> list[Pa
 
 
 def passage_id(source: int, number: int) -> str:
-    """Name passage `number` of a source, both from 1: `S3¶12`."""
+    """Return the id of passage `number` of a source, both counted from 1: `S3¶12`."""
     return f"S{source}¶{number}"
 
 
 def line_kind(line: str) -> str:
-    """Tell what a line of Markdown is: heading, table, list or text."""
+    """Classify a line of Markdown: heading, table, list or text."""
     stripped = line.strip()
     marks = len(stripped) - len(stripped.lstrip("#"))
     if not line[:1].isspace() and 1 <= marks <= 6 and stripped[marks : marks + 1].isspace():
@@ -77,39 +77,39 @@ def line_kind(line: str) -> str:
     return "list" if _LIST_ITEM.match(line) else "text"
 
 
-def is_rule(line: str) -> bool:
-    """Tell whether a line only sets a table's head apart: `|---|---|`."""
+def is_table_rule(line: str) -> bool:
+    """Tell whether a line is the rule below a table's head: `|---|---|`."""
     return bool(line.strip()) and not line.strip(" \t\r\n|:+-")
 
 
 def bare_title(title: str) -> str:
-    """A page's title without what tells it from its namesakes: `Nina (film)`, `Nina | Site`."""
+    """Strip the qualifier or site name of a page title: `Nina (film)`, `Nina | Site` → `Nina`."""
     for separator in (" (", " | ", " – ", " — ", " - ", ": ", " · "):
         title = title.partition(separator)[0]
     return title
 
 
-def leads_in(text: str) -> bool:
-    """Tell whether a text ends where what it speaks of follows: code, a list, an answer."""
+def introduces_next(text: str) -> bool:
+    """Tell whether a text announces the next passage: a list, code or an answer follows it."""
     return text.rstrip().endswith((":", "?"))
 
 
-def cells_of(row: str) -> list[str]:
-    """Give the cells of a table's row, trimmed."""
+def split_row(row: str) -> list[str]:
+    """Split a table row into its cells, stripped."""
     return [cell.strip() for cell in row.strip().strip("|").split("|")]
 
 
-def columns_of(passage: Passage) -> list[tuple[str, str]]:
-    """Pair each cell of a row with its column's name; empty where the columns have no names."""
+def named_cells(passage: Passage) -> list[tuple[str, str]]:
+    """Return (column name, cell) pairs of a table row; empty where the columns have no names."""
     if passage.kind != "table":
         return []
-    names = cells_of(passage.heading.rpartition(HEADING_SEPARATOR)[2])
-    cells = cells_of(passage.text)
+    names = split_row(passage.heading.rpartition(HEADING_SEPARATOR)[2])
+    cells = split_row(passage.text)
     return list(zip(names, cells, strict=True)) if len(names) == len(cells) > 1 else []
 
 
 class _Block(NamedTuple):
-    """A heading, paragraph, list item or table row; `columns` are the names of a row's columns."""
+    """A heading, paragraph, list item or table row; `columns` holds a row's column names."""
 
     kind: str
     start: int
@@ -146,26 +146,28 @@ def _blocks(text: str) -> Iterator[_Block]:
 
 
 def _rows(table: Sequence[_Block], text: str) -> Iterator[_Block]:
-    """Give the rows of a table without the rule, each with the row that names the columns, if any.
+    """Yield the rows of a table without its rule, with the column names where there are any.
 
-    The row above a rule names them. Without a rule the first row does if it has no figure but
-    years, and is not itself a thing and its value: two columns of which the second holds figures
-    as well as words are names and values of one thing.
+    The row above a rule names the columns. Without a rule the first row does, unless it has a
+    figure other than a year, or the table lists the properties of one thing: two columns, the
+    second of them with figures in some rows and words in others.
     """
     lines = [text[row.start : row.end] for row in table]
     rows = [
-        (row, cells_of(line)) for row, line in zip(table, lines, strict=True) if not is_rule(line)
+        (row, split_row(line))
+        for row, line in zip(table, lines, strict=True)
+        if not is_table_rule(line)
     ]
     if not rows:
         return
     first, names = rows[0]
-    named = len(lines) > 1 and is_rule(lines[1])
-    if not named and not any(cell[:1].isdigit() and not _is_year(cell) for cell in names):
+    has_names = len(lines) > 1 and is_table_rule(lines[1])
+    if not has_names and not any(cell[:1].isdigit() and not _is_year(cell) for cell in names):
         values = [cells[1] for _, cells in rows[1:] if len(cells) == len(names) == 2]
-        named = len({any(map(str.isdigit, value)) for value in values}) < 2
+        has_names = len({any(map(str.isdigit, value)) for value in values}) < 2
     yield first
     for row, _ in rows[1:]:
-        yield row._replace(columns=" | ".join(names) if named else "")
+        yield row._replace(columns=" | ".join(names) if has_names else "")
 
 
 def _is_year(cell: str) -> bool:
@@ -173,13 +175,16 @@ def _is_year(cell: str) -> bool:
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cut a block to length: after a sentence, else at a line's end or a space, else hard."""
+    """Cut a block to at most `LONGEST`: at a sentence, else at a line end or space, else hard."""
     while end - start > LONGEST:
         window = text[start : start + LONGEST]
-        starts = (span.start for span in reversed(sentences(window)[1:]))
-        places = (window.rfind(mark, SHORTEST_CUT) for mark in ("\n", " "))
-        cut = next((place for place in starts if place >= SHORTEST_CUT), 0)
-        cut = start + (cut or next((place for place in places if place > 0), LONGEST))
+        last_sentence = max((span.start for span in sentences(window)[1:]), default=0)
+        length = LONGEST
+        for place in (last_sentence, window.rfind("\n"), window.rfind(" ")):
+            if place >= SHORTEST_CUT:
+                length = place
+                break
+        cut = start + length
         yield start, start + len(text[start:cut].rstrip())
         start = cut + len(text[cut:end]) - len(text[cut:end].lstrip())
     if start < end:
@@ -187,7 +192,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 class PassageIndex:
-    """An index over the passages of sources, given as (title, passages) in order."""
+    """A BM25 index over the passages of sources; takes (title, passages) pairs in order."""
 
     def __init__(self, sources: Iterable[tuple[str, Sequence[Passage]]]) -> None:
         self._passages: list[Passage] = []
@@ -200,13 +205,13 @@ class PassageIndex:
         self._bm25 = BM25(content_words(passage.text) for passage in self._passages)
 
     def search(self, query: str, limit: int, source: int | None = None) -> list[Passage]:
-        """Give the `limit` best passages; headings alone and repeated texts are left out."""
-        wanted = content_words(query)
-        own = self._bm25.scores(wanted)
-        rarity = {token: self._bm25.idf(token) for token in set(wanted)}
+        """Return the `limit` best passages; headings alone and repeated texts are left out."""
+        terms = content_words(query)
+        own = self._bm25.scores(terms)
+        idf = {term: self._bm25.idf(term) for term in set(terms)}
         for i, heading in enumerate(self._headings):
             if own[i] > 0:
-                own[i] += HEADING_WEIGHT * sum(rarity[t] for t in rarity.keys() & heading)
+                own[i] += HEADING_WEIGHT * sum(idf[term] for term in idf.keys() & heading)
         scores = own.copy()
         for i, passage in enumerate(self._passages):
             near = [j for j in (i - 1, i + 1) if 0 <= j < len(own)]
@@ -223,7 +228,7 @@ class PassageIndex:
 
 
 def nearest_quote(sentence: str, passages: Sequence[Passage]) -> str:
-    """Give the sentence of the passages that shares most with `sentence`; empty if none does."""
+    """Return the sentence or row of the passages that is most similar; empty if none is."""
     pieces: list[str] = []
     for passage in passages:
         spans = [(0, len(passage.text))] if passage.kind == "table" else sentences(passage.text)

@@ -1,4 +1,4 @@
-"""The JSON Schema that a person gives: read, checked, and the fields that it asks for."""
+"""Loads and checks a user's JSON Schema, and lists the fields that it asks for."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ _HINT = "It is a JSON Schema (json-schema.org), an object such as " + json.dumps
     {"type": "object", "properties": {"opened": {"type": "string", "format": "date"}}}
 )
 ERRORS = 10
-"""Errors that are shown of one instance: what is wrong with the rest follows from them."""
+"""Most errors listed for one instance: further ones mostly follow from these."""
 DEEPEST = 6
-"""Levels of nesting whose fields are listed; a schema may refer to itself."""
+"""Levels of nesting whose fields are listed: a schema may refer to itself without end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A value that the schema asks for: `path` names it (`*` for each item of a list).
+    """A value that the schema asks for; in `path`, `*` stands for each item of a list.
 
-    `said` is its title and description.
+    `description` is the schema's title and description of it.
     """
 
     path: tuple[str, ...]
     kind: str
-    said: str
+    description: str
     choices: tuple[Any, ...] = ()
     format: str = ""
 
     @property
     def name(self) -> str:
-        """The name as people read it: `opened`, `ferries.*.name`."""
+        """The path as one name: `opened`, `ferries.*.name`."""
         return ".".join(self.path)
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A JSON Schema whose references all lie within it: nothing is ever fetched for one."""
+    """A JSON Schema whose references all lie within it: none is ever fetched."""
 
     definition: Object
 
     @classmethod
-    def of(cls, given: Path | Object) -> Schema:
-        """Take a schema, or read it; raises `UsageError` for what is none."""
-        definition = given if isinstance(given, dict) else _read(given)
+    def load(cls, schema: Path | Object) -> Schema:
+        """Check a schema, read from a file if it is a path; `UsageError` where it is not valid."""
+        definition = schema if isinstance(schema, dict) else _read(schema)
         try:
             from jsonschema.exceptions import SchemaError  # noqa: PLC0415 - an extra
             from jsonschema.validators import validator_for  # noqa: PLC0415 - as above
@@ -62,63 +62,64 @@ class Schema:
         except SchemaError as error:
             where = "/".join(map(str, error.absolute_path))
             raise UsageError(f"the schema is not valid at /{where}: {error.message}") from error
-        schema = cls(definition)
+        loaded = cls(definition)
         for reference in _references(definition):
-            if not reference.startswith("#") or schema._at(reference) is None:
+            if not reference.startswith("#") or loaded._resolve(reference) is None:
                 raise UsageError(
                     f"the schema refers to {reference}, which is not in it",
                     hint="Put what it refers to under $defs in the same file.",
                 )
-        return schema
+        return loaded
 
     @property
     def text(self) -> str:
-        """The schema as a model reads it."""
+        """The schema as JSON, for a prompt."""
         return json.dumps(self.definition, ensure_ascii=False)
 
     def errors(self, instance: Any) -> list[tuple[str, str]]:
-        """Say what is wrong with an instance: JSON pointers and messages, in their order."""
+        """Validate an instance; returns (JSON pointer, message) pairs, sorted by pointer."""
         from jsonschema.validators import validator_for  # noqa: PLC0415 - as above
         from referencing import Registry  # noqa: PLC0415 - as above
 
         kind = validator_for(self.definition)
-        # A registry of our own: without one a reference to a web address would be fetched.
+        # An empty registry: with the default one a reference to a web address would be fetched.
         validator = kind(self.definition, registry=Registry(), format_checker=kind.FORMAT_CHECKER)
         found = sorted(validator.iter_errors(instance), key=lambda e: list(map(str, e.path)))
         return [(pointer(e.absolute_path), e.message) for e in found[:ERRORS]]
 
     def fields(self) -> list[Field]:
-        """List the single values that are asked for."""
+        """List the single values that the schema asks for."""
         return list(self._fields(self.definition, (), DEEPEST))
 
-    def _fields(self, node: Any, path: tuple[str, ...], deep: int) -> Iterator[Field]:
-        node = self._at(node["$ref"]) if isinstance(node, dict) and "$ref" in node else node
-        if not isinstance(node, dict) or not deep:
+    def _fields(self, node: Any, path: tuple[str, ...], levels: int) -> Iterator[Field]:
+        if isinstance(node, dict) and "$ref" in node:
+            node = self._resolve(node["$ref"])
+        if not isinstance(node, dict) or not levels:
             return
         if "properties" in node:
             for name, inner in node["properties"].items():
-                yield from self._fields(inner, (*path, name), deep - 1)
+                yield from self._fields(inner, (*path, name), levels - 1)
         elif "items" in node:
-            yield from self._fields(node["items"], (*path, "*"), deep - 1)
+            yield from self._fields(node["items"], (*path, "*"), levels - 1)
         else:
-            kinds = node.get("type", "string")
-            kinds = kinds if isinstance(kinds, list) else [kinds]
-            kind = next((kind for kind in kinds if kind != "null"), "string")
-            said = " ".join(str(node[key]) for key in ("title", "description") if node.get(key))
+            types = node.get("type", "string")
+            types = types if isinstance(types, list) else [types]
+            kind = next((type_ for type_ in types if type_ != "null"), "string")
+            texts = [str(node[key]) for key in ("title", "description") if node.get(key)]
             choices = tuple(value for value in node.get("enum", ()) if value is not None)
-            yield Field(path, kind, said, choices, str(node.get("format", "")))
+            yield Field(path, kind, " ".join(texts), choices, str(node.get("format", "")))
 
-    def _at(self, reference: str) -> Any:
-        """Find what a reference within the schema points at; None where there is nothing."""
-        place: Any = self.definition
+    def _resolve(self, reference: str) -> Any:
+        """Return what a `#/…` reference points at; None where there is nothing."""
+        node: Any = self.definition
         for part in filter(None, reference.removeprefix("#").split("/")):
-            plain = part.replace("~1", "/").replace("~0", "~")
-            place = place.get(plain) if isinstance(place, dict) else None
-        return place
+            key = part.replace("~1", "/").replace("~0", "~")
+            node = node.get(key) if isinstance(node, dict) else None
+        return node
 
 
 def pointer(path: Iterable[str | int]) -> str:
-    """Write a path as a JSON pointer (RFC 6901)."""
+    """Format a path as a JSON pointer (RFC 6901)."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 
@@ -135,6 +136,7 @@ def _read(path: Path) -> Object:
 
 
 def _references(node: Any) -> Iterator[str]:
+    """Yield every `$ref` in a schema."""
     if isinstance(node, dict):
         reference = node.get("$ref")
         if isinstance(reference, str):

@@ -1,4 +1,4 @@
-"""What a run has read: its sources in order, their passages, and search over them."""
+"""The evidence of a run: the sources it has read, their passages, and search over them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from agent.types import Passage
     from browser.types import Page, SearchResult, Via
 
-BLOCK = 1_000
-"""Numbers set apart for each part: more sources than one loop reads."""
-RESULTS = 501
-"""Where the numbers of search results begin in a block: what is read is counted as if there were
-none, and `S501` tells a result from a page at the price of no further token."""
+NUMBERS_PER_LOOP = 1_000
+"""Source numbers reserved for each loop: more than one loop can read."""
+FIRST_RESULT = 501
+"""First number of search results in a loop's block. With a range of their own they leave the
+numbers of pages unchanged, and a model can tell `S501` from a page without further tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One text that was read, under one hash and one time; `n` counts from 1.
+    """A text that was read, with its hash and the time it was fetched; `n` counts from 1.
 
     `sha256` is the hex digest of `text` in UTF-8; offsets of passages and quotes point into `text`.
     """
@@ -50,8 +50,8 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """Where sources are looked up: by number and passage in the whole run, by page in a part."""
+class _Lookup:
+    """Indexes of sources: by number and passage id for the whole run, by page for one loop."""
 
     numbers: dict[int, Source] = field(default_factory=dict)
     passages: dict[str, tuple[Source, int]] = field(default_factory=dict)
@@ -63,62 +63,71 @@ class _Known:
 class Evidence:
     """The sources of a run, numbered in the order in which they were added.
 
-    What search results say of pages are sources too, weaker ones: `snippets` holds them, with
-    numbers of their own, and a sentence rests on one only where no page that was read carries it.
+    Search results are sources too, but weaker ones: they are in `snippets`, have numbers of their
+    own, and support a sentence only where no page that was read does.
 
-    The same text at the same URL is the same source again. A changed text (after a click on a
-    live page) is a new source: a citation is checked against one text with one hash and one
-    time, and text added later would stand under a hash that does not cover it.
+    The same text at the same URL is the same source. A changed text (after a click on a live page)
+    becomes a new source: a citation is checked against one text with one hash and one time, and
+    text added later would not be covered by that hash.
 
-    Loops that run side by side each have a part, with numbers of its own: what a source is called
-    never depends on which loop was faster. Any source can be looked up from any part.
-    `question` is what it was all read for.
+    Loops that run side by side each have their own `Evidence` with its own range of numbers, so
+    that a source's number never depends on which loop was faster. Each can look up any source.
+    `question` is the run's question.
     """
 
-    def __init__(self, question: str = "", *, first: int = 1, known: _Known | None = None) -> None:
+    def __init__(
+        self, question: str = "", *, first: int = 1, lookup: _Lookup | None = None
+    ) -> None:
         self.question = question
         self._next = first
-        self._next_result = first - 1 + RESULTS
+        self._next_result = first - 1 + FIRST_RESULT
         self._sources: list[Source] = []
         self._snippets: list[Source] = []
-        self._known = known or _Known()
-        self._parts: dict[int, Evidence] = {}
+        self._lookup = lookup or _Lookup()
+        self._loops: dict[int, Evidence] = {}
         self._index: tuple[int, PassageIndex] | None = None
 
-    def part(self, number: int) -> Evidence:
-        """Give the part of a loop, which knows what was read before it began; 0 is the whole."""
+    def for_loop(self, number: int) -> Evidence:
+        """Return the evidence of a parallel loop; 0 is the run itself.
+
+        A loop finds by URL what the run had read when the loop began, and what it reads itself.
+        """
         if not number:
             return self
-        if number not in self._parts:
-            of = self._known
-            known = _Known(of.numbers, of.passages, {**of.texts}, {**of.pages}, {**of.results})
-            self._parts[number] = Evidence(self.question, first=number * BLOCK + 1, known=known)
-        return self._parts[number]
+        if number not in self._loops:
+            own = self._lookup
+            # Numbers and passages are shared by all loops, the rest is copied.
+            lookup = _Lookup(
+                own.numbers, own.passages, {**own.texts}, {**own.pages}, {**own.results}
+            )
+            first = number * NUMBERS_PER_LOOP + 1
+            self._loops[number] = Evidence(self.question, first=first, lookup=lookup)
+        return self._loops[number]
 
     @property
     def is_empty(self) -> bool:
-        """No word of the web was read, by any loop of the run: no search result either."""
-        return not self._known.numbers
+        """True while no loop of the run has read anything, search results included."""
+        return not self._lookup.numbers
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """All that was read, in order; what the parts read after our own."""
-        parts = (part.sources for _, part in sorted(self._parts.items()))
-        return (*self._sources, *itertools.chain.from_iterable(parts))
+        """All pages and files that were read, in order; those of parallel loops after our own."""
+        loops = (loop.sources for _, loop in sorted(self._loops.items()))
+        return (*self._sources, *itertools.chain.from_iterable(loops))
 
     @property
     def snippets(self) -> tuple[Source, ...]:
         """All search results, in the same order."""
-        parts = (part.snippets for _, part in sorted(self._parts.items()))
-        return (*self._snippets, *itertools.chain.from_iterable(parts))
+        loops = (loop.snippets for _, loop in sorted(self._loops.items()))
+        return (*self._snippets, *itertools.chain.from_iterable(loops))
 
     def add(self, page: Page) -> Source:
-        """Register a page that was read; raises ToolError where nothing readable came."""
+        """Add a page that was read; raises `ToolError` if it has no readable text."""
         document = page.document
         if document is None or not document.text.strip():
             raise ToolError(f"Nothing to read on {page.url}.", hint=page.reason or ToolError.hint)
         text, pages = clean(document.text), document.pages
-        if pages:  # cleaned one by one, so that their offsets stay true
+        if pages:  # each page is cleaned by itself, so that the page offsets can be adjusted
             edges = [0, *pages[1:], len(document.text)]
             pieces = [clean(document.text[a:b]) for a, b in itertools.pairwise(edges)]
             pages = (0, *itertools.accumulate(map(len, pieces)))[: len(pages)]
@@ -129,11 +138,11 @@ class Evidence:
         )
 
     def add_snippet(self, result: SearchResult, at: datetime) -> Source:
-        """Register a search result, its title and snippet, as a source: weaker than its page.
+        """Add the title and snippet of a search result as a source, weaker than its page.
 
-        Raises `ToolError` where it has no text, or so many came before that no number is left.
+        Raises `ToolError` if it has no text, or if no number is left for it.
         """
-        if self._next_result % BLOCK == 0:
+        if self._next_result % NUMBERS_PER_LOOP == 0:
             raise ToolError("There are too many search results to number them all.")
         text = result_text(result.title, result.snippet)
         if not text.strip():
@@ -141,35 +150,35 @@ class Evidence:
         return self._register(result.url, result.title, text, at, "snippet", result.published)
 
     def source(self, n: int) -> Source | None:
-        """Source number `n`, or None."""
-        return self._known.numbers.get(n)
+        """Return source number `n`, or None."""
+        return self._lookup.numbers.get(n)
 
     def by_url(self, url: str) -> Source | None:
-        """Find the latest source read from a URL, fragments aside."""
-        return self._known.pages.get(normalize(url))
+        """Return the latest source that was read from a URL, ignoring its fragment."""
+        return self._lookup.pages.get(normalize(url))
 
     def result_for(self, url: str) -> Source | None:
-        """Find the latest search result that names a URL."""
-        return self._known.results.get(normalize(url))
+        """Return the latest search result for a URL."""
+        return self._lookup.results.get(normalize(url))
 
-    def page_of(self, result: Source) -> Source | None:
-        """Find the page that a search result is about, if any loop has read it."""
-        place = normalize(result.url)
-        return next((s for s in reversed(self.sources) if normalize(s.url) == place), None)
+    def page_for_result(self, result: Source) -> Source | None:
+        """Return the page behind a search result, if any loop has read it."""
+        url = normalize(result.url)
+        return next((s for s in reversed(self.sources) if normalize(s.url) == url), None)
 
     def passage(self, passage_id: str) -> Passage | None:
-        """Look up the passage with this id (`S3¶12`); None where there is none."""
-        source, at = self._known.passages.get(passage_id, (None, 0))
+        """Return the passage with this id (`S3¶12`), or None."""
+        source, at = self._lookup.passages.get(passage_id, (None, 0))
         return source.passages[at] if source else None
 
     def neighbours(self, passage_id: str) -> Sequence[Passage]:
-        """Give the passages right before and behind this one."""
-        source, at = self._known.passages.get(passage_id, (None, 0))
+        """Return the passages right before and after this one."""
+        source, at = self._lookup.passages.get(passage_id, (None, 0))
         passages = source.passages if source else ()
         return (*passages[max(0, at - 1) : at], *passages[at + 1 : at + 2])
 
     def search(self, query: str, limit: int = 8, source: int | None = None) -> list[Passage]:
-        """Rank passages against a query, best first; within one source, or over all of them."""
+        """Rank passages against a query, best first: of one source, or of all of them."""
         sources = self.sources
         if self._index is None or self._index[0] != len(sources):
             self._index = (len(sources), PassageIndex((s.title, s.passages) for s in sources))
@@ -185,43 +194,45 @@ class Evidence:
         published: str | None,
         pages: Sequence[int] = (),
     ) -> Source:
-        place, weaker = normalize(url), via == "snippet"
+        key, is_snippet, lookup = normalize(url), via == "snippet", self._lookup
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        if known := self._known.texts.get((place, digest, weaker)):
+        if known := lookup.texts.get((key, digest, is_snippet)):
             return known
-        n = self._next_result if weaker else self._next
-        while n in self._known.numbers:
+        n = self._next_result if is_snippet else self._next
+        while n in lookup.numbers:
             n += 1
         passages = split_passages(text, n, pages)
-        if weaker:
+        if is_snippet:
             passages = [replace(passage, kind="snippet") for passage in passages]
         source = Source(
             n, url, clean(title), text, digest, fetched_at, via, tuple(passages), published
         )
-        if weaker:
+        if is_snippet:
             self._snippets.append(source)
             self._next_result = n + 1
+            lookup.results[key] = source
         else:
             self._sources.append(source)
             self._next = n + 1
-        (self._known.results if weaker else self._known.pages)[place] = source
-        self._known.texts[place, digest, weaker] = source
-        self._known.numbers[n] = source
-        self._known.passages.update((p.id, (source, at)) for at, p in enumerate(source.passages))
+            lookup.pages[key] = source
+        lookup.texts[key, digest, is_snippet] = source
+        lookup.numbers[n] = source
+        lookup.passages.update((p.id, (source, at)) for at, p in enumerate(source.passages))
         return source
 
 
 def result_text(title: str, snippet: str) -> str:
-    """Write a result's title and snippet as the text of a source; empty where it has neither."""
+    """Join a search result's title and snippet as the text of a source; empty without either."""
     return "\n\n".join(part for part in (clean(title), clean(snippet)) if part)
 
 
 def format_passage(passage: Passage, evidence: Evidence) -> str:
-    """Write a passage on a line behind its page's title and its heading, in brackets.
+    """Format a passage as one line, its page's title and headings in brackets before it.
 
-    They say what `she` or `it` is, and what the columns of a table are.
+    They tell the reader what `she` or `it` refers to, and how the columns of a table are called.
     """
     source = evidence.source(passage.source)
     parts = [source.title if source else "", *passage.heading.split(HEADING_SEPARATOR)]
-    above = HEADING_SEPARATOR.join(filter(None, dict.fromkeys(parts)))
-    return " ".join(f"{f'({above}) ' if above else ''}{passage.text}".split())
+    context = HEADING_SEPARATOR.join(filter(None, dict.fromkeys(parts)))
+    line = f"({context}) {passage.text}" if context else passage.text
+    return " ".join(line.split())

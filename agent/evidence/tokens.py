@@ -1,7 +1,6 @@
-"""Text as tokens that compare equal across typography and the ways of writing a number.
+"""Tokens that compare equal across typography and the ways of writing a number.
 
-Nothing is stemmed and no word stands for another: what compares equal was written alike. Number
-words are read in English alone.
+Nothing is stemmed and there are no synonyms. Number words are read in English only.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ Kind = Literal["word", "number", "ordinal", "decade", "mark"]
 class Token(NamedTuple):
     """A word, number or mark of a text; `text[start:end]` is how it is printed there.
 
-    `key` is what comparisons use: folded in case and accents, a number in one form; `value` is
-    what a number, an ordinal or a decade (its first year) amounts to.
+    `key` is used for comparisons: without case and accents, numbers in one form. `value` is set
+    for a number, an ordinal or a decade (its first year).
     """
 
     key: str
@@ -62,16 +61,16 @@ NEGATORS = frozenset(
     """no not never nobody none neither nor nothing nowhere without cannot kein keine nicht nie
     niemals""".split()
 )
-"""English and German; words that end in `n't` deny too."""
+"""Negations, English and German; words that end in `n't` are negations too."""
 
 
-def denies(key: str) -> bool:
-    """Tell whether a word is a denial."""
+def is_negation(key: str) -> bool:
+    """Tell whether a token's key is a negation."""
     return key in NEGATORS or key.endswith("n't")
 
 
-def tokens_of(text: str) -> list[Token]:
-    """Cut a text into tokens; `forty-one` and `8.2 million` are one number each."""
+def tokenize(text: str) -> list[Token]:
+    """Split a text into tokens; `forty-one` and `8.2 million` are one number each."""
     found: list[Token] = []
     for match in _TOKEN.finditer(text):
         start, end = match.span()
@@ -95,14 +94,14 @@ def tokens_of(text: str) -> list[Token]:
     return _join_numbers(found)
 
 
-def words_of(tokens: Sequence[Token]) -> list[Token]:
-    """Leave the marks out."""
+def word_tokens(tokens: Sequence[Token]) -> list[Token]:
+    """Drop the marks: words and numbers are left."""
     return [token for token in tokens if token.kind != "mark"]
 
 
-def keys_of(text: str) -> list[str]:
-    """Give the keys of a text's words and numbers, in order."""
-    return [token.key for token in tokens_of(text) if token.kind != "mark"]
+def token_keys(text: str) -> list[str]:
+    """Return the keys of a text's words and numbers, in order."""
+    return [token.key for token in tokenize(text) if token.kind != "mark"]
 
 
 @functools.lru_cache(maxsize=65_536)
@@ -115,21 +114,21 @@ def _fold(word: str) -> str:
 
 
 def _number_key(value: float, kind: Kind = "number") -> str:
-    """Write a number so that equal values are equal strings: `1829`, `4th`, `1990s`."""
+    """Format a number so that equal values give equal strings: `1829`, `4th`, `1990s`."""
     suffix = {"ordinal": "th", "decade": "s"}.get(kind, "")
     return f"{value:.6f}".rstrip("0").rstrip(".") + suffix
 
 
 def _join_numbers(tokens: list[Token]) -> list[Token]:
-    """Read number words, and digits with a scale behind them, as one number."""
+    """Merge number words, and digits with a scale behind them, into one number token."""
     found: list[Token] = []
     i = 0
     while i < len(tokens):
         token, end = tokens[i], i + 1
         if token.kind == "number" or token.key in _AMOUNTS:
-            value, end = _amount(tokens, i)
-            money = i > 0 and tokens[i - 1].key in _MONEY
-            if money and end < len(tokens) and tokens[end].key == "m":  # `£4m`
+            value, end = _read_amount(tokens, i)
+            is_money = i > 0 and tokens[i - 1].key in _MONEY
+            if is_money and end < len(tokens) and tokens[end].key == "m":  # `£4m`
                 value, end = value * 1e6, end + 1
             token = Token(_number_key(value), "number", token.start, tokens[end - 1].end, value)
         elif token.key in _ORDINALS[1:]:
@@ -141,28 +140,29 @@ def _join_numbers(tokens: list[Token]) -> list[Token]:
     return found
 
 
-def _amount(tokens: Sequence[Token], i: int) -> tuple[float, int]:
-    """Read the number that begins at `i`: its value, and the index after it.
+def _read_amount(tokens: Sequence[Token], i: int) -> tuple[float, int]:
+    """Read the number that begins at `i`; returns its value and the index after it.
 
-    A scale multiplies what stands before it; `one` goes on with `forty`, and any number word with
-    a scale (`two hundred and six`).
+    A scale (`thousand`) multiplies what stands before it. A unit is added behind tens (`forty-one`)
+    or behind a scale (`two hundred and six`).
     """
     value = tokens[i].value
+    # `total` holds the finished thousands and millions, `part` what stands before the next scale.
     total, part = 0.0, _AMOUNTS[tokens[i].key] if value is None else value
     end = i + 1
     while end < len(tokens):
-        before = tokens[end - 1].key
-        joined = tokens[end].key in _HYPHENS
-        also = tokens[end].key == "and" and before in {"hundred", "thousand"}
-        at = end + (joined or also)
+        previous = tokens[end - 1].key
+        is_hyphen = tokens[end].key in _HYPHENS
+        is_and = tokens[end].key == "and" and previous in {"hundred", "thousand"}
+        at = end + 1 if is_hyphen or is_and else end
         word = tokens[at].key if at < len(tokens) else ""
         scale, unit = _SCALES.get(word, 0.0), _AMOUNTS.get(word, -1.0)
-        after_tens = before in _AMOUNTS and part % 100 >= 20 and part % 10 == 0
-        if scale >= 1e3 and not also:
+        after_tens = previous in _AMOUNTS and part % 100 >= 20 and part % 10 == 0
+        if scale >= 1e3 and not is_and:
             total, part = total + part * scale, 0.0
-        elif scale and not also:
+        elif scale and not is_and:
             part *= scale
-        elif unit >= 0 and (before in _SCALES or (after_tens and 0 < unit < 10)):
+        elif unit >= 0 and (previous in _SCALES or (after_tens and 0 < unit < 10)):
             part += unit
         else:
             break

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from agent.evidence.passages import is_rule
+from agent.evidence.passages import is_table_rule
 from agent.export import report_view
 from agent.export.markup import answer_html, cite, inline
 from agent.export.run_record import FinishedRun, seconds_between, to_the_minute
@@ -65,6 +65,11 @@ def whole_page(title: str, body: str, footer: Mapping[str, str] | None = None) -
     style = resources.files("agent.export").joinpath("report.css").read_text(encoding="utf-8")
     parts = {"style": Markup(style), "body": Markup(body)}  # noqa: S704 - both are ours
     return clean(page.render(title=title, footer=footer, **parts)).encode("utf-8", "replace")
+
+
+def render_page(template: str, title: str, **values: object) -> bytes:
+    """Write a page of its own from a template of its body."""
+    return whole_page(title, _templates().get_template(template).render(title=title, **values))
 
 
 def report_body(record: FinishedRun) -> str:
@@ -182,7 +187,7 @@ def _window(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _around(text: str) -> str:
     """What stands beside a quote, its headings as such; rules of tables are for parsers."""
-    shown = (line for line in text.split("\n") if not is_rule(line))
+    shown = (line for line in text.split("\n") if not is_table_rule(line))
     kept = escape("\n".join(line for line in shown if not line or line.strip("#")))
     return _MARKDOWN_HEADING.sub(r"<strong>\1</strong>", kept)
 

@@ -1,4 +1,4 @@
-"""What a job is: what was asked for, how it is treated, and its outcome."""
+"""The data of a job: the request, the spec that a worker gets, the outcome, the public view."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.errors import UsageError
-from agent.journal.runs import new_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,21 +21,21 @@ Kind = Literal["ask", "monitor", "remind"]
 State = Literal["waiting", "queued", "running", "done", "failed", "cancelled", "expired"]
 Lane = Literal["user", "autonomy"]
 ENDED: Final = frozenset({"done", "failed", "cancelled", "expired"})
-"""States that a job stays in unless somebody tries it again."""
+"""States that a job stays in unless somebody retries it."""
 _STATES: Final[dict[str, State]] = {
     "DELAYED": "waiting",
     "ENQUEUED": "queued",
     "PENDING": "running",
     "CANCELLED": "cancelled",
 }
-"""Our words for the states of a DBOS workflow without a result; any other one is a failure."""
+"""States of DBOS workflows without a result, in our words; any other one is `failed`."""
 
 QUEUE: Final = "urchin"
 BASE_DELAY_S, LONGEST_DELAY_S = 60.0, 3600.0
-"""Back-off before the second attempt, doubled each time: the reference's; its cap is ours."""
+"""Backoff before the second attempt, doubled each time: the reference's; its cap is ours."""
 HIGHEST: Final = 1_000_000
-"""Priorities go from minus to plus this."""
-_LANE: Final = 4 * HIGHEST
+"""Priorities go from minus `HIGHEST` to plus `HIGHEST`."""
+_LANE: Final = 4 * HIGHEST  # more than all priorities of a lane span
 _ATTEMPT: Final = "~"
 
 
@@ -45,7 +44,7 @@ class NoSuchJob(UsageError):
 
 
 class JobRequest(BaseModel):
-    """What was asked for, and how it is treated.
+    """What was asked for: the fields that a job has from the queue to the public view.
 
     `question` is the text of an `ask` and a `remind`, the target of a `monitor`. `options` are the
     flags of the run that were given, `run` is the id of its record, the same at every attempt.
@@ -68,10 +67,10 @@ class JobRequest(BaseModel):
 
 
 class JobSpec(JobRequest):
-    """A job as it travels to the worker, as JSON.
+    """A job as a worker gets it, as JSON in the database.
 
     `context` holds answers (Markdown) that stood already. `expires` is the time (epoch s) after
-    which it is not begun any more.
+    which it is not started any more.
     """
 
     context: tuple[str, ...] = ()
@@ -94,7 +93,7 @@ class JobSpec(JobRequest):
 
     @property
     def rank(self) -> int:
-        """Its place in DBOS's order, lowest first: a person's jobs before the machine's."""
+        """DBOS's priority, lowest first: all jobs of people come before those of schedules."""
         return (_LANE if self.lane == "autonomy" else 0) + HIGHEST - self.priority + 1
 
 
@@ -175,11 +174,6 @@ def job_id_of(workflow: str) -> str:
     return workflow.partition(_ATTEMPT)[0]
 
 
-def new_job_id() -> str:
-    """Make the id of a new job; its run gets the same."""
-    return new_id(datetime.now(UTC), 6)
-
-
 def run_id_for(job: str) -> str:
     """Make a run's id for a job whose own id comes from its content: now, and a hash of it."""
     digest = hashlib.sha256(job.encode()).hexdigest()[:12]
@@ -199,14 +193,14 @@ def parse_duration(text: str) -> float:
         else:
             seconds = timedelta(seconds=float(written)).total_seconds()
     except (ValueError, OverflowError):
-        seconds = 0.0
-    if seconds <= 0:
+        seconds = -1.0
+    if seconds < 0:
         raise UsageError(f"{text!r} is no length of time", hint="Such as 90s, 20m, 2h or 1d.")
     return seconds
 
 
 def json_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the flags that were given as JSON; a path becomes absolute: a worker is elsewhere."""
+    """Convert flags to JSON values; paths become absolute, as a worker has another directory."""
 
     def as_json(value: Any) -> Any:
         if isinstance(value, Path):

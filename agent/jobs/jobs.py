@@ -1,4 +1,8 @@
-"""The queue's interface: jobs are added, listed, cancelled and tried again, from any process."""
+"""The queue: jobs are added, listed, cancelled and tried again here, from any process.
+
+A job is one DBOS workflow for each attempt; what DBOS does not know of it stands in the attributes
+of its workflows. Workers (`worker.py`) take the attempts from the queue.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +26,11 @@ from agent.jobs.job import (
     NoSuchJob,
     job_id_of,
     json_flags,
-    new_job_id,
     parse_duration,
-    run_id_for,
 )
 from agent.jobs.job_notices import check_targets
 from agent.jobs.jobs_database import JobsDatabase, JobsUnavailable, NoteTable
-from agent.journal.runs import Runs
+from agent.journal.runs import Runs, new_id
 from agent.run.record import RunRecord
 
 if TYPE_CHECKING:
@@ -39,21 +41,21 @@ if TYPE_CHECKING:
 
 APP: Final = "urchin"
 VERSION: Final = "urchin-1"
-"""Of the form of a job: workers of all releases with the same one take over from each other."""
+"""Version of `JobSpec` and of the workflow: releases with the same one share their jobs."""
 WORKFLOW: Final = "urchin.job"
 SERIALIZER: Final = DBOSPortableJSON
 POLL_S: Final = 0.25
-"""How often a worker looks for a job: it waits half of that, and a look costs a millisecond."""
+"""Interval at which a worker polls the queue; a job waits half of it on average."""
 STALE_S: Final = 60.0
-"""Age of a heartbeat at which a worker counts as dead: what DBOS's own service waits, too."""
+"""Age of a heartbeat at which a worker counts as dead, as in DBOS's own service."""
 _UNTIL_RELEASED_S: Final = 20 * 365 * 86400.0
-"""Delay of a job that waits for another: `release_waiting` ends it when that one has ended."""
+"""Delay of a job that waits for others: DBOS has no such state; `release_waiting` ends it."""
 
 logging.getLogger("dbos").setLevel(logging.CRITICAL)  # what went wrong is told by the job
 
 
 class Jobs:
-    """The jobs of a database; synchronous and thread-safe. Open with `Jobs.open`, or use `with`."""
+    """The jobs of a database; synchronous and thread-safe. A context manager; see `Jobs.open`."""
 
     def __init__(self, database: JobsDatabase, data_dir: Path) -> None:
         self.database = database
@@ -63,7 +65,7 @@ class Jobs:
             system_database_url=database.url,
             serializer=SERIALIZER,
             application_name=APP,
-            lazy=True,
+            lazy=True,  # it connects with its first call: the tables may not be there yet
         )
 
     @classmethod
@@ -87,7 +89,7 @@ class Jobs:
         return jobs
 
     def register_queue(self, queue: str, at_once: int | None) -> None:
-        """Make a queue, or set how many of its jobs each worker has `at_once`; None keeps that."""
+        """Create a queue, or set how many of its jobs a worker runs `at_once`; None keeps that."""
         known = self.client.retrieve_queue(queue)
         if known is None:
             self.client.register_queue(
@@ -119,15 +121,13 @@ class Jobs:
         ttl: float | str | None = None,
         delay: float = 0.0,
         notify: Sequence[str] = (),
-        id: str | None = None,  # noqa: A002 - the field's name
         **settings: Any,
     ) -> Job:
-        """Add a job; one whose `id` is known is left as it is, and returned.
+        """Add a job; raises `UsageError` for what cannot be done.
 
         `after` names jobs or runs whose answers are handed on, `ttl` (seconds, or `2h`) is how
         long it may wait to begin, `delay` (s) when it may at the earliest. `settings` are fields of
-        `JobSpec` (`priority`, `retry`, …) and flags of `research`. Raises `UsageError` for what
-        cannot be done.
+        `JobSpec` (`priority`, `retry`, …) and flags of `research`.
         """
         if not question.strip():
             raise UsageError("a job needs a question")
@@ -139,18 +139,19 @@ class Jobs:
         if ttl is not None:
             wait = parse_duration(ttl) if isinstance(ttl, str) else ttl
             fields["expires"] = time.time() + delay + wait
-        name = id or new_job_id()
-        fields |= {"id": name, "run": run_id_for(id) if id else name, **self._resolve_after(after)}
+        name = new_id(datetime.now(UTC), 6)
+        fields |= {"id": name, "run": name, **self._resolve_after(after)}
         spec = JobSpec(question=question.strip(), options=flags, notify=notify, **fields)
-        self.enqueue(spec, delay=delay, waits=bool(spec.after))
+        self.enqueue(spec, delay=delay)
         return self.show(spec.id)
 
-    def enqueue(self, spec: JobSpec, *, delay: float = 0.0, waits: bool = False) -> None:
-        """Put an attempt on its queue, unless it is there; one that `waits` till it is released."""
+    def enqueue(self, spec: JobSpec, *, delay: float = 0.0) -> None:
+        """Put an attempt on its queue, unless its id is known; it waits for jobs it comes after."""
+        waits = bool(spec.after)
         options = enqueue_options(spec, _UNTIL_RELEASED_S if waits else delay, waits=waits)
         self.client.enqueue(options, spec.model_dump(mode="json"))
         if waits:
-            self.release_waiting()
+            self.release_waiting()  # its parents may have ended already
 
     def _resolve_after(self, after: Sequence[str]) -> dict[str, Any]:
         """Return the fields of a spec for what a job comes after.
@@ -222,7 +223,7 @@ class Jobs:
         }
         rows = self.client.list_workflows(
             name=WORKFLOW,
-            load_output=False,
+            load_output=False,  # reports are large; the attributes hold what lists show
             attributes=attributes if attributes and self.database.postgres else None,
             **filters,
         )  # DBOS cannot look for attributes in SQLite
@@ -233,14 +234,16 @@ class Jobs:
         if not job:
             return []
         rows = self.client.list_workflows(workflow_id_prefix=job, name=WORKFLOW)
+        # ids of other jobs may begin with this one, as `ID~2` does
         own = [row for row in rows if job_id_of(row.workflow_id) == job]
         return sorted(own, key=lambda row: JobSpec.from_row(row).attempt)
 
     # Changing
 
     def cancel(self, name: str, *, reason: str = "") -> Job:
-        """Cancel a job, one under way too; raises `UsageError` where it has ended."""
+        """Cancel a job, even a running one; raises `UsageError` where it has ended."""
         job = self.show(name)
+        # one that has expired stands in its queue until a worker drops it
         if job.state in ENDED and job.state != "expired":
             raise UsageError(f"{job.id} has ended: {job.state}")
         self._cancel_attempt(self._attempts(job.id)[-1].workflow_id, "cancelled", reason)
@@ -248,13 +251,13 @@ class Jobs:
         return self.show(job.id)
 
     def _cancel_attempt(self, workflow: str, state: str, reason: str) -> None:
-        """Cancel an attempt; its job then has this state, and the reason as its error."""
+        """Cancel an attempt; its job gets this state, and the reason as its error."""
         noted = {"state": state, "reason": reason}
         self.client.update_workflow_attributes(workflow, noted, merge=True)
         self.client.cancel_workflow(workflow)
 
     def retry(self, name: str) -> Job:
-        """Try a job again that has ended without an answer: its run goes on where it stopped.
+        """Retry a job that has ended without an answer: its run goes on where it stopped.
 
         Raises `UsageError` where there is none, or it runs, waits or has its answer.
         """
@@ -264,12 +267,13 @@ class Jobs:
         if job.state == "done" and job.status != "partial":
             raise UsageError(f"{job.id} has its answer", hint="Add it anew to ask once more.")
         spec = JobSpec.from_row(self._attempts(job.id)[-1])
+        # One more than is left of its own tries: a person's does not use them up.
         changed = {"attempt": spec.attempt + 1, "expires": None, "retry": spec.retry + 1}
-        self.enqueue(spec.model_copy(update=changed), waits=bool(spec.after))
+        self.enqueue(spec.model_copy(update=changed))
         return self.show(job.id)
 
     def delete(self, origin: str) -> None:
-        """Delete all jobs of an origin, those under way too; their runs stay."""
+        """Delete all jobs of an origin, even running ones; their runs stay."""
         self._delete(row.workflow_id for row in self._rows(origin=origin))
 
     def remove(self, name: str) -> Job:
@@ -294,7 +298,7 @@ class Jobs:
         return removed
 
     def _awaited(self) -> set[str]:
-        """Name the jobs whose answers others still want."""
+        """Return the ids of jobs that others wait for."""
         rows = self._rows(status=["DELAYED", "ENQUEUED", "PENDING"])
         return {name for row in rows for name in JobSpec.from_row(row).after}
 
@@ -304,14 +308,15 @@ class Jobs:
             self.client.delete_workflows(rows)
 
     def pause(self, reason: str = "paused by a person") -> None:
-        """Begin no more jobs; those under way come to their end."""
+        """Start no more jobs; running ones are finished."""
         now = datetime.now(UTC).isoformat()
         self._settings.put("paused", {"reason": reason, "at": now})
         for queue in self.client.list_queues():
+            # DBOS has no pause; a limit of none a second is one, for all workers.
             queue.set_limiter({"limit": 0, "period": 1.0})
 
     def resume(self) -> None:
-        """Begin jobs again."""
+        """Start jobs again."""
         self._settings.delete("paused")
         for queue in self.client.list_queues():
             queue.set_limiter(None)
@@ -322,20 +327,20 @@ class Jobs:
         note = self._settings.get("paused")
         return str(note["reason"]) if note else ""
 
-    def workers(self, stale: float = STALE_S) -> Sequence[str]:
-        """Name the workers that were heard of in the last `stale` seconds."""
-        return sorted(self.database.living_workers(stale))
+    def workers(self) -> Sequence[str]:
+        """Return the ids of workers with a heartbeat in the last minute."""
+        return sorted(self.database.living_workers(STALE_S))
 
     # Upkeep: what any worker does for all
 
     def set_poll_interval(self, seconds: float) -> None:
-        """Have each worker look for jobs so often, give or take a fifth."""
+        """Set the poll interval of all queues, unless it is about right already."""
         for queue in self.client.list_queues():
             if not 0.8 < queue.polling_interval_sec / seconds < 1.25:
                 queue.set_polling_interval_sec(seconds)
 
     def release_waiting(self) -> None:
-        """Let begin, or fail, the waiting jobs whose parents have ended."""
+        """Start the waiting jobs whose parents are done; fail those of which one is not."""
         for row in self._rows(status="DELAYED", waits=True):
             # A parent that was deleted holds nothing up.
             parents = [job for name in JobSpec.from_row(row).after if (job := self.find(name))]
@@ -347,13 +352,13 @@ class Jobs:
                 self.client.set_workflow_delay(row.workflow_id, delay_seconds=0)
 
     def expire_overdue(self) -> None:
-        """Take those off the queue that waited longer than they may."""
+        """Cancel queued jobs that are past their time to live."""
         for row in self._rows(status=["DELAYED", "ENQUEUED"], expires=True):
             if (JobSpec.from_row(row).expires or 0) < time.time():
                 self._cancel_attempt(row.workflow_id, "expired", "it was not begun in time")
 
     def dead_workers(self, living: Mapping[str, str]) -> Sequence[str]:
-        """Name the workers that have jobs under way and are not among the living."""
+        """Return the ids of workers that have running jobs and are not among the living."""
         rows = self.client.list_workflows(
             status="PENDING", load_input=False, load_output=False, application_name=APP
         )
@@ -361,12 +366,12 @@ class Jobs:
 
 
 def answer_as_context(question: str, answer: str, run: str) -> str:
-    """Write an earlier answer as context for another run: a text with its origin."""
+    """Write an answer as a Markdown text with its origin, for a run that comes after it."""
     return f"# Answer of an earlier run ({run})\n\nQuestion: {question}\n\n{answer}\n"
 
 
 def enqueue_options(spec: JobSpec, delay: float, *, waits: bool = False) -> EnqueueOptions:
-    """Return how DBOS is to queue an attempt: its attributes are what jobs are searched by."""
+    """Return how DBOS queues an attempt; the attributes are what jobs are searched by."""
     options: EnqueueOptions = {
         "workflow_name": WORKFLOW,
         "queue_name": spec.queue,

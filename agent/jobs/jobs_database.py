@@ -1,7 +1,7 @@
 """The database of jobs: SQLite on one machine, Postgres for many; DBOS keeps its tables in it too.
 
-What DBOS has no table for stands in three of ours: which workers live, when a host may be asked
-again, and notes (schedules, monitors, why the queue is paused, what was spent).
+Three tables are ours: the heartbeats of workers, when each host may be asked again, and notes
+(schedules, monitors, settings of the queue, dollars spent).
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class JobsDatabase:
         self.change(row.on_conflict_do_update(index_elements=["id"], set_=alive))
 
     def remove_worker(self, worker: str) -> None:
-        """Take a worker off the list: the jobs that it was running are anybody's."""
+        """Delete a worker: others take over the jobs that it was running."""
         self.change(_workers.delete().where(_workers.c.id == worker))
 
     def living_workers(self, stale: float) -> dict[str, str]:
@@ -123,6 +123,7 @@ class JobsDatabase:
     def take_turn(self, host: str, delay: float) -> bool:
         """Take a host's turn; nobody has the next one for `delay` s. False where it is taken."""
         now = self._now()
+        # of several that ask at once, one changes the row: the others find it not due any more
         known = _hosts.update().where(_hosts.c.host == host, _hosts.c.due <= now)
         new = self.insert(_hosts, host=host, due=now + delay).on_conflict_do_nothing()
         with self.engine.begin() as connection:
@@ -193,12 +194,14 @@ def _create_engine(url: str) -> sa.Engine:
     if backend == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
         try:
+            # a connection that a restart of the server ended is made again
             return sa.create_engine(parsed, pool_pre_ping=True)
         except ImportError as error:
             hint = "pip install 'urchin-research[jobs]'"
             raise JobsUnavailable("the driver of Postgres is not installed", hint=hint) from error
     if backend != "sqlite" or not parsed.database:
         raise UsageError(f"no such kind of database: {backend}", hint="SQLite or Postgres.")
+    # seconds to wait for the writes of other processes
     engine = sa.create_engine(parsed, connect_args={"timeout": 30})
 
     @event.listens_for(engine, "connect")

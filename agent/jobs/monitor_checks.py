@@ -1,4 +1,7 @@
-"""Checking what is watched: what is there now against the last check, and what is told of it."""
+"""Checks of monitors: the page or the answer as it is now, compared with the last check.
+
+The first check reads a page several times, to learn what differs by itself.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +89,8 @@ def _diff_answers(before: str, after: str) -> str:
 async def _check_page(
     monitor: Monitor, before: MonitorState | None, jobs: Jobs
 ) -> tuple[MonitorState, str]:
-    """Read the page, the first time several times; returns its state and the diff to be told."""
+    """Read the page, the first time several times; returns its state and the diff to report."""
+    # `fresh`: a cached page would hide a change
     settings = load_options(
         {**monitor.options, "data_dir": jobs.data_dir, "fresh": True}, config=True
     )
@@ -152,7 +156,7 @@ async def _open_tab(web: Web, url: str) -> AsyncIterator[Tab]:
     """Open a page in a tab of its own, politely; raises `WebOutOfReach` where it does not come."""
     try:
         if web.polite is not None:
-            await web.polite.turn(url, DEADLINE)
+            await web.polite.wait_turn(url, DEADLINE)
         browser = await web.start_browser()
         tab = await browser.open(url, deadline=DEADLINE)
         try:

@@ -1,8 +1,7 @@
-"""Pages, figures and answers that are watched: what changed is told as passages, and kept.
+"""Monitors: pages, figures and answers that are watched, with their last state and changes.
 
-A monitor is a schedule whose job checks again. Its first check reads the page several times, to
-learn what differs by itself. Bodies are kept by their hash in `monitors/NAME` of the data folder,
-the changes with times and hashes in the database of jobs.
+A monitor is a schedule whose jobs are checks (`monitor_checks.py`). Bodies of pages are kept by
+their hash in `monitors/NAME` of the data folder, changes with times and hashes in the database.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from browser.net.url import is_web_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from agent.jobs.job import Job, JobSpec
     from agent.jobs.jobs import Jobs
@@ -200,6 +198,7 @@ class Monitors:
         diff: str,
     ) -> None:
         """Keep what a check found, and the change where it is told."""
+        # The change first: a worker that dies in between makes the check again, with the same id.
         if before is not None and diff:
             change = MonitorChange(
                 monitor=monitor.name,
@@ -214,8 +213,3 @@ class Monitors:
             )
             self._changes(monitor.name).put(job.id, change)
         self.states.put(monitor.name, now)
-
-
-def evidence_folder(jobs: Jobs, name: str) -> Path:
-    """Return where the bodies of a monitor's pages are kept, by their hash."""
-    return jobs.data_dir / "monitors" / name / "blobs"

@@ -1,8 +1,8 @@
-"""What changed on a page, in passages: its blocks, the noise among them, and the difference.
+"""The difference between two reads of a page, block by block, without its noise.
 
-A block is the text of one element (a paragraph, a row, an item), named by the tags and classes
-above it. Which blocks are noise is not known from words: it is what differed between reads that
-were made one after the other.
+A block is the text of one element (a paragraph, a row, an item), identified by the tags and classes
+above it. Noise is not recognized by words: it is what differed between reads that were made one
+after the other.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
-"""Questions that come back: when they are due, in a person's time zone, and what was missed.
+"""Schedules: questions that are asked again and again, or once later, in a person's time zone.
 
-The engine has schedules, which fire twice at the end of summer time, run all that was missed or
-none, and only by the real clock. Here a time is worked out by `cronsim`, and a firing is a job
-whose id is made of the schedule and the time: however many workers see it, there is one.
+DBOS's own schedules fire twice at the end of summer time, run all missed firings or none, and only
+by the real clock. Here `cronsim` works out the times, and a firing is a job whose id is made of the
+schedule and the time: however many workers see that it is due, there is one.
 """
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from agent.jobs.jobs import Jobs
 
 GRACE: Final = timedelta(minutes=5)
-"""A firing that is later than this was missed: nobody was there to fire it."""
+"""A firing that is later than this was missed: no worker was running."""
 _HINT: Final = (
     "Such as 'every weekday at 8', 'every 15 minutes', 'monthly on the 1st at 9', 'in 20 minutes', "
     "'tomorrow at 9:30', or the five fields of cron."
@@ -38,11 +39,11 @@ _HINT: Final = (
 
 
 class Schedule(BaseModel):
-    """A question and when it comes back; times are UTC.
+    """A question and when it is asked; times are UTC.
 
     One of `cron` (in `zone`), `every` (seconds from `since` on) and `at` says when; `when` is what
-    the person said. `seen` is the time up to which firings were looked for, `next` the one to come.
-    `missed`: what was missed is run `once`, or not at all.
+    the person said. `seen` is the time up to which firings were made, `next` the next one.
+    `missed`: missed firings are made up for `once`, or not at all.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -66,10 +67,8 @@ class Schedule(BaseModel):
 
     def times(self, after: datetime) -> Iterator[datetime]:
         """Return the times of firing after a moment, in order, up to `until`."""
-        for time in self._endless_times(after):
-            if self.until is not None and time > self.until:
-                return
-            yield time
+        until = self.until or datetime.max.replace(tzinfo=UTC)
+        yield from takewhile(lambda time: time <= until, self._endless_times(after))
 
     def _endless_times(self, after: datetime) -> Iterator[datetime]:
         if self.at is not None:
@@ -83,11 +82,12 @@ class Schedule(BaseModel):
         else:
             assert self.cron is not None
             for time in CronSim(self.cron, after.astimezone(ZoneInfo(self.zone))):
+                # in the hour that comes twice at the end of summer time it may begin too early
                 if (utc := time.astimezone(UTC)) > after:
                     yield utc
 
     def due(self, now: datetime) -> list[datetime]:
-        """Return the firings to make now: those just due, and of those missed one or none."""
+        """Return the firings to make now: those just due, or else one for all that were missed."""
         fresh: list[datetime] = []
         missed: datetime | None = None
         for time in self.times(self.seen):
@@ -173,7 +173,7 @@ class Schedules:
         )
         try:
             schedule = schedule.seen_at(now)
-        except (CronSimError, StopIteration, OverflowError) as error:
+        except (CronSimError, StopIteration, OverflowError) as error:  # such as 30 February
             raise UsageError(f"{when!r} never comes", hint=_HINT) from error
         if schedule.next is None:
             raise UsageError(f"{when!r} is past")
@@ -240,8 +240,8 @@ def _check_zone(name: str | None) -> str:
     return zone
 
 
-# When, in words. A phrase is one of these forms, or it is refused: a time that was understood
-# wrongly is found out days later. (Of 26 phrases, `recurrent` read 3 wrongly without a word.)
+# When, in words. A phrase has one of these forms, or it is refused: a time that is misunderstood
+# shows days later. (Of 26 phrases, `recurrent` read 3 wrongly without a word.)
 
 _WEEKDAYS: Final = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 _DAY_NUMBERS: Final = {

@@ -1,4 +1,4 @@
-"""What holds over all workers of a database of jobs: the turns of hosts, and dollars spent."""
+"""Limits over all workers of a jobs database: the pace of requests to a host, and budgets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from agent.config import load_options, private_folder
-from agent.files import write_whole
+from agent.files import write_atomic
 from agent.jobs.jobs_database import NoteTable
 from agent.journal.runs import Runs
 from agent.journal.usage import Spending, budget_days
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from agent.jobs.jobs_database import JobsDatabase
 
 _POLL_S = 0.005
-"""Least time between two looks at a host's turn: what a look at the database costs."""
+"""Minimum interval between two polls for a host's turn: about the cost of one."""
 
 
 class SharedPace(HostPace):
-    """Keeps a host's crawl delay, at least `delay` s, over all processes with the same database."""
+    """Keeps a host's crawl delay, at least `delay` s, over all processes of a database."""
 
     def __init__(self, database: JobsDatabase, delay: float) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class SharedPace(HostPace):
         """Sleep until `host` may be asked; DeadlineExceeded at once if that is past `until`."""
         if not self._delay(host):
             return
-        # One of this process asks for the others: they would all wake for one turn.
+        # One task polls for the others of this process: all would wake up for one turn.
         async with self._queues.setdefault(host, asyncio.Lock()):
             rest = await asyncio.to_thread(self._database.host_rest, host)
             if asyncio.get_running_loop().time() + rest > until:
@@ -82,20 +82,20 @@ class SharedSpending(Spending):
         self._table = NoteTable(database, "spent", dict[str, float])
         path = private_folder(data_dir / "jobs") / "folder-id"
         if not path.exists():
-            write_whole(path, uuid.uuid4().hex.encode())
+            write_atomic(path, uuid.uuid4().hex.encode())
         self._folder_id = path.read_text(encoding="ascii")
 
     def since(self, day: str) -> float:
-        """Add up what was spent from a day on, here and elsewhere."""
+        """Sum what was spent from a day on, here and elsewhere."""
         return super().since(day) + self.elsewhere(day)
 
     def elsewhere(self, day: str) -> float:
-        """Add up what other data folders spent from a day on: the first of a month, or today."""
+        """Sum what other data folders spent from a day on: the first of the month, or today."""
         folders = self._table.all().items()
         return sum(spent.get(day, 0.0) for name, spent in folders if name != self._folder_id)
 
     def publish(self) -> None:
-        """Write down for the others what was spent here today and this month."""
+        """Publish what was spent here today and this month."""
         spent = {day: super(SharedSpending, self).since(day) for day in budget_days()}
         if any(spent.values()):
             self._table.put(self._folder_id, spent)

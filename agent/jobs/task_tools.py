@@ -16,8 +16,8 @@ from pydantic import AliasChoices, Field
 from agent.errors import ToolError, UsageError
 from agent.jobs.monitors import Monitors
 from agent.jobs.schedules import Schedules
-from agent.tools.context import web_of
-from agent.tools.page_tools import open_tab
+from agent.tools.context import require_web
+from agent.tools.page_tools import require_tab
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource, tool
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 EVERY_MINUTES, LEAST_MINUTES, LAST_MINUTES = 15, 5, 360
 """A monitor's interval, the least there is, and after how long it ends: the reference's."""
 _LAST_LOOK_S: Final = 30
-"""The look at the very end of a monitor's time belongs to it."""
+"""So much longer than asked, so that the check at the very end of its time is made."""
 _MOST_MINUTES: Final = 60 * 24 * 366
 _NOT_HANDED_ON: Final = {
     *("attach", "cdp", "headed", "storage_state", "share", "file"),  # what the person lends a run
     *("continue_run", "session", "schema_file", "dry_run", "report", "require_verified"),
     *("allow_tasks", "data_dir", "keep_days", "fresh"),
 }
-"""Settings of the run that its tasks do not get: a task sets no tasks."""
+"""Settings of the run that its tasks do not inherit: a task sets no tasks."""
 _NO_WORKER: Final = "nothing is done before somebody starts `research worker`: tell the person"
 
 
@@ -149,8 +149,8 @@ class _TaskTools:
         """Watch for so long; of a ref, what identifies its element on later pages is kept."""
         element: dict[str, str] = {}
         if ref:
-            tab = open_tab(context)
-            async with web_of(context).lock:
+            tab = require_tab(context)
+            async with require_web(context).lock:
                 element = await tab.identify(ref)
             target = tab.url
         until = datetime.now(UTC) + timedelta(minutes=for_minutes, seconds=_LAST_LOOK_S)

@@ -1,9 +1,9 @@
-"""What a worker does beside its jobs: it shows that it lives, and does for all what one must.
+"""What a worker does beside its jobs: it renews its lease, and does what one of all workers must.
 
-DBOS recovers what a process of the same name left behind. Whose process is dead, it does not know
-without a service of its own; here a worker's lease says it: a lock on its machine, at once, and
-elsewhere its heartbeat in the database, when it is `STALE_S` old. A worker that cannot say that it
-lives ends before the others take its jobs.
+DBOS recovers the workflows of a process that is started again under the same name. Which processes
+are dead it does not know without a service of its own; here a worker's lease says it. On the same
+machine that is a file lock, free as soon as the process ends; elsewhere it is a heartbeat in the
+database, void after `STALE_S`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from filelock import FileLock, Timeout
 from sqlalchemy.exc import DBAPIError
 
 from agent.config import load_options, private_folder
-from agent.jobs.jobs import POLL_S
+from agent.jobs.jobs import POLL_S, STALE_S
 from agent.jobs.schedules import fire_due
 from agent.jobs.shared_limits import SharedSpending
 from agent.journal.usage import REACHED
@@ -37,15 +37,14 @@ BEAT_S: Final = 5.0
 UPKEEP_S: Final = 1.0
 POLLS_A_SECOND: Final = 200
 """Looks at a queue by all workers together: a look costs Postgres about a millisecond."""
-FENCE: Final = 0.6
-"""Share of `STALE_S` after which a worker that could not say that it lives ends itself."""
+FENCE_S: Final = 0.6 * STALE_S
+"""A worker that could not send a heartbeat for so long ends, before others take its jobs."""
 
 
 class WorkerUpkeep:
     """The lease of a worker, and the work for all; each in a thread between start and release.
 
-    `stale` is in seconds, `on_cut_off` is called where the database was out of reach for `FENCE` of
-    it: then others may take over soon.
+    `on_cut_off` is called where the database was out of reach for `FENCE_S`.
     """
 
     def __init__(
@@ -53,13 +52,11 @@ class WorkerUpkeep:
         jobs: Jobs,
         worker: str,
         *,
-        stale: float,
         fires_schedules: bool,
         on_cut_off: Callable[[], object],
     ) -> None:
         self._jobs = jobs
         self._worker = worker
-        self._stale = stale
         self._fires_schedules = fires_schedules
         self._on_cut_off = on_cut_off
         self._spending = SharedSpending(jobs.database, jobs.data_dir)
@@ -102,12 +99,12 @@ class WorkerUpkeep:
 
     def _send_heartbeats(self) -> None:
         last = time.monotonic()
-        while not self._stop.wait(min(BEAT_S, self._stale / 6)):
+        while not self._stop.wait(BEAT_S):
             try:
                 self._jobs.database.heartbeat(self._worker, self._place)
                 last = time.monotonic()
             except DBAPIError:
-                if time.monotonic() - last > self._stale * FENCE:
+                if time.monotonic() - last > FENCE_S:
                     self._on_cut_off()
                     return
 
@@ -117,9 +114,9 @@ class WorkerUpkeep:
         The more there are the less often each does it, so that all together do it once a second.
         """
         wait = UPKEEP_S
-        while not self._stop.wait(min(wait * random.uniform(0.5, 1.5), self._stale / 2)):
+        while not self._stop.wait(min(wait * random.uniform(0.5, 1.5), STALE_S / 2)):
             with suppress(DBAPIError):  # it is back, or the heartbeat ends this worker
-                living = self._jobs.database.living_workers(self._stale)
+                living = self._jobs.database.living_workers(STALE_S)
                 wait = UPKEEP_S * max(1, len(living))
                 self._recover(living)
                 self._jobs.set_poll_interval(max(POLL_S, len(living) / POLLS_A_SECOND))

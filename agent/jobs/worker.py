@@ -1,7 +1,7 @@
-"""A worker: takes jobs off the queue, does their runs, and tells their ends.
+"""A worker: a process that takes jobs from the queue, runs them, and notifies of their ends.
 
-What is on record of an earlier attempt is not asked again. Errors of a run become outcomes, which
-say whether another attempt may help.
+A retried job goes on with the run of the attempt before: nothing on record is asked again. Errors
+of a run become outcomes, which say whether to retry.
 """
 
 from __future__ import annotations
@@ -12,21 +12,19 @@ import platform
 import random
 import secrets
 import time
-from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from dbos import DBOS
-from filelock import FileLock, Timeout
+from filelock import AsyncFileLock
 
 from agent.config import private_folder
-from agent.errors import InternalError, ResearchError, error_kind
+from agent.errors import InternalError, ResearchError, error_class
 from agent.jobs.job import LONGEST_DELAY_S, QUEUE, JobOutcome, JobSpec
 from agent.jobs.job_notices import deliver_notice
 from agent.jobs.jobs import (
     APP,
     SERIALIZER,
-    STALE_S,
     VERSION,
     WORKFLOW,
     answer_as_context,
@@ -34,7 +32,7 @@ from agent.jobs.jobs import (
 )
 from agent.jobs.monitor_checks import check_monitor
 from agent.jobs.shared_limits import SharedPace, SharedSpending
-from agent.jobs.upkeep import FENCE, WorkerUpkeep
+from agent.jobs.upkeep import FENCE_S, WorkerUpkeep
 from agent.journal.runs import RunFolder, Runs
 from agent.run.outcome import FINAL
 from agent.run.record import RunRecord
@@ -44,31 +42,29 @@ from agent.types import ErrorInfo, Report
 from browser.net.pace import pacing
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from agent.jobs.job_notices import ChannelSenders
     from agent.jobs.jobs import Jobs
     from agent.journal.events import Event
 
 HOST_DELAY_S: Final = 0.2
-"""Least time between two pages of one host, over all workers: five a second."""
+"""Minimum interval between two pages of one host, over all workers: five a second."""
 STALL_S: Final = 1800.0
 """Seconds without an event after which a run counts as stalled: the reference's half hour."""
-_LOCK_POLL_S: Final = 0.5
 _WATCH_S: Final = 1.0
 _LASTING: Final = frozenset(
     {"UsageError", "ModelUnauthorized", "ModelQuota", "JournalError", "LimitReached"}
 )
-"""Errors that another attempt would only meet again."""
+"""Errors that a retry would only meet again."""
 _NO_NEWS: Final = frozenset({"first", "same"})
-"""Outcomes of a monitor of which nobody is told."""
+"""Outcomes of a monitor of which nobody is notified."""
 _MOST_RECOVERIES: Final = 20
-"""Workers that may end under one job before it is given up: it may be what ends them."""
+"""Workers that may die under one job before it fails: it may be what kills them."""
 
 
 class RunStalled(ResearchError):
-    """A run told nothing for too long, and was given up."""
+    """A run wrote no event for too long, and was cancelled."""
 
 
 class RunProgress:
@@ -86,17 +82,17 @@ class RunProgress:
 
 
 class WorkerCutOff(ResearchError):
-    """The database was out of reach for so long that others may have taken the jobs over."""
+    """The database was out of reach for so long that other workers may take the jobs over."""
 
     hint = "Start the worker again; what it had under way goes on."
 
 
 class Worker:
-    """One process of workers' kind. `async with Worker(jobs)` works until the block is left.
+    """A worker in this process, one at most. `async with Worker(jobs)` works until the block ends.
 
-    `at_once` is how many jobs each worker has at a time (it is the queue's, so it holds for all);
-    `queues` those it takes from, all where None: one that takes from the main queue fires the
-    schedules. `host_delay`, `stall` and `stale` are in seconds, `senders` reach people's channels.
+    `at_once` is how many jobs a worker runs at a time (a setting of the queue: it holds for all);
+    `queues` are those it takes jobs from, None for all. A worker of the main queue fires schedules.
+    `host_delay` and `stall` are in seconds, `senders` deliver notices to channels.
     """
 
     def __init__(
@@ -107,7 +103,6 @@ class Worker:
         queues: Sequence[str] | None = None,
         host_delay: float = HOST_DELAY_S,
         stall: float = STALL_S,
-        stale: float = STALE_S,
         senders: ChannelSenders | None = None,
     ) -> None:
         self.jobs = jobs
@@ -118,18 +113,16 @@ class Worker:
         self._at_once = at_once
         self._queues = queues
         self._stall = stall
-        self._stale = stale
         self._cut_off = asyncio.Event()
         self._upkeep = WorkerUpkeep(
             jobs,
             self.id,
-            stale=stale,
             fires_schedules=queues is None or QUEUE in queues,
             on_cut_off=lambda: self._loop.call_soon_threadsafe(self._cut_off.set),
         )
 
     async def __aenter__(self) -> Self:
-        """Begin to work."""
+        """Start to work."""
         _CURRENT.append(self)
         self._loop = asyncio.get_running_loop()
         await asyncio.to_thread(self._start)
@@ -155,7 +148,7 @@ class Worker:
         self._upkeep.start()
 
     async def __aexit__(self, *_: object) -> None:
-        """Stop: jobs under way are anybody's, and go on where they stopped."""
+        """Stop: other workers go on with the running jobs where they stopped."""
         self._upkeep.stop()
         await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=0)
         await asyncio.to_thread(self._upkeep.release)
@@ -164,14 +157,14 @@ class Worker:
     async def cut_off(self) -> None:
         """Wait until this worker has to end; raises `WorkerCutOff`."""
         await self._cut_off.wait()
-        raise WorkerCutOff(f"the database of jobs was out of reach for {self._stale * FENCE:.0f} s")
+        raise WorkerCutOff(f"the database of jobs was out of reach for {FENCE_S:.0f} s")
 
     async def do(self, job: JobSpec) -> JobOutcome:
-        """Do one attempt of a job."""
+        """Run one attempt of a job."""
         progress = self.running[job.id] = RunProgress()
         ask = partial(run_attempt, jobs=self.jobs, progress=progress, stall=self._stall)
         try:
-            with pacing(self._pace):
+            with pacing(self._pace):  # for all that the run opens
                 if job.kind == "monitor":
                     return await check_monitor(job, self.jobs, ask)
                 if job.kind == "remind":  # its whole work is the notice of its end
@@ -185,21 +178,28 @@ class Worker:
 async def run_attempt(
     job: JobSpec, jobs: Jobs, progress: RunProgress, *, stall: float = STALL_S
 ) -> JobOutcome:
-    """Do the run of a job; `progress` is kept up to date meanwhile.
+    """Run a question, counting its events in `progress`.
 
-    A run without an event for `stall` seconds is given up. Only a cancellation is raised.
+    A run without an event for `stall` seconds is cancelled. Errors become the outcome.
     """
     if job.expires is not None and job.expires < time.time() and job.attempt == 1:
         folder = RunFolder(Runs(jobs.data_dir).root / job.run)
         if not folder.journal.exists():
             return JobOutcome(state="expired", error="it was not begun in time")
+    locks = private_folder(private_folder(jobs.data_dir / "jobs") / "locks")
+    lock = AsyncFileLock(
+        str(locks / f"{job.run}.lock"),
+        thread_local=False,
+        poll_interval=0.5,
+        run_in_executor=False,  # a try takes no time; one in a thread outlives a cancellation
+    )
     try:
-        async with _run_lock(jobs.data_dir, job.run):
+        async with lock:  # a worker that only seems dead may wake up, and go on with its run
             report = await _run_watched(job, jobs, progress, stall)
     except ResearchError as error:
         # A stalled run is tried once more, even where no retry is asked for.
         tries = max(job.retry, 1) if isinstance(error, RunStalled) else job.retry
-        lasting = any(isinstance(error, error_kind(name)) for name in _LASTING)
+        lasting = any(isinstance(error, error_class(name)) for name in _LASTING)
         again = job.attempt <= tries and not lasting
         return JobOutcome(state="failed", error=str(error), hint=error.hint, again=again)
     failed, info = report.status == "failed", report.error or ErrorInfo(type="", message="")
@@ -216,37 +216,19 @@ async def run_attempt(
 
 
 def backoff(job: JobSpec) -> float:
-    """Seconds before the attempt after this one: doubled each time, up to half less by chance."""
+    """Return the seconds before the next attempt: exponential, with up to half of it as jitter."""
     longest: float = min(LONGEST_DELAY_S, job.base_delay * 2 ** (job.attempt - 1))
     return longest * random.uniform(0.5, 1.0)
 
 
-@asynccontextmanager
-async def _run_lock(data_dir: Path, run: str) -> AsyncIterator[None]:
-    """Let nobody else on this machine work on a run: one that only seems dead may wake up."""
-    locks = private_folder(private_folder(data_dir / "jobs") / "locks")
-    lock = FileLock(str(locks / f"{run}.lock"), thread_local=False)
-    while True:
-        try:
-            lock.acquire(timeout=0)
-            break
-        except Timeout:
-            await asyncio.sleep(_LOCK_POLL_S)
-    try:
-        yield
-    finally:
-        lock.release()
-
-
 async def _run_watched(job: JobSpec, jobs: Jobs, progress: RunProgress, stall: float) -> Report:
-    """Run, and give up when no event comes for `stall` seconds."""
+    """Run; raises `RunStalled` when no event comes for `stall` seconds."""
+    progress.last_event = time.monotonic()  # what it waited for its lock does not count
     working = asyncio.create_task(_run(job, jobs, progress))
     try:
         while not working.done():
             await asyncio.wait({working}, timeout=min(_WATCH_S, stall))
             if time.monotonic() - progress.last_event > stall and not working.done():
-                working.cancel()
-                await asyncio.wait({working}, timeout=stall)
                 raise RunStalled(f"the run told nothing for {stall:.0f} s, and was given up")
         return working.result()
     finally:
@@ -256,7 +238,7 @@ async def _run_watched(job: JobSpec, jobs: Jobs, progress: RunProgress, stall: f
 
 
 async def _run(job: JobSpec, jobs: Jobs, progress: RunProgress) -> Report:
-    """Begin the run, go on with it, or return its report: whatever its record calls for."""
+    """Start the run, resume it, or return its report, by what is on record of it."""
     folder = RunFolder(Runs(jobs.data_dir).root / job.run)
     spending = SharedSpending(jobs.database, jobs.data_dir)
     budgets = await asyncio.to_thread(spending.budgets_here, job.options)
@@ -264,7 +246,7 @@ async def _run(job: JobSpec, jobs: Jobs, progress: RunProgress) -> Report:
         record = await asyncio.to_thread(RunRecord.read, folder)
         if record.report.get("status") in FINAL and folder.report.is_file():
             return Report.model_validate_json(folder.report.read_bytes())
-        for event in record.events:
+        for event in record.events:  # what it has cost so far counts for a batch's budget
             progress.note(event)
         return await resume(record, data_dir=jobs.data_dir, on_event=progress.note, **budgets)
     flags: dict[str, Any] = {**job.options, **budgets, "data_dir": jobs.data_dir}
@@ -303,7 +285,7 @@ def _context_flags(job: JobSpec, jobs: Jobs, flags: dict[str, Any]) -> dict[str,
 
 
 _CURRENT: list[Worker] = []
-"""The worker of this process: DBOS calls a workflow by its name, and has one instance."""
+"""The worker of this process: a workflow is called by its name, so it has to find it."""
 
 # The names of steps, and their order, are in the database: workers of other releases go on with
 # what these began.
@@ -327,7 +309,7 @@ async def _notify(job: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
 
 @DBOS.workflow(name=WORKFLOW, max_recovery_attempts=_MOST_RECOVERIES)
 async def _job(job: dict[str, Any]) -> dict[str, Any]:
-    """Do one attempt of a job, and put the next one on the queue where it is to be tried again."""
+    """Run one attempt of a job, notify of its end, or queue the next attempt."""
     outcome = await _attempt(job)
     assert DBOS.workflow_id is not None
     brief = {name: value for name, value in outcome.items() if name != "report"}

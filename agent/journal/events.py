@@ -83,7 +83,7 @@ class Event:
     prev: str = GENESIS
     hash: str = ""
 
-    def sealed(self) -> Event:
+    def with_hash(self) -> Event:
         """The same event with its hash filled in."""
         return replace(self, hash=self.digest())
 
@@ -203,7 +203,7 @@ class Journal:
         at = self._clock().isoformat(timespec="milliseconds").replace("+00:00", "Z")
         event = Event(self._seq, at, kind, place, data, self._prev)
         if kind not in PASSING:
-            event = event.sealed()
+            event = event.with_hash()
             self._append(event)
             self._seq += 1
             self._prev = event.hash

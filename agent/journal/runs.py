@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.errors import JournalError, UsageError
-from agent.files import write_whole
+from agent.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +63,7 @@ class RunFolder:
     def write(self, target: Path, body: bytes) -> None:
         """Write one of the files above, whole or not at all; raises `JournalError`."""
         try:
-            write_whole(target, body, private=True)
+            write_atomic(target, body, private=True)
         except OSError as error:
             raise JournalError(
                 f"cannot write {target}: {error.strerror}",

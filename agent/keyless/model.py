@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.evidence.passages import cells_of, columns_of
+from agent.evidence.passages import named_cells, split_row
 from agent.keyless.conversation import conversation_of
 from agent.keyless.question import MARKS, beyond_quoting
 from agent.keyless.ranking import BULLETS, LEAST_COVERED, MOST_ITEMS, has_kind
@@ -144,9 +144,9 @@ def _worded(candidate: Candidate, ranking: Ranking) -> str:
     passage, question = candidate.passage, ranking.question
     if passage.kind != "table":
         return _plain(candidate.text)
-    columns = [(head, cell) for head, cell in columns_of(passage) if cell]
+    columns = [(head, cell) for head, cell in named_cells(passage) if cell]
     if len(columns) <= 2:
-        cells = [cell for cell in cells_of(passage.text) if cell]
+        cells = [cell for cell in split_row(passage.text) if cell]
         return f"{cells[0]}: {', '.join(cells[1:])}" if cells[1:] else cells[0]
     terms = set(question.terms)
     keys = [pair for pair in columns if terms & set(content_words(pair[1]))]

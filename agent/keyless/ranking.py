@@ -15,10 +15,10 @@ from agent.evidence.facts import is_month
 from agent.evidence.passages import (
     HEADING_SEPARATOR,
     bare_title,
-    cells_of,
-    columns_of,
-    is_rule,
-    leads_in,
+    introduces_next,
+    is_table_rule,
+    named_cells,
+    split_row,
 )
 from agent.evidence.tokens import NUMBER_WORDS
 from agent.keyless.question import MARKS, PRONOUNS, AnswerKind, name_stems, names
@@ -285,7 +285,7 @@ def candidates_of(observations: Iterable[Observation]) -> list[Candidate]:
             for one in _cut(passage, title, o.url, headers, beside):
                 inviting = one.text.split(" ", 1)[0].casefold() in INVITING
                 candidate = replace(one, whole=False) if inviting and o.get("controls") else one
-                if leads_in(one.text) and (then := _led_to(o.passages, at)):
+                if introduces_next(one.text) and (then := _led_to(o.passages, at)):
                     candidate = replace(one, whole=True, then=then)
                 found.setdefault((o.url, one.text), candidate)
     return list(found.values())
@@ -311,11 +311,11 @@ def _cut(
     """Cut a passage into candidates; kept, for each step of a run looks at all that was read."""
     if passage.kind == "heading":
         return ()
-    above, columns, is_row = passage.heading, columns_of(passage), passage.kind == "table"
+    above, columns, is_row = passage.heading, named_cells(passage), passage.kind == "table"
     pieces: Iterable[str] = _sentences(passage.text)
     if is_row:
-        row = " | ".join(cells_of(passage.text))
-        pieces = [] if row in headers or is_rule(passage.text) else [row]
+        row = " | ".join(split_row(passage.text))
+        pieces = [] if row in headers or is_table_rule(passage.text) else [row]
         above = above.rpartition(HEADING_SEPARATOR)[0] if columns else above
         above = " ".join([above, *(name for name, cell in columns if cell)])
     # What stands under a question answers it.
@@ -342,7 +342,7 @@ def _sentences(text: str) -> Iterator[str]:
     for line in text.split("\n"):
         whole = lines[-1] if lines else ""
         broken = len(whole) >= WRAPPED or line.lstrip()[:1].islower()
-        if whole and broken and not _ends(whole) and not leads_in(whole):
+        if whole and broken and not _ends(whole) and not introduces_next(whole):
             lines[-1] = f"{whole.rstrip()} {line.lstrip()}"
         else:
             lines.append(line)

@@ -10,20 +10,20 @@ from agent.errors import ResearchError
 from agent.evidence.verify import Judge, verify_claim
 from agent.guard.model_client import ModelClient
 from agent.loop.judge import judge, judge_system
-from agent.mcp.tool_session import Answer, ToolSession, error_result, text_result, whole
+from agent.mcp.session import ToolFailure, text_result
 from agent.models.base import Task, takes
 from agent.protocol.replies import inert
-from agent.protocol.results import failed
-from agent.run.models import find_model
+from agent.run.models import resolve_model
 from agent.run.settings import make_budget
-from agent.types import Passage, Verdict, VerdictState
+from agent.types import Passage, VerdictState
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mcp.server.mcpserver import Context
+    from mcp.types import CallToolResult
 
-    from agent.evidence.store import Evidence
+    from agent.mcp.session import ToolSession
 
 MOST_PASSAGES: Final = 12
 """Of a page, that a claim is held against, the nearest first: a claim rests on one or two."""
@@ -35,67 +35,65 @@ async def verify_claims(
     claims: Sequence[str],
     urls: Sequence[str],
     texts: Sequence[str],
-) -> Answer:
+) -> CallToolResult:
     """Read the pages and give a verdict for each claim; what cannot be read is named."""
     unread = []
     for url in urls:
-        result, person = await session.call(ctx, "READ", url=url)
-        if person.still_asked is not None:
-            return person.still_asked
-        if failed(result.data):
-            unread.append({"url": url, "error": inert(result.data["error"])})
+        try:
+            await session.call(ctx, "READ", url=url)
+        except ToolFailure as failure:
+            unread.append({"url": url, "error": inert(failure.message)})
     evidence = session.context.evidence
     sources = [source for source in map(evidence.by_url, urls) if source is not None]
     if not sources and not texts:
-        why = "; ".join(f"{row['url']}: {row['error']}" for row in unread)
-        return error_result("nothing to hold the claims against", why or "Give urls or texts.")
-    cited: dict[str, list[Passage | str]] = {}
+        reasons = "; ".join(f"{row['url']}: {row['error']}" for row in unread)
+        raise ToolFailure("nothing to hold the claims against", reasons or "Give urls or texts.")
+    held_against: dict[str, list[Passage | str]] = {}
     for claim in claims:
         near = (evidence.search(claim, MOST_PASSAGES, source.n) for source in sources)
-        cited[claim] = [*(passage for found in near for passage in found), *texts]
-    judging = await whole(_judged(session, cited))
-    rows = [
-        _row(claim, verify_claim(claim, found, judging), evidence) for claim, found in cited.items()
-    ]
+        held_against[claim] = [*(passage for found in near for passage in found), *texts]
+    judgement = await _judge_open_claims(session, held_against)
+    rows = []
+    for claim, passages in held_against.items():
+        verdict = verify_claim(claim, passages, judgement)
+        passage = evidence.passage(verdict.passage or "")
+        source = evidence.source(passage.source) if passage else None
+        rows.append(
+            {
+                "claim": claim,
+                "verdict": verdict.state.value,
+                "decided_by": verdict.decided_by,
+                "words": inert(verdict.quote),
+                "reason": inert(verdict.reason),
+                "url": source.url if source else None,
+            }
+        )
     lines = [f"{r['verdict']}: {r['claim']}\n  {r['words'] or r['reason']}" for r in rows]
     lines += [f"not read: {row['url']}: {row['error']}" for row in unread]
     return text_result(lines, verdicts=rows, not_read=unread)
 
 
-def _row(claim: str, verdict: Verdict, evidence: Evidence) -> dict[str, Any]:
-    passage = evidence.passage(verdict.passage or "")
-    source = evidence.source(passage.source) if passage else None
-    return {
-        "claim": claim,
-        "verdict": verdict.state.value,
-        "decided_by": verdict.decided_by,
-        "words": inert(verdict.quote),
-        "reason": inert(verdict.reason),
-        "url": source.url if source else None,
-    }
-
-
-async def _judged(
-    session: ToolSession, cited: Mapping[str, Sequence[Passage | str]]
+async def _judge_open_claims(
+    session: ToolSession, held_against: Mapping[str, Sequence[Passage | str]]
 ) -> Judge | None:
     """Ask the server's judge, or its model, about what code leaves open; None without one."""
     left = {
         claim: [passage for passage in found if isinstance(passage, Passage)]
-        for claim, found in cited.items()
+        for claim, found in held_against.items()
         if verify_claim(claim, found).state is VerdictState.UNDECIDED
     }
     left = {claim: passages for claim, passages in left.items() if passages}
     if not left:
         return None
     context, options = session.context, session.options
-    model = find_model(options, None, os.environ)
+    model = resolve_model(options, None, os.environ)
     async with AsyncExitStack() as stack:
         judging = await model.open_judge(stack) or await model.open(stack, lambda _: None)
         if not takes(judging, Task.JUDGE):
             return None
         budget = make_budget(options, os.environ)
-        asker = ModelClient(judging, judge_system(), budget, context.record)
+        client = ModelClient(judging, judge_system(), budget, context.record)
         try:
-            return await judge(asker, "verify", left, context.evidence)
+            return await judge(client, "verify", left, context.evidence)
         except ResearchError:
             return None  # what code left open stays open

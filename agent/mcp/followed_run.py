@@ -3,65 +3,59 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from mcp.types import CallToolResult, ResourceLink
 
-from agent.export.report_markdown import render_markdown
 from agent.export.report_view import faults
-from agent.guard.provenance import PRIVATE, Kind, Provenance
-from agent.journal.events import Event
-from agent.mcp.tool_session import AskedPerson, error_result, text_result
+from agent.guard.provenance import PRIVATE, Kind
+from agent.mcp.session import Consent, text_result
 from agent.protocol.replies import inert
-from agent.run.draft import read_draft
 from agent.types import Report, VerdictState
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
     from mcp.server.mcpserver import Context
 
-    from agent.mcp.tool_session import ToolSession
-
-
-Audit = Callable[..., Coroutine[Any, Any, Report]]
-Told = Callable[[Event], list[str]]
-"""What an event says to a person who watches, a line each."""
+    from agent.guard.provenance import Provenance
+    from agent.journal.events import Event
 
 
 class FollowedRun:
-    """A run whose events are told to the client as progress, and which ends with its report.
+    """A run whose events become lines of progress, and which ends with its report.
 
-    The jobs behind the answer go on in the server: nobody waits for them.
+    The jobs behind the answer go on in the server, in `background`: nobody waits for them.
+    `on_event` and `approve` are arguments of the run.
     """
 
     def __init__(
-        self, ctx: Context[Any, Any], told: Told, behind: set[asyncio.Future[Any]]
+        self,
+        ctx: Context[Any, Any],
+        event_lines: Callable[[Event], list[str]],
+        background: set[asyncio.Future[Any]],
     ) -> None:
-        self._behind = behind
-        self.read: set[Kind] = set()
         self._ctx = ctx
-        self._told = told
-        self._lines: asyncio.Queue[str] = asyncio.Queue()
+        self._event_lines = event_lines
+        self._background = background
+        self._kinds_read: set[Kind] = set()
+        self._progress: asyncio.Queue[str] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
         self._report: asyncio.Future[Report] = self._loop.create_future()
         # A run cannot be begun again with the answer, where the connection has no way back.
-        self.approve = AskedPerson(ctx).approve if ctx.session.can_send_request else None
+        self.approve = Consent(ctx).approve if ctx.session.can_send_request else None
 
-    def note(self, event: Event) -> None:
-        """Take an event of the journal."""
+    def on_event(self, event: Event) -> None:
+        """Take an event of the journal, in whichever thread it was written."""
+        lines = self._event_lines(event)
         if event.type == "run.started":
-            self._say(f"run {event.data['run']}")
+            lines = [f"run {event.data['run']}", *lines]
         elif event.type == "context.read":
-            self.read.add(Kind(event.data["origin"]))
+            self._kinds_read.add(Kind(event.data["origin"]))
         elif event.type == "run.finished":
             self._loop.call_soon_threadsafe(self._end, Report(**event.data["report"]))
-        for line in self._told(event):
-            self._say(line)
-
-    def _say(self, line: str) -> None:
-        self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
+        for line in lines:
+            self._loop.call_soon_threadsafe(self._progress.put_nowait, line)
 
     def _end(self, report: Report) -> None:
         if not self._report.done():
@@ -70,7 +64,7 @@ class FollowedRun:
     async def to_report(self, run: Coroutine[Any, Any, Report]) -> Report:
         """Wait for the report; cancelled, the run stops, keeps its record and can be resumed."""
         working = asyncio.ensure_future(run)
-        telling = asyncio.create_task(self._tell())
+        reporting = asyncio.create_task(self._report_progress())
         try:
             await asyncio.wait({working, self._report}, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
@@ -78,29 +72,30 @@ class FollowedRun:
             await asyncio.wait([working])
             raise
         finally:
-            telling.cancel()
+            reporting.cancel()
         if working.done():
             return working.result()
-        self._behind.add(working)
-        working.add_done_callback(self._behind.discard)
+        self._background.add(working)
+        working.add_done_callback(self._background.discard)
         return self._report.result()
 
+    async def _report_progress(self) -> None:
+        number = 0
+        while True:
+            line = await self._progress.get()
+            number += 1
+            await self._ctx.report_progress(number, message=line)
+
     def note_words(self, report: Report, into: Provenance) -> None:
-        """Note whose words an answer holds: what rests on pages is public, the rest may not be."""
-        private = next(iter(sorted(self.read & PRIVATE)), None)
+        """Note the origin of an answer's words: what public pages support is public."""
+        private = next(iter(sorted(self._kinds_read & PRIVATE)), None)
         public = {s.n for s in report.sources if s.url.startswith("http")}
         for sentence in report.sentences:
             cited = set(sentence.citations)
-            rests = sentence.verdict is VerdictState.SUPPORTED and cited and cited <= public
-            kind = private if private and not (rests and Kind.PAGE not in self.read) else Kind.WEB
-            into.add(sentence.text, kind)
-
-    async def _tell(self) -> None:
-        number = 0
-        while True:
-            line = await self._lines.get()
-            number += 1
-            await self._ctx.report_progress(number, message=line)
+            supported = sentence.verdict is VerdictState.SUPPORTED and cited and cited <= public
+            # A page of the person's own browser has an address as public ones do.
+            is_public = supported and Kind.PAGE not in self._kinds_read
+            into.add(sentence.text, private if private and not is_public else Kind.WEB)
 
 
 def report_result(report: Report, **more: Any) -> CallToolResult:
@@ -135,41 +130,19 @@ def report_result(report: Report, **more: Any) -> CallToolResult:
     lines += [f"{row['verdict']}: {row['text']} ({row['reason']})" for row in doubtful]
     lines += [f"fault: {row['what']} ({row['why']})" for row in more.get("faults", ())]
     lines.append(f"status {report.status}, run {report.run}")
-    at = f"research://runs/{report.run}"
-    links = [
-        ResourceLink(uri=f"{at}/report.md", name="report", mime_type="text/markdown"),
-        *(
-            ResourceLink(uri=f"{at}/sources/{s.n}", name=f"source {s.n}", mime_type="text/plain")
-            for s in report.sources
-        ),
+    address = f"research://runs/{report.run}"
+    links = [ResourceLink(uri=f"{address}/report.md", name="report", mime_type="text/markdown")]
+    links += [
+        ResourceLink(uri=f"{address}/sources/{s.n}", name=f"source {s.n}", mime_type="text/plain")
+        for s in report.sources
     ]
     result = text_result(lines, *links, **data)
     result.is_error = report.status == "failed"
     return result
 
 
-async def audited(
-    run: FollowedRun, audit: Audit, draft: str, session: ToolSession, flags: dict[str, Any]
-) -> CallToolResult:
-    """Audit a draft (Markdown); no address in it that holds private words is asked for."""
-    with TemporaryDirectory() as folder:
-        path = _written(draft, folder)
-        for url in {one.url for one in read_draft(path).references} - {""}:
-            if why := session.context.outgoing.refusal_of_address(url):
-                return error_result(f"{url} is not asked for: {why}", "Leave it out.")
-        found = await run.to_report(audit(path, on_event=run.note, **flags))
-    run.note_words(found, session.read)
-    wrong = [{"what": inert(what), "why": inert(why)} for what, why in faults(found)]
-    states = [{"url": one.url or one.doi, "state": one.state} for one in found.references]
-    return report_result(found, faults=wrong, references=states)
-
-
-def report_markdown(folder: Path) -> str:
-    """Give the report of a finished run as people read it."""
-    return render_markdown(folder).decode()
-
-
-def _written(draft: str, folder: str) -> Path:
-    path = Path(folder, "draft.md")
-    path.write_text(draft, encoding="utf-8")
-    return path
+def audit_result(report: Report) -> CallToolResult:
+    """Give the report of an audit, with its faults and the state of each reference."""
+    wrong = [{"what": inert(what), "why": inert(why)} for what, why in faults(report)]
+    states = [{"url": one.url or one.doi, "state": one.state} for one in report.references]
+    return report_result(report, faults=wrong, references=states)

@@ -1,60 +1,44 @@
-"""The server: research, read, search, verify, audit, memory_search, memory_get.
-
-It serves over the standard streams, or over HTTP on loopback behind a token.
-"""
+"""The server and its tools: research, read, search, verify, audit, memory_search, memory_get."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError
-from mcp.server.transport_security import TransportSecuritySettings
-from mcp.types import ResourceLink, ToolAnnotations
+from mcp.types import CallToolResult, ResourceLink, ToolAnnotations
 from pydantic import Field
 
 from agent import __version__
 from agent.errors import ResearchError
+from agent.export.report_markdown import render_markdown
 from agent.export.run_record import FinishedRun
 from agent.guard.provenance import Kind
-from agent.http_server import HOST, TokenAuth, listening_socket, local_hosts
 from agent.journal.runs import Runs
 from agent.limits import Depth
-from agent.mcp.browser_tools import add_browser
+from agent.mcp.browser_tools import BrowserTools
 from agent.mcp.claims import verify_claims
-from agent.mcp.followed_run import (
-    FollowedRun,
-    Told,
-    audited,
-    report_markdown,
-    report_result,
-)
-from agent.mcp.tool_session import (
-    Answer,
-    ToolSession,
-    error_result,
-    open_session,
-    shown,
-    text_result,
-    whole,
-)
+from agent.mcp.followed_run import FollowedRun, audit_result, report_result
+from agent.mcp.session import ToolFailure, ToolSession, as_tool, call_result, text_result
 from agent.protocol.replies import inert
-from agent.protocol.results import failed
 from agent.run.audit import audit as run_audit
+from agent.run.draft import read_draft
 from agent.run.research import research as run_research
 
 if TYPE_CHECKING:
-    from mcp.server.mcpserver import Context
-
-    from agent.config import Options
+    from agent.journal.events import Event
 
 Ctx = Context[Any, Any]
-READS: Final = ToolAnnotations(read_only_hint=True, open_world_hint=True)
+READ_ONLY: Final = ToolAnnotations(read_only_hint=True, open_world_hint=True)
 MOST_CLAIMS: Final = 50
+SNIPPET_CHARS: Final = 300
+"""Of a memory in a list."""
+
+
 INSTRUCTIONS: Final = (
     "`research` answers a question from the web; every sentence cites words that stand on a saved "
     "page. It takes from seconds to minutes and reports its steps as progress. What pages say is "
@@ -63,47 +47,62 @@ INSTRUCTIONS: Final = (
 
 
 def make_server(
-    session: ToolSession, flags: dict[str, Any], told: Told, *, browser: bool = False
+    session: ToolSession,
+    flags: dict[str, Any],
+    event_lines: Callable[[Event], list[str]],
+    *,
+    browser: bool = False,
 ) -> MCPServer[Any]:
-    """Make the server; `flags` are those of each run, `told` puts its events into words.
+    """Make the server; `flags` are those of each run, `event_lines` its events as progress lines.
 
     With `browser` it serves our browser too.
     """
     server = MCPServer[Any](
         "urchin-research", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING"
     )
-    tools = ResearchTools(session, flags, told)
-    remembering = (tools.memory_search, tools.memory_get) if session.options.memory else ()
-    offered: tuple[Callable[..., Any], ...] = (
-        tools.research,
-        tools.read,
-        tools.search,
-        tools.verify,
-        tools.audit,
-        *remembering,
-    )
-    for tool in offered:
-        server.add_tool(tool, annotations=READS, structured_output=False)
-    for uri, mime, given in (
-        ("research://runs/{run}/report.md", "text/markdown", tools.report_markdown),
-        ("research://runs/{run}/report.json", "application/json", tools.report_json),
-        ("research://runs/{run}/sources/{n}", "text/plain", tools.source_text),
-        ("research://pages/{name}", "text/plain", tools.page_text),
-    ):
-        server.resource(uri, mime_type=mime)(given)
+    ResearchTools(session, flags, event_lines).add_to(server)
     if browser:
-        add_browser(server, session)
+        BrowserTools(session).add_to(server)
     return server
 
 
 class ResearchTools:
-    """The tools and resources; a tool's docstring is what clients are told of it."""
+    """The tools and resources; their docstrings are what clients see as descriptions.
 
-    def __init__(self, session: ToolSession, flags: dict[str, Any], told: Told) -> None:
+    `flags` are those of each run, `event_lines` its events as progress lines.
+    """
+
+    def __init__(
+        self,
+        session: ToolSession,
+        flags: dict[str, Any],
+        event_lines: Callable[[Event], list[str]],
+    ) -> None:
         self._session = session
-        self._flags = flags
-        self._told = told
+        self._flags = {**flags, "data_dir": session.options.data, "config": True}
+        self._event_lines = event_lines
         self._runs = Runs(session.options.data)
+
+    def add_to(self, server: MCPServer[Any]) -> None:
+        """Give a server these tools and resources; those of memory where there is one."""
+        memory = (self.memory_search, self.memory_get) if self._session.options.memory else ()
+        tools: tuple[Callable[..., Any], ...] = (
+            self.research,
+            self.read,
+            self.search,
+            self.verify,
+            self.audit,
+            *memory,
+        )
+        for tool in tools:
+            server.add_tool(as_tool(tool), annotations=READ_ONLY, structured_output=False)
+        for uri, mime_type, resource in (
+            ("research://runs/{run}/report.md", "text/markdown", self.report_markdown),
+            ("research://runs/{run}/report.json", "application/json", self.report_json),
+            ("research://runs/{run}/sources/{n}", "text/plain", self.source_text),
+            ("research://pages/{name}", "text/plain", self.page_text),
+        ):
+            server.resource(uri, mime_type=mime_type)(resource)
 
     async def research(
         self,
@@ -115,23 +114,16 @@ class ResearchTools:
         since: Annotated[str | None, Field(description="Only what is newer: a date.")] = None,
         lang: str | None = None,
         timeout: Annotated[float | None, Field(description="Seconds at most.")] = None,
-    ) -> Answer:
+    ) -> CallToolResult:
         """Research a question in a browser; the answer's sentences are checked against pages."""
-        refused = await self._session.may_search(ctx, question)
-        if refused is not None:
-            return refused
+        await self._session.check_search(ctx, question)
         asked: dict[str, Any] = {"depth": depth, "report": report, "site": site, "since": since}
         asked |= {"lang": lang, "timeout": timeout}
-        given = {name: value for name, value in asked.items() if value is not None}
-        data = self._session.options.data
-        run = FollowedRun(ctx, self._told, self._session.behind)
-        flags = {**self._flags, "data_dir": data, "config": True, **given}
-        flags |= {"on_event": run.note, "approve": run.approve}
-        try:
-            found = await whole(run.to_report(run_research(question, **flags)))
-        except ResearchError as error:
-            return error_result(str(error), error.hint)
-        run.note_words(found, self._session.read)
+        flags = self._flags | {name: value for name, value in asked.items() if value is not None}
+        run = self._followed(ctx)
+        hooks: dict[str, Any] = {"on_event": run.on_event, "approve": run.approve}
+        found = await run.to_report(run_research(question, **hooks, **flags))
+        run.note_words(found, self._session.provenance)
         return report_result(found)
 
     async def read(
@@ -140,19 +132,18 @@ class ResearchTools:
         ctx: Ctx,
         query: Annotated[str, Field(description="Give only the passages nearest to it.")] = "",
         start: Annotated[int, Field(ge=1, description="From this passage on.")] = 1,
-    ) -> Answer:
+    ) -> CallToolResult:
         """Read a page, PDF or office file: clean text as numbered passages, as short as asked."""
-        made = await self._session.call(ctx, "READ", url=url, query=query, start=start)
-        result = made[0]
-        if failed(result.data) or not result.passages:
-            return shown(made)
+        result = await self._session.call(ctx, "READ", url=url, query=query, start=start)
+        if not result.passages:
+            return call_result(result)
         name, title = result.data["source"], str(result.data.get("title", ""))
         link = ResourceLink(
             uri=f"research://pages/{name}", name=name, title=title, mime_type="text/plain"
         )
         # Some clients show their model the structured content and nothing else.
         rows = [f"{p.id} {inert(' '.join(p.text.split()))}" for p in result.passages]
-        return shown(made, link, **{**result.data, "text": "\n".join(rows)})
+        return call_result(result, link, **{**result.data, "text": "\n".join(rows)})
 
     async def search(
         self,
@@ -161,17 +152,17 @@ class ResearchTools:
         site: str | None = None,
         since: Annotated[str | None, Field(description="Only what is newer: a date.")] = None,
         lang: str | None = None,
-    ) -> Answer:
+    ) -> CallToolResult:
         """Search the web: titles, addresses and snippets, to be read by `read`."""
-        made = await self._session.call(
+        result = await self._session.call(
             ctx, "WEB_SEARCH", query=query, site=site, since=since, lang=lang
         )
         hits = [
-            {"title": inert(h.title), "url": h.url, "snippet": inert(h.snippet)}
-            for h in made[0].results
+            {"title": inert(hit.title), "url": hit.url, "snippet": inert(hit.snippet)}
+            for hit in result.results
         ]
-        data = made[0].data if isinstance(made[0].data, dict) else {}
-        return shown(made, **{**data, "results": hits})
+        data = result.data if isinstance(result.data, dict) else {}
+        return call_result(result, **{**data, "results": hits})
 
     async def verify(
         self,
@@ -179,7 +170,7 @@ class ResearchTools:
         ctx: Ctx,
         urls: Annotated[list[str], Field(description="Pages to hold them against.")] = [],
         texts: Annotated[list[str], Field(description="Or texts.")] = [],
-    ) -> Answer:
+    ) -> CallToolResult:
         """Check claims against pages or texts: supported, contradicted or undecided, and by what.
 
         Code decides what stands there literally, and what differs in one value; a judge the rest,
@@ -191,61 +182,67 @@ class ResearchTools:
         self,
         draft: Annotated[str, Field(min_length=1, description="Markdown that cites its sources.")],
         ctx: Ctx,
-    ) -> Answer:
+    ) -> CallToolResult:
         """Check a draft against what it cites: each sentence's verdict, each reference's state."""
-        run = FollowedRun(ctx, self._told, self._session.behind)
-        flags = {**self._flags, "data_dir": self._session.options.data, "config": True}
-        try:
-            return await whole(audited(run, run_audit, draft, self._session, flags))
-        except ResearchError as error:
-            return error_result(str(error), error.hint)
+        run = self._followed(ctx)
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "draft.md")
+            path.write_text(draft, encoding="utf-8")  # noqa: ASYNC240 - it is short
+            # Private words must not leave in an address either.
+            for url in {reference.url for reference in read_draft(path).references} - {""}:
+                if reason := self._session.context.outgoing.refusal_of_address(url):
+                    raise ToolFailure(f"{url} is not asked for: {reason}", "Leave it out.")
+            found = await run.to_report(run_audit(path, on_event=run.on_event, **self._flags))
+        run.note_words(found, self._session.provenance)
+        return audit_result(found)
+
+    def _followed(self, ctx: Ctx) -> FollowedRun:
+        return FollowedRun(ctx, self._event_lines, self._session.background)
 
     async def memory_search(
         self,
         query: str,
         limit: Annotated[int, Field(ge=1, le=50)] = 8,
         kinds: Annotated[list[str] | None, Field(description="Only of these kinds.")] = None,
-    ) -> Answer:
+    ) -> CallToolResult:
         """Search what earlier runs and the person left in memory; memory_get gives the whole."""
         memory = await self._session.memory()
-        found = await self._session.context.in_memory_thread(
-            partial(memory.search, query, limit, kinds)
-        )
-        rows = [
-            {"id": hit.id, "key": hit.key, "kind": hit.kind, "text": inert(_cut(hit.text))}
-            for hit in found
-        ]
-        for hit in found:
-            self._session.read.add(hit.text, Kind.MEMORY, quoted=not hit.origin.trusted)
+        search = partial(memory.search, query, limit, kinds)
+        rows = []
+        for hit in await self._session.context.in_memory_thread(search):
+            self._session.provenance.add(hit.text, Kind.MEMORY, quoted=not hit.origin.trusted)
+            text = " ".join(hit.text.split())
+            text = text if len(text) <= SNIPPET_CHARS else f"{text[: SNIPPET_CHARS - 1]}…"
+            rows.append({"id": hit.id, "key": hit.key, "kind": hit.kind, "text": inert(text)})
         lines = [f"{row['id']} ({row['kind']}) {row['text']}" for row in rows] or ["nothing found"]
         return text_result(lines, results=rows)
 
-    async def memory_get(self, id: int) -> Answer:  # noqa: A002 - as clients call it
+    async def memory_get(self, id: int) -> CallToolResult:  # noqa: A002 - as clients call it
         """Give one memory whole, by the id that memory_search gave."""
         memory = await self._session.memory()
         hit = await self._session.context.in_memory_thread(memory.get, id)
         if hit is None:
-            return error_result(f"no memory has the id {id}", "memory_search finds them.")
-        self._session.read.add(hit.text, Kind.MEMORY, quoted=not hit.origin.trusted)
+            raise ToolFailure(f"no memory has the id {id}", "memory_search finds them.")
+        self._session.provenance.add(hit.text, Kind.MEMORY, quoted=not hit.origin.trusted)
         data: dict[str, Any] = {
             "id": hit.id,
             "key": hit.key,
             "kind": hit.kind,
             "text": inert(hit.text),
+            "at": hit.at.isoformat() if hit.at else None,
+            "source": hit.source,
         }
-        data |= {"at": hit.at.isoformat() if hit.at else None, "source": hit.source}
         return text_result([data["text"]], **data)
 
-    async def report_markdown(self, run: str) -> str:
+    def report_markdown(self, run: str) -> str:
         """Give the report of a run: answer, verdicts, sources with quotes, searches, steps."""
-        folder = self._finished(run).folder.path
-        return await asyncio.to_thread(report_markdown, folder)
+        return render_markdown(self._finished(run).folder.path).decode()
 
-    async def report_json(self, run: str) -> str:
+    def report_json(self, run: str) -> str:
         """Give the report of a run as data."""
         return self._finished(run).report.to_json()
 
-    async def source_text(self, run: str, n: int) -> str:
+    def source_text(self, run: str, n: int) -> str:
         """Give the saved text of a source, as it was read."""
         record = self._finished(run)
         source = next((s for s in record.report.sources if s.n == n), None)
@@ -266,50 +263,3 @@ class ResearchTools:
             return FinishedRun.read(self._runs.find(run).path)
         except ResearchError as error:
             raise ResourceNotFoundError(f"{error}. {error.hint}") from error
-
-
-SNIPPET: Final = 300
-"""Characters of a memory in a list."""
-
-
-def _cut(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= SNIPPET else f"{flat[: SNIPPET - 1]}…"
-
-
-Maker = Callable[[ToolSession], MCPServer[Any]]
-PATH: Final = "/mcp"
-
-
-async def serve_stdio(options: Options, make: Maker) -> None:
-    """Serve the one client at the other end of the standard streams, until it closes them."""
-    async with open_session(options) as session:
-        try:
-            await make(session).run_stdio_async()
-        except BaseExceptionGroup:
-            task = asyncio.current_task()
-            if task is None or not task.cancelling():
-                raise
-            raise asyncio.CancelledError from None  # interrupted: calls under way end as they may
-
-
-async def serve_http(
-    options: Options, make: Maker, *, port: int, token: str, ready: Callable[[str], None]
-) -> None:
-    """Serve on loopback whoever shows the token; `ready` is told the address. Port 0 is any.
-
-    The token is asked for first; Host and Origin are the SDK's to judge, as its clients expect.
-    """
-    with listening_socket(port) as listening:
-        at = listening.getsockname()[1]
-        names = local_hosts(at)
-        allowed = TransportSecuritySettings(
-            allowed_hosts=names, allowed_origins=[f"http://{name}" for name in names]
-        )
-        async with open_session(options) as session:
-            app = make(session).streamable_http_app(
-                streamable_http_path=PATH, transport_security=allowed, host=HOST
-            )
-            config = uvicorn.Config(TokenAuth(app, token), log_level="error", access_log=False)
-            ready(f"http://{HOST}:{at}{PATH}")
-            await uvicorn.Server(config).serve(sockets=[listening])

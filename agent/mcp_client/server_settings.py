@@ -17,7 +17,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from agent.config import config_path, private_folder, servers_path
 from agent.errors import UsageError
-from agent.files import write_whole
+from agent.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -133,7 +133,7 @@ def write_servers(rows: Mapping[str, Any]) -> Path:
     """Write our own file whole, readable by its owner alone: it may hold secrets."""
     path = servers_path()
     private_folder(path.parent)
-    write_whole(path, (json.dumps({KEYS[0]: rows}, indent=2) + "\n").encode(), private=True)
+    write_atomic(path, (json.dumps({KEYS[0]: rows}, indent=2) + "\n").encode(), private=True)
     return path
 
 

@@ -1,8 +1,9 @@
-"""The seam behind which every model stands: messages in, a reply out.
+"""The interface of all models: messages in, a reply out.
 
-Only `Model` is needed. What else a model can do it shows by having it: `takes` (only some tasks),
-`sees` (pictures), `native` and `offer` (tools as functions), `streams` (`reply` takes a listener),
-`reply_as` (a JSON Schema) and `guide` (leaving the search to rules).
+Only the protocol `Model` is required. Further abilities are found by optional attributes: `takes`
+(only some tasks), `sees` (images), `native` and `offer` (native function calling), `streams`
+(`reply` accepts a listener), `reply_as` (replies by a JSON Schema) and `start_guided_mode` (rules
+do the search, see `agent.loop.guided`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and USD of one call; `cached_tokens` are part of `input_tokens`."""
+    """Tokens and USD of one call; `input_tokens` include `cached_tokens`."""
 
     input_tokens: int = 0
     cached_tokens: int = 0
@@ -31,9 +32,9 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What the model said, with what it cost and which model it was in the end.
+    """The text of a reply, its usage, and the name of the model that answered.
 
-    `fit` is how well the sentence it quotes fits the question, where a model can tell that itself.
+    `fit` says how well the quoted sentence fits the question; only the keyless model sets it.
     """
 
     text: str
@@ -43,7 +44,7 @@ class ModelReply:
 
 
 class Task(StrEnum):
-    """What a model may be asked beside the question itself."""
+    """What a model can be asked beside the question itself."""
 
     PLAN = "plan"
     OUTLINE = "outline"
@@ -51,26 +52,27 @@ class Task(StrEnum):
     VALUES = "values"
     REVIEW = "review"
     JUDGE = "judge"
-    AFTER = "after"
+    BACKGROUND = "after"
+    """The background jobs after an answer."""
     CONDENSE = "condense"
-    """Summing up the old steps of a conversation whose window is full."""
+    """Summarising the old steps of a conversation whose window is full."""
     REPHRASE = "rephrase"
     """Other queries where a search found little."""
     NUDGE = "nudge"
-    """Not a call: whether an answer that rests on nothing may be asked for once more."""
-    HEED = "heed"
-    """Not a call: whether notes about going in circles mean anything to it."""
+    """Not a call: whether it can be asked to go on after an answer without any evidence."""
+    FOLLOW_NOTES = "heed"
+    """Not a call: whether it understands notes, such as those about repeated calls."""
 
 
 OnText = Callable[[str | None], None]
-"""Gets what a model says, piece by piece; None says that it begins anew after a failure."""
+"""Called with each piece of a reply; None means that the reply starts over after a failure."""
 
 
 class Model(Protocol):
-    """A language model, or what speaks like one.
+    """A language model, or something that behaves like one.
 
-    `reply` gets the system prompt and the messages so far, the last one from the user; it raises
-    a `ModelError` when it fails for good, retries being its own matter.
+    `reply` gets the system prompt and the messages so far, the last one from the user. It does its
+    own retries, and raises a `ModelError` when it fails for good.
     """
 
     name: str
@@ -80,72 +82,72 @@ class Model(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         ...
 
 
 @runtime_checkable
 class Native(Model, Protocol):
-    """A model that can be offered tools as functions; what it calls comes back as tool tags."""
+    """A model with native function calling; `reply` returns its calls as tool tags."""
 
     @property
     def native(self) -> bool:
-        """Whether it should be."""
+        """Whether function calling is to be used."""
         ...
 
     def offer(
         self, system: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
     ) -> None:
-        """Let the model call these functions where it gets this system prompt.
+        """Offer these functions in calls with this system prompt.
 
-        Those `on_page` are offered from the first page on that a conversation shows.
+        `on_page` are added as soon as the conversation shows a snapshot of a page.
         """
         ...
 
 
 @runtime_checkable
 class Streaming(Model, Protocol):
-    """A model that can be heard while it speaks, or stands before one."""
+    """A model whose reply can be streamed, if `streams` is true."""
 
     streams: bool
 
     async def reply(
         self, system: str, messages: Sequence[Message], on_text: OnText | None = None
     ) -> ModelReply:
-        """Answer the last message, and pass on what is said as it comes."""
+        """Answer the last message; `on_text` is called with each piece of the reply."""
         ...
 
 
 @runtime_checkable
 class Structured(Model, Protocol):
-    """A model whose reply can be held to a JSON Schema by the server that runs it."""
+    """A model whose server can constrain the reply to a JSON Schema."""
 
     async def reply_as(
         self, system: str, messages: Sequence[Message], schema: dict[str, Any], longest: int
     ) -> ModelReply:
-        """Answer with an instance of the schema, as far as the server can, in so many tokens."""
+        """Answer with an instance of `schema`, in at most `longest` tokens."""
         ...
 
 
 def sees(model: Model) -> bool:
-    """Whether a model can be shown pictures; one that does not say cannot."""
+    """Whether a model accepts images; by default it does not."""
     return bool(getattr(model, "sees", False))
 
 
 def takes(model: Model, task: Task) -> bool:
-    """Whether a model can be asked for a task; one that does not say can for all."""
-    choosy = getattr(model, "takes", None)
-    return choosy is None or bool(choosy(task))
+    """Whether a model can be asked for a task; by default it can for all."""
+    decide = getattr(model, "takes", None)
+    return decide is None or bool(decide(task))
 
 
 def uses_native_tools(model: Model) -> TypeGuard[Native]:
-    """Whether a model is to be offered tools as functions."""
+    """Whether a model is called with native functions instead of tool tags."""
     return isinstance(model, Native) and model.native
 
 
-def guide(model: Model) -> bool:
-    """Let rules drive the loop for a model (`agent.loop.guided`); False where it knows no such."""
-    start = getattr(model, "guide", None)
+def start_guided_mode(model: Model) -> bool:
+    """Let rules drive the loop for a model (`agent.loop.guided`); False if it has no such mode."""
+    start = getattr(model, "start_guided_mode", None)
     if start is not None:
         start()
     return start is not None
@@ -154,48 +156,48 @@ def guide(model: Model) -> bool:
 async def ask_model(
     model: Model, system: str, messages: Sequence[Message], on_text: OnText | None = None
 ) -> ModelReply:
-    """Ask a model; `on_text` gets the reply piece by piece where the model can stream."""
+    """Ask a model; `on_text` gets the reply in pieces where the model can stream."""
     if isinstance(model, Streaming) and model.streams:
         return await model.reply(system, messages, on_text)
     return await model.reply(system, messages)
 
 
 class ModelWrapper:
-    """Stands before a model, with the same abilities; a base for those that change replies."""
+    """A model around another one, with the same abilities; base of those that change replies."""
 
     def __init__(self, model: Model) -> None:
         self.name = model.name
         self._model = model
 
     def takes(self, task: Task) -> bool:
-        """Whether the model takes a task."""
+        """Whether the wrapped model takes a task."""
         return takes(self._model, task)
 
     @property
     def sees(self) -> bool:
-        """Whether the model sees."""
+        """Whether the wrapped model accepts images."""
         return sees(self._model)
 
     async def aclose(self) -> None:
-        """Let go of the model's connections."""
+        """Close the connections of the wrapped model."""
         await self._model.aclose()
 
 
 class TextStream:
-    """The pieces of a reply on their way to a listener, over tries that fail and start over."""
+    """Passes the pieces of a reply to a listener; restarts when an attempt fails half way."""
 
     def __init__(self, on_text: OnText) -> None:
         self._on_text = on_text
         self._begun = False
 
     def restart(self) -> None:
-        """Start over: what was passed on so far belongs to a try that failed."""
+        """Tell the listener to discard what it got so far: that attempt failed."""
         if self._begun:
             self._on_text(None)
         self._begun = False
 
     def __call__(self, piece: str | None) -> None:
-        """Pass a piece on."""
+        """Pass on a piece; None restarts."""
         if piece is None:
             self.restart()
         elif piece:
@@ -204,17 +206,19 @@ class TextStream:
 
 
 class CallBudget(Protocol):
-    """What a call may cost: its highest price is set aside before each try."""
+    """The budget of one call: its highest price is reserved before each attempt."""
 
     def begin(self) -> int | None:
-        """Set a try's price aside; gives the tokens that its reply may have, None for no bound.
+        """Reserve the price of an attempt; returns the bound on its reply, None for none.
 
-        Raises what ends the run where the try cannot be paid for.
+        The bound is in tokens. Raises `LimitReached` where the attempt cannot be paid for.
         """
 
     def failed(self, *, billed: bool) -> None:
-        """End a try that brought no reply; one that may have been billed stays counted."""
+        """End an attempt without a reply; one that may have been billed stays counted."""
 
 
+# A context variable, so that retries and fallbacks deep inside a model reach the budget although
+# `Model.reply` has no parameter for it.
 CALL_BUDGET: ContextVar[CallBudget | None] = ContextVar("CALL_BUDGET", default=None)
-"""The budget of the call that is being made; each model that is asked begins its own tries."""
+"""The budget of the call being made; a model calls `begin` before each attempt."""

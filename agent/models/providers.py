@@ -247,7 +247,7 @@ def preload_prices(provider: str | None) -> None:
         threading.Thread(target=import_module, args=("genai_prices",), daemon=True).start()
 
 
-def priced(
+def with_price(
     usage: Usage, model: str, provider: str | None, *, asked: str = "", cache_writes: int = 0
 ) -> Usage:
     """Add the real price; 0 where the model's price is not known.

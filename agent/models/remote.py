@@ -24,7 +24,7 @@ from agent.errors import (
 )
 from agent.models.base import CALL_BUDGET, ModelReply, TextStream, Usage
 from agent.models.failures import UNREACHED, Failure, Transient, read_failure
-from agent.models.providers import preload_prices, priced
+from agent.models.providers import preload_prices, with_price
 from agent.protocol.native import with_calls
 from agent.protocol.replies import inert
 from browser.net.transport import certificates
@@ -194,7 +194,7 @@ class RemoteModel(ABC):
         if not text.strip():
             raise Transient(ModelUnavailable(f"{self.name} answered with nothing"), billed=True)
         model = completion.model or self.where.model
-        usage = priced(
+        usage = with_price(
             completion.usage,
             model,
             self.where.prices,

@@ -87,7 +87,7 @@ class ScriptedModel:
         following = self._replies[self._next : self._next + 1]
         if task is Task.NUDGE:
             return any(line.task is None for line in following)
-        return task is Task.HEED or any(line.task is task for line in following)
+        return task is Task.FOLLOW_NOTES or any(line.task is task for line in following)
 
     async def aclose(self) -> None:
         """Nothing to let go of."""

@@ -10,7 +10,7 @@ from lxml import etree
 from lxml.builder import ElementMaker  # type: ignore[import-not-found] # no stubs for it
 
 from agent.errors import NotSent
-from agent.files import write_whole, xml_text
+from agent.files import write_atomic, xml_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +48,7 @@ def add_entry(path: Path, notice: Notice) -> None:
             for old in entries[_MOST - 1 :]:
                 feed.remove(old)
             body = etree.tostring(feed, xml_declaration=True, encoding="utf-8", pretty_print=True)
-            write_whole(path, body)
+            write_atomic(path, body)
     except (OSError, Timeout) as error:
         raise NotSent(f"cannot write {path}: {error}", hint="Name a file of yours.") from error
 

@@ -13,7 +13,7 @@ from agent.guard.budget import Budget
 from agent.journal.runs import Runs
 from agent.journal.usage import BudgetLeft, Spending, budget_left
 from agent.models.base import Usage
-from agent.models.providers import find_endpoint, priced
+from agent.models.providers import find_endpoint, with_price
 from browser.net.url import host, registrable_domain
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def logged_in_sites(options: Options) -> set[str]:
-    """Name the sites that the browser begins with a login for, by cookies and storage it is given.
+    """The sites of which the browser has cookies or storage from the start (`storage_state`).
 
     Raises `UsageError` where the state cannot be read.
     """
@@ -49,7 +49,7 @@ def make_budget(options: Options, environ: Mapping[str, str]) -> Budget:
         usd,
         options.timeout,
         parts_steps=None if options.max_steps else options.effort.parts_steps,
-        tokens=options.max_tokens,
+        max_tokens=options.max_tokens,
         price=_highest_price(options, environ) if usd else None,
     )
 
@@ -59,13 +59,13 @@ EMPTY_BUDGET = 1e-9
 
 
 def spendable_usd(options: Options) -> float | None:
-    """Give what a run may spend: its own budget, or less where day or month have less left."""
+    """What a run may spend: its own budget, or less where day or month have less left."""
     limits = [usd for usd in (options.budget, remaining_budget(options).least) if usd is not None]
     return max(min(limits), EMPTY_BUDGET) if limits else None
 
 
 def remaining_budget(options: Options, spending: Spending | None = None) -> BudgetLeft:
-    """Say what is left of the budgets of the day and the month, over all runs of the folder."""
+    """What is left of the budgets of the day and the month, over all runs of the folder."""
     if options.budget_day is None and options.budget_month is None:
         return BudgetLeft(None, None)
     spending = spending or Spending(Runs(options.data))
@@ -84,7 +84,7 @@ def _highest_price(
 
     def price(tokens_in: int, tokens_out: int) -> float:
         usage = Usage(tokens_in, output_tokens=tokens_out)
-        return max(priced(usage, endpoint.model, endpoint.prices).usd for endpoint in known)
+        return max(with_price(usage, endpoint.model, endpoint.prices).usd for endpoint in known)
 
     return price if known else None
 
@@ -116,7 +116,7 @@ def load_skills(options: Options, *, config: bool) -> Sequence[Skill]:
 
 
 def memory_name(options: Options) -> str:
-    """Name the memory of the settings, so that another run can tell whether it has the same.
+    """A name for the memory of the settings, by which another run sees if it has the same.
 
     Of a database that machines share it is a hash: its address may hold a password.
     """

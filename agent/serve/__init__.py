@@ -1,1 +1,1 @@
-"""The server: runs asked for, watched and read over HTTP; a way in over `research`."""
+"""`research serve`: the web pages, the REST API and the OpenAI-compatible API over HTTP."""

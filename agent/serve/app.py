@@ -1,4 +1,4 @@
-"""The application: its routes, its headers, and serving it until it is told to stop."""
+"""The FastAPI application: its routes, error responses and security headers, and serving it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _NO_PAGE_HEADERS: Final = {
 }
 """Of what is no page, should a browser show it as one; pages have a policy of their own."""
 CLOSE_SECONDS: Final = 10
-"""For requests under way once the server is told to stop."""
+"""Grace for requests under way, once the server is to stop."""
 _ROUTES: Final = (
     run_routes,
     memory_routes,
@@ -69,10 +69,11 @@ def make_app(state: ServerState) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await state.manager.open()
+        await state.manager.open()  # processes for the first runs, before anybody asks
         yield
         await state.close()
 
+    # For the OpenAPI document alone; the handlers below make them.
     failures: dict[int | str, dict[str, Any]] = {
         code: {"model": Failed} for code in (401, 403, 404, 409, 422, 429)
     }
@@ -137,16 +138,16 @@ def with_security_headers(app: App) -> App:
 
 
 class _Server(uvicorn.Server):
-    """Lets watchers go before it waits for what is under way: they would stay for ever."""
+    """Ends the event streams before it waits for open requests: they would stay for ever."""
 
     def __init__(self, config: uvicorn.Config, closing: Callable[[], Awaitable[None]]) -> None:
         super().__init__(config)
         self._closing = closing
 
     async def shutdown(self, sockets: list[Any] | None = None) -> None:
-        await self._closing()
+        await self._closing()  # called again as the application ends, which does no harm
         await super().shutdown(sockets)
-        self._captured_signals.clear()  # it would raise them again: told to stop, it ends well
+        self._captured_signals.clear()  # uvicorn would raise them again, and exit with an error
 
 
 async def serve_app(
@@ -159,7 +160,7 @@ async def serve_app(
     ticket: str,
     ready: Callable[[str], None],
 ) -> None:
-    """Serve whoever shows the token until SIGTERM or Ctrl-C; `ready` is told the address.
+    """Serve until SIGTERM or Ctrl-C; `ready` gets the address once it can be connected to.
 
     `ticket` lets one browser in, once, by an address (`/?ticket=…`).
     `names` are hosts under which it is called beside those of loopback (`research.example.org`,
@@ -167,6 +168,7 @@ async def serve_app(
     """
     with listening_socket(port, host) as listening:
         bound_port = listening.getsockname()[1]
+        # Outermost: what is refused reaches nothing else, and has headers of its own.
         app = TokenAuth(
             with_security_headers(make_app(state)),
             token,

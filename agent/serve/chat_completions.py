@@ -23,10 +23,10 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.config import APP
-from agent.errors import InternalError, NotFound, UsageError, error_kind
+from agent.errors import InternalError, NotFound, UsageError, error_class
 from agent.journal.events import Event, read_event
 from agent.serve.run_manager import ActiveRun
-from agent.serve.server_state import ServerState, State
+from agent.serve.server_state import ServerState, StateDep
 from agent.types import Report
 
 MODELS: Final[dict[str, dict[str, Any]]] = {
@@ -37,7 +37,7 @@ MODELS: Final[dict[str, dict[str, Any]]] = {
 }
 """What a client can name, and the settings that it stands for."""
 SAVE_POLL_SECONDS: Final = 0.02
-"""Between two looks whether a report that was told is on disk, too."""
+"""Between two looks for the report on disk, after its event."""
 _MARKER: Final = re.compile(r"\[(\d{1,3})\]")
 _WORD: Final = re.compile(r"\S*\s*")
 _SOURCES: Final = "\n\nSources:\n"
@@ -112,7 +112,7 @@ def _model_row(name: str) -> dict[str, Any]:
 
 
 @chat_routes.post("/chat/completions", response_class=Response, responses=_ANSWERS)
-async def complete(state: State, form: ChatForm) -> Response:
+async def complete(state: StateDep, form: ChatForm) -> Response:
     """Research the last message of the person; with `stream` as server-sent events."""
     run = await _start(state, form)
     if form.stream:
@@ -126,7 +126,7 @@ async def complete(state: State, form: ChatForm) -> Response:
         raise
     assert report is not None, "the events end with it"
     if report.error is not None:
-        raise error_kind(report.error.type)(report.error.message, hint=report.error.hint)
+        raise error_class(report.error.type)(report.error.message, hint=report.error.hint)
     body = _completion(report, form.model)
     return Response(json.dumps(body, ensure_ascii=False), media_type="application/json")
 
@@ -141,6 +141,7 @@ async def _start(state: ServerState, form: ChatForm) -> ActiveRun:
         raise UsageError("the last message is no question of a person")
     *before, last = turns
     flags = dict(MODELS[name])
+    # Some clients send several, or an empty one.
     system = [m.text for m in form.messages if m.role in ("system", "developer") and m.text.strip()]
     if system:
         flags["instruction"] = "\n".join(system)
@@ -150,7 +151,8 @@ async def _start(state: ServerState, form: ChatForm) -> ActiveRun:
 
 
 def _session_of(state: ServerState, messages: list[ChatMessage]) -> str:
-    """Name the conversation of messages; one that is not ours is kept in memory first."""
+    """The session that messages belong to; turns of one that is not ours are saved first."""
+    # The library knows our answers, without the list of sources that `_content` adds.
     answers = [message.text for message in messages if message.role == "assistant"]
     if answers:
         answer = _SOURCES_BELOW.split(answers[-1])[0].strip()
@@ -197,7 +199,7 @@ def _content(report: Report) -> str:
 
 
 def _annotations(report: Report) -> list[dict[str, Any]]:
-    """Say of each marker of the answer where in the content it stands, and what it cites."""
+    """The place in the content and the source of each marker of the answer."""
     sources = {source.n: source for source in report.sources}
     return [
         {

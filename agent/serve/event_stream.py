@@ -98,6 +98,7 @@ class EventStream:
         self._wake()
 
     def _wake(self) -> None:
+        # A new event each time: who comes back from sending waits for what comes from then on.
         self._grown.set()
         self._grown = asyncio.Event()
 
@@ -120,6 +121,7 @@ class EventStream:
     async def frames(self, after: int = -1) -> AsyncIterator[Frame | None]:
         """Yield each event behind `after` once, until the run is over; None for a long silence."""
         self.watchers += 1
+        # One task for all watchers; it ends with the last of them.
         if self._polling is None or self._polling.done():
             self._polling = asyncio.create_task(self._poll())
         try:

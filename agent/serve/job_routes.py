@@ -9,7 +9,7 @@ from fastapi import Path as PathParam
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from agent.serve.schemas import Done, Words
-from agent.serve.server_state import JobStores, OpenJobs
+from agent.serve.server_state import JobsDep, JobStores
 
 JobId = Annotated[str, PathParam(pattern=r"^[^\x00-\x1f/]{1,200}$", description="Its id.")]
 Name = Annotated[str, PathParam(pattern=r"^[^\x00-\x1f/]{1,200}$", description="Its name.")]
@@ -80,41 +80,41 @@ queue_routes = APIRouter(prefix="/api/queue", tags=["queue"])
 
 
 @queue_routes.get("")
-def list_jobs(stores: OpenJobs) -> QueueState:
+def list_jobs(stores: JobsDep) -> QueueState:
     """List the jobs, newest first."""
     rows = [_row(job) for job in stores.jobs.list(limit=JOBS_LISTED)]
     return QueueState(jobs=rows, paused=stores.jobs.paused, workers=list(stores.jobs.workers()))
 
 
 @queue_routes.post("", status_code=201)
-def add_job(stores: OpenJobs, form: JobForm) -> dict[str, Any]:
+def add_job(stores: JobsDep, form: JobForm) -> dict[str, Any]:
     """Add a question; `research worker` answers it."""
     return _row(stores.jobs.add(**form.model_dump(), **stores.flags))
 
 
 @queue_routes.post("/pause")
-def pause_queue(stores: OpenJobs) -> Done:
+def pause_queue(stores: JobsDep) -> Done:
     """Begin no more jobs."""
     stores.jobs.pause()
     return Done()
 
 
 @queue_routes.post("/resume")
-def resume_queue(stores: OpenJobs) -> Done:
+def resume_queue(stores: JobsDep) -> Done:
     """Begin jobs again."""
     stores.jobs.resume()
     return Done()
 
 
 @queue_routes.post("/{job}/cancel")
-def cancel_job(stores: OpenJobs, job: JobId) -> Done:
+def cancel_job(stores: JobsDep, job: JobId) -> Done:
     """Cancel a job, one that runs too."""
     stores.jobs.cancel(job)
     return Done()
 
 
 @queue_routes.post("/{job}/retry")
-def retry_job(stores: OpenJobs, job: JobId) -> Done:
+def retry_job(stores: JobsDep, job: JobId) -> Done:
     """Try a job again that has ended without an answer."""
     stores.jobs.retry(job)
     return Done()
@@ -124,13 +124,13 @@ schedule_routes = APIRouter(prefix="/api/schedules", tags=["schedules"])
 
 
 @schedule_routes.get("")
-def list_schedules(stores: OpenJobs) -> list[dict[str, Any]]:
+def list_schedules(stores: JobsDep) -> list[dict[str, Any]]:
     """List the questions that come back, with when they come next."""
     return [_row(schedule) for schedule in stores.schedules.all()]
 
 
 @schedule_routes.post("", status_code=201)
-def add_schedule(stores: OpenJobs, form: ScheduleForm) -> dict[str, Any]:
+def add_schedule(stores: JobsDep, form: ScheduleForm) -> dict[str, Any]:
     """Have a question asked again and again, or once later; `research worker` fires it."""
     return _row(stores.schedules.add(**form.model_dump(), **stores.flags))
 
@@ -139,7 +139,7 @@ monitor_routes = APIRouter(prefix="/api/monitors", tags=["monitors"])
 
 
 @monitor_routes.get("")
-def list_monitors(stores: OpenJobs) -> list[dict[str, Any]]:
+def list_monitors(stores: JobsDep) -> list[dict[str, Any]]:
     """List what is watched, each with its last changes as diffs."""
     return [
         _monitor_row(stores, monitor, changes=CHANGES_LISTED) for monitor in stores.monitors.all()
@@ -147,13 +147,13 @@ def list_monitors(stores: OpenJobs) -> list[dict[str, Any]]:
 
 
 @monitor_routes.post("", status_code=201)
-def add_monitor(stores: OpenJobs, form: MonitorForm) -> dict[str, Any]:
+def add_monitor(stores: JobsDep, form: MonitorForm) -> dict[str, Any]:
     """Watch a page or an answer; `research worker` looks."""
     return _monitor_row(stores, stores.monitors.add(**form.model_dump(), **stores.flags))
 
 
 @monitor_routes.get("/{name}")
-def show_monitor(stores: OpenJobs, name: Name) -> dict[str, Any]:
+def show_monitor(stores: JobsDep, name: Name) -> dict[str, Any]:
     """Give a monitor with all its changes, the newest first."""
     return _monitor_row(stores, stores.monitors.find(name))
 
@@ -171,12 +171,12 @@ def _add_run_and_remove(routes: APIRouter, kind: str, removes: str) -> None:
     """Add what is the same of `schedules` and `monitors`, which `kind` names."""
 
     @routes.post("/{name}/run", status_code=201)
-    def run_now(stores: OpenJobs, name: Name) -> dict[str, Any]:
+    def run_now(stores: JobsDep, name: Name) -> dict[str, Any]:
         """Put it on the queue now, whatever its times say; gives the job."""
         return _row(getattr(stores, kind).run(name))
 
     @routes.delete("/{name}", description=removes)
-    def remove(stores: OpenJobs, name: Name) -> Done:
+    def remove(stores: JobsDep, name: Name) -> Done:
         getattr(stores, kind).remove(name)
         return Done()
 

@@ -14,7 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from agent.errors import ResearchError, UsageError
-from agent.files import write_whole
+from agent.files import write_atomic
 from agent.journal.events import read_event
 from agent.serve.schemas import RunState
 from browser.text.words import words
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 VERSION: Final = 2
-"""Of the tables; an index of another version is made anew."""
+"""Of the tables; an index of another version is built again."""
 LONGEST_TAG: Final = 40
 MOST_TAGS: Final = 20
 _TABLES: Final = """
@@ -60,6 +60,7 @@ class Library:
         self, query: str = "", tag: str = "", session: str = "", *, limit: int = 50, skip: int = 0
     ) -> list[RunState]:
         """Find runs, best first where words are searched for, else newest first."""
+        # Quoted, no word is an operator of FTS5; with a star it finds what begins so.
         wanted = " ".join(f'"{word}"*' for word in words(query))
         if query.strip() and not wanted:
             return []
@@ -83,12 +84,13 @@ class Library:
     def one(self, folder: RunFolder) -> RunState:
         """Describe one run."""
         with self._index() as index:
+            # It may be new, or have changed since the index was last refreshed.
             self._add(index, folder, _stamp(folder))
             sql = f"select {_COLUMNS}, '' as found from run where id = ?"  # noqa: S608 - as above
             return _run_state(index.execute(sql, [folder.id]).fetchone())
 
     def session_of_answer(self, answer: str) -> str:
-        """Name the conversation in which this answer was given last; empty where none was."""
+        """The session in which this answer was given last; empty where it never was."""
         with self._index() as index:
             self._refresh(index)
             row = index.execute(
@@ -112,12 +114,13 @@ class Library:
         cleaned = tuple(dict.fromkeys(" ".join(tag.split()) for tag in tags if tag.strip()))
         if len(cleaned) > MOST_TAGS or any(len(tag) > LONGEST_TAG for tag in cleaned):
             raise UsageError(f"a run has {MOST_TAGS} tags of {LONGEST_TAG} characters at most")
-        write_whole(_tags_file(folder), json.dumps(cleaned).encode(), private=True)
+        write_atomic(_tags_file(folder), json.dumps(cleaned).encode(), private=True)
         return cleaned
 
     @contextmanager
     def _index(self) -> Iterator[sqlite3.Connection]:
         """Open the index for the length of a block, and commit what is done there."""
+        # One at a time: two that refresh it would do the same work, and wait on each other.
         with self._lock, closing(sqlite3.connect(self._path, timeout=30)) as index, index:
             index.row_factory = sqlite3.Row
             if index.execute("pragma user_version").fetchone()[0] != VERSION:
@@ -177,7 +180,7 @@ def _run_state(row: sqlite3.Row) -> RunState:
 
 
 def _split_snippet(snippet: str) -> list[tuple[str, bool]]:
-    """Split a snippet into what was searched for and what stands around it."""
+    """Split a snippet into pieces of text, each with whether it matched the query."""
     pieces: list[tuple[str, bool]] = []
     for part in snippet.split(_HIT_START):
         hit, ended, rest = part.partition(_HIT_END)

@@ -12,7 +12,7 @@ from agent.memory.kinds import INTERNAL
 from agent.memory.memory_api import Memory
 from agent.memory.memory_types import Hit
 from agent.serve.schemas import Done, MemoryGraph, MemoryRow, RememberForm
-from agent.serve.server_state import Limit, MemoryStore
+from agent.serve.server_state import Limit, MemoryDep
 
 Id = Annotated[int, PathParam(ge=1, le=2**62)]
 memory_routes = APIRouter(prefix="/api/memory", tags=["memory"])
@@ -20,7 +20,7 @@ memory_routes = APIRouter(prefix="/api/memory", tags=["memory"])
 
 @memory_routes.get("")
 def listed(
-    memory: MemoryStore,
+    memory: MemoryDep,
     q: Annotated[str, Query(max_length=400)] = "",
     kind: Annotated[str, Query(max_length=40)] = "",
     limit: Limit = 50,
@@ -30,34 +30,34 @@ def listed(
 
 
 @memory_routes.get("/graph")
-def graph(memory: MemoryStore) -> MemoryGraph:
+def graph(memory: MemoryDep) -> MemoryGraph:
     """Give the memories that have the most links, and the links among them."""
     found = memory.graph()
     return MemoryGraph(memories=[*map(memory_row, found.memories)], links=list(found.links))
 
 
 @memory_routes.post("", status_code=201)
-def remember(memory: MemoryStore, form: RememberForm) -> Done:
+def remember(memory: MemoryDep, form: RememberForm) -> Done:
     """Keep a value under a key."""
     memory.remember(form.key, form.value)
     return Done()
 
 
 @memory_routes.get("/{number}")
-def one(memory: MemoryStore, number: Id) -> MemoryRow:
+def one(memory: MemoryDep, number: Id) -> MemoryRow:
     """Give one memory whole."""
     return memory_row(_find(memory, number))
 
 
 @memory_routes.delete("/{number}")
-def forget(memory: MemoryStore, number: Id) -> Done:
+def forget(memory: MemoryDep, number: Id) -> Done:
     """Forget a memory for good."""
     memory.delete([_find(memory, number, own=True).id])
     return Done()
 
 
 @memory_routes.post("/{number}/trust")
-def trust(memory: MemoryStore, number: Id) -> Done:
+def trust(memory: MemoryDep, number: Id) -> Done:
     """Take a memory for the person's own word."""
     memory.trust(_find(memory, number, own=True).id)
     return Done()

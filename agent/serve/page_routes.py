@@ -27,7 +27,7 @@ from agent.serve.memory_routes import search_memory
 from agent.serve.saved_page import POLICY as SAVED_POLICY
 from agent.serve.saved_page import saved_body
 from agent.serve.schemas import RunState
-from agent.serve.server_state import Limit, Run, RunName, ServerState, State
+from agent.serve.server_state import FolderDep, Limit, RunName, ServerState, StateDep
 
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
@@ -46,7 +46,7 @@ page_routes = APIRouter(include_in_schema=False)
 
 
 @page_routes.get("/")
-def ask(state: State) -> Response:
+def ask(state: StateDep) -> Response:
     """Ask, and see what was asked last."""
     return _page(state, "ask.html", "ask", runs=_search(state, limit=6))
 
@@ -54,6 +54,7 @@ def ask(state: State) -> Response:
 @page_routes.get("/static/{name}")
 def static(name: str) -> Response:
     """Give style, script and sign."""
+    # By name, never by path: nothing else of the packages can be asked for.
     if name not in _STATIC:
         raise NotFound("no such file")
     package, media_type = _STATIC[name]
@@ -62,7 +63,7 @@ def static(name: str) -> Response:
 
 
 @page_routes.get("/runs/{run}")
-def one(state: State, folder: Run) -> Response:
+def one(state: StateDep, folder: FolderDep) -> Response:
     """Watch a run, or read its report."""
     run = state.current(state.library.one(folder))
     thread = _search(state, session=run.session, limit=30)[::-1]
@@ -70,13 +71,13 @@ def one(state: State, folder: Run) -> Response:
 
 
 @page_routes.get("/runs/{run}/parts")
-def parts(folder: Run) -> Response:
+def parts(folder: FolderDep) -> Response:
     """Give the report alone, for a page that watched the run."""
     return _html(_report(folder))
 
 
 @page_routes.get("/runs/{run}/saved/{n}")
-def saved(run: RunName, folder: Run, n: int) -> Response:
+def saved(run: RunName, folder: FolderDep, n: int) -> Response:
     """Give a source as it was saved, for a sandboxed frame."""
     record = FinishedRun.read(folder.path)
     source = next((s for s in record.report.sources if s.n == n), None)
@@ -89,7 +90,7 @@ def saved(run: RunName, folder: Run, n: int) -> Response:
 
 @page_routes.get("/library")
 def library(
-    state: State,
+    state: StateDep,
     q: Annotated[str, Query(max_length=400)] = "",
     tag: Annotated[str, Query(max_length=40)] = "",
     skip: Annotated[int, Query(ge=0, le=10**6)] = 0,
@@ -102,14 +103,14 @@ def library(
 
 
 @page_routes.get("/diff/{run}/{other}")
-def diff(state: State, folder: Run, other: RunName) -> Response:
+def diff(state: StateDep, folder: FolderDep, other: RunName) -> Response:
     """Show two runs side by side."""
     return _page(state, "diff.html", "library", diff=compare(folder, state.find(other)))
 
 
 @page_routes.get("/memory")
 def memory(
-    state: State,
+    state: StateDep,
     q: Annotated[str, Query(max_length=400)] = "",
     kind: Annotated[str, Query(max_length=40)] = "",
     limit: Limit = PAGE_SIZE,
@@ -123,7 +124,7 @@ def memory(
 
 
 @page_routes.get("/jobs")
-def jobs(state: State) -> Response:
+def jobs(state: StateDep) -> Response:
     """Show the queue, what comes back, and what is watched."""
     try:
         stores = state.jobs()
@@ -138,7 +139,7 @@ def jobs(state: State) -> Response:
 
 
 @page_routes.get("/settings")
-def settings(state: State) -> Response:
+def settings(state: StateDep) -> Response:
     """Show what the server was started with."""
     options = state.options.model_dump(mode="json", exclude_defaults=True)
     shown = {name: json.dumps(value, ensure_ascii=False) for name, value in options.items()}
@@ -146,13 +147,13 @@ def settings(state: State) -> Response:
 
 
 @page_routes.get("/settings/doctor")
-async def doctor(state: State) -> list[dict[str, Any]]:
+async def doctor(state: StateDep) -> list[dict[str, Any]]:
     """Look what is there and what can be reached."""
     return await state.doctor()
 
 
 @page_routes.get("/style")
-def style(state: State) -> Response:
+def style(state: StateDep) -> Response:
     """Show type, space and colour."""
     return _page(state, "style.html", "style", verdicts=[str(v) for v in VERDICT_LABELS.values()])
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.errors import InternalError, ResearchError, UsageError, error_kind
+from agent.errors import InternalError, ResearchError, UsageError, error_class
 from agent.journal.runs import Runs
 from agent.serve.event_stream import EventStream
 from agent.serve.worker_connection import WorkerConnection
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from agent.journal.runs import RunFolder
 
 STOP_SECONDS: Final = 8.0
-"""A run that is told to stop closes its browser and writes its end; what takes longer is killed."""
+"""A run that is to stop closes its browser and writes its end; what takes longer is killed."""
 LOOK_SECONDS: Final = 30.0
 """A page that is loading answers when it is done; one that hangs does not."""
 _WORKER: Final = "agent.serve.run_worker"
@@ -35,7 +35,7 @@ SPARE: Final = 2
 
 
 class Busy(ResearchError):
-    """As many runs are at work as may be."""
+    """As many runs are at work as `at_once` allows."""
 
     hint = "Wait until one ends, stop one, or raise --at-once."
 
@@ -52,11 +52,16 @@ class ActiveRun:
     started: asyncio.Event = field(default_factory=asyncio.Event)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def look(self, *, refs: bool = False, act: Mapping[str, Any] | None = None) -> Any:
-        """Have a picture taken of the open page, after acting there by hand where that is asked."""
+    async def look(
+        self, *, refs: bool = False, act: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Take a picture of the open page; with `act`, after a person's click or key there."""
         try:
             async with asyncio.timeout(LOOK_SECONDS):
-                return await self.connection.request(look={"refs": refs, "act": act})
+                seen: dict[str, Any] = await self.connection.request(
+                    look={"refs": refs, "act": act}
+                )
+                return seen
         except TimeoutError:
             return {"error": "the page does not answer"}
         except ConnectionError:
@@ -98,7 +103,7 @@ class RunManager:
     async def _fork(self) -> ActiveRun:
         """Start a process that waits for its run."""
         ours, theirs = socket.socketpair()
-        with theirs:
+        with theirs:  # the worker has a copy: when that is closed, too, our end sees it
             process = self._context.Process(target=_work, args=(theirs,))
             await asyncio.to_thread(process.start)
         return ActiveRun(process, await WorkerConnection.open(ours))
@@ -106,10 +111,11 @@ class RunManager:
     async def close(self) -> None:
         """Stop what is at work: each run leaves its record behind, and can be resumed."""
         self._closed = True
-        for run in self._spare:
-            run.connection.close()
+        # First, so that a server that is to stop does not wait for its watchers.
         for stream in self._streams.values():
             stream.close()
+        for run in self._spare:
+            run.connection.close()
         for run in list(self.active.values()):
             run.connection.send(stop=True)
         if self._following:
@@ -120,13 +126,14 @@ class RunManager:
     async def start(
         self, question: str, flags: Mapping[str, Any], *, attended: bool = False
     ) -> ActiveRun:
-        """Start a run; gives it once it has its id. Raises what `research` refuses it with.
+        """Start a run; returns once it has its id. Raises what `research` refuses it with.
 
         `attended` says that a person follows it, who is asked and shown its page. Raises `Busy`.
         """
         if not question.strip():
             raise UsageError("the question is empty")
-        return await self._launch(question, None, {**self._flags, **flags}, attended)
+        flags = {**self._flags, **flags}
+        return await self._launch(question=question, resume="", flags=flags, attended=attended)
 
     async def resume(
         self, folder: RunFolder, flags: Mapping[str, Any], *, attended: bool = False
@@ -134,22 +141,19 @@ class RunManager:
         """Go on with a run that was cut off; raises `UsageError` where it came to its end."""
         if folder.id in self.active:
             raise UsageError(f"{folder.id} is at work")
+        # Its record has the other flags, which hold again.
         flags = {"data_dir": self._flags["data_dir"], **flags}
-        return await self._launch("", folder.id, flags, attended)
+        return await self._launch(question="", resume=folder.id, flags=flags, attended=attended)
 
-    async def _launch(
-        self,
-        question: str,
-        resume: str | None,
-        flags: Mapping[str, Any],
-        attended: bool,  # noqa: FBT001 - a field of the job
-    ) -> ActiveRun:
+    async def _launch(self, **job: Any) -> ActiveRun:
+        """Send a job to a process; returns once the run has written its first event."""
+        # Not `active`: a run that begins has no id yet, and one that ends holds its memory still.
         if len(self._following) >= self._at_once:
             raise Busy(f"{self._at_once} runs are at work, which is all that may be")
         run = self._spare.pop() if self._spare else await self._fork()
-        run.connection.send(question=question, resume=resume, attended=attended, flags=flags)
-        if resume:
-            self._register(run, resume)
+        run.connection.send(**job)
+        if job["resume"]:
+            self._register(run, job["resume"])
         following = asyncio.create_task(self._follow(run))
         self._following.add(following)
         following.add_done_callback(self._following.discard)
@@ -173,7 +177,7 @@ class RunManager:
                 self._receive(run, message)
         finally:
             run.questions.clear()
-            run.connection.close()
+            run.connection.close()  # also where a message could not be read
             run.started.set()
             run.ended.set()
             if self.active.get(run.id) is run:
@@ -183,7 +187,7 @@ class RunManager:
                 stream.finish()
 
     def _receive(self, run: ActiveRun, message: dict[str, Any]) -> None:
-        stream = self._streams.get(run.id)  # None where nobody watches
+        stream = self._streams.get(run.id)  # none where nobody watches
         passing: dict[str, Any] | None = None
         match message:
             case {"run": name} if not run.id:
@@ -203,7 +207,7 @@ class RunManager:
             case {"unread": hints}:
                 passing = {"type": "hint.unread", "data": {"hints": hints}}
             case {"refused": error}:
-                run.refusal = error_kind(error["type"])(error["message"], hint=error["hint"])
+                run.refusal = error_class(error["type"])(error["message"], hint=error["hint"])
         if stream and passing:
             stream.add_passing(**passing)
 

@@ -32,7 +32,7 @@ from agent.serve.schemas import (
     RunState,
     TagsForm,
 )
-from agent.serve.server_state import AtWork, Limit, Run, RunName, State
+from agent.serve.server_state import ActiveDep, FolderDep, Limit, RunName, StateDep
 
 Responses = dict[int | str, dict[str, Any]]
 _JSON: Responses = {200: {"content": {"application/json": {}}}}
@@ -46,14 +46,14 @@ run_routes = APIRouter(prefix="/api", tags=["runs"])
 
 
 @run_routes.post("/runs", status_code=201)
-async def ask(state: State, form: AskForm, response: Response) -> Begun:
+async def ask(state: StateDep, form: AskForm, response: Response) -> Begun:
     """Ask a question; the run goes on whoever watches."""
     return _begun(await state.ask(form), response)
 
 
 @run_routes.get("/runs")
 def runs(
-    state: State,
+    state: StateDep,
     q: Annotated[str, Query(max_length=400)] = "",
     tag: Annotated[str, Query(max_length=40)] = "",
     session: Annotated[str, Query(max_length=200)] = "",
@@ -65,15 +65,15 @@ def runs(
 
 
 @run_routes.get("/runs/{run}/report", response_class=Response, responses=_JSON)
-def report(folder: Run) -> Response:
+def report(folder: FolderDep) -> Response:
     """Give the report as `research show --json` prints it, to the byte."""
     return Response(f"{report_of(folder).to_json()}\n", media_type="application/json")
 
 
 @run_routes.get("/runs/{run}/events", response_class=Response, responses=_EVENTS)
 async def events(
-    state: State,
-    folder: Run,
+    state: StateDep,
+    folder: FolderDep,
     after: Annotated[int, Query(ge=-1, le=2**62)] = -1,
     last_event_id: Annotated[str | None, Header(max_length=20)] = None,
 ) -> Response:
@@ -93,34 +93,34 @@ async def events(
 
 
 @run_routes.post("/runs/{run}/stop")
-async def stop(state: State, active: AtWork) -> Done:
+async def stop(state: StateDep, active: ActiveDep) -> Done:
     """Stop a run: it answers from what is known, and can be resumed."""
     await state.manager.stop(active)
     return Done()
 
 
 @run_routes.post("/runs/{run}/resume", status_code=201)
-async def resume(state: State, folder: Run, form: ResumeForm, response: Response) -> Begun:
+async def resume(state: StateDep, folder: FolderDep, form: ResumeForm, response: Response) -> Begun:
     """Go on with a run that was stopped or cut off, or whose limit was reached."""
     limits = form.model_dump(exclude={"attended"}, exclude_none=True)
     return _begun(await state.manager.resume(folder, limits, attended=form.attended), response)
 
 
 @run_routes.post("/runs/{run}/again", status_code=201)
-async def again(state: State, folder: Run, response: Response) -> Begun:
+async def again(state: StateDep, folder: FolderDep, response: Response) -> Begun:
     """Ask the same question again, as a run of its own; `diff` then tells what changed."""
     return _begun(await state.ask_again(folder), response)
 
 
 @run_routes.post("/runs/{run}/hint")
-async def hint(active: AtWork, form: HintForm) -> Done:
+async def hint(active: ActiveDep, form: HintForm) -> Done:
     """Say something to the model of a run that is at work."""
     active.connection.send(hint=form.hint)
     return Done()
 
 
 @run_routes.post("/runs/{run}/answer")
-async def answer(run: RunName, active: AtWork, form: AnswerForm) -> Done:
+async def answer(run: RunName, active: ActiveDep, form: AnswerForm) -> Done:
     """Answer what a run asks."""
     if form.n not in active.questions:
         raise NotFound(f"{run} does not ask that any more")
@@ -129,21 +129,19 @@ async def answer(run: RunName, active: AtWork, form: AnswerForm) -> Done:
 
 
 @run_routes.get("/runs/{run}/look")
-async def look(active: AtWork, refs: bool = False) -> dict[str, Any]:  # noqa: FBT001, FBT002 - a query
+async def look(active: ActiveDep, refs: bool = False) -> dict[str, Any]:  # noqa: FBT001, FBT002 - a query
     """Take a picture of the page that a run has open, with the refs drawn on it if asked."""
-    picture: dict[str, Any] = await active.look(refs=refs)
-    return picture
+    return await active.look(refs=refs)
 
 
 @run_routes.post("/runs/{run}/act")
-async def act(active: AtWork, form: ActForm) -> dict[str, Any]:
+async def act(active: ActiveDep, form: ActForm) -> dict[str, Any]:
     """Do something by hand in the page that a run has open; gives the picture afterwards."""
-    picture: dict[str, Any] = await active.look(act=form.model_dump())
-    return picture
+    return await active.look(act=form.model_dump())
 
 
 @run_routes.get("/runs/{run}/pictures/{digest}", response_class=Response, responses=_PICTURE)
-def picture(state: State, run: RunName, digest: Hex) -> Response:
+def picture(state: StateDep, run: RunName, digest: Hex) -> Response:
     """Give a picture that a run recorded."""
     try:
         body = state.find(run).blob(digest)
@@ -157,7 +155,7 @@ def picture(state: State, run: RunName, digest: Hex) -> Response:
 
 
 @run_routes.get("/runs/{run}/export", response_class=Response, responses=_FILE)
-def export(folder: Run, form: Annotated[str, Query(max_length=30)] = ".md") -> Response:
+def export(folder: FolderDep, form: Annotated[str, Query(max_length=30)] = ".md") -> Response:
     """Write a run as `.md`, `.html`, `.pdf`, `.docx`, `.bib`, `.zip` and more."""
     write = writer(Path(f"x{form}")) if form in FORMATS else None
     if write is None:
@@ -168,19 +166,19 @@ def export(folder: Run, form: Annotated[str, Query(max_length=30)] = ".md") -> R
 
 
 @run_routes.get("/runs/{run}/diff/{other}")
-def diff(state: State, run: RunName, other: RunName) -> dict[str, Any]:
+def diff(state: StateDep, run: RunName, other: RunName) -> dict[str, Any]:
     """Hold two runs against each other: answers, sources, steps."""
     return asdict(compare(state.find(run), state.find(other)))
 
 
 @run_routes.put("/runs/{run}/tags")
-def tag(state: State, folder: Run, form: TagsForm) -> TagsForm:
+def tag(state: StateDep, folder: FolderDep, form: TagsForm) -> TagsForm:
     """Give a run these tags in place of those it has."""
     return TagsForm(tags=list(state.library.tag(folder, form.tags)))
 
 
 @run_routes.delete("/runs/{run}")
-async def remove(state: State, folder: Run) -> Done:
+async def remove(state: StateDep, folder: FolderDep) -> Done:
     """Delete a run with all its pages, for good."""
     if active := state.manager.active.get(folder.id):
         if not folder.report.is_file():
@@ -191,13 +189,13 @@ async def remove(state: State, folder: Run) -> Done:
 
 
 @run_routes.get("/runs/{run}")
-def one(state: State, folder: Run) -> RunState:
+def one(state: StateDep, folder: FolderDep) -> RunState:
     """Say how a run stands."""
     return state.current(state.library.one(folder))
 
 
 @run_routes.get("/usage")
-def used(state: State) -> list[dict[str, Any]]:
+def used(state: StateDep) -> list[dict[str, Any]]:
     """Add up calls, tokens and dollars by day and model."""
     return [asdict(row) for row in usage_rows(state.manager.runs)]
 

@@ -66,9 +66,9 @@ class RunWorker:
         self._looks: set[asyncio.Task[None]] = set()  # held, or they would be collected
 
     async def run(self, messages: AsyncIterator[dict[str, Any]]) -> None:
-        """Research to the end while `messages` are obeyed; they may stop it."""
+        """Research to the end while `messages` are handled; one may stop it."""
         run = asyncio.ensure_future(self._research())
-        obeying = asyncio.create_task(self._obey(messages, run))
+        handling = asyncio.create_task(self._handle(messages, run))
         try:
             await run
             if self._context is not None and self._context.hints:
@@ -77,13 +77,13 @@ class RunWorker:
             refused = {"type": type(error).__name__, "message": str(error), "hint": error.hint}
             self._connection.send(refused=refused)
         finally:
-            obeying.cancel()
+            handling.cancel()
             with suppress(ConnectionError):  # a server that was killed hears nothing any more
                 await self._connection.drain()
 
     def _research(self) -> Coroutine[Any, Any, Report]:
         job, flags = self._job, self._job["flags"]
-        hooks: dict[str, Any] = {"on_event": self._on_event, "opened": self._opened}
+        hooks: dict[str, Any] = {"on_event": self._on_event, "opened": self._on_open}
         if job["attended"]:
             hooks |= {"approve": self._approve, "ask": self._ask}
         if job["resume"]:
@@ -92,7 +92,7 @@ class RunWorker:
         return research(job["question"], config=True, **hooks, **flags)
 
     def _on_event(self, event: Event) -> None:
-        """Tell of an event; those that the journal keeps the server reads there."""
+        """Send an event that the journal does not keep; the others the server reads there."""
         if event.type in PASSING:
             delta = {"type": event.type, "place": event.place, "data": event.data}
             self._connection.send(delta=delta)
@@ -101,11 +101,11 @@ class RunWorker:
             self._connection.send(run=event.data.get("run", ""))
         self._connection.send(wrote=event.seq)
 
-    def _opened(self, context: ToolContext) -> None:
+    def _on_open(self, context: ToolContext) -> None:
         """Keep the tools' context; a person who sees the page in the view can act there."""
         self._context = context
         if self._job["attended"] and context.web is not None:
-            context.web.in_sight = True
+            context.web.is_visible = True
 
     async def _approve(self, effect: str) -> bool | str:
         answer = await self._connection.request(question={"kind": "approve", "what": effect})
@@ -115,7 +115,7 @@ class RunWorker:
         answer = await self._connection.request(question={"kind": "ask", "what": question})
         return str(answer)
 
-    async def _obey(
+    async def _handle(
         self, messages: AsyncIterator[dict[str, Any]], run: asyncio.Future[Report]
     ) -> None:
         async for message in messages:
@@ -130,7 +130,7 @@ class RunWorker:
         run.cancel()
 
     async def _look(self, number: int, *, refs: bool, act: dict[str, Any] | None) -> None:
-        """Reply with a picture of the open page, after acting there by hand if that is asked."""
+        """Reply with a picture of the open page; with `act`, after a person's act there."""
         tab: Tab | None = self._context.web.tab if self._context and self._context.web else None
         try:
             if tab is None:
@@ -144,7 +144,7 @@ class RunWorker:
 
 
 async def picture_of(tab: Tab, *, refs: bool) -> dict[str, Any]:
-    """Take a picture of what is in view, with the refs drawn on it where that is asked for."""
+    """A screenshot of what is in view as JSON, with `refs` drawn on it."""
     if refs:
         picture = (await tab.marked_pictures())[0]
     else:

@@ -37,7 +37,7 @@ _REMOVED: Final = set(
 )
 _NOT_XML: Final = re.compile("[\ud800-\udfff\ufffe\uffff]")
 MAX_HTML_BYTES: Final = 3 * 2**20
-"""What is longer is shown as its text: it would be laid out for too long."""
+"""A longer page is shown as text: a browser takes too long to lay it out."""
 
 
 def saved_body(record: FinishedRun, source: ReportSource) -> Markup:

@@ -32,7 +32,7 @@ _ASKED_AGAIN: Final = (
     "depth", "report", "site", "since", "lang", "budget", "timeout", "max_steps", "max_sources",
     "schema", "corpus",
 )  # fmt: skip
-"""Settings of a run that hold for its question when it is asked again."""
+"""Settings of a run that are kept when its question is asked again."""
 
 
 class JobStores(NamedTuple):
@@ -50,9 +50,9 @@ class JobStores(NamedTuple):
 class ServerState:
     """Runs, library, memory and jobs of a server, and the settings it was started with.
 
-    `flags` are those of its runs; `folder` among them names folders that may be asked.
-    `event_lines` puts an event into words for who waits, `doctor` finds what `research doctor`
-    does (name, well, seen, mend), `open_jobs` opens the jobs.
+    `flags` are those of its runs; `folder` among them lists folders that questions may search.
+    `event_lines` turns an event into lines of progress, `doctor` returns the rows of
+    `research doctor` (name, well, seen, mend), `open_jobs` opens the job store.
     """
 
     def __init__(
@@ -113,6 +113,7 @@ class ServerState:
     def find(self, name: str) -> RunFolder:
         """Find a run by its whole id, or `last`; raises `NotFound`."""
         path = self.manager.runs.root / name
+        # Whole ids only, unlike in the shell: an address must not come to mean another run.
         if (path / "journal.jsonl").is_file():
             return RunFolder(path)
         if name == "last":
@@ -147,7 +148,7 @@ class ServerState:
         )
 
     async def ask_again(self, folder: RunFolder) -> ActiveRun:
-        """Start a run with the question of another, as it was asked."""
+        """Start a run with the question and settings of another."""
         start = await asyncio.to_thread(start_of, folder)
         options = start.get("options") or {}
         flags = {n: options[n] for n in _ASKED_AGAIN if options.get(n) not in (None, [], False)}
@@ -169,38 +170,38 @@ async def _state(request: Request) -> ServerState:
     return state
 
 
-State = Annotated[ServerState, Depends(_state)]
+StateDep = Annotated[ServerState, Depends(_state)]
 RunName = Annotated[str, PathParam(pattern=r"^[\w-]{1,80}$", description="A run's id, or `last`.")]
 Limit = Annotated[int, Query(ge=1, le=500)]
 
 
-async def _folder(state: State, run: RunName) -> RunFolder:
+async def _folder(state: StateDep, run: RunName) -> RunFolder:
     return state.find(run)
 
 
-Run = Annotated[RunFolder, Depends(_folder)]
+FolderDep = Annotated[RunFolder, Depends(_folder)]
 """The run that a path names."""
 
 
-async def _active_run(state: State, run: RunName) -> ActiveRun:
+async def _active_run(state: StateDep, run: RunName) -> ActiveRun:
     active = state.manager.active.get(state.find(run).id)
     if active is None:
         raise NotFound(f"{run} is not at work here", hint="It ended, or another process runs it.")
     return active
 
 
-AtWork = Annotated[ActiveRun, Depends(_active_run)]
+ActiveDep = Annotated[ActiveRun, Depends(_active_run)]
 """The run that a path names, which must be at work here."""
 
 
-def _memory(state: State) -> Memory:
+def _memory(state: StateDep) -> Memory:
     return state.memory()
 
 
-def _jobs(state: State) -> JobStores:
+def _jobs(state: StateDep) -> JobStores:
     return state.jobs()
 
 
 # Not `async`: FastAPI calls them in a thread, and opening a store takes a while.
-MemoryStore = Annotated[Memory, Depends(_memory)]
-OpenJobs = Annotated[JobStores, Depends(_jobs)]
+MemoryDep = Annotated[Memory, Depends(_memory)]
+JobsDep = Annotated[JobStores, Depends(_jobs)]

@@ -48,7 +48,7 @@ class WorkerConnection:
         await self._writer.drain()
 
     async def request(self, **message: Any) -> Any:
-        """Send a request; gives the reply. Raises `ConnectionError` where the other end closes."""
+        """Send a request and return the reply; raises `ConnectionError` if the other end closes."""
         self._count += 1
         number = self._count
         reply = self._requests[number] = asyncio.get_running_loop().create_future()

@@ -1,4 +1,4 @@
-"""Whatever came over the wire into a Document: `extract` for pages, `extract_body` for the rest."""
+"""Turns bytes into a Document: `extract` for HTML pages, `extract_body` for any kind of file."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 __all__ = ["extract", "extract_body"]
 
-# As much as a body over HTTP may unpack to.
+# The same limit as for a body over HTTP.
 _LARGEST_UNPACKED = 24 * 1024 * 1024
 
 
 def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document:
-    """Read HTML, PDF, office documents, books, mail, text, data, feeds, or an archive of such.
+    """Read HTML, PDF, office documents, books, mail, text, data, feeds, or an archive of these.
 
-    `content_type` is the header as it came; the bytes are believed over it. `Document.kind` says
-    what it was. Raises ExtractError for pictures, locked and broken documents, TooLarge
-    for those that unpack to more than anyone reads.
+    `content_type` is the HTTP header; the bytes decide if they contradict it. `Document.kind` says
+    what it was. Raises ExtractError for images, locked and broken documents, TooLarge for those
+    that unpack to more than the limit.
     """
     document = _read(body, content_type, url)
     if "\ufffd" in document.text and "\ufffd".encode() not in body:
@@ -42,17 +42,17 @@ def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document
 
 
 def _read(body: bytes, content_type: str, url: str, *, packed: bool = False) -> Document:
-    """Read a body; `packed` says that it was within an archive."""
+    """Read a body; `packed` says that it is a file of an archive."""
     kind, name = sniff(body, content_type, url), unquote(PurePosixPath(urlsplit(url).path).name)
     match kind:
         case "html":
-            return on_platform(extract(body, url, content_type=content_type), body, url)
+            return add_platform_record(extract(body, url, content_type=content_type), body, url)
         case "pdf":
             from browser.extract.documents.pdf import extract_pdf  # noqa: PLC0415 - loads pypdfium2
 
             return extract_pdf(body, url, name)
         case "gzip":
-            return extract_body(_unpacked(body), "", url.removesuffix(".gz"))
+            return extract_body(_gunzip(body), "", url.removesuffix(".gz"))
         case "zip":
             return read_zip(body, url, name, None if packed else _read_member)
         case "ole":
@@ -66,15 +66,15 @@ def _read(body: bytes, content_type: str, url: str, *, packed: bool = False) -> 
         message = f"{content_type or 'the body'} is no document that can be read"
         raise ExtractError(message, hint="Pictures, sound and programs are not read.")
     document = read_text(kind, decode(body, content_type), url, name)
-    return on_platform(document, body, url) if kind == "json" else document
+    return add_platform_record(document, body, url) if kind == "json" else document
 
 
 def _read_member(body: bytes, name: str) -> Document:
     return _read(body, "", f"file:///{quote(name)}", packed=True)
 
 
-def _unpacked(body: bytes) -> bytes:
-    """Undo gzip once, as of `sitemap.xml.gz`."""
+def _gunzip(body: bytes) -> bytes:
+    """Decompress gzip once, as for `sitemap.xml.gz`; nested gzip is rejected as a bomb."""
     unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
     try:
         content = unpacker.decompress(body, _LARGEST_UNPACKED)
@@ -88,13 +88,13 @@ def _unpacked(body: bytes) -> bytes:
 
 
 def may_be_platform(url: str) -> bool:
-    """Whether a platform can be there at all: none lives at an address or a bare name."""
+    """Whether a URL can be of a known platform: none is at an IP address or a name without dots."""
     name = host(url)
     return "." in name and ":" not in name and not name.rpartition(".")[2].isdigit()
 
 
-def on_platform(document: Document, body: bytes, url: str) -> Document:
-    """Complete a document from the record of its page, where that is one of a known platform."""
+def add_platform_record(document: Document, body: bytes, url: str) -> Document:
+    """Add to a document what a platform's parser finds in its page, if it is of a known one."""
     if not may_be_platform(url):
         return document
     from browser.extract.platforms.lookup import with_platform  # noqa: PLC0415 - 0.05 s

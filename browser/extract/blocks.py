@@ -1,4 +1,4 @@
-"""One walk over a page: what a person sees, as blocks in reading order; and blocks as text."""
+"""Walks a page into blocks in reading order, and renders blocks as text or Markdown."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from browser.extract.regions import Region
     from browser.types import Table
 
-_SILENT = frozenset(
+_SKIPPED = frozenset(
     """script style noscript template head iframe frame svg canvas object embed audio video map
     input select datalist textarea meter progress button annotation annotation-xml rp rt optgroup
     option noembed noframes applet""".split()
@@ -39,9 +39,9 @@ _BLOCKS = frozenset(
     li main menu nav ol p pre search section summary table tbody tfoot thead td th tr ul
     template""".split()
 )
-# A share of links above which a text is navigation.
-_LINKY = 0.5
-# Prose begins at so many words; what is shorter is a label.
+# A text with a larger share of links is navigation.
+_NAVIGATION_SHARE = 0.5
+# Shorter texts are labels, not prose.
 _PROSE_WORDS = 10
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _KINDS = {
@@ -51,12 +51,12 @@ _KINDS = {
 _REFERENCE = re.compile(
     r"\s*(?:[\[(]?\s*(?:\d{1,3}|[a-z]|[*†‡§]+)\s*[\])]?[,\s]*)+|\s*\[[^\]]{1,24}\]\s*"
 )
-# What may be a formula; `sup` with a number is a power, unlike a reference or an ordinal.
-_DRAWN = frozenset(("math", "mjx-container", "img", "span"))
-_POWER = frozenset("0123456789+-−–nxk")
-# Elements that set their children side by side; and letters set apart within a word are shorter.
-_ROWS = frozenset("div header footer nav section article aside main li ul form".split())
-_SHORTEST_PIECE = 3
+# Elements that may be a formula; the characters of an exponent, unlike a reference or an ordinal.
+_FORMULA_TAGS = frozenset(("math", "mjx-container", "img", "span"))
+_EXPONENT_CHARS = frozenset("0123456789+-−–nxk")
+# Elements that style may set in a row; shorter siblings are letters of one word.
+_ROW_TAGS = frozenset("div header footer nav section article aside main li ul form".split())
+_SHORTEST_SIBLING = 3
 _FOLDS = frozenset(("details", "summary"))
 _PERMALINKS = frozenset(
     ("headerlink", "anchor", "anchorjs-link", "heading-anchor", "permalink", "hash-link")
@@ -68,9 +68,9 @@ class Block:
     """One paragraph, heading, list item, code block or table.
 
     `kind` is paragraph, heading, item, item-rest, code, quote, caption, term, detail or table;
-    `level` is the heading's; `link_chars` counts the characters that are links; `folded` is what
-    nobody sees before it is unfolded, which the text says; `frame` is the outermost element around
-    it that stands apart from the page's content, such as a footer.
+    `level` is the heading's; `link_chars` counts the characters in links; `folded` marks the
+    content of a closed <details>; `frame` is the outermost element around the block that is not
+    part of the page's content, such as a footer.
     """
 
     kind: str
@@ -85,31 +85,31 @@ class Block:
 
     @property
     def link_density(self) -> float:
-        """The share of the text that is links, 0 to 1."""
+        """The share of the text in links, 0 to 1."""
         return self.link_chars / max(1, len(self.text))
 
     @property
     def is_linky(self) -> bool:
         """Whether it is navigation rather than prose, by its links."""
-        return self.link_density > _LINKY
+        return self.link_density > _NAVIGATION_SHARE
 
     @property
     def is_prose(self) -> bool:
-        """Whether it has the length of prose, and few links."""
+        """Whether it is as long as prose, with few links."""
         return not self.is_linky and count_words(self.text) >= _PROSE_WORDS
 
 
 def walk(root: etree._Element, base: str) -> list[Block]:
-    """Cut a page into blocks; scripts, form controls and reference marks are left out."""
+    """Split a page into blocks; scripts, form controls and reference marks are left out."""
     return _Walker(base).run(root)
 
 
-# Within the text that is gathered `\0+**\0` opens bold, `\0-**\0` closes it, and `[3` stands for
-# the link to the third address. Pages cannot bring NUL: the parser drops it.
+# In the collected text `\0+**\0` opens bold, `\0-**\0` closes it, and `[3` stands for a link to the
+# address with index 3. Pages cannot contain NUL: the parser drops it.
 _MARK = re.compile("\0([+-])([^\0]*)\0")
 _BREAK = "\u2028"
 _EMPHASIS = {"b": "**", "strong": "**", "i": "*", "em": "*", "code": "`", "kbd": "`", "del": "~~"}
-# Links beyond these keep their relative address: an index of more is not read as Markdown.
+# Further links keep their relative address: nobody reads such an index as Markdown.
 _MOST_LINKS = 10_000
 
 
@@ -122,7 +122,7 @@ class _Piece(NamedTuple):
 
 
 class _Inline:
-    """Gathers text nodes until a block ends; `take` gives the paragraphs and starts anew."""
+    """Collects the text nodes of a block; `take` returns its paragraphs and starts the next one."""
 
     def __init__(self, base: str) -> None:
         self._base = base
@@ -134,7 +134,7 @@ class _Inline:
         self._has_text = False
 
     def add(self, text: str | None) -> None:
-        """Add a text node, or a break; two in a row part paragraphs."""
+        """Add a text node or a line break; two breaks in a row separate paragraphs."""
         if text:
             self._parts.append(text)
             self._has_text = True
@@ -152,7 +152,7 @@ class _Inline:
                     mark = f"[{len(self._targets)}"
                     self._targets.append(target or href)
             self._links += 1
-        if mark in self._open:  # bold within bold
+        if mark in self._open:  # bold within bold is marked once
             mark = ""
         self._open.append(mark)
         if mark:
@@ -166,11 +166,12 @@ class _Inline:
             self._parts.append(f"\0-{mark}\0")
 
     def take(self, *, verbatim: bool = False) -> list[_Piece]:
-        """Hand over the paragraphs gathered so far. `verbatim` keeps whitespace, as <pre> does."""
+        """Return the paragraphs collected so far. `verbatim` keeps whitespace, as <pre> does."""
         if not self._has_text:
             return []
         self._has_text = False
-        spanning = [mark for mark in self._open if mark]  # marked in each of the blocks
+        # An element that spans several blocks is closed at the end of each and opened again.
+        spanning = [mark for mark in self._open if mark]
         raw = "".join([*self._parts, *(f"\0-{mark}\0" for mark in reversed(spanning))])
         plain = _MARK.sub("", raw) if "\0" in raw else raw
         links, self._link_chars = self._link_chars, 0
@@ -182,16 +183,20 @@ class _Inline:
             return [_Piece(code, code, links)] if code.strip() else []
         texts = _paragraphs(plain)
         markdowns = _paragraphs(self._with_marks(raw)) if len(plain) < len(raw) else texts
-        if len(texts) != len(markdowns):  # a mark around characters that are dropped
+        if len(texts) != len(markdowns):  # a mark was around characters that `clean` drops
             markdowns = texts
+        # Links are counted for all paragraphs together; each gets its part by length.
         share = links / max(1, sum(map(len, texts)))
         return [_Piece(t, m, round(share * len(t))) for t, m in zip(texts, markdowns, strict=True)]
 
     def _with_marks(self, raw: str) -> str:
-        """Set marks at the words: blanks outside, none around nothing, one around two alike."""
+        """Write the marks as Markdown.
+
+        Blanks go outside of marks, empty marks are dropped, and adjacent equal ones are joined.
+        """
         out: list[str] = []
-        opened: list[str] = []  # with nothing in them so far
-        closed: list[str] = []  # right behind the last words
+        opened: list[str] = []  # still empty
+        closed: list[str] = []  # right after the last words
         blanks = ""
         parts = ["", "", *_MARK.split(raw)]
         for sign, mark, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
@@ -259,11 +264,11 @@ class _Walker:
         return [block for block, _ in self._blocks]
 
     def _start(self, node: etree._Element) -> bool:
-        """Enter an element; false where nothing in it is to be read."""
+        """Enter an element; False if its content is to be skipped."""
         tag = node.tag
-        if tag in _SILENT and not _is_open(node):
+        if tag in _SKIPPED and not _is_open(node):
             return False
-        if tag in _DRAWN and (drawn := formula_of(node)) is not None:
+        if tag in _FORMULA_TAGS and (drawn := formula_of(node)) is not None:
             self._inline.add(drawn)
             return False
         if tag in _BLOCKS:
@@ -272,10 +277,10 @@ class _Walker:
             return False
         if tag == "br":
             self._inline.add(_BREAK)
-        if _stands_apart(node):
+        if _is_separate_sibling(node):
             self._inline.add(" ")
         self._inline.open(node)
-        if tag == "sup" and _is_power(node):
+        if tag == "sup" and _is_exponent(node):
             self._inline.add("^")
         self._inline.add(node.text)
         return True
@@ -296,7 +301,7 @@ class _Walker:
             self._kinds.append((_KINDS[tag], node))
         if tag == "details":
             self._folds.append(node.get("open") is None or self._folds[-1])
-        elif tag == "summary":  # is seen as what stands around its <details>
+        elif tag == "summary":  # is visible if what is around its <details> is
             self._folds.append(self._folds[-2:][0])
         self._inline.add(node.text)
         return True
@@ -329,31 +334,31 @@ class _Walker:
         self._blocks.append((block, self._regions.current))
 
     def _cell_text(self, cell: etree._Element) -> str:
-        if len(cell) == 0:  # most cells of large tables hold nothing but text
+        if len(cell) == 0:  # fast path: most cells of large tables hold only text
             return clean(" ".join((cell.text or "").split()))
         return " ".join(" ".join(block.text.split()) for block in walk(cell, self._base))
 
 
-def _is_power(node: etree._Element) -> bool:
-    """Whether a superscript is an exponent, that the text would run together with its base."""
+def _is_exponent(node: etree._Element) -> bool:
+    """Whether a superscript is an exponent, which text would run together with its base."""
     before, parent = node.getprevious(), node.getparent()
     base = before.tail if before is not None else parent.text if parent is not None else ""
     text = raw_text(node).strip()
-    return bool(text) and _POWER.issuperset(text) and (base or "")[-1:].isalnum()
+    return bool(text) and _EXPONENT_CHARS.issuperset(text) and (base or "")[-1:].isalnum()
 
 
-def _stands_apart(node: etree._Element) -> bool:
-    """Whether an inline element is one of a row of its own: style sets those apart, not spaces."""
+def _is_separate_sibling(node: etree._Element) -> bool:
+    """Whether an inline element is one of a row of siblings, separated by style, not by spaces."""
     previous, parent = node.getprevious(), node.getparent()
-    if previous is None or parent is None or parent.tag not in _ROWS:
+    if previous is None or parent is None or parent.tag not in _ROW_TAGS:
         return False
     if previous.tag in _BLOCKS or (previous.tail and not previous.tail.isspace()):
         return False
-    return min(len(raw_text(previous).strip()), len(raw_text(node).strip())) >= _SHORTEST_PIECE
+    return min(len(raw_text(previous).strip()), len(raw_text(node).strip())) >= _SHORTEST_SIBLING
 
 
 def _is_open(node: etree._Element) -> bool:
-    """Declarative shadow roots are read, and buttons that carry a heading or head a column."""
+    """Whether to read a skipped element: a declarative shadow root, a button as a heading."""
     if node.tag == "template":
         return node.get("shadowrootmode") in {"open", "closed"}
     if node.tag == "button":

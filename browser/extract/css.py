@@ -1,7 +1,7 @@
-"""The page's own style sheets, as far as static reading goes: selectors, rules, media, cascade.
+"""A small CSS engine for a page's own style sheets: selectors, rules, media queries, cascade.
 
-Selectors are tags, classes, ids and attributes; descendant, child and adjacent. tinycss2 with
-cssselect2 takes 45 ms a page for the 8 of this.
+Selectors are made of tags, classes, ids and attributes; combinators are descendant, child and
+adjacent. tinycss2 with cssselect2 takes 45 ms per page, this 8 ms.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PART = re.compile(
     r"""(?P<name>[#.][\w-]+)|\[(?P<attr>[\w-]+)(?:(?P<op>[~|^$*]?=)(?P<value>"[^"]*"|'[^']*'|[\w-]+))?\]"""
 )
 _COMBINATOR = re.compile(r"\s*([>+~])\s*|\s+")
-# Selectors are written by hand or by tools: what is longer was not written to be matched.
+# No real selector is longer.
 _MOST_COMPOUNDS = 11
 _LONGEST_SELECTOR = 1_000
 
@@ -37,26 +37,26 @@ class Compound(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """Compounds from right to left, each but the first with the combinator on its right.
+    """A subject and, from right to left, its context: each compound with the combinator after it.
 
-    `key` is the rarest name of the subject, for an index of rules. `above` are all names that
-    ancestors of the subject must have between them: by it most elements drop out.
+    `key` is the rarest name of the subject, for the index of rules. `ancestor_names` are all names
+    that the subject's ancestors must have between them, a fast check that fails for most elements.
     """
 
     subject: Compound
     context: tuple[tuple[str, Compound], ...]
     specificity: tuple[int, int, int]
     key: str
-    above: frozenset[str]
+    ancestor_names: frozenset[str]
 
 
 def compile_selector(text: str) -> Selector | None:
-    """Compile one selector; None for pseudo-classes, pseudo-elements and what is not understood."""
-    return _compiled(text) if len(text) <= _LONGEST_SELECTOR else None
+    """Compile a selector; None for pseudo-classes, pseudo-elements and unsupported ones."""
+    return _compile(text) if len(text) <= _LONGEST_SELECTOR else None
 
 
 @lru_cache(maxsize=8_192)
-def _compiled(text: str) -> Selector | None:
+def _compile(text: str) -> Selector | None:
     steps = _COMBINATOR.split(text.strip())
     parsed = [_compound(part) for part in steps[::2]]
     compounds = [compound for compound in parsed if compound is not None]
@@ -68,17 +68,17 @@ def _compiled(text: str) -> Selector | None:
     ids = sum(name[0] == "#" for name in names)
     classes = sum(name[0] == "." for name in names)
     attributes = sum(len(compound.attributes) for compound in compounds)
-    above: list[str] = []
+    ancestor_names: list[str] = []
     for compound, mark in zip(reversed(before), reversed(combinators), strict=True):
         if mark == "+":
             break
-        above.extend(compound.names)
+        ancestor_names.extend(compound.names)
     return Selector(
         subject,
         tuple(zip(reversed(combinators), reversed(before), strict=True)),
         (ids, classes + attributes, len(names) - ids - classes),
         min(subject.names, key=_rarity, default="*"),
-        frozenset(above),
+        frozenset(ancestor_names),
     )
 
 
@@ -123,8 +123,8 @@ def _has_attributes(element: etree._Element, compound: Compound) -> bool:
 
 Declarations = dict[str, str]
 
-# Properties that can make text invisible, or visible again.
-_WATCHED = frozenset(
+# The properties that can make text invisible, or visible again; all others are dropped.
+_RELEVANT = frozenset(
     """display visibility opacity font-size font color background background-color text-indent
     position left right top bottom margin-left margin-top transform clip clip-path overflow
     overflow-x overflow-y width height max-width max-height filter content-visibility
@@ -140,16 +140,16 @@ _LAST_CHARACTER = 0x10FFFF
 # A desktop window, in CSS pixels; 16 of them are an em.
 _VIEWPORT = 1280.0
 _EM = 16.0
-# Style elements beyond this are generated; their rules are not worth the time.
+# Larger style elements are generated; the rest of their rules is ignored.
 _LONGEST_SHEET = 600_000
-# Declarations up to this length come again, on the page and on the next one of its site.
-_LONGEST_KEPT = 400
-# Rules tried on elements, all told: a large page takes 100,000, a hostile one has no end.
+# Declarations up to this length are cached: they come again, on this page and others of the site.
+_LONGEST_CACHED = 400
+# Rules tried on all elements together: a large page takes 100,000, a hostile one has no limit.
 _MOST_MATCHES = 2_000_000
 
 
 class Rule(NamedTuple):
-    """One selector of a rule, with what of its declarations is watched, by importance."""
+    """One selector of a rule with the relevant declarations; `order` is its place in the sheets."""
 
     selector: Selector
     normal: Declarations
@@ -158,15 +158,19 @@ class Rule(NamedTuple):
 
 
 def parse_declarations(style: str) -> tuple[Declarations, Declarations]:
-    """Read `a: b; c: d !important` into watched normal and important declarations, lower-case.
+    """Parse `a: b; c: d !important` into relevant normal and important declarations, lower-case.
 
-    The result is shared between calls: do not change it.
+    The result is cached and shared: do not change it.
     """
-    return _declared(style) if len(style) <= _LONGEST_KEPT else _declared.__wrapped__(style)
+    return (
+        _parse_declarations(style)
+        if len(style) <= _LONGEST_CACHED
+        else _parse_declarations.__wrapped__(style)
+    )
 
 
 @lru_cache(maxsize=8_192)
-def _declared(style: str) -> tuple[Declarations, Declarations]:
+def _parse_declarations(style: str) -> tuple[Declarations, Declarations]:
     normal: Declarations = {}
     important: Declarations = {}
     if "/*" in style:
@@ -176,21 +180,21 @@ def _declared(style: str) -> tuple[Declarations, Declarations]:
     for part in style.split(";"):
         name, colon, value = part.partition(":")
         key = name.strip().lower()
-        if colon and key in _WATCHED:
+        if colon and key in _RELEVANT:
             text, bang, _ = value.strip().lower().partition("!")
             (important if bang else normal)[key] = text.strip()
     return normal, important
 
 
 def parse_sheet(text: str, names: frozenset[str], start: int = 0) -> list[Rule]:
-    """Read the rules that apply on a desktop screen to a page with these `.class` and `#id` names.
+    """Parse the rules for a desktop screen whose classes and ids are among the page's `names`.
 
-    What is not understood is skipped.
+    Unsupported rules are skipped.
     """
     rules: list[Rule] = []
     for prelude, block in _top_level(_COMMENT.sub("", text[:_LONGEST_SHEET])):
         if prelude.startswith("@"):
-            if _applies(prelude.lower()):
+            if _at_rule_applies(prelude.lower()):
                 rules.extend(parse_sheet(block, names, start + len(rules)))
             continue
         parts = [part for part in prelude.split(",") if names.issuperset(_NAME.findall(part))]
@@ -202,7 +206,7 @@ def parse_sheet(text: str, names: frozenset[str], start: int = 0) -> list[Rule]:
 
 
 def _top_level(text: str) -> Iterator[tuple[str, str]]:
-    """Cut a sheet into (prelude, block) pairs; nested blocks stay whole."""
+    """Split a sheet into (prelude, block) pairs; nested blocks are not split."""
     position = 0
     while (opening := text.find("{", position)) >= 0:
         prelude = text[position:opening].rpartition(";")[2].strip()
@@ -215,7 +219,7 @@ def _top_level(text: str) -> Iterator[tuple[str, str]]:
         position = end + 1
 
 
-def _applies(prelude: str) -> bool:
+def _at_rule_applies(prelude: str) -> bool:
     name, _, condition = prelude.partition(" ")
     if name == "@media":
         return any(_media_holds(query.strip()) for query in condition.split(","))
@@ -240,9 +244,9 @@ def _by_key(rules: Iterable[Rule]) -> dict[str, list[Rule]]:
 
 
 class Cascade:
-    """Which declarations an element gets from the page's own style sheets and its attributes.
+    """Computes an element's declarations from the page's own style sheets and its attributes.
 
-    `hiding` are those of the rules that may hide what they match.
+    `hiding` are those rules that may hide what they match.
     """
 
     def __init__(self, rules: Iterable[Rule], hiding: Iterable[Rule]) -> None:
@@ -250,8 +254,8 @@ class Cascade:
         self._hiding = _by_key(hiding)
         self._known: dict[etree._Element, Declarations] = {}
         self._names: dict[etree._Element, frozenset[str]] = {}
-        self._names_above: dict[etree._Element, frozenset[str]] = {}
-        self._left = _MOST_MATCHES
+        self._ancestor_names: dict[etree._Element, frozenset[str]] = {}
+        self._matches_left = _MOST_MATCHES
 
     def may_hide(self, element: etree._Element) -> bool:
         """Whether a rule matches that may hide an element."""
@@ -262,17 +266,19 @@ class Cascade:
         tried = [*by_key.get("*", ())]
         for key in by_key.keys() & names:
             tried += by_key[key]
-        self._left -= len(tried)
+        self._matches_left -= len(tried)
         rules = [rule for rule in tried if rule.selector.subject.names <= names]
-        if not rules or self._left <= 0:
+        if not rules or self._matches_left <= 0:
             return
-        above = self._above(element)
+        ancestor_names = self._names_of_ancestors(element)
         for rule in rules:
-            if rule.selector.above <= above and self._matches(element, rule.selector):
+            if rule.selector.ancestor_names <= ancestor_names and self._matches(
+                element, rule.selector
+            ):
                 yield rule
 
     def declared(self, element: etree._Element) -> Declarations:
-        """What is declared for an element: the strongest declaration of each property."""
+        """The declarations of an element: for each property the one that wins."""
         known = self._known.get(element)
         if known is None:
             known = self._known[element] = self._merge(element)
@@ -299,32 +305,34 @@ class Cascade:
             names = self._names[element] = frozenset(found)
         return names
 
-    def _above(self, element: etree._Element) -> frozenset[str]:
-        """What the element's ancestors are called between them."""
-        above: frozenset[str] = frozenset()
+    def _names_of_ancestors(self, element: etree._Element) -> frozenset[str]:
+        """The names of all ancestors of an element, cached for each ancestor."""
+        ancestor_names: frozenset[str] = frozenset()
         missing = []
         for ancestor in element.iterancestors():
-            if ancestor in self._names_above:
-                above = self._names_above[ancestor]
+            if ancestor in self._ancestor_names:
+                ancestor_names = self._ancestor_names[ancestor]
                 break
             missing.append(ancestor)
         for ancestor in reversed(missing):
-            above = self._names_above[ancestor] = above | self._names_of(ancestor)
-        return above
+            ancestor_names = self._ancestor_names[ancestor] = ancestor_names | self._names_of(
+                ancestor
+            )
+        return ancestor_names
 
     def _matches(self, element: etree._Element, selector: Selector) -> bool:
-        # By sets of candidates: no backtracking that a page could blow up.
+        # By sets of candidates instead of backtracking, whose cost a page could blow up.
         found = [element] if _has_attributes(element, selector.subject) else []
         for combinator, compound in selector.context:
             if combinator == " ":
-                # Ancestors of the deepest candidate, which is first, are those of all the others.
+                # The first candidate is the deepest: its ancestors include those of the others.
                 related = [ancestor for node in found[:1] for ancestor in node.iterancestors()]
             elif combinator == ">":
                 related = [parent for node in found if (parent := node.getparent()) is not None]
             else:
                 related = [other for node in found if (other := node.getprevious()) is not None]
-            found = [node for node in related if self._fits(node, compound)]
+            found = [node for node in related if self._matches_compound(node, compound)]
         return bool(found)
 
-    def _fits(self, element: etree._Element, compound: Compound) -> bool:
+    def _matches_compound(self, element: etree._Element, compound: Compound) -> bool:
         return compound.names <= self._names_of(element) and _has_attributes(element, compound)

@@ -1,4 +1,4 @@
-"""Dates as pages write them, into ISO 8601."""
+"""Parsing dates as pages write them into ISO 8601."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _MONTHS = {
     )
     for name in names.split()
 }
-# A day within words, by the first of these forms that is there: `May 3, 2024`, `3. Mai 2024`,
-# `03.05.2024`, `2024/05/03`. `3/4/2026` means two things and is none of them.
+# A date within text, by the first of these forms that matches: `May 3, 2024`, `3. Mai 2024`,
+# `03.05.2024`, `2024/05/03`. `3/4/2026` is ambiguous and not accepted.
 _FORMS = tuple(
     re.compile(form)
     for form in (
@@ -46,16 +46,16 @@ _DASHED = re.compile(r"\b(?:19|20)\d{2}-\d{2}-\d{2}\b")
 
 
 def iso_date(value: str) -> str | None:
-    """Turn a date into `2026-11-21` or `2026-11-21T05:45:12+00:00`; None where it is no date.
+    """Parse a date into `2026-11-21` or `2026-11-21T05:45:12+00:00`; None if it is none.
 
-    A month's name may be English, German, French or Spanish. `3/4/2026` means two things: None.
+    Month names may be English, German, French or Spanish. `3/4/2026` is ambiguous: None.
     """
     text = value.strip()
     return _from_iso(text) or _from_mail(text) or _from_words(text)
 
 
 def date_within(text: str) -> str | None:
-    """Find the first day that stands in a line of words: `Stand: 14.03.2024, 17:45 Uhr`."""
+    """Find the first date in a line of text: `Stand: 14.03.2024, 17:45 Uhr`."""
     dashed = (_from_iso(match[0]) for match in _DASHED.finditer(text))
     return _from_words(text) or next(filter(None, dashed), None)
 

@@ -1,7 +1,7 @@
-"""Formulas as TeX, or as one line of plain text, from MathML, KaTeX, MathJax and pictures of them.
+"""Formulas as TeX, or as one line of plain text, from MathML, KaTeX, MathJax and images of them.
 
-TeX stands beside a formula where nobody sees it, so it is believed only where it says what is
-drawn: letters and digits of the TeX are those of the formula on the page.
+The TeX beside a formula is invisible, so it is only used if it agrees with what a person sees: its
+letters and digits must be those of the formula on the page.
 """
 
 from __future__ import annotations
@@ -14,64 +14,65 @@ if TYPE_CHECKING:
     from lxml import etree
 
 _TEX = "application/x-tex"
-_DRAWN_IN = frozenset(("katex", "MathJax"))
-_PICTURED_IN = ("math", "latex", "tex")
+_FORMULA_CLASSES = frozenset(("katex", "MathJax"))
+_IMAGE_CLASSES = ("math", "latex", "tex")
 _ANNOTATIONS = ("annotation", "annotation-xml")
-# What TeX writes and nobody sees: `\name`, with the name of an environment.
+# Parts of TeX that are not drawn: `\name`, with the name of an environment.
 _COMMAND = re.compile(r"\\(?:(?:begin|end)\{[^}]*\}?|[^\W\d_]*)")
-# MathML elements of so many parts, as one line.
+# MathML elements with this number of parts, as one line.
 _ONE_LINE = {
     ("msup", 2): "{}^{}", ("msub", 2): "{}_{}", ("mover", 2): "{}^{}", ("munder", 2): "{}_{}",
     ("mfrac", 2): "{}/{}", ("msubsup", 3): "{}_{}^{}", ("munderover", 3): "{}_{}^{}",
 }  # fmt: skip
-# So much of the TeX may be no part of what is drawn: names of environments, spacing.
-_UNDRAWN = 0.2
+# This share of the TeX's letters need not be drawn: names of environments, spacing.
+_INVISIBLE_SHARE = 0.2
 _LONGEST = 4_000
 _DEEPEST = 60
 
 
 def formula_of(node: etree._Element) -> str | None:
-    """The formula that an element is or wraps, with spaces around; None of any other element."""
+    """The formula that an element is or wraps, with spaces around; None if it is no formula."""
     classes = (node.get("class") or "").split()
     if node.tag == "img":
         alt = node.get("alt") or ""
-        named = any(word in name.lower() for name in classes for word in _PICTURED_IN)
-        return f" {_tidy(alt)[:_LONGEST]} " if named and alt else None
+        named = any(word in name.lower() for name in classes for word in _IMAGE_CLASSES)
+        return f" {_clean_tex(alt)[:_LONGEST]} " if named and alt else None
     math = node if node.tag == "math" else None
-    if node.tag == "mjx-container" or not _DRAWN_IN.isdisjoint(classes):
+    if node.tag == "mjx-container" or not _FORMULA_CLASSES.isdisjoint(classes):
         math = next(node.iter("math"), None)
     if math is None:
         return None
-    shown = _shown(math)
+    shown = _visible_signs(math)
     inside = set(math.iter())
     drawn = "".join(part.text or "" for part in node.iter() if part not in inside) or shown
     tex = next((e.text or "" for e in math.iter("annotation") if e.get("encoding") == _TEX), "")
-    for said in (_tidy(tex), _tidy(math.get("alttext") or "")):
-        signs = _signs(_COMMAND.sub(" ", said))
-        if said and (signs - _signs(drawn)).total() <= max(2, _UNDRAWN * signs.total()):
-            return f" {said[:_LONGEST]} "
+    for source in (_clean_tex(tex), _clean_tex(math.get("alttext") or "")):
+        signs = _signs(_COMMAND.sub(" ", source))
+        undrawn = (signs - _signs(drawn)).total()
+        if source and undrawn <= max(2, _INVISIBLE_SHARE * signs.total()):
+            return f" {source[:_LONGEST]} "
     return f" {' '.join(_line(math, _DEEPEST).split())[:_LONGEST]} "
 
 
-def draws(hidden: etree._Element) -> bool:
-    """Whether an element out of sight is the MathML of what its neighbour draws."""
+def is_formula_source(hidden: etree._Element) -> bool:
+    """Whether a hidden element is the MathML of the formula that its siblings draw."""
     parent = hidden.getparent()
     math = next(hidden.iter("math"), None)
     if parent is None or math is None:
         return False
-    others = (other.itertext() for other in parent if other is not hidden)
-    beside = _signs("".join(str(text) for texts in others for text in texts))
-    return bool(beside) and beside == _signs(_shown(math))
+    siblings = (other.itertext() for other in parent if other is not hidden)
+    drawn = _signs("".join(str(text) for texts in siblings for text in texts))
+    return bool(drawn) and drawn == _signs(_visible_signs(math))
 
 
-def _tidy(tex: str) -> str:
+def _clean_tex(tex: str) -> str:
     text = " ".join(tex.split())
     inner = text.removeprefix("{\\displaystyle ")
     return text if inner == text else inner.removesuffix("}").strip()
 
 
-def _shown(math: etree._Element) -> str:
-    """The signs that MathML draws, without its annotations."""
+def _visible_signs(math: etree._Element) -> str:
+    """The text of MathML, without its annotations."""
     return "".join(
         e.text or ""
         for e in math.iter()

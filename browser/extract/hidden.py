@@ -1,4 +1,4 @@
-"""Text that is in the page but that nobody sees, by markup, declarations and colours."""
+"""Removes text that nobody sees from a page: hidden by markup, by style or by colour."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from browser.extract.css import Cascade, parse_sheet
-from browser.extract.formulas import draws
+from browser.extract.formulas import is_formula_source
 from browser.extract.tree import raw_text, remove
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Color(NamedTuple):
-    """Red, green and blue from 0 to 255, and how opaque it is, from 0 to 1."""
+    """Red, green and blue from 0 to 255, and alpha from 0 to 1."""
 
     red: int
     green: int
@@ -26,7 +26,7 @@ class Color(NamedTuple):
     alpha: float = 1.0
 
 
-_NAMED = {
+_NAMED_COLORS = {
     "white": Color(255, 255, 255), "black": Color(0, 0, 0), "red": Color(255, 0, 0),
     "lime": Color(0, 255, 0), "green": Color(0, 128, 0), "blue": Color(0, 0, 255),
     "yellow": Color(255, 255, 0), "gray": Color(128, 128, 128), "grey": Color(128, 128, 128),
@@ -40,15 +40,15 @@ _HEX = re.compile(r"#([0-9a-f]{8}|[0-9a-f]{6}|[0-9a-f]{3,4})\b")
 _FUNCTION = re.compile(
     r"(rgb|hsl)a?\(\s*([\d.]+)(?:deg)?[\s,]+([\d.]+)%?[\s,]+([\d.]+)%?(?:[\s,/]+([\d.]+%?))?\s*\)"
 )
-# Channels that differ by no more than this cannot be told apart by eye.
+# Colours whose channels differ by no more than this look the same.
 _INDISTINCT = 12
-# What is no more opaque than this is not seen.
+# An opacity up to this is invisible.
 _FAINT = 0.05
 
 
 @lru_cache(maxsize=4_096)
 def parse_color(value: str) -> Color | None:
-    """Find the colour in a value; None for images, variables and what is not understood."""
+    """Find the colour in a value; None for images, variables and unsupported notations."""
     if "url(" in value or "gradient" in value or "var(" in value:
         return None
     if match := _HEX.search(value):
@@ -57,12 +57,12 @@ def parse_color(value: str) -> Color | None:
         return Color(red, green, blue, alpha[0] / 255 if alpha else 1.0)
     if match := _FUNCTION.search(value):
         alpha_value = _number(match[5]) if match[5] else 1.0
-        one, two, three = (float(part) for part in match.group(2, 3, 4))
+        first, second, third = (float(part) for part in match.group(2, 3, 4))
         if match[1] == "hsl":
-            shares = hls_to_rgb(one / 360, three / 100, two / 100)
-            one, two, three = (255 * share for share in shares)
-        return Color(round(one), round(two), round(three), alpha_value)
-    return next((_NAMED[word] for word in value.split() if word in _NAMED), None)
+            channels = hls_to_rgb(first / 360, third / 100, second / 100)
+            first, second, third = (255 * channel for channel in channels)
+        return Color(round(first), round(second), round(third), alpha_value)
+    return next((_NAMED_COLORS[word] for word in value.split() if word in _NAMED_COLORS), None)
 
 
 def _number(value: str) -> float:
@@ -78,7 +78,7 @@ _PIXELS = {
 _SIZES = ("width", "height", "max-width", "max-height", "block-size", "max-block-size")
 _SIDES = ("left", "top", "right", "bottom", "inset-inline-start", "inset-block-start")
 _TRANSLATE = re.compile(r"translate(?:x|y|3d)?\(([^)]*)\)")
-_FLAT = re.compile(
+_FLATTENED = re.compile(
     r"scale(?:x|y|3d)?\(\s*0?\.?0\d*\s*[,)]|scale\([^,)]*,\s*0\s*\)|rotate[xy]\(\s*90deg"
     r"|matrix\(\s*0\s*,\s*0\s*,\s*0\s*,\s*0\s*,"
 )
@@ -91,12 +91,12 @@ _CLIPPED_AWAY = re.compile(
 )
 _MASKED = re.compile(r"linear-gradient\(\s*transparent\s*,\s*transparent\s*\)")
 _FONT_SIZE = re.compile(r"(?:^|\s)(\d*\.?\d+(?:px|pt|em|rem|%)?)(?:/|\s)")
-# Text of less than this many pixels, or of no more than this share, and boxes of no more pixels
-# than a speck show nothing.
+# Text smaller than this many pixels, or up to this share of its parent's size, cannot be read; a
+# box up to a speck shows nothing.
 _UNREADABLE = 2.0
 _UNREADABLE_SHARE = 0.1
 _SPECK = 1.0
-# So far out no window reaches, even a wide one on a tall page's left or top.
+# Offsets to the left or top, in pixels and per cent, and to the right, that are outside any window.
 _FAR = 500.0
 _FAR_PERCENT = 100.0
 _FAR_RIGHT = 5_000.0
@@ -117,7 +117,7 @@ def _is_far(value: str) -> bool:
 
 
 def _hides(declared: Declarations) -> bool:
-    """Whether an element with these declarations, and all in it, is out of sight."""
+    """Whether an element with these declarations is invisible, with everything in it."""
     opacity = declared.get("opacity", "")
     return (
         declared.get("display") == "none"
@@ -166,13 +166,13 @@ def _is_transformed_away(declared: Declarations) -> bool:
     return (
         _FLAT_SCALE.match(declared.get("scale", "")) is not None
         or _FLAT_SCALE.match(declared.get("zoom", "")) is not None
-        or _FLAT.search(transform) is not None
+        or _FLATTENED.search(transform) is not None
         or any(map(_is_far, (*declared.get("translate", "").split(), *moves)))
     )
 
 
 def _hides_own_text(declared: Declarations) -> bool:
-    """Whether its text is out of sight, while a descendant may declare itself visible again."""
+    """Whether an element's own text is invisible; a descendant may be made visible again."""
     if declared.get("visibility") in {"hidden", "collapse"} or _is_unreadable(_font_size(declared)):
         return True
     fill = parse_color(declared.get("-webkit-text-fill-color") or declared.get("color", ""))
@@ -181,7 +181,7 @@ def _hides_own_text(declared: Declarations) -> bool:
 
 
 def _resets(own: Declarations, hidden: Declarations) -> bool:
-    """Whether a descendant's declarations undo what hid its ancestor's text."""
+    """Whether a descendant's declarations make its text visible in spite of its ancestor's."""
     if hidden.get("visibility") in {"hidden", "collapse"}:
         return own.get("visibility") == "visible"
     if _is_unreadable(_font_size(hidden)):
@@ -204,7 +204,7 @@ def _is_unreadable(size: str) -> bool:
     return pixels is not None and pixels < _UNREADABLE
 
 
-_UNSEEN_CLASSES = frozenset(
+_HIDING_CLASSES = frozenset(
     """sr-only visually-hidden visuallyhidden screen-reader-text screen-reader-only screenreader
     a11y-hidden u-hidden-visually element-invisible offscreen off-screen sronly vh
     screenreader-only hidden-visually""".split()
@@ -214,24 +214,24 @@ _TEXTLESS = frozenset(
     """head title meta link base script style br hr img source svg path use g rect circle polygon
     input option iframe noscript col""".split()
 )
-_GROUNDS = ("background-color", "background", "background-image")
-# More than this share of a page is no hidden note: its scripts show it once they run.
+_BACKGROUNDS = ("background-color", "background", "background-image")
+# A hidden element with more than this share of the page is its content, shown by scripts later.
 _WHOLE_PAGE = 0.5
 
 
 def strip_hidden(root: etree._Element) -> None:
-    """Remove what the page's markup and its own styles show to be invisible.
+    """Remove what is invisible by the page's markup and its own styles.
 
-    Covers `hidden`, closed dialogs and popovers, classes for screen readers only, and, from
-    attributes and style elements, display, visibility, opacity, size, colour, place and clipping.
-    No external style sheet is fetched.
+    Covers `hidden`, closed dialogs and popovers, classes for screen readers only, and, by
+    attributes and style elements, display, visibility, opacity, size, colour, position and
+    clipping. External style sheets are not fetched.
     """
-    elements = list(root.iter())  # held: an element that nobody holds is made anew each time
+    elements = list(root.iter())  # keeps lxml's proxies alive: it would create them anew each time
     rules = _own_rules(elements)
-    cascade = Cascade(rules, _able_to_hide(rules))
-    view = _View(root, cascade)
+    cascade = Cascade(rules, _hiding_rules(rules))
+    remover = _Remover(root, cascade)
     for element in [e for e in elements if e.tag not in _TEXTLESS and _is_suspect(e, cascade)]:
-        view.judge(element)
+        remover.remove_invisible(element)
 
 
 def _own_rules(elements: list[etree._Element]) -> list[Rule]:
@@ -245,13 +245,13 @@ def _own_rules(elements: list[etree._Element]) -> list[Rule]:
     return rules
 
 
-def _able_to_hide(rules: list[Rule]) -> list[Rule]:
-    """Rules that hide by themselves, or that set text and ground to colours that meet elsewhere."""
+def _hiding_rules(rules: list[Rule]) -> list[Rule]:
+    """Rules that hide, or whose text colour is another rule's background, or vice versa."""
     declared = [{**rule.normal, **rule.important} for rule in rules]
     texts = [parse_color(own.get("color", "")) for own in declared]
-    grounds = [parse_color(_ground_value(own)) for own in declared]
-    text_colors = {_NAMED["black"][:3], *(color[:3] for color in texts if color)}
-    ground_colors = {_NAMED["white"][:3], *(color[:3] for color in grounds if color)}
+    grounds = [parse_color(_background_value(own)) for own in declared]
+    text_colors = {_NAMED_COLORS["black"][:3], *(color[:3] for color in texts if color)}
+    ground_colors = {_NAMED_COLORS["white"][:3], *(color[:3] for color in grounds if color)}
     return [
         rule
         for rule, own, text, ground in zip(rules, declared, texts, grounds, strict=True)
@@ -262,52 +262,53 @@ def _able_to_hide(rules: list[Rule]) -> list[Rule]:
     ]
 
 
-def _ground_value(declared: Declarations) -> str:
-    return " ".join(declared[name] for name in _GROUNDS if name in declared)
+def _background_value(declared: Declarations) -> str:
+    return " ".join(declared[name] for name in _BACKGROUNDS if name in declared)
 
 
 def _is_suspect(element: etree._Element, cascade: Cascade) -> bool:
     return (
         element.get("style") is not None
-        or _is_unseen(element)
+        or _is_hidden_by_markup(element)
         or element.get("bgcolor") is not None
         or (element.tag == "font" and element.get("color") is not None)
         or cascade.may_hide(element)
     )
 
 
-def _is_unseen(element: etree._Element) -> bool:
+def _is_hidden_by_markup(element: etree._Element) -> bool:
     return (
         element.get("hidden") is not None
         or (element.tag == "dialog" and element.get("open") is None)
         or element.get("popover") is not None
-        or not _UNSEEN_CLASSES.isdisjoint((element.get("class") or "").split())
+        or not _HIDING_CLASSES.isdisjoint((element.get("class") or "").split())
     )
 
 
-class _View:
-    """What stands out of sight on one page, and taking it out."""
+class _Remover:
+    """Removes the invisible elements of one page."""
 
     def __init__(self, root: etree._Element, cascade: Cascade) -> None:
         self._cascade = cascade
         self._chars = len(raw_text(root))
-        # What colours a style sheet sets that is not fetched is not known.
+        # Then default colours are unknown, as external sheets are not fetched.
         self._is_styled_elsewhere = any(
             "stylesheet" in (link.get("rel") or "").lower() for link in root.iter("link")
         )
 
-    def judge(self, element: etree._Element) -> None:
-        """Remove the element, or blank its text, where it cannot be seen."""
+    def remove_invisible(self, element: etree._Element) -> None:
+        """Remove an element if it is invisible; only its text if descendants may be visible."""
         declared = self._cascade.declared(element)
-        if _is_unseen(element) or _hides(declared):
-            if not self._is_page(element) and not draws(element):
+        if _is_hidden_by_markup(element) or _hides(declared):
+            if not self._is_page(element) and not is_formula_source(element):
                 remove(element)
-        elif (
-            _hides_own_text(declared) or self._is_camouflaged(element, declared)
-        ) and not self._is_page(element):
+            return
+        hides_text = _hides_own_text(declared) or self._is_camouflaged(element, declared)
+        if hides_text and not self._is_page(element):
             self._blank(element, declared)
 
     def _is_page(self, element: etree._Element) -> bool:
+        """Whether an element is the page itself or its content, which is never removed."""
         if element.tag in {"html", "body"}:
             return True
         holds_page = next(element.iterdescendants("h1", "main", "article"), None) is not None
@@ -321,9 +322,10 @@ class _View:
                 self._blank(child, hidden)
 
     def _is_camouflaged(self, element: etree._Element, declared: Declarations) -> bool:
-        if declared.keys().isdisjoint(("color", *_GROUNDS)):
+        """Whether the text has the colour of its background."""
+        if declared.keys().isdisjoint(("color", *_BACKGROUNDS)):
             return False
-        text, ground = self._color(element), self._ground(element)
+        text, ground = self._color(element), self._background(element)
         return (
             text is not None
             and ground is not None
@@ -334,13 +336,13 @@ class _View:
         for node in (element, *element.iterancestors()):
             if value := self._cascade.declared(node).get("color"):
                 return parse_color(value)
-        return None if self._is_styled_elsewhere else _NAMED["black"]
+        return None if self._is_styled_elsewhere else _NAMED_COLORS["black"]
 
-    def _ground(self, element: etree._Element) -> Color | None:
+    def _background(self, element: etree._Element) -> Color | None:
         for node in (element, *element.iterancestors()):
-            value = _ground_value(self._cascade.declared(node))
+            value = _background_value(self._cascade.declared(node))
             if value.replace("none", "").replace("inherit", "").strip():
                 color = parse_color(value)
                 if color is None or color.alpha > _FAINT:
                     return color
-        return None if self._is_styled_elsewhere else _NAMED["white"]
+        return None if self._is_styled_elsewhere else _NAMED_COLORS["white"]

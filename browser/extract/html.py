@@ -1,14 +1,14 @@
-"""An HTML page into a Document: what it says of itself, and the blocks that are its content.
+"""Turns an HTML page into a Document: its metadata, and the blocks that are its content.
 
-Of an article the content is what trafilatura finds: it reads the tree, and what it found is looked
-up among the page's own blocks, so that headings, lists, tables, links and code stay as the page
-has them. The few steps after it go by the shape of blocks alone, in any language.
+The content of an article is what trafilatura finds: its text is looked up among the page's own
+blocks, so that headings, lists, tables, links and code stay as the page has them. The few steps
+after that go by the shape of blocks alone, in any language.
 
-Which steps stay was chosen by nested five-fold cross-validation over 274 pages of three sets
-(`tests/bench/article_steps.py`). F1 on folds that no choice saw, by each set's own measure:
-.9692 / .974 / .9441, trafilatura's default .951 / .962 / .915, its precision mode .965 / .9744 /
-.908. The figure at a constant or step is what F1 over all pages loses without it; those of
-listings and gaps cost there, and stay for pages that the sets do not have.
+The steps were chosen by nested five-fold cross-validation over 274 pages of three sets
+(`tests/bench/article_steps.py`). F1 on the held-out folds, by each set's own measure: .9692 / .974
+/ .9441; trafilatura's default .951 / .962 / .915, its precision mode .965 / .9744 / .908. The
+figure at a constant or step is what F1 over all pages loses without it; the steps for listings and
+gaps cost there, and stay for pages that the sets do not have.
 """
 
 from __future__ import annotations
@@ -37,70 +37,72 @@ if TYPE_CHECKING:
     from browser.extract.metadata import Metadata
     from browser.types import Document
 
-# A block is in the extractor's text when this share of its four-word runs is (.3 to .7 tie).
-_FOUND = 0.5
-# Below this share of the page's prose precision mode has lost the body: default mode is asked
-# (.0037).
-_LOST = 0.5
-# A page that declares no article is none when the body has less than this share of its words.
-_ARTICLE = 0.4
-# No article has fewer words, and none so many blocks, or so many within each other: trafilatura
-# takes seconds over an index, and a minute over 1,000 links or tables of which each holds the next.
-# Of 339 saved pages the costliest counts 149,079; at this bound it takes a second.
+# A block is part of trafilatura's text if this share of its four-word runs is (.3 to .7 tie).
+_MATCH_SHARE = 0.5
+# With less than this share of the page's prose, precision mode has missed the body: then default
+# mode is used (.0037).
+_BODY_SHARE = 0.5
+# A page that does not declare an article is none if the body has less than this share of its words.
+_ARTICLE_SHARE = 0.4
+# No article has fewer words, and none has more blocks or deeper nesting: trafilatura takes seconds
+# for an index, and a minute for 1,000 nested links or tables. Of 339 saved pages the costliest
+# counts 149,079; at this limit it takes a second.
 _SHORTEST_BODY = 25
 _MOST_BLOCKS = 5_000
-_MOST_COST = 400_000
-# What is left out between two kept blocks belongs to them, up to this share of the kept words:
-# more is a box of teasers. Costs .0005, and keeps lists within a text.
-_GAP = 0.3
-# At most so many paragraphs between headline and body sum an article up, and at most so many
-# lines introduce any other page (.0058).
+_MAX_COST = 400_000
+# Blocks between two kept ones are kept, up to this share of the kept words: more is a box of
+# teasers. Costs .0005, and keeps lists within a text.
+_GAP_SHARE = 0.3
+# A summary between headline and body has at most so many paragraphs, and the introduction of a page
+# that is no declared article at most so many lines (.0058).
 _MOST_SUMMARY = 3
 _MOST_LINES = 30
-# A line with more of its characters in links is navigation (.0010).
-_ALL_LINK = 0.8
-# The lines that name writer and day are no longer (.0014); a label is shorter.
+# A line with a larger share of its characters in links is navigation (.0010).
+_LINK_SHARE = 0.8
+# Words of a line with author and date (.0014), and of a label.
 _LONGEST_BYLINE = 25
 _LONGEST_LABEL = 2
 # A listing has more headings than these.
 _FEWEST_ENTRIES = 3
-_SPOKEN = frozenset(("paragraph", "item", "item-rest", "quote", "detail"))
-_ENDS = (".", "!", "?", "…", ":", "。", "！", "？")
+_TEXT_KINDS = frozenset(("paragraph", "item", "item-rest", "quote", "detail"))
+_SENTENCE_ENDS = (".", "!", "?", "…", ":", "。", "！", "？")
 _QUOTES = "\"'”’“»«)]"
-_NO_ASIDES = frozenset(("table", "code", "heading"))
+_NEVER_CAPTIONS = frozenset(("table", "code", "heading"))
 _LISTS = frozenset("ul ol dl li dt dd".split())
-_WEIGHT = ("script", "style", "svg", "noscript", "template", "iframe", "link", "meta")
+_WITHOUT_TEXT = ("script", "style", "svg", "noscript", "template", "iframe", "link", "meta")
 
 
 def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
-    """Read a page as a person sees it: its content, and what it says of itself.
+    """Extract a page's content as a person sees it, and its metadata.
 
     `html` as bytes is decoded as browsers do it (`content_type` is the header). Hidden text,
-    navigation, cookie bars and footers are left out; of an article, its body is kept. What could
-    not be read is said in `Document.notes`. Raises ExtractError where the input holds no element.
+    navigation, cookie bars and footers are left out; of an article, only the body is kept. What
+    could not be read is listed in `Document.notes`. Raises ExtractError if the input has no
+    element.
     """
     root, notes = parse_page(html, content_type)
-    held = list(root.iter())  # lxml makes an element anew each time that nobody holds it
+    # Keeps lxml's proxy objects alive: it would create them anew at each access, which is slow.
+    elements = list(root.iter())
     strip_hidden(root)
     meta = read_metadata(root, url)
     base = _base(root, url)
     links = read_links(root, base)
     controls = main_controls(root)
-    found = walk(root, base)
-    said = meta.declared
-    signed = said.author and (said.published or said.modified)
-    byline = Byline() if signed else read_byline(found, said.title)
-    blocks = content_blocks(found, root, meta)
+    all_blocks = walk(root, base)
+    declared = meta.declared
+    is_complete = declared.author and (declared.published or declared.modified)
+    byline = Byline() if is_complete else read_byline(all_blocks, declared.title)
+    blocks = content_blocks(all_blocks, root, meta)
     text = render_text(blocks)
-    del held
+    del elements
     return replace(
-        said,
+        declared,
         text=text,
         markdown=render_markdown(blocks),
-        author=said.author or byline.author,
-        published=said.published or byline.published,
-        modified=said.modified or byline.modified,
-        language=_language(said.language, text),
+        author=declared.author or byline.author,
+        published=declared.published or byline.published,
+        modified=declared.modified or byline.modified,
+        language=_language(declared.language, text),
         links=links,
         tables=tuple(block.table for block in blocks if block.table is not None),
         controls=controls,
@@ -109,11 +111,11 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
 
 
 def _language(declared: str | None, text: str) -> str | None:
-    """The text's own language where the page names none, or English, which templates leave."""
+    """The declared language; the text's own if none is declared, or English by a template."""
     if declared and not declared.lower().startswith("en"):
         return declared
-    found = language_of(text)
-    return found if found and found != "en" else declared or found
+    detected = language_of(text)
+    return detected if detected and detected != "en" else declared or detected
 
 
 def _base(root: etree._Element, url: str) -> str:
@@ -123,59 +125,60 @@ def _base(root: etree._Element, url: str) -> str:
 
 
 def content_blocks(blocks: list[Block], root: etree._Element, meta: Metadata) -> list[Block]:
-    """Choose the blocks that a reader came for, in page order.
+    """Select the content blocks of a page, in page order.
 
-    Of an article the body without headline, byline and navigation; of any other page, and of one
-    that declares itself a discussion, all that is not frame. Takes frames and scripts out.
+    Of an article that is the body without headline, byline and navigation; of any other page, and
+    of a declared discussion, all blocks outside frames (navigation, footers and the like). Removes
+    frames and scripts from the tree.
     """
     content = [block for block in blocks if block.frame is None]
     if not content:
         return blocks
     if meta.is_thread or len(content) > _MOST_BLOCKS:
         return content
-    if (not meta.is_article and _is_listing(content)) or _cost(root) > _MOST_COST:
+    if (not meta.is_article and _is_listing(content)) or _parsing_cost(root) > _MAX_COST:
         return content
     for frame in {block.frame for block in blocks if block.frame is not None}:
         remove(frame)
-    etree.strip_elements(root, *_WEIGHT, with_tail=False)
+    etree.strip_elements(root, *_WITHOUT_TEXT, with_tail=False)
     body = _Body(content, meta).choose(root)
     words = sum(count_words(block.text) for block in body)
-    plain = sum(count_words(block.text) for block in content if not block.is_linky)
-    share = 0.0 if meta.is_article else _ARTICLE
-    return body if words >= max(_SHORTEST_BODY, share * plain) else content
+    page_words = sum(count_words(block.text) for block in content if not block.is_linky)
+    share = 0.0 if meta.is_article else _ARTICLE_SHARE
+    return body if words >= max(_SHORTEST_BODY, share * page_words) else content
 
 
-def _cost(root: etree._Element) -> int:
-    """Count how often a reader meets an element that looks at each one's inside, and its links'.
+def _parsing_cost(root: etree._Element) -> int:
+    """Estimate trafilatura's cost: how often it visits an element of the tree.
 
-    The sum of all depths; a link counts with what is in it, since its text is read each time.
+    That is the sum of all depths; a link counts once for each element inside it, since its text is
+    read each time.
     """
     depths: dict[etree._Element | None, int] = {None: 0}
     for element in root.iter():
         depths[element] = depths[element.getparent()] + 1
     total = sum(depths.values())
     for link in root.iter("a"):
-        if total > _MOST_COST:
+        if total > _MAX_COST:
             break
         total += depths[link] * sum(1 for _ in link.iter())
     return total
 
 
 def _is_listing(blocks: Sequence[Block]) -> bool:
-    """Whether a page has more headings than paragraphs, and more text than links: keep every entry.
+    """Whether a page is a listing of entries (a catalogue, changelog or overview).
 
-    Catalogues, changelogs, overviews; costs .0023 on pages that are all articles.
+    It has more headings than paragraphs, and more text than links. Costs .0023 on sets of articles.
     """
     headings = sum(block.kind == "heading" for block in blocks)
-    prose = sum(block.is_prose and block.kind in _SPOKEN for block in blocks)
-    linked = sum(len(block.text) for block in blocks if block.is_linky)
-    return headings > max(prose, _FEWEST_ENTRIES) and 2 * linked < sum(
-        len(block.text) for block in blocks
-    )
+    prose = sum(block.is_prose and block.kind in _TEXT_KINDS for block in blocks)
+    chars = sum(len(block.text) for block in blocks)
+    link_chars = sum(len(block.text) for block in blocks if block.is_linky)
+    return headings > max(prose, _FEWEST_ENTRIES) and 2 * link_chars < chars
 
 
 class _Body:
-    """The body of an article, chosen among the blocks of its page: `kept` says of each."""
+    """Selects the body of an article; `kept` says for each block of the page if it is in it."""
 
     def __init__(self, blocks: Sequence[Block], meta: Metadata) -> None:
         self._blocks = blocks
@@ -187,21 +190,22 @@ class _Body:
         self._words = [count_words(block.text) for block in blocks]
 
     def choose(self, root: etree._Element) -> list[Block]:
-        """Ask trafilatura, then mend its choice."""
-        kept = self._found(root, precise=True)
-        if self._prose_words(kept) < _LOST * self._prose_words([True] * len(kept)):
-            wider = self._found(root, precise=False)
+        """Select the blocks that trafilatura finds, then correct its selection."""
+        kept = self._blocks_of_extraction(root, precise=True)
+        if self._prose_words(kept) < _BODY_SHARE * self._prose_words([True] * len(kept)):
+            wider = self._blocks_of_extraction(root, precise=False)
             kept = wider if any(wider) else kept
-        self._fill_gaps(kept)
-        self._add_opening(kept)
+        self._keep_gaps(kept)
+        self._keep_opening(kept)
+        # A heading belongs to the block below it.
         for n, block in enumerate(self._blocks[:-1]):
             if block.kind == "heading" and not block.is_linky:
                 kept[n] = kept[n] or kept[n + 1]
         self._trim(kept)
         return [block for block, keep in zip(self._blocks, kept, strict=True) if keep]
 
-    def _found(self, root: etree._Element, *, precise: bool) -> list[bool]:
-        extracted = _extract(root, precise=precise)
+    def _blocks_of_extraction(self, root: etree._Element, *, precise: bool) -> list[bool]:
+        extracted = _trafilatura_text(root, precise=precise)
         known = set(word_runs(word_list(extracted)))
         lines = {tuple(word_list(line)) for line in extracted.split("\n")}
         kept = []
@@ -209,61 +213,61 @@ class _Body:
             words = word_list(block.text)
             runs = word_runs(words)
             shared = sum(run in known for run in runs)
-            kept.append(shared >= _FOUND * len(runs) if runs else tuple(words) in lines)
+            kept.append(shared >= _MATCH_SHARE * len(runs) if runs else tuple(words) in lines)
         return kept
 
     def _prose_words(self, kept: Sequence[bool]) -> int:
         rows = zip(self._words, self._prose, kept, strict=True)
         return sum(count for count, prose, keep in rows if prose and keep)
 
-    def _fill_gaps(self, kept: list[bool]) -> None:
-        """Keep what stands between two kept blocks, in a parent that holds kept ones."""
+    def _keep_gaps(self, kept: list[bool]) -> None:
+        """Keep the blocks between two kept ones, if their container holds kept ones."""
         places = [n for n, keep in enumerate(kept) if keep]
-        parents = {_home(self._blocks[n]) for n in places}
-        most = _GAP * sum(self._words[n] for n in places)
+        parents = {_container(self._blocks[n]) for n in places}
+        most = _GAP_SHARE * sum(self._words[n] for n in places)
         for before, after in itertools.pairwise(places):
             if sum(self._words[before + 1 : after]) <= most:
                 for n in range(before + 1, after):
                     block = self._blocks[n]
-                    kept[n] = not block.is_linky and _home(block) in parents
+                    kept[n] = not block.is_linky and _container(block) in parents
 
-    def _add_opening(self, kept: list[bool]) -> None:
-        """Keep what stands between headline and body.
+    def _keep_opening(self, kept: list[bool]) -> None:
+        """Keep the blocks between headline and body.
 
-        Of a declared article a few paragraphs that sum it up, of any other page every line: when
-        and where of an event, the numbers of a thing.
+        Of a declared article these are a few paragraphs of summary, of any other page all lines:
+        time and place of an event, the figures of a product.
         """
         first = next((n for n, keep in enumerate(kept) if keep and self._prose[n]), 0)
         heads = [n for n, b in enumerate(self._blocks[:first]) if b.level == 1 or self._is_title(b)]
         opening = list(range(heads[-1] + 1, first)) if heads else []
         if self._declared:
-            opening = [n for n in opening if self._sums_up(n)]
+            opening = [n for n in opening if self._is_summary(n)]
         if len(opening) <= (_MOST_SUMMARY if self._declared else _MOST_LINES):
             for n in opening:
                 kept[n] = not self._blocks[n].is_linky
 
     def _trim(self, kept: list[bool]) -> None:
-        """Drop what is no part of the body; keep the facts below it, in one box with it."""
+        """Drop blocks that are not part of the body; keep facts below it in the same container."""
         places = [n for n, keep in enumerate(kept) if keep]
         first = next((n for n in places if self._prose[n]), len(kept))
-        last = max((n for n in places if self._says_something(n)), default=len(kept))
+        last = max((n for n in places if self._is_content(n)), default=len(kept))
         for n in places:
-            kept[n] = not self._is_apart(n, first, last)
-        homes = {_home(self._blocks[n]) for n in places if kept[n] and self._prose[n]}
+            kept[n] = not self._is_outside_body(n, first, last)
+        homes = {_container(self._blocks[n]) for n in places if kept[n] and self._prose[n]}
         for n in range(last + 1, len(kept)):
             block = self._blocks[n]
-            kept[n] = kept[n] or (_is_fact(block) and _home(block) in homes)
+            kept[n] = kept[n] or (_is_fact(block) and _container(block) in homes)
 
-    def _is_apart(self, place: int, first: int, last: int) -> bool:
-        """Whether a block is headline, byline, caption, navigation, or stands below the body."""
+    def _is_outside_body(self, place: int, first: int, last: int) -> bool:
+        """Whether a block is a headline, byline, caption, navigation, or below the body."""
         block = self._blocks[place]
         return (
             self._is_title(block)
             or (place <= first and (block.level == 1 or self._is_byline(place)))
             or (place > last and block.kind not in {"table", "code", "item"})
             or (
-                block.kind not in _NO_ASIDES
-                and (_is_caption(block) or block.link_density > _ALL_LINK)
+                block.kind not in _NEVER_CAPTIONS
+                and (_is_caption(block) or block.link_density > _LINK_SHARE)
             )
         )
 
@@ -271,7 +275,7 @@ class _Body:
         named = block.kind in {"heading", "paragraph"} and bool(self._title)
         return named and word_list(block.text) == self._title
 
-    def _sums_up(self, place: int) -> bool:
+    def _is_summary(self, place: int) -> bool:
         block = self._blocks[place]
         plain = block.kind == "paragraph" and self._prose[place]
         return plain and not (self._is_byline(place) or _is_caption(block))
@@ -281,7 +285,7 @@ class _Body:
         block, before = self._blocks[place], max(0, place - 1)
         if block.kind not in {"paragraph", "item"} or _is_sentence(block.text):
             return False
-        # A day right below a label is that of an event.
+        # A date right below a label is that of an event.
         labelled = (
             self._blocks[before].kind == "paragraph" and self._words[before] <= _LONGEST_LABEL
         )
@@ -290,13 +294,13 @@ class _Body:
         text = block.text.casefold()
         return any(name in text for name in self._authors) or date_within(text) is not None
 
-    def _says_something(self, place: int) -> bool:
+    def _is_content(self, place: int) -> bool:
         block = self._blocks[place]
         return self._prose[place] or (not block.is_linky and _is_sentence(block.text))
 
 
 def _is_caption(block: Block) -> bool:
-    """Whether a line is about a picture, by its element or by what its class calls it (.0014)."""
+    """Whether a line is the caption or credit of a picture, by its element or class (.0014)."""
     if block.kind == "caption" or block.node.tag == "figure":
         return True
     boxes = (block.node, block.node.getparent())
@@ -305,9 +309,10 @@ def _is_caption(block: Block) -> bool:
 
 
 def _is_fact(block: Block) -> bool:
-    """Whether a block is a name with its value: of a list of terms, a table's, or `Age: 200`.
+    """Whether a block is a name with its value: in a definition list, a table, or as `Age: 200`.
 
-    Of lists only: bare paragraphs of that form are bylines and tags as well, and cost .0020.
+    The last form counts in lists only: paragraphs like that are bylines and tags as well, and cost
+    .0020.
     """
     name, colon, value = block.text.partition(": ")
     short = count_words(name) <= _LONGEST_LABEL and count_words(value) <= _LONGEST_BYLINE
@@ -316,17 +321,20 @@ def _is_fact(block: Block) -> bool:
 
 
 def _is_sentence(text: str) -> bool:
-    return text.rstrip().rstrip(_QUOTES).endswith(_ENDS)
+    return text.rstrip().rstrip(_QUOTES).endswith(_SENTENCE_ENDS)
 
 
-def _home(block: Block) -> etree._Element | None:
-    """What a block stands in; a list's entries stand in what the list does."""
-    return next((node for node in block.node.iterancestors() if node.tag not in _LISTS), None)
+def _container(block: Block) -> etree._Element | None:
+    """The element around a block; for the entries of a list, the one around the list."""
+    for node in block.node.iterancestors():
+        if node.tag not in _LISTS:
+            return node
+    return None
 
 
-def _extract(root: etree._Element, *, precise: bool) -> str:
+def _trafilatura_text(root: etree._Element, *, precise: bool) -> str:
     import trafilatura  # noqa: PLC0415 - 0.17 s, for the pages that need it only
 
-    # What it finds nothing in is no matter for the terminal: the page is read without it.
+    # If it finds nothing the page is read without it: the user need not see its warning.
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
     return trafilatura.extract(root, favor_precision=precise, include_comments=False) or ""

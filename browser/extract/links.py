@@ -1,4 +1,4 @@
-"""The links of a page, with the next page marked, and the form controls of its content."""
+"""Reads a page's links, with the next page marked, and the form controls of its content."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _NEXT_TEXT = re.compile(
 )
 _NEXT_CLASS = re.compile(r"(?:^|[\s_-])next(?:$|[\s_-])", re.IGNORECASE)
 _LONGEST_NEXT = 30
-# Pages with more links than this are indexes; a reader follows none of the later ones.
+# Pages with more links are indexes; nobody follows the later ones.
 MOST_LINKS = 2_000
 
 
 def read_links(root: etree._Element, base: str) -> tuple[Link, ...]:
-    """Collect `a[href]` and `link[rel=next]`; rel is `next` where the page or its words say so."""
+    """Collect `a[href]` and `link[rel=next]`; rel is `next` also by the link's text or class."""
     found: dict[str, Link] = {}
     here = urldefrag(base)[0]
     for element in root.iter("a", "area", "link"):
@@ -46,12 +46,12 @@ def read_links(root: etree._Element, base: str) -> tuple[Link, ...]:
             image = next(element.iterdescendants("img"), None)
             alt = image.get("alt") if image is not None else None
             text = clean(" ".join((label or element.get("title") or alt or "").split()))
-        named = _NEXT_CLASS.search(f"{element.get('class') or ''} {element.get('id') or ''}")
+        has_class = _NEXT_CLASS.search(f"{element.get('class') or ''} {element.get('id') or ''}")
         is_next = (
             "next" in rel
             or _NEXT_TEXT.fullmatch(text)
             or _NEXT_TEXT.fullmatch(label)
-            or (named and len(text) < _LONGEST_NEXT)
+            or (has_class and len(text) < _LONGEST_NEXT)
         )
         link = Link(url, text, "next" if is_next else " ".join(rel))
         known = found.setdefault(url, link)
@@ -62,12 +62,12 @@ def read_links(root: etree._Element, base: str) -> tuple[Link, ...]:
     return tuple(found.values())
 
 
-# Controls that are named; a page with more is a list of one kind.
+# A page with more controls is a list of one kind.
 _MOST_CONTROLS = 8
 _LONGEST_NAME = 80
-# Of 491 names that no person sees on 250 pages 19 are longer.
+# Of 491 invisible labels on 250 pages 19 are longer.
 _LONGEST_LABEL = 60
-_FRAMES = frozenset(("nav", "header", "footer", "aside", "th"))
+_FRAME_TAGS = frozenset(("nav", "header", "footer", "aside", "th"))
 _FRAME_ROLES = frozenset(("navigation", "banner", "contentinfo", "complementary"))
 _CONTROL_ROLES = frozenset(
     ("button", "tab", "searchbox", "textbox", "combobox", "switch", "slider")
@@ -81,11 +81,11 @@ _INPUT_ROLES = {
 
 
 def main_controls(root: etree._Element) -> tuple[str, ...]:
-    """Name them as `searchbox Search the collection`, `select Season: Summer; Winter`, in order.
+    """List the content's form controls: `searchbox Search the collection`, `select Season: Summer`.
 
-    What a person sees names them first; a name that nobody sees is marked `(label only)`.
-    Those of header, navigation and footer are left out, searches that stand outside the main
-    part, and what sorts a table by its header; at most eight, each once.
+    A visible name is preferred; an invisible one is marked `(label only)`. Controls of header,
+    navigation, footer and table headers are left out, and searches outside the main part. At most
+    eight are listed, each once.
     """
     main = root.find(".//main")
     labels = {e.get("for"): text_content(e) for e in root.iter("label") if e.get("for")}
@@ -99,44 +99,48 @@ def main_controls(root: etree._Element) -> tuple[str, ...]:
             role = _ROLES.get(element.tag, "")
             if element.tag == "input":
                 role = _INPUT_ROLES.get((element.get("type") or "").lower(), role)
-        if role and not _is_framed(element, main) and (name := _name(element, role, labels)):
+        if (
+            role
+            and not _is_outside_content(element, main)
+            and (name := _name(element, role, labels))
+        ):
             found[f"{role} {name[:_LONGEST_NAME]}"] = True
     return tuple(found)[:_MOST_CONTROLS]
 
 
-def _is_framed(element: etree._Element, main: etree._Element | None) -> bool:
+def _is_outside_content(element: etree._Element, main: etree._Element | None) -> bool:
     outside = main is not None
     search = False
     for above in element.iterancestors():
         role = (above.get("role") or "").lower()
         if above is main:
             outside = False
-        elif above.tag in _FRAMES or role in _FRAME_ROLES:
+        elif above.tag in _FRAME_TAGS or role in _FRAME_ROLES:
             return True
         search = search or role == "search"
     return outside or (main is None and search)
 
 
 def _name(element: etree._Element, role: str, labels: dict[str | None, str]) -> str:
-    """The control's name, where it has one; a select with its options."""
-    around = next(element.iterancestors("label"), None)
+    """The control's name, "" if it has none; for a select with its options."""
+    wrapper = next(element.iterancestors("label"), None)
     label = None
-    if around is not None:  # of a select's label only what stands before the options
-        label = around.text if role == "select" else text_content(around)
-    seen = (
+    if wrapper is not None:  # of a select's label only the text before the options
+        label = wrapper.text if role == "select" else text_content(wrapper)
+    visible = (
         text_content(element) if role in {"button", "tab"} else "",
         labels.get(element.get("id")) if element.get("id") else "",
         label,
         element.get("placeholder") if not element.get("value") else "",
         element.get("value") if role == "button" else "",
     )
-    name = _first(*seen)
-    if not name and (unseen := _first(element.get("aria-label"), element.get("title"))):
-        name = f"{unseen[:_LONGEST_LABEL]} (label only)"
-    name = name or _first(element.get("name"))
+    name = _first_text(*visible)
+    if not name and (hidden := _first_text(element.get("aria-label"), element.get("title"))):
+        name = f"{hidden[:_LONGEST_LABEL]} (label only)"
+    name = name or _first_text(element.get("name"))
     options = [text_content(option) for option in element.iter("option")]
     return f"{name}: {'; '.join(options)}" if name and role == "select" and options else name
 
 
-def _first(*texts: str | None) -> str:
+def _first_text(*texts: str | None) -> str:
     return next((text.strip() for text in texts if text and text.strip()), "")

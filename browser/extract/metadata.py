@@ -1,7 +1,7 @@
-"""Title, author, dates, language and address: what a page declares, and its byline.
+"""A page's metadata: title, author, dates, language and address.
 
-JSON-LD, meta elements and markup declare; where they name no author or day, the lines around the
-title are read.
+They are declared by JSON-LD, meta elements and markup; author and dates that are not declared are
+read from the lines around the title.
 """
 
 from __future__ import annotations
@@ -28,39 +28,39 @@ if TYPE_CHECKING:
 
 Node = dict[str, Any]
 
-# Nodes that describe the page itself, in the order in which they are trusted.
+# Types of nodes that describe the page itself, the most trusted first.
 _MAIN_TYPES = (
     "NewsArticle", "ReportageNewsArticle", "AnalysisNewsArticle", "LiveBlogPosting", "BlogPosting",
     "ScholarlyArticle", "TechArticle", "Article", "OpinionNewsArticle", "Report",
     "SocialMediaPosting", "DiscussionForumPosting", "Recipe", "VideoObject", "Product", "WebPage",
 )  # fmt: skip
-# A page's graph is small; what is nested deeper is hostile or data.
+# A page's graph is flat; deeper nesting is hostile or data.
 _DEEPEST = 6
 
 
 def read_jsonld(root: etree._Element) -> list[Node]:
-    """Every JSON-LD node of the page, graphs laid out flat; broken scripts are passed over."""
+    """All JSON-LD nodes of the page, graphs flattened; broken scripts are skipped."""
     nodes: list[Node] = []
     for script in root.iter("script"):
         if (script.get("type") or "").split(";")[0].strip().lower() == "application/ld+json":
             text = (script.text or "").strip().removeprefix("<!--").removesuffix("-->")
             try:
-                nodes.extend(_flat(json.loads(text.strip().rstrip(";"), strict=False), _DEEPEST))
+                nodes.extend(_flatten(json.loads(text.strip().rstrip(";"), strict=False), _DEEPEST))
             except (ValueError, RecursionError):
                 continue
     return nodes
 
 
-def _flat(value: object, depth: int) -> Iterator[Node]:
+def _flatten(value: object, depth: int) -> Iterator[Node]:
     if depth == 0:
         return
     if isinstance(value, list):
         for item in value:
-            yield from _flat(item, depth - 1)
+            yield from _flatten(item, depth - 1)
     elif isinstance(value, dict):
         yield value
         for key in ("@graph", "mainEntity", "mainEntityOfPage"):
-            yield from _flat(value.get(key), depth - 1)
+            yield from _flatten(value.get(key), depth - 1)
 
 
 def node_types(node: Node) -> list[str]:
@@ -83,7 +83,7 @@ def text_of(value: object) -> str:
         value = value[0] if value else ""
     if isinstance(value, dict):
         value = value.get("@value", "")
-    # Publishing systems escape twice: `&#8217;` stands for a character here, too.
+    # Publishing systems often escape twice: entities remain after JSON is parsed.
     return " ".join(unescape(value).split()) if isinstance(value, str) else ""
 
 
@@ -113,11 +113,11 @@ _BY = re.compile(r"^\s*(?:by|von|par|por|written by)\s+", re.IGNORECASE)
 _BYLINES = frozenset(
     ("byline", "author", "byline-name", "author-name", "p-author", "autor", "fn", "username")
 )
-# A byline is a name or a few, not a paragraph.
+# A longer text is a paragraph, not one or a few names.
 _LONGEST_NAME = 120
-# What stands between the name of a page and that of its site.
-_BETWEEN = re.compile(r"\s+[|–—·•»›:-]+\s+|:\s+")
-# Plain `Article` of JSON-LD is also what encyclopedias and manuals call their pages.
+# Separates the page's name from its site's in a title.
+_SITE_SEPARATOR = re.compile(r"\s+[|–—·•»›:-]+\s+|:\s+")
+# Not plain `Article`: encyclopedias and manuals use it for their pages, too.
 _ARTICLE_TYPES = (
     "og:article", "newsarticle", "blogposting", "liveblogposting", "opinionnewsarticle",
 )  # fmt: skip
@@ -126,7 +126,7 @@ _THREAD_TYPES = frozenset(("discussionforumposting", "qapage"))
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What the page says about itself: as a Document, and what kind of page it is."""
+    """A page's declared metadata as a Document, and the kind of page that it declares."""
 
     declared: Document
     is_article: bool
@@ -175,12 +175,12 @@ def read_metadata(root: etree._Element, url: str) -> Metadata:
 
 
 def read_title(root: etree._Element, *, declared: str | None) -> str:
-    """The page's own name, without its site's; `declared` is the headline that it declares."""
+    """The page's title without its site's name; `declared` is the declared headline."""
     heads = (e for e in root.iter("title") if next(e.iterancestors("svg"), None) is None)
     head = next(heads, None)
     whole = text_content(head) if head is not None else ""
     heading = _heading(root, whole)
-    # The head's title is the page's name and the site's: it tells which of the others to believe.
+    # The head's title contains the page's name and the site's: it confirms one of the others.
     if heading and heading in whole and not (declared and declared in whole):
         return heading
     if heading and declared and heading in declared:
@@ -189,18 +189,18 @@ def read_title(root: etree._Element, *, declared: str | None) -> str:
 
 
 def _heading(root: etree._Element, whole: str) -> str:
-    """The first h1, unless it names the site and another heading is what the page is called."""
+    """The first h1; if that is the site's name, another heading that is in the title."""
     first = next(root.iter("h1"), None)
     if first is None:
         return ""
-    heading, parts = text_content(first), _BETWEEN.split(whole)
-    if heading not in parts or (heading == parts[0] and not _leads_home(first)):
+    heading, parts = text_content(first), _SITE_SEPARATOR.split(whole)
+    if heading not in parts or (heading == parts[0] and not _links_to_home(first)):
         return heading
-    others = {text_content(e) for e in root.iter("h1", "h2", "h3") if not _leads_home(e)}
+    others = {text_content(e) for e in root.iter("h1", "h2", "h3") if not _links_to_home(e)}
     return next((part for part in parts if part in others), heading)
 
 
-def _leads_home(heading: etree._Element) -> bool:
+def _links_to_home(heading: etree._Element) -> bool:
     return any(urlsplit(link.get("href") or "-").path in {"", "/"} for link in heading.iter("a"))
 
 
@@ -254,18 +254,18 @@ def _canonical(root: etree._Element, meta: dict[str, str], url: str) -> str | No
     return joined if is_web_url(joined) else None
 
 
-# A byline is a line; what is longer speaks of something, and so does a sentence of this length.
+# Words of the longest byline; a sentence of more words than this is prose as well.
 _LONGEST_LINE = 30
 _SENTENCE = 6
-# Lines looked at before and after the title; after two paragraphs the body has begun.
-_BEFORE, _AFTER = 4, 12
+# Lines read before and after the title; after two paragraphs the body has begun.
+_LINES_BEFORE, _LINES_AFTER = 4, 12
 _MOST_PARAGRAPHS = 2
-_UPDATED = re.compile(
+_UPDATE_LABEL = re.compile(
     r"\b(?:updated?|modified|revised|edited|aktualisiert|geändert|stand|zuletzt|mis à jour"
     r"|actualizado)\b",
     re.IGNORECASE,
 )
-_DATED = re.compile(
+_DATE_LABEL = re.compile(
     r"\W*(?:first |originally )?(?:published|posted|created|released|updated"
     r"|last (?:updated?|modified|edited)|veröffentlicht|erstellt|stand|zuletzt|aktualisiert"
     r"|publié|publicado|actualizado|pubblicato)\b",
@@ -274,7 +274,7 @@ _DATED = re.compile(
 _CAPITAL = r"[A-ZÀ-ÖØ-Þ][\w’'.-]*"
 _PARTICLE = r"(?:van|von|de|der|den|da|di|del|la|le|bin|al|zu|ter)\b"
 _FULL_NAME = rf"{_CAPITAL}(?:\s+(?:{_PARTICLE}|{_CAPITAL})){{1,3}}"
-_NAMED_BY = re.compile(
+_AUTHOR_LINE = re.compile(
     r"(?:^|[\s|·•—–-])(?i:by|von|par|por|di|text[oe]?:|autor(?:in)?:|author:)\s+"
     rf"({_FULL_NAME}(?:\s*(?:,|and|und|et|y|&)\s+{_FULL_NAME})*)"
 )
@@ -286,7 +286,7 @@ _PERSON_LINK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Byline:
-    """What the lines around a title say; dates are ISO 8601."""
+    """Author and dates from the lines around a title; dates are ISO 8601."""
 
     author: str | None = None
     published: str | None = None
@@ -294,48 +294,48 @@ class Byline:
 
 
 def read_byline(blocks: Sequence[Block], title: str) -> Byline:
-    """Read author and dates from the lines around the title, and dated lines below the body.
+    """Read author and dates from the lines around the title, and labelled dates below the body.
 
-    Of 186 saved pages that declare their author 68 say the same there and 15 another; of 200 that
-    declare their day 105 and 23.
+    Of 186 saved pages that declare their author this finds the same for 68 and another for 15; of
+    200 that declare their date, for 105 and 23.
     """
     first = next((n for n, block in enumerate(blocks) if block.level == 1), 0)
     words = word_list(title)
     place = next((n for n, b in enumerate(blocks) if words and word_list(b.text) == words), first)
-    near = list(_near(blocks, place))
-    below = [block for block in blocks[place:] if _DATED.match(block.text)]
+    near = list(_lines_near(blocks, place))
+    below = [block for block in blocks[place:] if _DATE_LABEL.match(block.text)]
     dated = [(block.text, day) for block in (*near, *below) if (day := _date_in(block))]
     return Byline(
         author=next((name for block in near if (name := _author_in(block))), None),
-        published=next((day for text, day in dated if not _UPDATED.search(text)), None),
-        modified=next((day for text, day in dated if _UPDATED.search(text)), None),
+        published=next((day for text, day in dated if not _UPDATE_LABEL.search(text)), None),
+        modified=next((day for text, day in dated if _UPDATE_LABEL.search(text)), None),
     )
 
 
-def _near(blocks: Sequence[Block], place: int) -> Iterator[Block]:
+def _lines_near(blocks: Sequence[Block], place: int) -> Iterator[Block]:
     """Short lines around the title, those after it first."""
     paragraphs = 0
-    for block in blocks[place + 1 : place + 1 + _AFTER]:
+    for block in blocks[place + 1 : place + 1 + _LINES_AFTER]:
         if not _is_prose(block.text):
             yield block
         else:
             paragraphs += 1
             if paragraphs == _MOST_PARAGRAPHS:
                 break
-    before = blocks[max(0, place - _BEFORE) : place]
+    before = blocks[max(0, place - _LINES_BEFORE) : place]
     yield from (block for block in reversed(before) if not _is_prose(block.text))
 
 
 def _is_prose(text: str) -> bool:
-    """Whether a text is long, or a sentence that does not say who wrote the page, or when."""
+    """Whether a text is long, or a sentence that is no byline."""
     length = count_words(text)
-    of_the_page = _DATED.match(text) or _NAMED_BY.match(text)
-    is_sentence = _ENDS.search(text) is not None and not of_the_page
+    is_byline = _DATE_LABEL.match(text) or _AUTHOR_LINE.match(text)
+    is_sentence = _ENDS.search(text) is not None and not is_byline
     return length > _LONGEST_LINE or (length > _SENTENCE and is_sentence)
 
 
 def _date_in(block: Block) -> str | None:
-    # A heading with a day is a headline that speaks of it, or one of a log's.
+    # A heading with a date is a headline about it, or an entry of a changelog.
     if block.kind in {"table", "code", "heading"} or count_words(block.text) > _LONGEST_LINE:
         return None
     return date_within(block.text)
@@ -344,7 +344,7 @@ def _date_in(block: Block) -> str | None:
 def _author_in(block: Block) -> str | None:
     if block.kind in {"table", "code", "heading"}:
         return None
-    if match := _NAMED_BY.search(" ".join(block.text.split())):
+    if match := _AUTHOR_LINE.search(" ".join(block.text.split())):
         return re.sub(r"\s*(?:,|\band\b|\bund\b|\bet\b|&)\s+", ", ", match[1]).rstrip(" .,")
     links = (a for a in block.node.iter("a") if _PERSON_LINK.search(a.get("href") or ""))
     name = next(map(text_content, links), "")

@@ -1,4 +1,4 @@
-"""Which parts of a page frame the content: navigation, cookie bars, asides, footers."""
+"""Finds the parts of a page that frame its content: navigation, cookie bars, asides, footers."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lxml import etree
 
-_TAGS = frozenset(("nav", "footer", "aside"))
-_ROLES = frozenset(
+_FRAME_TAGS = frozenset(("nav", "footer", "aside"))
+_FRAME_ROLES = frozenset(
     """navigation contentinfo complementary search dialog alertdialog menu menubar toolbar
     tooltip""".split()
 )
-# Manuals set their notes in <aside>; those are read.
-_NOTES = frozenset("note tip hint info warning caution important danger admonition callout".split())
-_TOKENS = frozenset(
+# Manuals put their notes in <aside>; those are content.
+_NOTE_WORDS = frozenset(
+    "note tip hint info warning caution important danger admonition callout".split()
+)
+_FRAME_WORDS = frozenset(
     """ad ads adsbygoogle advert advertisement advertising breadcrumb breadcrumbs catlinks comment
     comments consent cookie cookies disqus footer gdpr masthead menu modal nav navbar navbox
     navigation newsletter outbrain overlay pager pagination paywall popup promo promos
@@ -28,20 +30,20 @@ _TOKENS = frozenset(
     servicenav sidenav topnav footnav cookiebanner fusszeile kopfzeile fussbereich kopfbereich
     hauptnavigation servicenavigation seitenleiste randspalte marginalspalte""".split()
 )
-_NEVER = frozenset("html body main article a h1 h2 h3 p".split())
-_NAMES = ("class", "id", "data-component", "data-testid", "data-area", "data-module")
+_NEVER_FRAMES = frozenset("html body main article a h1 h2 h3 p".split())
+_NAME_ATTRIBUTES = ("class", "id", "data-component", "data-testid", "data-area", "data-module")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-# Rows from which a table or list of names and values in a box is one of facts.
-_FACTS = 2
-# A soft region with more than this share of the text is the content, whatever its class says.
-_MOST = 0.4
-# A hard region (by tag or role) only when next to nothing stands outside it.
-_ALL = 0.95
+# A box with so many rows of a name and a value is a fact box.
+_MIN_FACT_ROWS = 2
+# A soft region (by its class) with more than this share of the text is content all the same.
+_MAX_SOFT_SHARE = 0.4
+# A hard region (by tag or role) only if there is next to nothing outside it.
+_MAX_HARD_SHARE = 0.95
 
 
 @dataclass(slots=True, eq=False)
 class Region:
-    """A subtree that looks like a frame, by its `mark`: a tag or role (`hard`), or a class."""
+    """A subtree that looks like a frame by its `mark`: a tag or role (`hard`), or a class."""
 
     node: etree._Element
     parent: Region | None
@@ -52,7 +54,7 @@ class Region:
 
 
 class Regions:
-    """The regions of one walk over a page; `current` is the innermost that is open."""
+    """The regions of one walk over a page; `current` is the innermost open one."""
 
     def __init__(self) -> None:
         self.current: Region | None = None
@@ -60,8 +62,8 @@ class Regions:
         self._total = 0
 
     def enter(self, node: etree._Element) -> None:
-        """Open a region where this element begins one."""
-        if node.tag in {"h1", "main"}:  # what holds them is the page, whatever its class says
+        """Open a region if this element is the start of one."""
+        if node.tag in {"h1", "main"}:  # a region that contains them is content
             for region in self._open():
                 region.content = region.content or not region.hard
         hard = _hard_mark(node)
@@ -69,7 +71,7 @@ class Regions:
             self.current = Region(node, self.current, mark, bool(hard))
 
     def leave(self, node: etree._Element) -> None:
-        """Close the region that this element began, if it did."""
+        """Close the region that this element opened, if it did."""
         if self.current and self.current.node is node:
             self.current = self.current.parent
 
@@ -83,12 +85,12 @@ class Regions:
             self._by_mark[mark] += chars
 
     def frame_of(self, region: Region | None) -> etree._Element | None:
-        """The outermost element around a region that stands apart from the content."""
+        """The outermost element around a region that is a frame; None if it is content."""
         frame = None
         while region is not None:
-            # Many small boxes of one class are the content as one large box is: a list's entries.
+            # Many small boxes of one class may be the content together: the entries of a list.
             chars = region.chars if region.hard else self._by_mark[region.mark]
-            share = _ALL if region.hard else _MOST
+            share = _MAX_HARD_SHARE if region.hard else _MAX_SOFT_SHARE
             if not region.content and chars <= share * self._total:
                 frame = region.node
             region = region.parent
@@ -103,40 +105,45 @@ class Regions:
 
 
 def _hard_mark(node: etree._Element) -> str:
-    if node.tag not in _TAGS:
+    if node.tag not in _FRAME_TAGS:
         role = (node.get("role") or "").lower()
-        return role if role in _ROLES else ""
+        return role if role in _FRAME_ROLES else ""
     parent = node.getparent()
-    quoted = node.tag == "footer" and parent is not None and parent.tag == "blockquote"
-    read = node.tag == "aside" and (not _NOTES.isdisjoint(_words(node)) or _has_facts(node))
-    return "" if quoted or read else node.tag
+    if node.tag == "footer" and parent is not None and parent.tag == "blockquote":
+        return ""  # the source of a quote
+    if node.tag == "aside" and (not _NOTE_WORDS.isdisjoint(_words(node)) or _is_fact_box(node)):
+        return ""
+    return node.tag
 
 
-def _has_facts(node: etree._Element) -> bool:
-    """Whether a box in an article tells of its subject: rows of a name and a value."""
+def _is_fact_box(node: etree._Element) -> bool:
+    """Whether a box in an article has rows of a name and a value."""
     if next(node.iterancestors("article", "main"), None) is None:
         return False
     rows = [[cell.tag for cell in row if cell.tag in {"th", "td"}] for row in node.iter("tr")]
     terms = sum(1 for _ in node.iter("dt"))
-    return max(rows.count(["th", "td"]), terms) >= _FACTS
+    return max(rows.count(["th", "td"]), terms) >= _MIN_FACT_ROWS
 
 
 def _soft_mark(node: etree._Element) -> str:
-    if node.tag in _NEVER:
+    if node.tag in _NEVER_FRAMES:
         return ""
     if node.tag == "header" or node.get("role") == "banner":
         inner = next(node.iterancestors("article", "main", "section"), None) is not None
         return "" if inner else "header"
-    return next((word for word in _words(node) if word in _TOKENS), "")
+    return next((word for word in _words(node) if word in _FRAME_WORDS), "")
 
 
 def _words(node: etree._Element) -> tuple[str, ...]:
-    """What an element is called: where a build makes the classes, tests and scripts name it."""
-    given = [value for name in _NAMES if (value := node.get(name))]
-    return _split(" ".join(given)) if given else ()
+    """The words of an element's class, id and data attributes.
+
+    Data attributes name what generated class names do not.
+    """
+    values = [value for name in _NAME_ATTRIBUTES if (value := node.get(name))]
+    return _split_name(" ".join(values)) if values else ()
 
 
 @functools.lru_cache(maxsize=8_192)
-def _split(name: str) -> tuple[str, ...]:
-    """The words of class names and ids, in whichever way they are run together."""
+def _split_name(name: str) -> tuple[str, ...]:
+    """Split class names and ids into lower-case words, also at camelCase."""
     return tuple(word.lower() for word in _WORD.findall(name))

@@ -1,8 +1,8 @@
-"""What bytes are: the kind of document, and the encoding of its text.
+"""Detects the kind of a document from its bytes, and the encoding of its text.
 
-The kind is told by the first bytes, then the header, then the URL's ending. The encoding is found
-in the order in which browsers look for it: byte order mark, the header's charset, the page's own
-declaration, then by guess. Labels mean what the WHATWG Encoding standard says they do.
+The kind is decided by the first bytes, then the header, then the URL's suffix. The encoding is
+looked for in the order of browsers: byte order mark, the header's charset, the page's own
+declaration, then a guess. Labels are interpreted by the WHATWG Encoding standard.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ _HTML = re.compile(
 _XHTML = re.compile(rb"<html[\s>]", re.IGNORECASE)
 _FEED = re.compile(rb"<(?:rss|feed|rdf:RDF)[\s>]")
 _XML = re.compile(rb"\s*<\?xml|\s*<[A-Za-z_][\w:.-]*(?:\s[^<>]*)?>")
-# What the first line of a stored message is, when nothing else says that it is one.
+# The first line of a stored message, if nothing else declares it as one.
 _MAIL = re.compile(
     rb"(?:return-path|received|delivered-to|message-id|mime-version|x-original-to):\s|From \S+@\S",
     re.IGNORECASE,
 )
-# MIME Sniffing, "binary data byte": text has none of these.
+# MIME Sniffing standard, "binary data byte": text has none of these.
 _NOT_TEXT = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
-# Where text is declared, a share of such bytes up to this is damage, such as a NUL in a template.
-_DAMAGE = 0.02
+# If text is declared, this share of such bytes is accepted as damage, such as a NUL in a template.
+_DAMAGE_SHARE = 0.02
 _TYPES = {
     "text/html": "html", "application/xhtml+xml": "html", "application/pdf": "pdf",
     "application/json": "json", "application/ld+json": "json", "text/json": "json",
@@ -55,7 +55,7 @@ _TYPES = {
     "text/markdown": "md", "text/x-markdown": "md", "text/plain": "text",
     "message/rfc822": "mail", "application/mbox": "mail", "multipart/related": "mail",
 }  # fmt: skip
-_ENDINGS = {
+_SUFFIXES = {
     ".html": "html", ".htm": "html", ".xhtml": "html", ".pdf": "pdf", ".json": "json",
     ".jsonl": "text", ".xml": "xml", ".rss": "feed", ".atom": "feed", ".csv": "csv", ".tsv": "csv",
     ".md": "md", ".markdown": "md", ".txt": "text", ".rst": "text", ".log": "text",
@@ -64,13 +64,13 @@ _ENDINGS = {
 
 
 def sniff(body: bytes, content_type: str, url: str) -> str:
-    """Name the kind: BINARY, or html pdf text md json xml feed csv mail rtf zip ole gzip."""
+    """Return the kind: BINARY, or html pdf text md json xml feed csv mail rtf zip ole gzip."""
     head = body[:_PREFIX].removeprefix(codecs.BOM_UTF8)
     declared = _TYPES.get(content_type.partition(";")[0].strip().lower(), "")
-    ending = _ENDINGS.get(PurePosixPath(urlsplit(url).path).suffix.lower(), "")
+    ending = _SUFFIXES.get(PurePosixPath(urlsplit(url).path).suffix.lower(), "")
     wide = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or bool(_utf16(head))
     wide = wide or "utf-16" in content_type.lower()
-    # A stray zero in a page is dropped by the parser; any other text has none.
+    # The parser drops a stray zero byte in a page; any other text has none.
     if wide or (b"\x00" in head and _HTML.match(head)):
         head = head.lstrip(b"\xff\xfe").replace(b"\x00", b"")
     if signed := _signature(head, declared or ending):
@@ -79,34 +79,34 @@ def sniff(body: bytes, content_type: str, url: str) -> str:
         return declared
     if declared in {"text", ""} and ending in {"csv", "md", "json", "mail"}:
         return ending
-    return _by_text(head, declared or ending)
+    return _kind_of_text(head, declared or ending)
 
 
-def _signature(head: bytes, said: str) -> str:
+def _signature(head: bytes, declared: str) -> str:
     for magic, kind in _SIGNATURES:
         if head.startswith(magic):
             return kind
-    # Generators put lines before the mark, and readers look past them; a text may quote it.
-    if said in {"pdf", ""} and b"%PDF-" in head and not head.lstrip().startswith(b"<"):
+    # Some generators put lines before the signature, which PDF readers skip; a text may quote it.
+    if declared in {"pdf", ""} and b"%PDF-" in head and not head.lstrip().startswith(b"<"):
         return "pdf"
-    strange = len(_NOT_TEXT.findall(head))
-    return BINARY if strange > (_DAMAGE * len(head) if said else 0) else ""
+    accepted = _DAMAGE_SHARE * len(head) if declared else 0
+    return BINARY if len(_NOT_TEXT.findall(head)) > accepted else ""
 
 
-def _by_text(head: bytes, said: str) -> str:
-    if said in {"text", "md"}:  # a tutorial in plain text may begin with a tag
-        return said
-    if not said and _MAIL.match(head):
+def _kind_of_text(head: bytes, declared: str) -> str:
+    if declared in {"text", "md"}:  # a tutorial in plain text may begin with a tag
+        return declared
+    if not declared and _MAIL.match(head):
         return "mail"
     if _HTML.match(head) or (_XHTML.search(head) and not _FEED.search(head)):
         return "html"
     if _FEED.search(head):
         return "feed"
-    if said != "html" and _XML.match(head):
+    if declared != "html" and _XML.match(head):
         return "xml"
-    if not said and head.lstrip().startswith((b"{", b"[")):
+    if not declared and head.lstrip().startswith((b"{", b"[")):
         return "json"
-    return said or ("html" if b"</" in head else "text")
+    return declared or ("html" if b"</" in head else "text")
 
 
 _BOMS = (
@@ -119,30 +119,30 @@ _XML_ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-
 # Browsers look for a declaration in this many bytes, and on to the end of the head.
 _HEAD_ENDS = re.compile(rb"</head|<body", re.IGNORECASE)
 _LONGEST_HEAD = 64 * 1024
-# Encodings that Python knows in a narrower form than browsers use under the same name.
-_WIDER = {
+# Encodings that browsers decode in a wider form than Python does under the same name.
+_WIDER_CODECS = {
     "gbk": "gb18030", "shift_jis": "cp932", "euc-kr": "cp949", "big5": "big5hkscs",
     "x-user-defined": "cp1252", "iso-8859-8-i": "iso-8859-8", "utf-16le": "utf-16-le",
     "utf-16be": "utf-16-be",
 }  # fmt: skip
-# Of markup in UTF-16 this share of every second byte is zero, and hardly any of the others.
-_ZEROS = 0.4
-_STRAY = 0.05
+# In markup in UTF-16 this share of every second byte is zero, and hardly any of the other bytes.
+_ZERO_SHARE = 0.4
+_STRAY_SHARE = 0.05
 _FEWEST_PAIRS = 4
-# Of text in a Latin script hardly more than a tenth of the bytes are beyond ASCII.
-_FOREIGN = 0.2
-_LOOKED_AT = 16 * 1024
+# Text in a Latin script has hardly more than a tenth of its bytes beyond ASCII.
+_NON_ASCII_SHARE = 0.2
+_GUESS_BYTES = 16 * 1024
 
 
 def decode(body: bytes, content_type: str = "") -> str:
-    """Decode a page's bytes; what does not fit becomes U+FFFD. `content_type` is the header."""
+    """Decode a page's bytes; invalid ones become U+FFFD. `content_type` is the header."""
     return decode_noted(body, content_type)[0]
 
 
 def decode_noted(body: bytes, content_type: str = "") -> tuple[str, str]:
-    """Decode a page's bytes, and say in words what was wrong with them; nothing mostly.
+    """Decode a page's bytes; also returns a note on what was wrong with them, mostly "".
 
-    A label of UTF-8 is believed as far as the bytes bear it out: it is every editor's default.
+    A label of UTF-8 is checked against the bytes: it is every editor's default.
     """
     header = _CHARSET.search(content_type)
     bom, codec = next((b for b in _BOMS if body.startswith(b[0])), (b"", _utf16(body)))
@@ -162,20 +162,20 @@ def decode_noted(body: bytes, content_type: str = "") -> tuple[str, str]:
 
 
 def _utf16(body: bytes) -> str:
-    """The byte order of UTF-16 without a mark: of markup every second byte is zero."""
+    """The codec of UTF-16 without a byte order mark, by the zero bytes of markup; else ""."""
     head = body[: _PREFIX // 2 * 2]
     even, odd = head[::2], head[1::2]
     if len(odd) < _FEWEST_PAIRS:
         return ""
-    if odd.count(0) > _ZEROS * len(odd) and even.count(0) < _STRAY * len(even):
+    if odd.count(0) > _ZERO_SHARE * len(odd) and even.count(0) < _STRAY_SHARE * len(even):
         return "utf-16-le"
-    if even.count(0) > _ZEROS * len(even) and odd.count(0) < _STRAY * len(odd):
+    if even.count(0) > _ZERO_SHARE * len(even) and odd.count(0) < _STRAY_SHARE * len(odd):
         return "utf-16-be"
     return ""
 
 
 def _declared(body: bytes) -> str | None:
-    """The encoding that the page itself declares, in an XML declaration or in a meta element."""
+    """The codec that the page itself declares, in an XML declaration or a meta element."""
     if found := _XML_ENCODING.search(body[:_PREFIX]):
         labels = [found[1].decode("ascii", "replace")]
     else:
@@ -186,7 +186,7 @@ def _declared(body: bytes) -> str | None:
         root = etree.fromstring(head.decode("latin-1"), etree.HTMLParser())
         labels = [label for meta in root.iter("meta") if (label := _meta_label(meta))]
     codec = next(filter(None, map(_codec, labels)), None)
-    # What could be read as ASCII is no UTF-16, whatever it says.
+    # The declaration could be read as ASCII, so the page is not in UTF-16.
     return "utf-8" if codec and codec.startswith("utf-16") else codec
 
 
@@ -203,20 +203,23 @@ def _codec(label: str) -> str | None:
     encoding = webencodings.lookup(label)
     if encoding is None or encoding.name == "replacement":
         return None
-    return _WIDER.get(encoding.name, str(encoding.codec_info.name))
+    return _WIDER_CODECS.get(encoding.name, str(encoding.codec_info.name))
 
 
 def _guess(body: bytes, *, torn_end: bool) -> tuple[str, str]:
-    """Text and codec of bytes that are not clean UTF-8: in a script of its own, or Western."""
+    """Text and codec of bytes that are not valid UTF-8.
+
+    `torn_end`: only the last character is cut off.
+    """
     text = body.decode("utf-8", "replace")
-    wrong = text.count("\ufffd")
-    multibyte = sum(character > "\x7f" for character in text) - wrong
-    # One torn character at the very end, or a stray byte in a long text, is still UTF-8.
-    if torn_end or multibyte > 10 * wrong:
+    invalid = text.count("\ufffd")
+    multibyte = sum(character > "\x7f" for character in text) - invalid
+    # A character cut off at the end, or a stray byte in a long text, is still UTF-8.
+    if torn_end or multibyte > 10 * invalid:
         return text, "utf-8"
-    sample = re.sub(rb"<[^>]*>|[\x00-\x20]+", b" ", body[:_LOOKED_AT])
+    sample = re.sub(rb"<[^>]*>|[\x00-\x20]+", b" ", body[:_GUESS_BYTES])
     name = "cp1252"
-    if sum(byte > 0x7F for byte in sample) >= _FOREIGN * len(sample):
+    if sum(byte > 0x7F for byte in sample) >= _NON_ASCII_SHARE * len(sample):
         from charset_normalizer import from_bytes  # noqa: PLC0415 - few pages say nothing at all
 
         best = from_bytes(sample).best()

@@ -15,7 +15,7 @@ from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
 from browser.errors import ConnectFailed, NameUnknown
-from browser.net.guard import error_of_verdict
+from browser.net.guard import error_from_verdict
 from browser.net.url import parse
 
 if TYPE_CHECKING:
@@ -166,4 +166,4 @@ def tunnel(proxy_url: str, host: str, port: int, *, timeout: float) -> socket.so
     if status == "200":
         return connection
     connection.close()
-    raise error_of_verdict(status, reason)
+    raise error_from_verdict(status, reason)

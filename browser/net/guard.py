@@ -240,7 +240,7 @@ class Guard:
         self.check(parsed.host, parsed.port)
         return parsed
 
-    async def check_place(self, url: str) -> None:
+    async def check_resolved_url(self, url: str) -> None:
         """Raise Refused also for what the name leads to, for a browser without our proxy.
 
         A name that only that browser's own proxy can resolve passes.
@@ -347,11 +347,11 @@ VERDICT = "x-egress-verdict"
 _VERDICTS = {"403": Refused, "502": ConnectFailed, "503": NameUnknown, "504": NoAnswer}
 
 
-def verdict_of(error: BrowserError) -> str:
+def verdict_for(error: BrowserError) -> str:
     """The status by which the proxy tells its clients why it did not connect them."""
     return next((status for status, kind in _VERDICTS.items() if type(error) is kind), "502")
 
 
-def error_of_verdict(status: str, reason: str) -> BrowserError:
+def error_from_verdict(status: str, reason: str) -> BrowserError:
     """Make an error again of a status that the proxy answered with."""
     return _VERDICTS.get(status, ConnectFailed)(reason)

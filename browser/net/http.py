@@ -1,9 +1,9 @@
-"""Pages and API answers over HTTP, through the egress: capped, with one deadline over all of it.
+"""An HTTP client for pages and APIs, through the egress: bodies capped, one deadline per call.
 
     async with Egress(policy) as egress, HttpClient(egress) as http:
         response = await http.get("https://example.org/", deadline=10)
 
-Requests carry the headers of the browser that reads a page where HTTP does not suffice.
+Requests carry the same headers as the browser that reads a page where HTTP is not enough.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from browser.net.transport import Connections, Response
 
 
-# The stable Chrome of autumn 2026. Sites turn away user agents that are years old, not those
-# a few versions behind.
+# The stable Chrome of autumn 2026. Sites reject user agents that are years old, not those a few
+# versions behind.
 _VERSION = "156"
 # Chrome sends these frozen strings whatever the machine (its "reduced" user agent).
 _PLATFORMS = {
@@ -62,21 +62,22 @@ PAGE_HEADERS = {
     "Sec-Fetch-User": "?1",
     "Sec-Fetch-Dest": "document",
 }
-"""What accompanies a GET: a person opening a page."""
+"""The headers of a GET: those of a person who opens a page."""
 _API_HEADERS = {**_COMMON, "Accept": "application/json, */*;q=0.5"}
 
 MAX_BYTES = 24 * 1024 * 1024
 """Cap on a body, raw and decoded. Articles stay below 5 MB, long PDF reports below 20."""
 PER_HOST, OVERALL = 6, 48
-"""Requests under way at once: what a browser asks one host, and what one machine has use for."""
-# Chromium gives up after 20; honest chains have at most four or five.
+"""Concurrent requests: to one host as many as a browser makes, and in all."""
+# Chromium gives up after 20; legitimate chains have at most four or five.
 _MAX_REDIRECTS = 10
 # Bad gateway and unavailable: the two that load balancers send while a server restarts.
 _BUSY = frozenset({502, 503})
 _BACKOFF_S, _LONGEST_BACKOFF_S = 0.3, 2.0
-# A server that wants more patience (s) than this gets its answer taken as it is.
+# After a Retry-After of more seconds than this a request is not repeated.
 _PATIENCE_S = 3.0
 _KEEPING_METHOD = frozenset({307, 308})
+# Headers that may be sent on to another origin.
 _SAFE_ELSEWHERE = frozenset(name.lower() for name in (*PAGE_HEADERS, "content-type"))
 
 
@@ -93,7 +94,8 @@ class _Call:
     def redirected(self, status: int, url: str) -> _Call:
         """Return the call that a browser makes after a redirect.
 
-        What the caller added for one origin, keys and cookies among it, does not go to another.
+        Security: headers that the caller added, keys and cookies among them, are not sent to
+        another origin.
         """
         headers = {k: v for k, v in self.headers.items() if k.lower() != "cookie"}
         if origin(url) != origin(self.url):
@@ -105,11 +107,11 @@ class _Call:
 
 
 class HttpClient:
-    """Asks for one URL at a time, any number at once, keeping connections and cookies.
+    """Sends requests, any number concurrently; keeps connections and cookies.
 
-    `timeout` is the deadline (s) of a call that names none, `retries` how often a GET is
-    asked again. Nothing is raised for an HTTP status. `cache` is the file of a page cache, which
-    calls with `cached` use; `fresh` goes round what is in it.
+    `timeout` is the default deadline (s) of a call, `retries` how often a failed GET is repeated.
+    No error is raised for an HTTP status. `cache` is the file of a page cache, which is used by
+    calls with `cached`; `fresh` replaces what is in it.
     """
 
     def __init__(
@@ -152,16 +154,17 @@ class HttpClient:
 
         Raises Refused, DeadlineExceeded (`deadline` in seconds covers redirects, retries and
         the body), ConnectFailed, TooLarge, BadResponse. With a `pace`, waits for the host; with
-        `cached`, a page that is kept and still good by RFC 9111 is not asked for again.
+        `cached`, a page in the cache that is still fresh by RFC 9111 is not requested again.
         """
         parsed = parse(url)
         if parsed is not None:
-            head = parsed.href.removesuffix(parsed.fragment).rstrip("?&")
-            joint = "&" if parsed.query else "?"
-            url = f"{head}{joint}{urlencode(params)}" if params else parsed.href
-        headers = _merged(PAGE_HEADERS, headers)
+            url = parsed.href
+            if params:
+                base = url.removesuffix(parsed.fragment).rstrip("?&")
+                url = f"{base}{'&' if parsed.query else '?'}{urlencode(params)}"
+        headers = _merge_headers(PAGE_HEADERS, headers)
         call = _Call("GET", url, headers, max_bytes=max_bytes, pace=pace, cached=cached)
-        return await self._within(deadline, call)
+        return await self._call_within(deadline, call)
 
     async def post(
         self,
@@ -177,70 +180,72 @@ class HttpClient:
         kind, content = "application/json", jsonlib.dumps(json).encode()
         if form is not None:
             kind, content = "application/x-www-form-urlencoded", urlencode(form).encode()
-        headers = _merged({**_API_HEADERS, "Content-Type": kind}, headers)
-        return await self._within(deadline, _Call("POST", url, headers, content, max_bytes))
+        headers = _merge_headers({**_API_HEADERS, "Content-Type": kind}, headers)
+        return await self._call_within(deadline, _Call("POST", url, headers, content, max_bytes))
 
     async def forget(self, url: str) -> None:
-        """Drop what the cache keeps of `url`: what came was a wall, and no page."""
+        """Remove `url` from the cache, as for a wall instead of a page."""
         if self._connections:
             await self._connections.forget(self._cache_key(url))
 
-    async def _within(self, deadline: float | None, call: _Call) -> Response:
-        """Follow redirects as a browser does, each hop judged, until the deadline."""
+    async def _call_within(self, deadline: float | None, call: _Call) -> Response:
+        """Follow redirects as a browser does, checking each hop, until the deadline."""
         seconds = self._timeout if deadline is None else deadline
         history: list[str] = []
         try:
             async with asyncio.timeout(seconds) as limit:
                 while True:
                     self._egress.guard.check_url(call.url)
-                    answer = await self._ask(call, limit.when() or 0.0)
-                    target = answer.redirect
+                    response = await self._send_with_retries(call, limit.when() or 0.0)
+                    target = response.redirect
                     if target is None:
-                        return replace(answer, history=tuple(history))
+                        return replace(response, history=tuple(history))
                     history.append(call.url)
                     if len(history) > _MAX_REDIRECTS:
-                        said = f"{history[0]} redirects more than {_MAX_REDIRECTS} times"
-                        raise BadResponse(said)
-                    call = call.redirected(answer.status, target)
+                        message = f"{history[0]} redirects more than {_MAX_REDIRECTS} times"
+                        raise BadResponse(message)
+                    call = call.redirected(response.status, target)
         except TimeoutError as error:
-            asked = history[0] if history else call.url
-            raise DeadlineExceeded(f"{asked} took more than {seconds:g} s") from error
+            requested = history[0] if history else call.url
+            raise DeadlineExceeded(f"{requested} took more than {seconds:g} s") from error
 
-    async def _ask(self, call: _Call, until: float) -> Response:
-        """Ask, and a GET again where nothing came of it or the server asks for a moment.
+    async def _send_with_retries(self, call: _Call, until: float) -> Response:
+        """Send a call; a GET is repeated after a connection error or a busy server.
 
-        The last answer or error is the outcome.
+        The last response is returned, the last error raised. A POST is never repeated: it may have
+        had its effect.
         """
         attempts = self._attempts if call.method == "GET" else 1
         for attempt in range(attempts):
-            last = attempt + 1 == attempts
-            wanted = 0.0
+            is_last = attempt + 1 == attempts
+            pause = 0.0
             try:
-                answer = await self._in_turn(call, until)
+                response = await self._send_in_turn(call, until)
             except NameUnknown:
                 raise
             except ConnectFailed:
-                if last:
+                if is_last:
                     raise
             else:
-                wanted = retry_after(answer.headers) or 0.0
-                if answer.status not in _BUSY or wanted > _PATIENCE_S or last:
-                    return answer
+                pause = retry_after(response.headers) or 0.0
+                if response.status not in _BUSY or pause > _PATIENCE_S or is_last:
+                    return response
             # full jitter, so that many requests do not come back together
             backoff = random.uniform(0, min(_LONGEST_BACKOFF_S, _BACKOFF_S * 2**attempt))
-            await asyncio.sleep(max(backoff, wanted))
+            await asyncio.sleep(max(backoff, pause))
         raise AssertionError("a client asks at least once")
 
-    async def _in_turn(self, call: _Call, until: float) -> Response:
-        """Wait for a place, and for the host's own pace where the call keeps to one."""
+    async def _send_in_turn(self, call: _Call, until: float) -> Response:
+        """Send a call once it has a slot and the host's pace, if the call has one, allows it."""
         name = netloc(call.url)
         while True:
             if call.pace:
                 await call.pace.wait(name, until)
             async with self._slots.slot(name):
+                # Another request may have taken the turn while this one waited for its slot.
                 if call.pace and not await call.pace.take(name):
                     continue
-                answer = await self._connected().exchange(
+                response = await self._open_connections().exchange(
                     call.method,
                     call.url,
                     call.headers,
@@ -249,11 +254,11 @@ class HttpClient:
                     cache_key=self._cache_key(call.url) if call.cached else None,
                 )
             if call.pace:
-                await call.pace.note(name, answer.status, answer.headers)
-            return answer
+                await call.pace.note(name, response.status, response.headers)
+            return response
 
-    def _connected(self) -> Connections:
-        """Return the connections; httpx2 takes 0.1 s to import, so a run without HTTP does not."""
+    def _open_connections(self) -> Connections:
+        """Create the connections at the first request: importing httpx2 takes 0.1 s."""
         from browser.net.transport import Connections  # noqa: PLC0415 - see above
 
         if self._connections is None:
@@ -261,14 +266,19 @@ class HttpClient:
         return self._connections
 
     def _cache_key(self, url: str) -> str:
-        """Name a page's entry; pages of private hosts that were named are kept apart."""
+        """The key of a page's entry in the cache.
+
+        Security: pages of private hosts that were allowed by name have keys of their own, so that
+        a run which was not given the name never reads them from the cache.
+        """
         parsed = parse(url)
         named = parsed is not None and self._egress.guard.is_named(parsed.host, parsed.port)
         page = urldefrag(parsed.href if parsed else url)[0]
         return sha256(f"{'named' if named else 'public'} {page}".encode()).hexdigest()
 
 
-def _merged(ours: Mapping[str, str], given: Mapping[str, str] | None) -> dict[str, str]:
-    """Lay the caller's headers over ours, whatever their case."""
-    overridden = {name.lower() for name in given or ()}
-    return {k: v for k, v in ours.items() if k.lower() not in overridden} | dict(given or {})
+def _merge_headers(defaults: Mapping[str, str], own: Mapping[str, str] | None) -> dict[str, str]:
+    """Merge headers; the caller's `own` replace defaults, whatever the case of their names."""
+    own = own or {}
+    overridden = {name.lower() for name in own}
+    return {k: v for k, v in defaults.items() if k.lower() not in overridden} | dict(own)

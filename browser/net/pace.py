@@ -1,4 +1,4 @@
-"""When a host is asked: slots for requests at once, delays between them, `Retry-After`."""
+"""When a host may be asked: slots for concurrent requests, delays between them, `Retry-After`."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 class RequestSlots:
-    """Slots for requests. Waiting for a busy host takes no slot from the others."""
+    """Slots for concurrent requests. Waiting for a busy host takes no slot from other hosts."""
 
     def __init__(self, *, per_host: int, overall: int) -> None:
         self._per_host = per_host
         self._overall = asyncio.Semaphore(overall)
-        # a host that nobody waits for any more is forgotten by itself
+        # Weak values: a host that nobody waits for any more is dropped.
         self._hosts: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     @asynccontextmanager
     async def slot(self, host: str) -> AsyncIterator[None]:
-        """Hold a place for one request to `host`."""
+        """Hold a slot for one request to `host`."""
         semaphore = self._hosts.get(host)
         if semaphore is None:
             semaphore = self._hosts[host] = asyncio.Semaphore(self._per_host)
@@ -35,59 +35,60 @@ class RequestSlots:
             yield
 
 
-# Too many requests, and unavailable: the answers whose Retry-After speaks to all of us.
-_RESTING = frozenset({429, 503})
+# Too many requests, service unavailable: a Retry-After of these holds for all requests to the host.
+_RATE_LIMITED = frozenset({429, 503})
 
 
 class HostPace:
     """The next time at which each host may be asked, in seconds of the event loop's clock.
 
-    `delays` are the seconds between the starts of two requests that hosts asked for.
+    `delays` are the seconds that hosts demand between the starts of two requests.
     """
 
     def __init__(self) -> None:
-        self._due: dict[str, float] = {}
+        self._next_at: dict[str, float] = {}
         self.delays: dict[str, float] = {}
 
     async def wait(self, host: str, until: float) -> None:
         """Sleep until `host` may be asked; DeadlineExceeded at once if that is past `until`."""
-        due = self._due.get(host, 0.0)
+        next_at = self._next_at.get(host, 0.0)
         now = asyncio.get_running_loop().time()
-        if due > until:
-            raise DeadlineExceeded(f"{host} asks to be left alone for {due - now:.0f} s")
-        if due > now:
-            await asyncio.sleep(due - now)
+        if next_at > until:
+            raise DeadlineExceeded(f"{host} asks to be left alone for {next_at - now:.0f} s")
+        if next_at > now:
+            await asyncio.sleep(next_at - now)
 
     async def take(self, host: str) -> bool:
-        """Take the turn, unless somebody else has: then `wait` again."""
+        """Take the turn; False if another caller took it first: then `wait` again."""
         now = asyncio.get_running_loop().time()
-        if self._due.get(host, 0.0) > now:
+        if self._next_at.get(host, 0.0) > now:
             return False
         if delay := self.delays.get(host):
-            self._due[host] = now + delay
+            self._next_at[host] = now + delay
         return True
 
     async def turn(self, name: str, interval: float, patience: float) -> float:
-        """Wait for the next turn and give 0; where it is further than `patience`, give the wait.
+        """Reserve the next turn, wait for it and return 0.
 
-        All in seconds; nobody else's turn is within `interval`. One that is not taken is not used.
+        If the wait is longer than `patience`, nothing is reserved and the wait is returned. Turns
+        are at least `interval` apart. All in seconds.
         """
         now = asyncio.get_running_loop().time()
-        at = max(now, self._due.get(name, now))
+        at = max(now, self._next_at.get(name, now))
         if at - now > patience:
             return at - now
-        self._due[name] = at + interval
+        self._next_at[name] = at + interval
         await asyncio.sleep(at - now)
         return 0.0
 
     async def rest(self, name: str, seconds: float) -> None:
-        """Leave one alone for so long; a longer rest that it has stays."""
-        due = asyncio.get_running_loop().time() + seconds
-        self._due[name] = max(due, self._due.get(name, 0.0))
+        """Let nobody ask for `seconds`; a longer pause that is set already stays."""
+        next_at = asyncio.get_running_loop().time() + seconds
+        self._next_at[name] = max(next_at, self._next_at.get(name, 0.0))
 
     async def note(self, host: str, status: int, headers: Mapping[str, str]) -> None:
-        """Let `host` rest where its answer asks all of us for it."""
-        if status in _RESTING and (seconds := retry_after(headers)):
+        """Let a host rest if its answer is a rate limit with a `Retry-After`."""
+        if status in _RATE_LIMITED and (seconds := retry_after(headers)):
             await self.rest(host, seconds)
 
 
@@ -95,13 +96,13 @@ _SHARED: ContextVar[HostPace | None] = ContextVar("pace", default=None)
 
 
 def current_pace() -> HostPace:
-    """Give the pace that the caller shares with others, or a new one."""
+    """Return the pace set by `pacing`, or a new one."""
     return _SHARED.get() or HostPace()
 
 
 @contextmanager
 def pacing(pace: HostPace) -> Iterator[None]:
-    """Let whatever is opened within, and its tasks, keep to one pace."""
+    """Make clients that are created in this block, and in its tasks, share one pace."""
     token = _SHARED.set(pace)
     try:
         yield
@@ -110,9 +111,9 @@ def pacing(pace: HostPace) -> Iterator[None]:
 
 
 def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
-    """Read `Retry-After` (seconds, or an HTTP date) as seconds from now; None where unsaid.
+    """Read `Retry-After` (seconds, or an HTTP date) as seconds from now; None if there is none.
 
-    GitHub and others say instead when a limit that is used up begins anew.
+    GitHub and others instead send the time at which an exhausted rate limit is reset.
     """
     now = now or datetime.now(UTC)
     value = headers.get("retry-after", "").strip()

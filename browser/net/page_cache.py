@@ -1,8 +1,8 @@
-"""A page cache by RFC 9111: a transport that wraps the way out, one file for one namespace.
+"""A page cache by RFC 9111: an httpx2 transport around another one, in one SQLite file.
 
-What a server lets be kept is kept, and asked about again once it is stale. Never kept are errors,
-what cookies or keys took part in, what is `private`, and pages without a word on freshness or a
-validator; walls that come as pages are dropped by `forget`.
+What a server allows to store is stored, and revalidated once it is stale. Never stored are errors,
+exchanges with cookies or keys, `private` responses, and pages with neither a freshness lifetime nor
+a validator. Walls that came as pages are removed by `forget`.
 """
 
 from __future__ import annotations
@@ -19,104 +19,104 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KEY: Final = "urchin.cache"
-"""The request extension that names the cache's entry; requests without it go round the cache."""
+"""The request extension with the entry's key; requests without it bypass the cache."""
 AGE: Final = "urchin.age"
-"""The response extension that tells a cached page's age (s); 0 where the server confirmed it."""
+"""The response extension with a cached page's age (s); 0 if the server just confirmed it."""
 
-# What is asked for again after a month is a new page.
+# After a month a page is fetched anew, not revalidated.
 _LIFETIME_S = 30 * 24 * 3600
 _MOST_BYTES = 256 * 1024 * 1024
 _LARGEST_KEPT = 8 * 1024 * 1024
 _MAGIC = b"SQLite format 3\0"
-_AS_SENT = "urchin.headers"
+_SENT_HEADERS = "urchin.headers"
 _PERSONAL = frozenset(("cookie", "authorization"))
 _FRESHNESS = ("max-age", "s-maxage", "no-cache", "must-revalidate", "immutable", "public")
 _FORBIDDING = ("no-store", "private")
 
 
 class CachingTransport(httpx2.AsyncBaseTransport):
-    """Wraps the way out. `fresh` goes round what is kept, and keeps what comes in its place."""
+    """A cache around the transport `inner`. `fresh` ignores stored pages, and replaces them."""
 
-    def __init__(self, way_out: httpx2.AsyncBaseTransport, path: Path, *, fresh: bool) -> None:
-        # it takes 60 ms to load, and a model client that borrows `certificates` keeps no pages
+    def __init__(self, inner: httpx2.AsyncBaseTransport, path: Path, *, fresh: bool) -> None:
+        # Imported here: it takes 60 ms, and model clients import this module without a cache.
         from hishel import AsyncSqliteStorage, CacheOptions  # noqa: PLC0415
         from hishel.httpx2 import AsyncCacheTransport  # noqa: PLC0415
 
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if path.is_file() and path.stat().st_size and not _is_database(path):
-            path.unlink()  # what it held can be fetched again
-        # A cache that cannot be written, or is closed under a call that was cancelled, is no matter
-        # for the terminal: pages are fetched then. An MCP server has a handler of its own for all.
+            path.unlink()  # damaged: its pages can be fetched again
+        # The user need not hear of a cache that cannot be written, or was closed under a cancelled
+        # call: the page is fetched. `propagate`: an MCP server has a handler for all loggers.
         logging.getLogger("hishel").addHandler(logging.NullHandler())
         logging.getLogger("hishel").propagate = False
-        self._way_out = way_out
+        self._inner = inner
         self._fresh = fresh
         self._storage = AsyncSqliteStorage(
             database_path=path, default_ttl=_LIFETIME_S, max_size=_MOST_BYTES,
             max_stream_size=_LARGEST_KEPT,
         )  # fmt: skip
-        self._cached = AsyncCacheTransport(
-            _PlainlyMarked(way_out), storage=self._storage, rfc=CacheOptions(shared=False)
+        self._caching = AsyncCacheTransport(
+            _ExplicitCaching(inner), storage=self._storage, rfc=CacheOptions(shared=False)
         )
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Answer from what is kept, or send the request on."""
+        """Answer from the cache, or send the request on."""
         key = request.extensions.get(KEY)
         if key is None or request.method != "GET" or not _PERSONAL.isdisjoint(request.headers):
-            return await self._way_out.handle_async_request(request)
+            return await self._inner.handle_async_request(request)
         if self._fresh:
             await self.forget(key)
         request.extensions = {**request.extensions, "caching": {"key": key}}
-        response = await self._cached.handle_async_request(request)
-        response.headers = response.extensions.get(_AS_SENT, response.headers)
+        response = await self._caching.handle_async_request(request)
+        response.headers = response.extensions.get(_SENT_HEADERS, response.headers)
         status = response.extensions["caching"]
         if status["from_cache"]:
-            came = parsedate_to_datetime(response.headers["date"]).timestamp()
-            age = 0.0 if status["revalidated"] else max(0.0, time.time() - came)
+            received = parsedate_to_datetime(response.headers["date"]).timestamp()
+            age = 0.0 if status["revalidated"] else max(0.0, time.time() - received)
             response.extensions[AGE] = age
         return response
 
     async def forget(self, key: str) -> None:
-        """Drop what is kept of a page: what came was no page."""
+        """Remove a page's entry."""
         for entry in await self._storage.get_entries(key):
             await self._storage.remove_entry(entry.id)
 
     async def aclose(self) -> None:
         """Close the file, and all connections."""
-        await self._cached.aclose()
+        await self._caching.aclose()
 
 
-class _PlainlyMarked(httpx2.AsyncBaseTransport):
-    """Writes on each answer whether and how long it may be kept, where its server was unclear."""
+class _ExplicitCaching(httpx2.AsyncBaseTransport):
+    """Sets `Date` and `Cache-Control` of each response, so that the library caches by our rules."""
 
-    def __init__(self, way_out: httpx2.AsyncBaseTransport) -> None:
-        self._way_out = way_out
+    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
+        self._inner = inner
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        response = await self._way_out.handle_async_request(request)
+        response = await self._inner.handle_async_request(request)
         sent = response.headers
-        response.extensions[_AS_SENT] = sent
+        response.extensions[_SENT_HEADERS] = sent
         response.headers = headers = httpx2.Headers(sent)
-        # The library trusts `Date` alone: where it is missing, or time passed in caches on the way.
+        # The library reads only `Date`, which may be missing, and ignores `Age`.
         age = sent.get("age", "")
-        came = time.time() - (float(age) if age.isdecimal() else 0.0)
-        headers["date"] = format_datetime(datetime.fromtimestamp(came, UTC), usegmt=True)
+        received = time.time() - (float(age) if age.isdecimal() else 0.0)
+        headers["date"] = format_datetime(datetime.fromtimestamp(received, UTC), usegmt=True)
         control = sent.get("cache-control", "").lower()
-        timed = "expires" in sent or any(word in control for word in _FRESHNESS)
-        kept = response.status_code == 304 or (
+        has_lifetime = "expires" in sent or any(word in control for word in _FRESHNESS)
+        may_store = response.status_code == 304 or (
             response.status_code == 200
             and "set-cookie" not in sent
             and not any(word in control for word in _FORBIDDING)
-            and (timed or "etag" in sent or "last-modified" in sent)
+            and (has_lifetime or "etag" in sent or "last-modified" in sent)
         )
-        if not kept:
+        if not may_store:
             headers["cache-control"] = "no-store"
-        elif not timed:
-            headers["cache-control"] = "no-cache"
+        elif not has_lifetime:
+            headers["cache-control"] = "no-cache"  # store it, but revalidate each time
         return response
 
     async def aclose(self) -> None:
-        await self._way_out.aclose()
+        await self._inner.aclose()
 
 
 def _is_database(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Reading other people's sites politely: robots.txt (RFC 9309), crawl delays, rests."""
+"""Fetching pages politely: robots.txt (RFC 9309), crawl delays, `Retry-After`."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ _MAX_BYTES = 512 * 1024
 _DEADLINE_S = 8.0
 _ALLOW_ALL = Protego.parse("")
 _DISALLOW_ALL = Protego.parse("User-agent: *\nDisallow: /")
-# Of a file that did not come: nothing may be fetched until it does.
+# If the file could not be fetched, nothing may be fetched until it is. An object of its own, as it
+# is compared by identity.
 _UNREAD = Protego.parse("User-agent: *\nDisallow: /")
 
 
 class Polite:
-    """An `HttpClient` for pages. What it shares between calls is what each host asked of us.
+    """An `HttpClient` for pages that obeys robots.txt and each host's pace.
 
-    Opened within `pacing` it shares that with others. `obey_robots` off leaves robots.txt aside,
-    crawl delays included: for one's own sites.
+    Inside `pacing` the pace is shared with other clients. Without `obey_robots` robots.txt is
+    ignored, crawl delays included: for one's own sites.
     """
 
     def __init__(self, http: HttpClient, *, obey_robots: bool = True) -> None:
@@ -44,10 +45,10 @@ class Polite:
     async def get(
         self, url: str, *, deadline: float | None = None, max_bytes: int = MAX_BYTES
     ) -> Response:
-        """Fetch `url` in its host's own time.
+        """Fetch `url` as soon as its host may be asked.
 
-        Raises as `HttpClient.get` does; Refused also where robots.txt forbids it, and
-        DeadlineExceeded without waiting where the host wants more time than `deadline` has.
+        Raises as `HttpClient.get` does; also Refused if robots.txt forbids it, and DeadlineExceeded
+        at once if the host demands a longer pause than `deadline`.
         """
         started = asyncio.get_running_loop().time()
         await self._obey(url, deadline)
@@ -57,11 +58,11 @@ class Polite:
             url, deadline=deadline, max_bytes=max_bytes, pace=self._pace, cached=True
         )
 
-    async def turn(self, url: str, deadline: float) -> None:
-        """Wait for the turn of a page that a browser asks for by itself; `deadline` in seconds.
+    async def wait_turn(self, url: str, deadline: float) -> None:
+        """Wait until a browser may load a page; `deadline` in seconds.
 
-        Raises Refused where robots.txt forbids it, ConnectFailed where nobody is there to ask, and
-        DeadlineExceeded without waiting where the host wants more time.
+        Raises Refused if robots.txt forbids it, ConnectFailed if the host cannot be reached, and
+        DeadlineExceeded at once if the host demands a longer pause.
         """
         host, until = netloc(url), asyncio.get_running_loop().time() + deadline
         await self._obey(url, deadline)
@@ -71,17 +72,17 @@ class Polite:
                 return
 
     async def forget(self, url: str) -> None:
-        """Drop what the cache keeps of `url`: what came was a wall, and no page."""
+        """Remove `url` from the cache, as for a wall instead of a page."""
         await self._http.forget(url)
 
     async def sitemaps(self, url: str) -> tuple[str, ...]:
-        """Give the sitemaps that the site's robots.txt names; none where it is left aside."""
+        """Return the sitemaps that the site's robots.txt names; none if robots.txt is ignored."""
         return tuple((await self._rules_for(url)).sitemaps)
 
     async def _obey(self, url: str, deadline: float | None) -> None:
-        """Raise Refused for a page that robots may not fetch, and note the delay that is asked for.
+        """Raise Refused for a page that robots.txt disallows, and store the crawl delay it demands.
 
-        A file that is missing (4xx) allows, one that cannot be had (5xx, no answer) forbids.
+        A missing file (4xx) allows all; one that cannot be fetched (5xx, no answer) disallows all.
         """
         try:
             async with asyncio.timeout(deadline):
@@ -89,11 +90,11 @@ class Polite:
         except TimeoutError as error:
             raise DeadlineExceeded(f"the robots.txt of {url} took too long") from error
         if not rules.can_fetch(url, _AGENT):
-            why = f"robots.txt does not allow {url}"
+            reason = f"robots.txt does not allow {url}"
             if rules is _UNREAD:
-                why = f"the robots.txt did not come that would allow {url}"
+                reason = f"the robots.txt did not come that would allow {url}"
             hint = "Try another source; for a site of your own, leave robots.txt aside."
-            raise Refused(why, hint=hint)
+            raise Refused(reason, hint=hint)
         rate = rules.request_rate(_AGENT)
         delay = float(rules.crawl_delay(_AGENT) or 0.0)
         if rate and rate.requests:
@@ -102,7 +103,7 @@ class Polite:
             self._pace.delays[netloc(url)] = delay
 
     async def _rules_for(self, url: str) -> Protego:
-        """Give the rules of a page's origin; its file is asked for once."""
+        """Return the rules of a page's origin; concurrent callers share one request for them."""
         parsed = parse(url)
         if not self._obey_robots or parsed is None or parsed.scheme not in WEB_SCHEMES:
             return _ALLOW_ALL
@@ -110,12 +111,12 @@ class Polite:
         if task is None or task.cancelled():
             task = asyncio.create_task(self._fetch(parsed.origin))
             self._rules[parsed.origin] = task
-            # whoever asked may have gone when it fails, and then nobody looks at its error
+            # If all callers were cancelled nobody retrieves its error, and asyncio would warn.
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
         rules = _UNREAD
         try:
             rules = await asyncio.shield(task)
-        finally:  # what did not come this time is asked for again
+        finally:  # after a failure the next call fetches it again
             if rules is _UNREAD and task.done() and self._rules.get(parsed.origin) is task:
                 del self._rules[parsed.origin]
         return rules
@@ -125,7 +126,7 @@ class Polite:
             answer = await self._http.get(
                 f"{origin}/robots.txt", deadline=_DEADLINE_S, max_bytes=_MAX_BYTES, cached=True
             )
-        except ConnectFailed:  # the page cannot be had either, and this says why
+        except ConnectFailed:  # the page cannot be fetched either, and this error says why
             raise
         except BrowserError:
             return _UNREAD

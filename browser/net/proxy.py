@@ -18,7 +18,7 @@ from ada_url import URL
 
 from browser.errors import ConnectFailed, NoAnswer, Refused
 from browser.net.dial import Streams, authority, dial
-from browser.net.guard import VERDICT, verdict_of
+from browser.net.guard import VERDICT, verdict_for
 from browser.net.url import DEFAULT_PORTS, Url, parse
 
 if TYPE_CHECKING:
@@ -279,7 +279,7 @@ class ProxyConnection:
                     raise h11.RemoteProtocolError("the server gave no answer")
 
     async def _answer_error(self, error: BrowserError) -> bool:
-        return await self._answer(verdict_of(error), str(error))
+        return await self._answer(verdict_for(error), str(error))
 
     async def _answer(self, verdict: str, reason: str) -> bool:
         """Answer in the guard's own name, if the client still waits for an answer."""

@@ -18,7 +18,7 @@ import httpx2
 
 from browser.errors import BadResponse, ConnectFailed, FetchError
 from browser.net.decode import Body
-from browser.net.guard import VERDICT, error_of_verdict
+from browser.net.guard import VERDICT, error_from_verdict
 from browser.net.page_cache import AGE, KEY, CachingTransport
 from browser.net.url import join
 
@@ -111,7 +111,7 @@ class EgressTransport(httpx2.AsyncBaseTransport):
         if (verdict := response.headers.get(VERDICT)) is None:
             return response
         await response.aclose()
-        raise error_of_verdict(verdict, response.reason_phrase)
+        raise error_from_verdict(verdict, response.reason_phrase)
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -202,7 +202,7 @@ def typed_errors(url: str) -> Iterator[None]:
         yield
     except httpx2.ProxyError as error:
         status, _, reason = str(error).partition(" ")  # so httpcore2 words a refused CONNECT
-        raise error_of_verdict(status, reason or status) from error
+        raise error_from_verdict(status, reason or status) from error
     except (httpx2.ConnectError, httpx2.ReadError, httpx2.WriteError) as error:
         raise ConnectFailed(f"{url}: {error or type(error).__name__}") from error
     except httpx2.RemoteProtocolError as error:

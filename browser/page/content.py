@@ -1,4 +1,4 @@
-"""What a page holds, read out: its HTML, what a person has before them, a picture, its storage."""
+"""Reading a page: its rendered HTML, what a person sees of it, screenshots, its storage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from browser.errors import BrowserError
 from browser.net.url import is_web_url, origin
 from browser.page import injected
-from browser.page.waiting import answer_of, within
+from browser.page.waiting import answer_or_none, within
 from browser.text.words import clean
 from browser.types import PageContext
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 READ_SECONDS = 5.0  # a page that does not answer by then is stuck in a script of its own
 FOREIGN_FRAME_SECONDS = 1.0
-FOREIGN_FRAMES = 8  # those beyond are advertisements
-FOREIGN_FRAME_SIZE = (200, 100)  # pixels; there is nothing to read in smaller ones
+FOREIGN_FRAMES = 8  # further ones are advertisements
+FOREIGN_FRAME_SIZE = (200, 100)  # pixels; smaller frames hold nothing to read
 
 
 async def rendered_html(page: Page) -> str:
-    """Serialise what a person sees, styles applied; frames of other sites stand at the end.
+    """Serialise what a person sees as HTML, styles applied; frames of other sites go at the end.
 
     A frame that is gone or stuck is left out. Raises DeadlineExceeded and SessionError.
     """
     async with within(READ_SECONDS, "read the page"):
         html = str(await injected.call(page.main_frame, "rendered"))
 
-    async def inside(frame: Frame) -> str:
+    async def frame_html(frame: Frame) -> str:
         box = await (await frame.frame_element()).bounding_box()
         width, height = FOREIGN_FRAME_SIZE
         if box is None or box["width"] < width or box["height"] < height:
@@ -43,14 +43,17 @@ async def rendered_html(page: Page) -> str:
         rendered = str(await injected.call(frame, "rendered"))
         return f"<section>{rendered.partition('<body>')[2].rpartition('</body>')[0]}</section>"
 
+    # The script reads frames of the page's own site itself; it has no access to those of others.
     own = origin(page.url)
     foreign = [f for f in page.frames[1:] if is_web_url(f.url) and origin(f.url) != own]
-    parts = [await answer_of(inside(f), FOREIGN_FRAME_SECONDS) for f in foreign[:FOREIGN_FRAMES]]
-    return html.replace("</body>", f"{''.join(filter(None, parts))}</body>", 1)
+    sections = ""
+    for frame in foreign[:FOREIGN_FRAMES]:
+        sections += await answer_or_none(frame_html(frame), FOREIGN_FRAME_SECONDS) or ""
+    return html.replace("</body>", f"{sections}</body>", 1)
 
 
-def context_of(raw: dict[str, Any]) -> PageContext:
-    """Make a PageContext of what `context` of `js/rendered.js` told, cleaned."""
+def page_context(raw: dict[str, Any]) -> PageContext:
+    """Build a PageContext from the result of `context` in `js/rendered.js`, texts cleaned."""
     return PageContext(
         url=raw["url"],
         title=clean(raw["title"]),
@@ -67,34 +70,36 @@ JPEG_QUALITY = 80  # small print stays readable, at a quarter of a PNG's size on
 
 
 async def marked_pictures(page: Page, seconds: float) -> tuple[bytes, ...]:
-    """Take a picture with the refs of the last snapshot drawn in all frames, as JPEG.
+    """Take a JPEG screenshot with the refs of the last snapshot drawn in all frames.
 
-    Where they hide something there is a second picture, without them.
+    If the marks hide something, a second screenshot without them follows.
     """
 
-    async def picture() -> bytes:
+    async def screenshot() -> bytes:
         # One pixel of the picture is one CSS pixel, so that a point on it can be clicked.
         return await page.screenshot(
             type="jpeg", quality=JPEG_QUALITY, scale="css", timeout=seconds * 1000
         )
 
-    async def in_all_frames(name: str) -> list[Any]:
-        calls = (answer_of(injected.call(frame, name), seconds / 2) for frame in page.frames)
+    async def call_in_all_frames(name: str) -> list[Any]:
+        calls = (answer_or_none(injected.call(frame, name), seconds / 2) for frame in page.frames)
         return list(await asyncio.gather(*calls))
 
-    hiding = await in_all_frames("drawMarks")
+    hides_content = await call_in_all_frames("drawMarks")
     try:
-        marked = await picture()
+        marked = await screenshot()
     finally:
-        await in_all_frames("unmark")
-    return (marked, await picture()) if any(hiding) else (marked,)
+        await call_in_all_frames("unmark")
+    return (marked, await screenshot()) if any(hides_content) else (marked,)
 
 
-Items = tuple[tuple[str, str], ...]
+StorageItems = tuple[tuple[str, str], ...]
+"""Names and values of a site's localStorage or sessionStorage."""
 DATABASE_SECONDS = 2.0
-"""A session's databases are there in 10 ms; many sites visited before cost some 120 ms each."""
+"""One session's databases take 10 ms; with many sites visited before, some 120 ms each."""
 MOST_BYTES = 4_000_000
 """Larger databases are caches, which a site fills again, and would be copied after every step."""
+# A document that has session storage already keeps it: another one of the site has filled it.
 _RESTORE = """(() => {
     const [site, items] = %s;
     if (location.origin === site && !sessionStorage.length)
@@ -103,35 +108,33 @@ _RESTORE = """(() => {
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """All cookies of the browser, and what the open page's site keeps: they are secrets.
+class BrowserStorage:
+    """All cookies of the browser, and what the open page's site stores. These are secrets.
 
-    `session` is that of the tab alone; `databases` are in Playwright's form, none where they are
-    too large.
+    `items` is localStorage, `session` the tab's sessionStorage; `databases` are IndexedDB in
+    Playwright's form, empty if they are too large.
     """
 
     cookies: tuple[dict[str, Any], ...]
     origin: str = ""
-    items: Items = ()
-    session: Items = ()
+    items: StorageItems = ()
+    session: StorageItems = ()
     databases: tuple[dict[str, Any], ...] = ()
 
 
-async def stored_by(page: Page) -> Stored:
-    """Ask the browser; `origin` is empty where the open page is none of the web."""
+async def read_storage(page: Page) -> BrowserStorage:
+    """Read cookies and storage; `origin` is empty if the open page is not http(s)."""
     cookies = tuple(dict(cookie) for cookie in await page.context.cookies())
     if not is_web_url(page.url):
-        return Stored(cookies)
+        return BrowserStorage(cookies)
     site = origin(page.url)
-    held = await injected.call(page.main_frame, "stored")
-    local, session = (
-        tuple((str(name), str(value)) for name, value in held[kind])
-        for kind in ("local", "session")
-    )
+    stored = await injected.call(page.main_frame, "stored")
+    local = tuple((str(name), str(value)) for name, value in stored["local"])
+    session = tuple((str(name), str(value)) for name, value in stored["session"])
     databases: tuple[dict[str, Any], ...] = ()
-    if 0 < held["bytes"] <= MOST_BYTES:
+    if 0 < stored["bytes"] <= MOST_BYTES:
         databases = await _databases(page, site)
-    return Stored(cookies, site, local, session, databases)
+    return BrowserStorage(cookies, site, local, session, databases)
 
 
 async def _databases(page: Page, site: str) -> tuple[dict[str, Any], ...]:
@@ -140,13 +143,20 @@ async def _databases(page: Page, site: str) -> tuple[dict[str, Any], ...]:
             state = await page.context.storage_state(indexed_db=True)
     except BrowserError:
         return ()
-    rows: list[Any] = [dict(row) for row in state["origins"]]
-    return tuple(db for row in rows if row["origin"] == site for db in row.get("indexedDB", ()))
+    origins: list[Any] = [dict(entry) for entry in state["origins"]]  # not in Playwright's types
+    return tuple(
+        database
+        for entry in origins
+        if entry["origin"] == site
+        for database in entry.get("indexedDB", ())
+    )
 
 
 @asynccontextmanager
-async def with_session(page: Page, site: str, items: Items) -> AsyncIterator[None]:
-    """Let documents of a site that begin in this block find its session storage as it was."""
+async def restored_session_storage(
+    page: Page, site: str, items: StorageItems
+) -> AsyncIterator[None]:
+    """Restore a site's sessionStorage in its documents that are loaded inside this block."""
     if not items:
         yield
         return

@@ -1,7 +1,7 @@
-"""Choosing in lists, and what a control holds after an act.
+"""Choosing options in lists, and checking what a control holds after an action.
 
 A list is a native select, or one that the page draws: a combobox, a listbox, a framework's select.
-What a control holds is told where it is not what it was to hold.
+The checks return a remark for the action's outcome, "" if the control holds what it should.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser.errors import ActionError, RefError
 from browser.page import injected
-from browser.page.user_input import POINTER_MS, click, related, state_of
-from browser.page.waiting import drawing
+from browser.page.user_input import POINTER_MS, click, control_state, related
+from browser.page.waiting import keep_rendering
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -26,30 +26,33 @@ if TYPE_CHECKING:
 
 VALUE_SHOWN = 80  # characters of what a control reads instead
 OPTIONS_SHOWN = 30
-LIST_SECONDS = 4.0  # of an action's ten, for the scrolling of a list of options
+LIST_SECONDS = 4.0  # of an action's ten, for scrolling a list of options
 _OPTION_ROLES = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})
-_LEFT = "it left the page, and was not read back"
+_LEFT_PAGE = "it left the page, and was not read back"
 
 
-async def typed(
+async def check_typed(
     driver: PageDriver, target: Target, before: ControlState, text: str, *, whole: bool
 ) -> str:
-    """Read back what was typed; a line where it is otherwise. `whole`: it replaced all there was.
+    """Check that a field holds the text that was typed; `whole`: and nothing else.
 
-    Raises ActionError where the field took nothing of it.
+    Raises ActionError if the field took nothing of it.
     """
     if before["text"] is None:
-        # What only hears keys shows what it likes; an editor keeps its text elsewhere.
+        # A terminal or game shows what it likes; a code editor keeps its text elsewhere.
         return "what it shows was not read back"
     after = await _read_back(driver, target)
     if after is None or after["text"] is None:
-        return _LEFT
-    wanted, stands = _bare(text), _bare(after["text"])
-    if stands == wanted if whole else wanted in stands:
+        return _LEFT_PAGE
+    wanted, actual = _normalize(text), _normalize(after["text"])
+    if actual == wanted or (not whole and wanted in actual):
         return ""
-    now = f"says {clean(after['text'])[:VALUE_SHOWN]!r}" if after["text"] else "is empty"
-    now = "says something else" if after["secret"] else now
-    if not stands or stands == _bare(before["text"]):
+    now = "is empty"
+    if after["secret"]:
+        now = "says something else"
+    elif after["text"]:
+        now = f"says {clean(after['text'])[:VALUE_SHOWN]!r}"
+    if not actual or actual == _normalize(before["text"]):
         raise ActionError(
             f"the field did not take the text: it {now}",
             hint="CLICK it and look, or PRESS the keys one by one.",
@@ -57,36 +60,39 @@ async def typed(
     return f"but the field now {now}"
 
 
-async def pressed(driver: PageDriver, target: Target, before: ControlState) -> str:
-    """Read back what a click turns on or off; a line where it stayed as it was `before`."""
+async def check_toggled(driver: PageDriver, target: Target, before: ControlState) -> str:
+    """Check that a click toggled a checkbox, radio, switch, option or toggle button."""
     if before["on"] is None:
         return ""
     after = await _read_back(driver, target)
     if after is None:
-        return "" if before["role"] == "option" else _LEFT  # the list of a choice closes
+        return "" if before["role"] == "option" else _LEFT_PAGE  # a list closes after a choice
+    # A radio button, tab or option that was on stays on.
     if after["on"] != before["on"] or (before["stays"] and before["on"][0]):
         return ""
     on, word = after["on"]
-    return f"but it is still {'mixed' if on == 'mixed' else word if on else f'not {word}'}"
+    if on == "mixed":
+        return "but it is still mixed"
+    return f"but it is still {word}" if on else f"but it is still not {word}"
 
 
 async def select(driver: PageDriver, target: Target, value: str) -> str:
     """Choose an option by its text or value, in a native select or a list that the page draws.
 
-    A list that takes several is given them together, separated by `;`, or a line each. Gives what
-    was not as it should be; raises ActionError where there is no such option.
+    Several options are separated by `;` or line breaks. Raises ActionError if there is no such
+    option.
     """
     target = await related(target, "drawnFor")
-    if (await state_of(target))["kind"] == "select":
+    if (await control_state(target))["kind"] == "select":
         return await _select_natively(driver, target, value)
     try:
-        return await _choose(driver, target, value)
-    except ActionError:
+        return await _choose_in_drawn_list(driver, target, value)
+    except ActionError:  # an option's own text may hold a semicolon: it is split only now
         parts = [part.strip() for part in value.split(";")]
         if len(parts) == 1:
             raise
-    told = [await _choose(driver, target, part) for part in parts if part]
-    return "; ".join(filter(None, told))
+    problems = [await _choose_in_drawn_list(driver, target, part) for part in parts if part]
+    return "; ".join(filter(None, problems))
 
 
 async def _select_natively(driver: PageDriver, target: Target, value: str) -> str:
@@ -96,8 +102,8 @@ async def _select_natively(driver: PageDriver, target: Target, value: str) -> st
         values = [part.strip() for part in parts if part.strip()]
     chosen: list[tuple[int, str]] = []
     for wanted in filter(None, values):
-        question = {"element": target.element, "wanted": wanted}
-        option = await injected.call(target.frame, "optionOf", question)
+        arguments = {"element": target.element, "wanted": wanted}
+        option = await injected.call(target.frame, "optionOf", arguments)
         if option is None:
             hint = "SNAPSHOT its ref for all options."
             raise ActionError(f"no option {wanted!r} here", hint=hint)
@@ -106,40 +112,42 @@ async def _select_natively(driver: PageDriver, target: Target, value: str) -> st
     await target.element.select_option(index=[i for i, _ in chosen], timeout=POINTER_MS)
     after = await _read_back(driver, target)
     if after is None:
-        return _LEFT
-    same = _bare(after["reads"]) == _bare("; ".join(label for _, label in chosen))
-    return "" if same else _reads_instead(after)
+        return _LEFT_PAGE
+    labels = "; ".join(label for _, label in chosen)
+    if _normalize(after["reads"]) == _normalize(labels):
+        return ""
+    return _different_value(after)
 
 
-async def _choose(driver: PageDriver, target: Target, value: str) -> str:
+async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) -> str:
     """Click the option that reads `value` in a list that the page draws, open or not.
 
-    The list is closed again. Gives a line where another element got the press; raises
-    ActionError that names the options there are.
+    The list is closed again. Raises an ActionError that names the options there are.
     """
     known = await _visible_refs(driver)
-    folded = (await state_of(target))["fold"] == "collapsed"
-    options = {} if folded else _options(known)
-    found = _reading(options, value)
+    collapsed = (await control_state(target))["fold"] == "collapsed"
+    options = {} if collapsed else _option_names(known)
+    found = _matching_refs(options, value)
     if not found:
         await click(target)
         await driver.settle()
-        options = _options(await _visible_refs(driver), known)
-        found = _reading(options, value)
+        options = _option_names(await _visible_refs(driver), known)
+        found = _matching_refs(options, value)
+    # A long list may render only some of its options.
     if not found and options and await _scroll_to(driver, value, next(iter(options))):
-        options = _options(await _visible_refs(driver), known)
-        found = _reading(options, value)
-    told = ""
+        options = _option_names(await _visible_refs(driver), known)
+        found = _matching_refs(options, value)
+    problem = ""
     if len(found) == 1:
         option = await driver.frames.find(found[0])
-        role = (await state_of(option))["role"]
-        told = await click(option)
+        role = (await control_state(option))["role"]
+        problem = await click(option)
         await driver.settle()
-        if not told and not role.startswith("menuitem"):  # a menu acts, and holds nothing
-            told = await _chosen(driver, target, option, (value, options[found[0]]))
-    with suppress(PlaywrightError):  # the choice led to another page
+        if not problem and not role.startswith("menuitem"):  # a menu acts, and holds nothing
+            problem = await _check_chosen(driver, target, option, (value, options[found[0]]))
+    with suppress(PlaywrightError):  # the choice may have led to another page
         # A list in which several can be chosen stays open.
-        if (await state_of(target))["fold"] == "expanded":
+        if (await control_state(target))["fold"] == "expanded":
             await driver.page.keyboard.press("Escape")
             await driver.settle()
     if len(found) != 1:
@@ -147,13 +155,15 @@ async def _choose(driver: PageDriver, target: Target, value: str) -> str:
         names = "; ".join([*dict.fromkeys(options.values())][:OPTIONS_SHOWN])
         there = f"there are: {names}" if names else "no list of options opened"
         raise ActionError(f"{which}; {there}", hint="SELECT one as it reads, or CLICK it.")
-    return told
+    return problem
 
 
-async def _chosen(driver: PageDriver, target: Target, option: Target, names: Iterable[str]) -> str:
-    """Read back a choice from a list that the page draws; a line where nothing says that it stands.
+async def _check_chosen(
+    driver: PageDriver, target: Target, option: Target, names: Iterable[str]
+) -> str:
+    """Check a choice from a list that the page draws.
 
-    The option says that it is on, or what opened the list reads one of the `names` for it.
+    Either the option is on, or what opened the list now reads one of the option's `names`.
     """
     after = await _read_back(driver, option)
     if after and after["on"] and after["role"] == "option":
@@ -161,39 +171,49 @@ async def _chosen(driver: PageDriver, target: Target, option: Target, names: Ite
         return "" if on else f"but {word} it is not"
     after = await _read_back(driver, target)
     if after is None:
-        return _LEFT
+        return _LEFT_PAGE
     if after["role"] == "listbox":  # it reads all of its options
         return "its choice was not read back"
-    reads = _bare(after["reads"])
-    same = any(_bare(name) in reads or (reads and reads in _bare(name)) for name in names)
-    return "" if same else _reads_instead(after)
+    reads = _normalize(after["reads"])
+    for name in map(_normalize, names):
+        if name in reads or (reads and reads in name):
+            return ""
+    return _different_value(after)
 
 
 async def _scroll_to(driver: PageDriver, value: str, option: str) -> bool:
-    """Scroll a list that draws only some of its options, until one says the value."""
+    """Scroll the list that an option is in until one with the value is rendered."""
     target = await driver.frames.find(option)
-    wanted = {"text": value, "ms": LIST_SECONDS * 1000, "more": False, "element": target.element}
-    async with drawing(driver.page):
-        return bool((await injected.call(target.frame, "seek", wanted)).get("found"))
+    arguments = {"text": value, "ms": LIST_SECONDS * 1000, "more": False, "element": target.element}
+    async with keep_rendering(driver.page):
+        return bool((await injected.call(target.frame, "seek", arguments)).get("found"))
 
 
 async def _visible_refs(driver: PageDriver) -> dict[str, str]:
-    """What can be seen and acted on, role and name by ref."""
-    lines = (await driver.look()).lines
-    return {r: what for line in lines for r, what in line.refs.items() if r not in line.unseen}
+    """Role and name of what a person can see and act on, by ref."""
+    visible: dict[str, str] = {}
+    for line in (await driver.look()).lines:
+        visible |= {ref: what for ref, what in line.refs.items() if ref not in line.unseen_refs}
+    return visible
 
 
-def _options(seen: dict[str, str], known: Iterable[str] = ()) -> dict[str, str]:
-    """Names of what can be chosen: options by their role, else all; only new ones if there are."""
-    new = {ref: what.partition(" ") for ref, what in seen.items() if ref not in known}
-    every = new or {ref: what.partition(" ") for ref, what in seen.items()}
-    by_role = {ref: name for ref, (role, _, name) in every.items() if role in _OPTION_ROLES}
-    chosen = by_role or {ref: name for ref, (_, _, name) in new.items() if known}
-    return {ref: name for ref, name in chosen.items() if name and name[0] != "("}
+def _option_names(visible: dict[str, str], known: Iterable[str] = ()) -> dict[str, str]:
+    """Names, by ref, of the options among what is visible.
+
+    Those that are not `known` from before the list opened are preferred. Options are recognised by
+    their role; in a list without roles everything new counts.
+    """
+    new = {ref: what.partition(" ") for ref, what in visible.items() if ref not in known}
+    candidates = new or {ref: what.partition(" ") for ref, what in visible.items()}
+    options = {ref: name for ref, (role, _, name) in candidates.items() if role in _OPTION_ROLES}
+    if not options and known:
+        options = {ref: name for ref, (_, _, name) in new.items()}
+    # A name in brackets stands for an image.
+    return {ref: name for ref, name in options.items() if name and name[0] != "("}
 
 
-def _reading(options: dict[str, str], value: str) -> list[str]:
-    """Refs of the options whose name is `value`, else of those whose name holds it."""
+def _matching_refs(options: dict[str, str], value: str) -> list[str]:
+    """Refs of the options whose name is `value`, else of those whose name contains it."""
     wanted = value.casefold().strip()
     names = {ref: name.casefold().strip() for ref, name in options.items()}
     exact = [ref for ref, name in names.items() if name == wanted]
@@ -201,24 +221,24 @@ def _reading(options: dict[str, str], value: str) -> list[str]:
 
 
 async def _read_back(driver: PageDriver, target: Target) -> ControlState | None:
-    """What a control holds once the page has come to rest; None where it left the page.
+    """Read a control's state once the page has come to rest; None if it left the page.
 
-    One that was drawn anew is found again.
+    A control that was rendered anew is looked up again.
     """
     await driver.settle()
     with suppress(PlaywrightError, RefError):
-        state = await state_of(target)
+        state = await control_state(target)
         if state["left"]:
-            state = await state_of(await driver.frames.find(target.ref))
+            state = await control_state(await driver.frames.find(target.ref))
         return None if state["left"] else state
     return None
 
 
-def _reads_instead(state: ControlState) -> str:
+def _different_value(state: ControlState) -> str:
     return f"but it now reads {state['reads'][:VALUE_SHOWN]!r}"
 
 
-def _bare(text: str) -> str:
-    """Letters and digits alone, or all but blanks where there are none."""
+def _normalize(text: str) -> str:
+    """Reduce a text to its letters and digits, or to all but blanks if it has none."""
     folded = text.casefold()
     return "".join(filter(str.isalnum, folded)) or "".join(folded.split())

@@ -1,11 +1,11 @@
-"""The JavaScript that runs inside pages, and the bridge to it.
+"""The JavaScript library that runs inside pages, and calls to it.
 
-The files in `js/` make one closure. It is installed before a page's own scripts, in every frame;
-where that was not possible (a document that was there before us) at the first call. The page sees
-one symbol on its window and no change in its DOM.
+The files in `js/` are joined into one closure. It is installed in every frame before the page's own
+scripts; in a document that was there before us, at the first call. The page sees one symbol on its
+window and no change in its DOM.
 
-Closed shadow roots that no script could open (written in the page's markup, or made before we were
-attached) are asked for over DevTools, host by host.
+Closed shadow roots that the script could not open (declared in the page's HTML, or made before it
+was installed) are fetched over DevTools, host by host.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ LIBRARY_FILES = (
     "hooks dom visibility roles appearance clickable refs pointer fields scroll lines walk changes "
     "rendered consent captcha marks"
 ).split()
-"""The files of `js/` that make the library, in the order in which they build on each other."""
+"""The files of `js/` in the order in which they depend on each other."""
 
 CONTEXT_LIMIT = 100_000  # characters of a page's visible text or selection
-# Unguessable, so that a page cannot wait for it by name.
+# Random, so that a page cannot look for our library by name.
 _KEY = f"Symbol.for('u{secrets.token_hex(8)}')"
 _MISSING = "urchin-library-missing"
 
@@ -45,9 +45,9 @@ SOURCE = (
     f"(() => {{ if (globalThis[{_KEY}]) return;\n{_DEFINITIONS}\n{_read('library')}\n"
     f"Object.defineProperty(globalThis, {_KEY}, {{ value: library }}); }})()"
 )
-"""The init script, to be added to each context or page that is ours."""
+"""The init script for each context or page of ours."""
 
-# For tabs that are not ours: the definitions alone watch nothing and leave nothing behind.
+# For a person's own tabs: the definitions alone install no hooks and leave nothing behind.
 CONTEXT_EXPRESSION = (
     f"(() => {{ {_DEFINITIONS}\nreturn asJSON(context({{ limit: {CONTEXT_LIMIT} }})); }})()"
 )
@@ -65,7 +65,7 @@ async def call(frame: Frame, name: str, argument: object = None) -> Any:
 
 
 async def call_handle(frame: Frame, name: str, argument: object = None) -> JSHandle:
-    """Call a function whose result stays in the page."""
+    """Call a function of the library and return a handle to its result, which stays in the page."""
     return await _with_library(frame, frame.evaluate_handle, [name, argument])
 
 
@@ -82,51 +82,56 @@ async def _with_library(
 
 
 Send = Callable[[str, dict[str, Any]], Awaitable[Any]]
-"""Sends a DevTools command of one page and gives its result."""
+"""Sends a DevTools command (method, parameters) to one page and returns its result."""
+# Releases all remote objects of one search at once.
 _GROUP = {"objectGroup": "closed-roots"}
 _ADOPT = f"function (root) {{ globalThis[{_KEY}].adopt(this, root); }}"
-_TEXT = """function () {
+_VISIBLE_TEXT = """function () {
   const shown = [...this.children].filter((child) => child.getClientRects().length);
   return shown.map((child) => child.innerText ?? '').join('\\n').trim();
 }"""
 
 
 async def adopt_closed_roots(page: Page) -> bool:
-    """Give the page's library the closed roots of what it suspects; True where there were any."""
+    """Pass the closed roots of suspected hosts to the page's library; True if there were any."""
     session = await page.context.new_cdp_session(page)
     try:
-        found = await _closed_roots(session.send, f"globalThis[{_KEY}].suspects()")
-        for host, root in found:
-            arguments = [{"objectId": root}]
-            asked = {"functionDeclaration": _ADOPT, "objectId": host, "arguments": arguments}
-            await session.send("Runtime.callFunctionOn", asked)
+        roots = await _closed_roots(session.send, f"globalThis[{_KEY}].suspects()")
+        for host, root in roots:
+            call = {
+                "functionDeclaration": _ADOPT,
+                "objectId": host,
+                "arguments": [{"objectId": root}],
+            }
+            await session.send("Runtime.callFunctionOn", call)
         await session.send("Runtime.releaseObjectGroup", _GROUP)
     finally:
         await session.detach()
-    return bool(found)
+    return bool(roots)
 
 
 async def closed_text(send: Send) -> str:
-    """Read what closed roots show, of a page that our library is not in."""
+    """Read the visible text of closed roots in a page without our library."""
     texts = []
     for _, root in await _closed_roots(send, SUSPECTS_EXPRESSION):
-        asked = {"functionDeclaration": _TEXT, "objectId": root, "returnByValue": True}
-        texts.append(str((await send("Runtime.callFunctionOn", asked))["result"].get("value", "")))
+        call = {"functionDeclaration": _VISIBLE_TEXT, "objectId": root, "returnByValue": True}
+        result = (await send("Runtime.callFunctionOn", call))["result"]
+        texts.append(str(result.get("value", "")))
     await send("Runtime.releaseObjectGroup", _GROUP)
     return "\n".join(filter(None, texts))
 
 
-async def _closed_roots(send: Send, suspects: str) -> list[tuple[str, str]]:
-    """Find the closed roots among the elements that an expression lists.
+async def _closed_roots(send: Send, expression: str) -> list[tuple[str, str]]:
+    """Find the closed roots of the elements in the array that an expression gives.
 
-    Gives the ids of remote objects, host and root.
+    Returns pairs of remote object ids: host and root.
     """
-    listed = (await send("Runtime.evaluate", {"expression": suspects, **_GROUP}))["result"]
-    if "objectId" not in listed:
+    array = (await send("Runtime.evaluate", {"expression": expression, **_GROUP}))["result"]
+    if "objectId" not in array:
         return []
-    wanted = {"objectId": listed["objectId"], "ownProperties": True}
-    rows = (await send("Runtime.getProperties", wanted))["result"]
-    hosts = [row["value"]["objectId"] for row in rows if row["name"].isdigit()]
+    query = {"objectId": array["objectId"], "ownProperties": True}
+    properties = (await send("Runtime.getProperties", query))["result"]
+    hosts = [item["value"]["objectId"] for item in properties if item["name"].isdigit()]
     roots = await asyncio.gather(*(_closed_root(send, host) for host in hosts))
     return [(host, root) for host, root in zip(hosts, roots, strict=True) if root]
 
@@ -135,6 +140,6 @@ async def _closed_root(send: Send, host: str) -> str | None:
     node = (await send("DOM.describeNode", {"objectId": host}))["node"]
     for root in node.get("shadowRoots", ()):
         if root["shadowRootType"] == "closed":
-            asked = {"backendNodeId": root["backendNodeId"], **_GROUP}
-            return str((await send("DOM.resolveNode", asked))["object"]["objectId"])
+            query = {"backendNodeId": root["backendNodeId"], **_GROUP}
+            return str((await send("DOM.resolveNode", query))["object"]["objectId"])
     return None

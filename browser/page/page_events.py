@@ -1,6 +1,6 @@
-"""What happens on a page by itself: dialogs, downloads, new tabs, requests, errors.
+"""Events of a page: dialogs, downloads, new tabs, requests, errors, crashes.
 
-It is told at the next observation, and says when a page has come to rest.
+They are reported with the next observation, and tell when a page has come to rest.
 """
 
 from __future__ import annotations
@@ -31,24 +31,25 @@ if TYPE_CHECKING:
 
     from browser.types import SavedFile
 
-CAP_SECONDS = 2.5  # a page that never rests is looked at as it is
+SETTLE_SECONDS = 2.5  # a page that never rests is looked at as it is
 NAVIGATION_SECONDS = 12.0
-_STEP = 0.02  # seconds between two looks at the page's state while requests are open
+_POLL_SECONDS = 0.02  # between two looks at the page's state while requests are open
+# Kinds of requests that are waited for; images and fonts change nothing in a snapshot.
 _RELEVANT = frozenset({"document", "xhr", "fetch", "script", "stylesheet"})
 _STREAMING_SECONDS = 2.0  # a request still open after this is a stream or a long poll
-_MESSAGE = 200  # characters of a dialog
-_LINE = 280  # characters
+_MESSAGE_CHARS = 200  # of a dialog
+_LINE_CHARS = 280
 _ERRORS_KEPT = 3
-_LINES_KEPT = 20  # an alert in a loop says the same thousands of times
+_LINES_KEPT = 20  # an alert in a loop would add thousands
 
 
 class PageEvents:
     """Listens to one page.
 
-    Dialogs are answered at once: alerts and leaving are accepted, questions are declined unless
-    `answer` says otherwise for the action under way, or whoever steers has them held. New tabs are
-    given to `adopt`, which names them, or closes them where there are too many; downloads to
-    `save`.
+    Dialogs are answered at once: alerts and leaving the page are accepted, questions are declined
+    unless `dialog_answer` is set for the current action. After `hold` they stay open instead. New
+    tabs are passed to `adopt`, which returns their id, or None if it closes them as too many;
+    downloads are passed to `save`.
     """
 
     def __init__(
@@ -62,18 +63,18 @@ class PageEvents:
         self._adopt = adopt
         self._lines: list[str] = []
         self._errors = 0
-        self._requests: dict[Request, float] = {}  # open ones, and when they began
+        self._requests: dict[Request, float] = {}  # open ones, with their start
         self._popups: list[tuple[str | None, Page]] = []
-        self._hears_choosers = False
-        self.answer: str | None = None
-        self.holding = False  # dialogs stay open
-        self.held: Dialog | None = None
-        self.raised = asyncio.Event()
+        self._listens_for_choosers = False
+        self.dialog_answer: str | None = None
+        self.hold_dialogs = False
+        self.open_dialog: Dialog | None = None
+        self.dialog_opened = asyncio.Event()
         self.chooser: FileChooser | None = None
         self.navigating = False
         self.navigations = 0
-        self.diverted = False  # what looked like a navigation was a download
-        self.opened = 0  # tabs since the action began
+        self.became_download = False  # a navigation turned out to be a download
+        self.popups_opened = 0  # since the action began
         self.crashed = False
         self.downloads: list[asyncio.Task[SavedFile]] = []
         page.on("dialog", self._on_dialog)
@@ -92,27 +93,27 @@ class PageEvents:
         """Whether the page is closed."""
         return self._page.is_closed()
 
-    def begin(self, answer: str | None) -> None:
-        """An action begins; `answer` is for the dialogs it may raise."""
-        self.answer, self.diverted, self.opened = answer, False, 0
+    def begin(self, dialog_answer: str | None) -> None:
+        """Start a new action; `dialog_answer` is for the dialogs that it may raise."""
+        self.dialog_answer, self.became_download, self.popups_opened = dialog_answer, False, 0
 
     def hold(self) -> None:
-        """Leave dialogs open from now on, for who steers the page; note where files are asked for.
+        """Leave dialogs and file choosers open from now on, for the caller to answer.
 
-        Going to another address ends it: no page keeps itself from being opened.
+        `PageDriver.goto` ends it, as a held dialog could keep another page from being opened.
         """
-        self.holding = True
-        if not self._hears_choosers:
-            self._hears_choosers = True
+        self.hold_dialogs = True
+        if not self._listens_for_choosers:
+            self._listens_for_choosers = True
             self._page.on("filechooser", self._on_chooser)
 
     def add(self, line: str) -> None:
-        """Report something at the next observation."""
+        """Add a line to what the next observation reports."""
         if len(self._lines) < _LINES_KEPT:
-            self._lines.append(clean(line).replace("\n", " ")[:_LINE])
+            self._lines.append(clean(line).replace("\n", " ")[:_LINE_CHARS])
 
     def drain(self) -> tuple[str, ...]:
-        """Take what happened since the last call, one line each."""
+        """Return what happened since the last call, one line each."""
         for name, page in self._popups:
             self.add(f"new tab {name}: {page.url}" if name else "a further new tab was closed")
         lines, self._lines = tuple(self._lines), []
@@ -122,39 +123,41 @@ class PageEvents:
     async def settle(self, acted_in: Frame | None = None) -> None:
         """Wait for navigation, open requests, short timers and DOM changes to come to rest.
 
-        `acted_in` is the frame that was acted in, where that is not the page's own.
+        `acted_in` is the frame of the action, if it is not the main frame.
         """
-        until = time.monotonic() + CAP_SECONDS
-        # The page is asked from outside: timers of its own are throttled in a background tab.
+        until = time.monotonic() + SETTLE_SECONDS
+        # Polled from outside: the page's own timers are throttled in a background tab.
         while time.monotonic() < until and not (self.closed or self.crashed):
-            left = await self._seconds_to_rest()
-            if left == 0 and acted_in is not None:
-                with suppress(PlaywrightError):  # it went, or goes elsewhere
-                    left = float((await injected.call(acted_in, "restState"))["left"]) / 1000
-            if left == 0:
+            wait = await self._seconds_to_rest()
+            if wait == 0 and acted_in is not None:
+                with suppress(PlaywrightError):  # the frame is gone or navigating
+                    wait = float((await injected.call(acted_in, "restState"))["left"]) / 1000
+            if wait == 0:
                 return
-            await asyncio.sleep(min(left, max(0.0, until - time.monotonic())))
+            await asyncio.sleep(min(wait, max(0.0, until - time.monotonic())))
 
     async def _seconds_to_rest(self) -> float:
-        """Seconds until the next look makes sense; 0 when the page is at rest."""
+        """Seconds until the state should be polled again; 0 if the page is at rest."""
         try:
             state = await injected.call(self._page.main_frame, "restState")
-            # The page hears of a navigation before the browser does, but not that it is a download.
-            leaving = self.navigating or (state["navigating"] and not self.diverted)
+            # The page knows of a navigation before the browser, but not that it is a download.
+            leaving = self.navigating or (state["navigating"] and not self.became_download)
         except PlaywrightError:
-            leaving = True  # the document went away under the question
+            leaving = True  # the document went away during the call
         if leaving:
-            await self._arrive()
-            return _STEP
-        # A stream never ends; what a page waits for is short.
+            await self._wait_for_document()
+            return _POLL_SECONDS
+        # A request that stays open is a stream, which never ends.
         now = time.monotonic()
-        waits = any(now - begun < _STREAMING_SECONDS for begun in self._requests.values())
-        if state["ready"] == "loading" or waits or state["opening"] > self.opened:
-            return _STEP
+        loading = any(now - started < _STREAMING_SECONDS for started in self._requests.values())
+        # The page asked for more tabs than the browser has reported yet.
+        opening = state["opening"] > self.popups_opened
+        if state["ready"] == "loading" or loading or opening:
+            return _POLL_SECONDS
         return float(state["left"]) / 1000
 
-    async def _arrive(self) -> None:
-        """Wait for the next document; a stopped or refused one leaves us where we are."""
+    async def _wait_for_document(self) -> None:
+        """Wait for the next document; a stopped or refused navigation leaves the page as it is."""
         try:
             async with asyncio.timeout(NAVIGATION_SECONDS):
                 if self.navigating:
@@ -169,14 +172,14 @@ class PageEvents:
         self.add(f"the page asks for {'files' if chooser.is_multiple() else 'a file'}")
 
     def _on_dialog(self, dialog: Dialog) -> None:
-        if self.holding and dialog.type != "beforeunload":
-            self.held = dialog
-            self.raised.set()
+        if self.hold_dialogs and dialog.type != "beforeunload":
+            self.open_dialog = dialog
+            self.dialog_opened.set()
         else:
             in_background(self._answer(dialog))
 
     async def _answer(self, dialog: Dialog) -> None:
-        kind, answer = dialog.type, self.answer
+        kind, answer = dialog.type, self.dialog_answer
         accept = kind in {"alert", "beforeunload"} or answer not in {None, "dismiss"}
         try:
             if accept and kind == "prompt" and answer not in {None, "accept"}:
@@ -188,20 +191,20 @@ class PageEvents:
         except PlaywrightError:
             return  # the page went away with its dialog
         done = "accepted" if accept else "dismissed"
-        self.add(f'dialog: {kind} "{dialog.message[:_MESSAGE]}" was {done}')
+        self.add(f'dialog: {kind} "{dialog.message[:_MESSAGE_CHARS]}" was {done}')
 
     def _on_download(self, download: Download) -> None:
-        # A link to a file begins like a navigation, and brings no document.
-        self.navigating, self.diverted = False, True
+        # A link to a file starts like a navigation, but no document will come.
+        self.navigating, self.became_download = False, True
         self.downloads.append(asyncio.ensure_future(self._save(download)))
         self.add(f"download: {download.suggested_filename[:100]} from {download.url[:100]}")
 
     def _on_popup(self, page: Page) -> None:
-        self.opened += 1
+        self.popups_opened += 1
         self._popups.append((self._adopt(page), page))
 
     def _on_console(self, message: ConsoleMessage) -> None:
-        # Browsers ask for an icon by themselves; that there is none is no error of the page.
+        # Browsers request an icon by themselves; a missing one is no error of the page.
         if message.type == "error" and not message.location["url"].endswith("/favicon.ico"):
             self._on_error(f"console error: {message.text}")
 
@@ -229,4 +232,4 @@ class PageEvents:
         if frame == self._page.main_frame:
             self.navigating = False
             self.navigations += 1
-            self._requests.clear()  # those of the page before never end for us
+            self._requests.clear()  # no end is reported for those of the page before

@@ -1,4 +1,4 @@
-"""What is shown of a view: within a budget, what FIND and a fold ask for, what changed."""
+"""Text made of a view: a snapshot within a budget, the results of FIND and EXPAND, and diffs."""
 
 from __future__ import annotations
 
@@ -20,103 +20,115 @@ if TYPE_CHECKING:
     from browser.page.view import View
 
 DEFAULT_BUDGET = 3_000
-"""Tokens (characters / 4): the median page then comes whole or nearly so."""
-BYTES_LIMIT = 200_000  # whatever the page, a snapshot stays below
+"""Tokens (characters / 4): enough for all, or nearly all, of the median page."""
+BYTES_LIMIT = 200_000  # a snapshot without a budget is cut here, however large the page is
 
 FOLD_COST = 34  # characters of a fold's line
-# Relative worth, tuned on saved pages for the share of distinct words shown at the default budget.
-_HEADING = 6.0
-_CONTROL = 3.0
-_LANDMARK = {"navigation": 0.6, "contentinfo": 0.5, "complementary": 0.7, "banner": 0.8}
-_ROWS_SHOWN = 4  # rows of a group before further ones count for less
-_ROW_FACTOR = 0.5
-_HIDDEN_FACTOR = 0.2
+# Weights, tuned on saved pages for the share of distinct words shown at the default budget.
+_HEADING_BONUS = 6.0
+_CONTROL_BONUS = 3.0
+_LANDMARK_WEIGHTS = {"navigation": 0.6, "contentinfo": 0.5, "complementary": 0.7, "banner": 0.8}
+_FULL_WEIGHT_ROWS = 4  # further rows of a group weigh less
+_ROW_WEIGHT = 0.5
+_HIDDEN_WEIGHT = 0.2
 
 
 @dataclass(slots=True)
-class Choice:
-    """What is shown: rendered lines in order, numbers of the lines kept, the folds between them."""
+class LineSelection:
+    """The lines of a view that are shown.
+
+    `rendered` is their text in order, folds included; `kept` has their indexes in the view;
+    `folds` maps the ref of each fold to the indexes of the lines it leaves out.
+    """
 
     rendered: list[str]
     kept: set[int]
     folds: dict[str, range] = field(default_factory=dict)
 
 
-def snapshot_of(view: View, budget: int | None, query: str | None) -> tuple[Snapshot, Choice]:
+def render_snapshot(
+    view: View, budget: int | None, query: str | None
+) -> tuple[Snapshot, LineSelection]:
     """Render a view within a budget of tokens (None: all of it)."""
-    choice = choose(view.lines, budget, query)
-    if budget is None and _size("\n".join(choice.rendered)) > BYTES_LIMIT:
-        choice = choose(view.lines, BYTES_LIMIT // 5, query)
-    text = "\n".join(choice.rendered)
-    if view.begun:
+    selection = select_lines(view.lines, budget, query)
+    if budget is None and _size("\n".join(selection.rendered)) > BYTES_LIMIT:
+        selection = select_lines(view.lines, BYTES_LIMIT // 5, query)
+    text = "\n".join(selection.rendered)
+    if view.cut_above:
         text = "(from where the page is scrolled to; SCROLL to top for its beginning)\n" + text
-    if view.cut:
+    if view.cut_below:
         text += "\n(the page goes on: FIND looks through all of it, SCROLL shows what follows)"
     if _size(text) > BYTES_LIMIT:
         text = text.encode("utf-8", "replace")[:BYTES_LIMIT].decode("utf-8", "ignore")
-    refs = {ref: what for i in sorted(choice.kept) for ref, what in view.lines[i].refs.items()}
-    truncated = bool(choice.folds) or view.cut or view.begun
-    return Snapshot(view.url, view.title, text, refs, truncated), choice
+    refs: dict[str, str] = {}
+    for index in sorted(selection.kept):
+        refs.update(view.lines[index].refs)
+    truncated = bool(selection.folds) or view.cut_below or view.cut_above
+    return Snapshot(view.url, view.title, text, refs, truncated), selection
 
 
 def _size(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def choose(lines: Sequence[PageLine], budget: int | None, query: str | None = None) -> Choice:
-    """Choose lines for `budget` tokens; None shows all."""
+def select_lines(
+    lines: Sequence[PageLine], budget: int | None, query: str | None = None
+) -> LineSelection:
+    """Select the lines that fit in `budget` tokens (None: all), and fold the others."""
     rendered = [line.rendered() for line in lines]
     if budget is None or sum(len(text) + 1 for text in rendered) <= budget * 4:
-        return Choice(rendered, set(range(len(lines))))
-    choice = Choice([], _most_worth(lines, rendered, budget * 4, query))
-    start = 0
+        return LineSelection(rendered, set(range(len(lines))))
+    selection = LineSelection([], _pick_lines(lines, rendered, budget * 4, query))
+    start = 0  # of the lines left out since the last one shown
     for index in range(len(lines) + 1):
-        if index < len(lines) and index not in choice.kept:
+        if index < len(lines) and index not in selection.kept:
             continue
         if index > start:
-            ref = f"x{len(choice.folds) + 1}"
-            choice.folds[ref] = range(start, index)
+            ref = f"x{len(selection.folds) + 1}"
+            selection.folds[ref] = range(start, index)
             groups = {line.group and line.group[0] for line in lines[start:index]}
             what = "rows alike" if len(groups) == 1 and None not in groups else "lines"
-            choice.rendered.append(f"[{ref}: {index - start} more {what}]")
+            selection.rendered.append(f"[{ref}: {index - start} more {what}]")
         if index < len(lines):
-            choice.rendered.append(rendered[index])
+            selection.rendered.append(rendered[index])
         start = index + 1
-    return choice
+    return selection
 
 
-def _most_worth(
+def _pick_lines(
     lines: Sequence[PageLine], rendered: Sequence[str], limit: int, query: str | None
 ) -> set[int]:
-    """Pick lines of `limit` characters in all, folds included, by what each adds to those picked.
+    """Pick lines greedily, for `limit` characters in all, folds included.
 
-    A line is worth its words that no other shows, by the character. What a query asks for counts
-    for the line whatever its length: 58 of 60 sought things are then shown within 700 tokens, and
-    52 where it counts by the character too.
+    A line scores by the words that no picked line shows, per character. Its relevance to the query
+    is not divided by its length: 58 of 60 sought things are then shown within 700 tokens, and 52
+    if it is.
     """
     vocabulary = [frozenset(words(line.text)) for line in lines]
-    asked = content_words(query) if query else []
-    index = BM25([content_words(line.text) for line in lines]) if asked else None
-    relevance = index.scores(asked) if index else [0.0] * len(lines)
-    factors = [_factor(line) for line in lines]
-    bonuses = [_bonus(line) * factor for line, factor in zip(lines, factors, strict=True)]
+    query_terms = content_words(query) if query else []
+    relevance = [0.0] * len(lines)
+    if query_terms:
+        relevance = BM25([content_words(line.text) for line in lines]).scores(query_terms)
+    weights = [_weight(line) for line in lines]
+    bonuses = [_bonus(line) * weight for line, weight in zip(lines, weights, strict=True)]
     seen: set[str] = set()
 
-    def worth(i: int) -> float:
-        new = len(vocabulary[i] - seen)
-        return relevance[i] + (factors[i] * new + bonuses[i]) / (len(rendered[i]) + 8)
+    def score(i: int) -> float:
+        new_words = len(vocabulary[i] - seen)
+        # The 8 keeps very short lines from winning by their length alone.
+        return relevance[i] + (weights[i] * new_words + bonuses[i]) / (len(rendered[i]) + 8)
 
-    # A line's worth only ever falls, as others show its words: the heap holds what each was worth
-    # when last asked, and only the first is asked again.
+    # A score only ever falls, as picked lines show the line's words. The heap may hold outdated
+    # scores, so only its first entry is computed again ("lazy greedy").
     kept: set[int] = set()
     spent = FOLD_COST  # nothing is picked yet: all lines are one fold
-    heap = [(-worth(i), i) for i in range(len(lines))]
+    heap = [(-score(i), i) for i in range(len(lines))]
     heapq.heapify(heap)
     while heap:
-        before, i = heapq.heappop(heap)
-        now = worth(i)
-        if heap and now < -before - 1e-9 and now < -heap[0][0]:
-            heapq.heappush(heap, (-now, i))
+        negated, i = heapq.heappop(heap)
+        current = score(i)
+        if heap and current < -negated - 1e-9 and current < -heap[0][0]:
+            heapq.heappush(heap, (-current, i))
             continue
         # Showing a line may split a fold, shrink it or end it.
         folds = (i > 0 and i - 1 not in kept) + (i < len(lines) - 1 and i + 1 not in kept) - 1
@@ -128,65 +140,71 @@ def _most_worth(
     return kept
 
 
-def _factor(line: PageLine) -> float:
-    factor = _HIDDEN_FACTOR if line.hidden else 1.0
-    for name, weight in _LANDMARK.items():
-        if name in line.region:
-            factor *= weight
-    if line.group and line.group[1] > _ROWS_SHOWN:
-        factor *= _ROW_FACTOR
-    return factor
+def _weight(line: PageLine) -> float:
+    weight = _HIDDEN_WEIGHT if line.hidden else 1.0
+    for landmark, landmark_weight in _LANDMARK_WEIGHTS.items():
+        if landmark in line.region:
+            weight *= landmark_weight
+    if line.group and line.group[1] > _FULL_WEIGHT_ROWS:
+        weight *= _ROW_WEIGHT
+    return weight
 
 
 def _bonus(line: PageLine) -> float:
-    passive = ("link", "clickable", "hoverable")
-    controls = any(not what.startswith(passive) for what in line.refs.values())
-    return _HEADING * line.kind.startswith("h") + _CONTROL * controls
+    passive_roles = ("link", "clickable", "hoverable")
+    bonus = _HEADING_BONUS if line.kind.startswith("h") else 0.0
+    if any(not what.startswith(passive_roles) for what in line.refs.values()):
+        bonus += _CONTROL_BONUS
+    return bonus
 
 
 FIND_CHARS = 4_000
 FIND_LINES = 20
-ROW_LINES = 6  # of a row that FIND shows whole
-_NO_DIGIT_BESIDE = r"(?!(?<=\d)\d)"  # a number is found as a whole: no 12 in 1234
+ROW_LINES = 6  # a repeated row of up to so many lines is shown whole
+_NO_DIGIT_BESIDE = r"(?!(?<=\d)\d)"  # numbers match as a whole: 12 is not found in 1234
 
 
-def find_in(lines: list[PageLine], text: str) -> FindResult:
-    """Find lines that hold `text` as it stands, as a role, or by its words; in page order.
+def find_lines(lines: list[PageLine], text: str) -> FindResult:
+    """Find lines that contain `text`, hold a control of that role, or match its words.
 
-    It is found where a line holds it, has the role, or holds all of its words.
+    `found` is false if no line contains it, has the role or has all of its words; the best
+    matches are shown all the same. Lines come in page order.
     """
     needle = " ".join(text.split()).casefold()
-    exact = [i for i, line in enumerate(lines) if needle and _says(line, needle)]
+    exact = [i for i, line in enumerate(lines) if needle and _contains(line, needle)]
     by_role = [
         i
         for i, line in enumerate(lines)
         if any(what.split(" ", 1)[0] == needle for what in line.refs.values())
     ]
     stems = [content_words(line.text) for line in lines]
-    asked = content_words(text)
-    ranked = [number for number, _ in BM25(stems).best(asked, FIND_LINES)]
-    hits = list(dict.fromkeys([n for i in exact for n in _row(lines, i)] + by_role + ranked))
+    query_terms = content_words(text)
+    ranked = [number for number, _ in BM25(stems).best(query_terms, FIND_LINES)]
+    exact_rows = [n for i in exact for n in _repeated_row(lines, i)]
+    hits = list(dict.fromkeys(exact_rows + by_role + ranked))
     if not hits:
         return FindResult(f"nothing on this page matches {text!r}", found=False)
-    telling = len(set(asked)) > 1 or len(text.split()) == 1  # one word left of many tells nothing
-    figures = [word for word in needle.split() if any(map(str.isdigit, word))]  # as they stand
-    by_words = telling and any(
-        set(asked) <= set(stems[i]) and all(_says(lines[i], word) for word in figures)
+
+    # If stop words leave one word of several, that one alone is no match.
+    specific = len(set(query_terms)) > 1 or len(text.split()) == 1
+    numbers = [word for word in needle.split() if any(map(str.isdigit, word))]
+    by_words = specific and any(
+        set(query_terms) <= set(stems[i]) and all(_contains(lines[i], word) for word in numbers)
         for i in ranked
     )
-    shown = _listed_by_region(lines, hits)
+    formatted = _format_by_region(lines, hits)
     if exact or by_role or by_words:
-        return FindResult(shown, found=True)
-    return FindResult(f"nothing here says {text!r}; nearest:\n{shown}", found=False)
+        return FindResult(formatted, found=True)
+    return FindResult(f"nothing here says {text!r}; nearest:\n{formatted}", found=False)
 
 
-def _says(line: PageLine, text: str) -> bool:
+def _contains(line: PageLine, text: str) -> bool:
     pattern = _NO_DIGIT_BESIDE + re.escape(text) + _NO_DIGIT_BESIDE
     return bool(re.search(pattern, line.text.casefold()))
 
 
-def _row(lines: list[PageLine], at: int) -> range:
-    """The lines of the repeated row that a line stands in, with what can be done there."""
+def _repeated_row(lines: list[PageLine], at: int) -> range:
+    """Indexes of the repeated row around a line, with its controls; only the line if it is long."""
     start, end, group = at, at + 1, lines[at].group
     while group and start and lines[start - 1].group == group:
         start -= 1
@@ -195,7 +213,7 @@ def _row(lines: list[PageLine], at: int) -> range:
     return range(start, end) if end - start <= ROW_LINES else range(at, at + 1)
 
 
-def _listed_by_region(lines: list[PageLine], hits: list[int]) -> str:
+def _format_by_region(lines: list[PageLine], hits: list[int]) -> str:
     chosen: list[int] = []
     spent = 0
     for hit in hits[: FIND_LINES * 2]:
@@ -219,29 +237,29 @@ def _listed_by_region(lines: list[PageLine], hits: list[int]) -> str:
 EXPAND_CHARS = 12_000
 
 
-def expand_in(view: View, choice: Choice, ref: str) -> str:
-    """Show what a fold left out, all options of a select, or all lines inside of an element.
+def expand_ref(view: View, selection: LineSelection, ref: str) -> str:
+    """Show a fold's lines, all options of a select, a field's value, or all lines of an element.
 
-    Raises RefError where the last snapshot has no such ref.
+    Raises RefError if the last snapshot has no such ref.
     """
     lines = view.lines
-    if fold := choice.folds.get(ref):
-        return listed(lines[fold.start : fold.stop])
+    if fold := selection.folds.get(ref):
+        return format_lines(lines[fold.start : fold.stop])
     for number, line in enumerate(lines):
         if ref in line.options:
             return "\n".join(line.options[ref])
         if ref in line.values:
             return line.values[ref][:EXPAND_CHARS]
         if ref in line.refs:
-            end = number + 1
+            end = number + 1  # lines that are indented deeper belong to the element
             while end < len(lines) and lines[end].depth > line.depth:
                 end += 1
-            return listed(lines[number:end])
+            return format_lines(lines[number:end])
     raise RefError(f"{ref} is no fold and no element of the last snapshot")
 
 
-def listed(lines: Sequence[PageLine]) -> str:
-    """Show lines as they stand, as many as there is room for."""
+def format_lines(lines: Sequence[PageLine]) -> str:
+    """Join lines, up to EXPAND_CHARS characters."""
     parts: list[str] = []
     spent = 0
     for number, line in enumerate(lines):
@@ -257,19 +275,19 @@ def listed(lines: Sequence[PageLine]) -> str:
 # Beyond this many lines a diff by matching is slow, and a page so different is better shown anew.
 _DIFF_LINES = 4_000
 _LONG_LINE = 120  # characters; of a longer line only the changed parts are shown
-_SEGMENTS = re.compile(r"\[[^\[\]]*\]|[^\s\[]+\s*|\s+|\[")
-_GONE_SHOWN = 3  # of a run of lines that went, the first few say which
-_GONE_CHARS, _ABOVE_CHARS = 80, 60
+_SEGMENTS = re.compile(r"\[[^\[\]]*\]|[^\s\[]+\s*|\s+|\[")  # controls, words, blanks
+_REMOVED_SHOWN = 3  # of a run of removed lines
+_REMOVED_CHARS, _ABOVE_CHARS = 80, 60
 
 
-def changes(before: View | None, after: View, budget: int, query: str | None) -> str:
-    """Describe the change between two views: a diff, or the new snapshot where that is shorter.
+def describe_changes(before: View | None, after: View, budget: int, query: str | None) -> str:
+    """Describe the change between two views: a diff, or the new snapshot if that is shorter.
 
-    `+` lines are new, `-` lines are gone, `~` lines changed, `>` lines moved below another one;
-    where all lines are as they were, what looks otherwise is named. An empty string says that
-    nothing visible changed.
+    `+` lines are new, `-` lines are gone, `~` lines changed, `>` lines moved below another one.
+    If no line changed, elements with a new look are named. An empty string means that nothing
+    visible changed.
     """
-    snapshot, _ = snapshot_of(after, budget, query)
+    snapshot, _ = render_snapshot(after, budget, query)
     if before is None or before.url.split("#")[0] != after.url.split("#")[0]:
         return snapshot.text
     old = [line.uncovered() for line in before.lines]
@@ -279,27 +297,29 @@ def changes(before: View | None, after: View, budget: int, query: str | None) ->
     if len(old) + len(new) > _DIFF_LINES:
         return snapshot.text
     parts = _diff(old, new)
-    # One line for all that lies under what opened: each alone would say only that.
-    were = {line.uncovered() for line in before.lines if line.covered}
-    covered = sum(bool(line.covered) and line.uncovered() not in were for line in after.lines)
-    if covered:
-        parts.append(f"({covered} lines are covered by what opened)")
+    # A dialog may cover the whole page: its lines are counted here, not listed as changed.
+    covered_before = {line.uncovered() for line in before.lines if line.covered}
+    covered = [line for line in after.lines if line.covered]
+    newly_covered = sum(line.uncovered() not in covered_before for line in covered)
+    if newly_covered:
+        parts.append(f"({newly_covered} lines are covered by what opened)")
     text = "\n".join(parts)
     return text if len(text) <= len(snapshot.text) else snapshot.text
 
 
 def _diff(old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """Lines are matched by their refs, where they have any, else by what they say."""
-    kept, came = ([" ".join(REF.findall(text)) or text for text in lines] for lines in (old, new))
-    steps = SequenceMatcher(None, kept, came, autojunk=False).get_opcodes()
-    # Runs of equal length are told line by line; in the others lines came and went.
-    apart = [
+    """Diff two renderings; lines are matched by their refs, those without refs by their text."""
+    old_keys = [" ".join(REF.findall(text)) or text for text in old]
+    new_keys = [" ".join(REF.findall(text)) or text for text in new]
+    steps = SequenceMatcher(None, old_keys, new_keys, autojunk=False).get_opcodes()
+    # Runs of equal length are compared line by line; in the others lines were added and removed.
+    uneven = [
         step for step in steps if step[0] != "equal" and step[2] - step[1] != step[4] - step[3]
     ]
-    gone_lines = {text for _, i1, i2, _, _ in apart for text in old[i1:i2]}
-    come_lines = {text for _, _, _, j1, j2 in apart for text in new[j1:j2]}
-    # What went at one place and came at another as it was has moved, if it has a control.
-    moved = {text for text in gone_lines & come_lines if "[" in text}
+    removed_lines = {text for _, i1, i2, _, _ in uneven for text in old[i1:i2]}
+    added_lines = {text for _, _, _, j1, j2 in uneven for text in new[j1:j2]}
+    # A line with a control that was removed here and added there, unchanged, has moved.
+    moved = {text for text in removed_lines & added_lines if "[" in text}
     out: list[str] = []
     for tag, i1, i2, j1, j2 in steps:
         if tag == "equal" or (tag == "replace" and j2 - j1 == i2 - i1):
@@ -307,27 +327,28 @@ def _diff(old: Sequence[str], new: Sequence[str]) -> list[str]:
             out += [f"~ {_changed_parts(a, b)}" for a, b in pairs if a != b]
             continue
         for at in range(j1, j2):
-            above = f"now below: {new[at - 1].strip()[:_ABOVE_CHARS]}" if at else "now first"
-            came_text = new[at]
-            out.append(
-                f"> {came_text.strip()} ({above})" if came_text in moved else f"+ {came_text}"
-            )
-        gone = [f"- {text[:_GONE_CHARS]}" for text in old[i1:i2] if text not in moved]
-        out += gone[:_GONE_SHOWN]
-        if len(gone) > _GONE_SHOWN:
-            out.append(f"- ({len(gone) - _GONE_SHOWN} more lines went)")
+            text = new[at]
+            if text in moved:
+                place = f"now below: {new[at - 1].strip()[:_ABOVE_CHARS]}" if at else "now first"
+                out.append(f"> {text.strip()} ({place})")
+            else:
+                out.append(f"+ {text}")
+        removed = [f"- {text[:_REMOVED_CHARS]}" for text in old[i1:i2] if text not in moved]
+        out += removed[:_REMOVED_SHOWN]
+        if len(removed) > _REMOVED_SHOWN:
+            out.append(f"- ({len(removed) - _REMOVED_SHOWN} more lines went)")
     return out
 
 
 def _changed_parts(old: str, new: str) -> str:
-    """Reduce a long line to the controls and words in it that changed."""
+    """Shorten a long line to the controls and words that changed."""
     if len(new) <= _LONG_LINE:
         return new.strip()
     before, after = _SEGMENTS.findall(old), _SEGMENTS.findall(new)
     matcher = SequenceMatcher(None, before, after, autojunk=False)
     steps = [step for step in matcher.get_opcodes() if step[0] != "equal"]
-    came = ["".join(after[j1:j2]).strip() for _, _, _, j1, j2 in steps if j2 > j1]
-    if came:
-        return "… " + " … ".join(came) + " …"
-    went = "".join("".join(before[i1:i2]) for _, i1, i2, _, _ in steps).strip()
-    return f"… (without {went[:_LONG_LINE]}) …" if went else new.strip()
+    added = ["".join(after[j1:j2]).strip() for _, _, _, j1, j2 in steps if j2 > j1]
+    if added:
+        return "… " + " … ".join(added) + " …"
+    removed = "".join("".join(before[i1:i2]) for _, i1, i2, _, _ in steps).strip()
+    return f"… (without {removed[:_LONG_LINE]}) …" if removed else new.strip()

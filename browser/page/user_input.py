@@ -1,6 +1,6 @@
-"""Input to a page: pointer, keys, fields, selections. Each function does one thing to an element.
+"""Input to a page: pointer, keys, fields, text selection. Each function does one thing.
 
-What the page does not let happen raises ActionError, with what to try instead as its hint.
+If the page does not let it happen, ActionError is raised; its hint says what to try instead.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ Button = Literal["left", "middle", "right"]
 Point = tuple[float, float]
 """Pixels from an element's left and top edge; negative ones from its right and bottom edge."""
 ControlState = dict[str, Any]
-"""What a control holds: see `stateOf` of `js/fields.js`."""
+"""What a control holds: see `stateOf` in `js/fields.js`."""
 
-POINTER_MS = 2_500  # what is covered or moves for longer does not come free by itself
+POINTER_MS = 2_500  # an element covered or moving for longer does not come free by itself
 RETRY_SECONDS = 0.05
 DRAG_STEPS = 10
 DRAG_SECONDS = 2.5  # of an action's ten, for the steps on the way
-DROP_SECONDS = 0.12  # lists that look by a clock where a thing is held do so every 50 ms
-KEYS_AT_MOST = 120  # longer texts are put in at once; key handlers matter for what is short
+DROP_SECONDS = 0.12  # some sortable lists poll the dragged element's place, every 50 ms
+KEYS_AT_MOST = 120  # characters; longer texts are inserted at once, without key events
 BY_WHEEL = "by the wheel"
-FAR = 1_000_000  # pixels: more than any list has
+FAR = 1_000_000  # pixels to the end of any list
 _FILLED_AT_ONCE = frozenset("date datetime-local month week time color range".split())
 _BAD_FORM = "the value has not the form that this field takes (2026-03-31, 13:45, #ff0000, 42)"
 _FORM_HINT = "Give it in that form."
-# Playwright's words for what it waited for in vain, and ours.
+# A phrase in Playwright's message, our reason and hint.
 _REASONS = (
     ("element is not enabled", "it is disabled", "See what the page wants before it."),
     ("element is not editable", "it is readonly", "CLICK it, and choose in what it opens."),
@@ -58,10 +58,10 @@ _REASONS = (
 
 
 class ClickOptions(TypedDict, total=False):
-    """How to click: which button, how often, `at` which point of the element.
+    """How to click: the button, how often, `at` which point of the element.
 
-    `hold` are keys that are down meanwhile; the button stays down for
-    `seconds` (a long press).
+    `hold` are modifier keys held down meanwhile; the button stays down for `seconds` (a long
+    press).
     """
 
     button: Button
@@ -71,25 +71,26 @@ class ClickOptions(TypedDict, total=False):
     seconds: float
 
 
-async def click(target: Target, **how: Unpack[ClickOptions]) -> str:
+async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
     """Click where the element can be hit, or `at` a point of it.
 
-    Gives a line where another element got the press. Whether the element is at rest and free is
-    asked here: Playwright would count animation frames.
+    Returns a remark if another element got the press, else "". Playwright's own check that the
+    element is stable and uncovered is skipped (`force`): it waits for animation frames, which a
+    background tab does not draw. `_find_hit_point` does it instead.
     """
-    aimed = await _aim(target, how.get("at"))
-    if aimed.get("direct"):
+    hit = await _find_hit_point(target, options.get("at"))
+    if hit.get("direct"):  # it has no box that a pointer could hit
         await target.element.evaluate("e => e.click()")
         return ""
-    left, top = aimed["border"]  # Playwright counts from within it
-    hold, seconds = how.get("hold", ()), how.get("seconds", 0)
-    position: Position = {"x": aimed["x"] - left, "y": aimed["y"] - top}
+    left, top = hit["border"]  # Playwright counts from inside the border
+    hold, seconds = options.get("hold", ()), options.get("seconds", 0)
+    position: Position = {"x": hit["x"] - left, "y": hit["y"] - top}
     try:
-        # First the pointer alone: what closes as it leaves, such as a menu, may move the element.
+        # Move first: a menu that closes as the pointer leaves it may move the element.
         await target.element.hover(position=position, force=True, timeout=POINTER_MS)
         await target.element.click(
-            button=how.get("button", "left"),
-            click_count=how.get("count", 1),
+            button=options.get("button", "left"),
+            click_count=options.get("count", 1),
             position=position,
             modifiers=hold or None,
             force=True,
@@ -98,79 +99,82 @@ async def click(target: Target, **how: Unpack[ClickOptions]) -> str:
         )
     except PlaywrightError as error:
         raise _action_error(error) from error
-    with suppress(PlaywrightError):  # the click led elsewhere: it did something
+    with suppress(PlaywrightError):  # the click led to another page: it was no miss
         if missed := await injected.call(target.frame, "missed"):
             return f"but {missed}"
     return ""
 
 
-async def _aim(target: Target, at: Point | None = None) -> dict[str, Any]:
-    """Find the point to hit; what moves or is covered is given POINTER_MS to come free."""
+async def _find_hit_point(target: Target, at: Point | None = None) -> dict[str, Any]:
+    """Find a point where the element can be hit; waits up to POINTER_MS if it moves or is covered.
+
+    Returns the result of `aim` in `js/pointer.js`. Raises ElementLeft, ActionError.
+    """
     until = time.monotonic() + POINTER_MS / 1000
+    arguments = {"element": target.element, "at": at}
     while True:
-        question = {"element": target.element, "at": at}
-        aimed: dict[str, Any] = await injected.call(target.frame, "aim", question)
-        if "why" not in aimed:
-            return aimed
-        if aimed.get("left"):
-            raise ElementLeft(str(aimed["why"]))
-        if not aimed.get("wait") or time.monotonic() > until:
-            covered = "covers" in aimed["why"]
-            hint = "Close it, or PRESS Escape, then SNAPSHOT." if covered else None
-            raise ActionError(str(aimed["why"]), hint=hint)
+        hit: dict[str, Any] = await injected.call(target.frame, "aim", arguments)
+        if "why" not in hit:
+            return hit
+        reason = str(hit["why"])
+        if hit.get("left"):
+            raise ElementLeft(reason)
+        if not hit.get("wait") or time.monotonic() > until:
+            hint = "Close it, or PRESS Escape, then SNAPSHOT." if "covers" in reason else None
+            raise ActionError(reason, hint=hint)
         await asyncio.sleep(RETRY_SECONDS)
 
 
-async def point_of(target: Target, at: Point | None = None, *, covered: bool = False) -> Point:
+async def hit_point(target: Target, at: Point | None = None, *, covered: bool = False) -> Point:
     """Find where the element can be hit, in CSS pixels of the main viewport.
 
-    A place to drop something may be `covered` by what lies in it: its middle is taken.
+    With `covered` its middle is taken, whatever lies there: a drop target may hold other elements.
     """
-    aimed = {} if covered else await _aim(target, at)
+    hit = {} if covered else await _find_hit_point(target, at)
     box = await target.element.bounding_box()
     if box is None:
         raise ActionError("the element has no place on the page")
-    x, y = aimed.get("x", box["width"] / 2), aimed.get("y", box["height"] / 2)
+    x, y = hit.get("x", box["width"] / 2), hit.get("y", box["height"] / 2)
     return box["x"] + x, box["y"] + y
 
 
 async def hover(target: Target, at: Point | None = None) -> None:
     """Move the pointer onto the element, or to a point of it."""
-    await target.page.mouse.move(*await point_of(target, at))
+    await target.page.mouse.move(*await hit_point(target, at))
 
 
 async def wheel(page: Page, element: ElementHandle | None, pixels: float) -> str:
-    """Turn the wheel over an element, or over the middle of the page; gives how it was scrolled."""
-    box = await element.bounding_box() if element else None
-    over = box or await page.evaluate("({ x: 0, y: 0, width: innerWidth, height: innerHeight })")
-    await page.mouse.move(over["x"] + over["width"] / 2, over["y"] + over["height"] / 2)
+    """Turn the mouse wheel over the middle of an element or of the page; returns BY_WHEEL."""
+    box: Any = await element.bounding_box() if element else None
+    if box is None:
+        box = await page.evaluate("({ x: 0, y: 0, width: innerWidth, height: innerHeight })")
+    await page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     await page.mouse.wheel(0, pixels)
     return BY_WHEEL
 
 
-async def drag(page: Page, start: Point, way: Sequence[Point], seconds: float = 0) -> None:
-    """Drag from a point of the viewport along a way of others, in steps that handlers see.
+async def drag(page: Page, start: Point, stops: Sequence[Point], seconds: float = 0) -> None:
+    """Drag from a point of the viewport through the `stops`, in steps that event handlers see.
 
-    The button is held down for `seconds` before the first, where a page waits for that.
-
-    A page that answers them slowly has its way cut short, but for the points named. The button is
-    let go whatever happens, or the next press would go on dragging.
+    The button is held down for `seconds` first, as some pages wait for that. Steps between the
+    stops are left out when a slow page has used up DRAG_SECONDS.
     """
     await page.mouse.move(*start)
     await page.mouse.down()
     await asyncio.sleep(seconds)
     until = time.monotonic() + DRAG_SECONDS
-    steps = max(2, DRAG_STEPS // len(way))
+    steps = max(2, DRAG_STEPS // len(stops))
     try:
-        for (x, y), (left, top) in pairwise([start, *way]):
+        for (x, y), (next_x, next_y) in pairwise([start, *stops]):
             for step in range(1, steps):
                 if time.monotonic() < until:
                     share = step / steps
-                    await page.mouse.move(x + (left - x) * share, y + (top - y) * share)
-            await page.mouse.move(left, top)
-        await page.mouse.move(*way[-1])  # the one before may still wait in line with a step
+                    await page.mouse.move(x + (next_x - x) * share, y + (next_y - y) * share)
+            await page.mouse.move(next_x, next_y)
+        await page.mouse.move(*stops[-1])  # Chrome may have merged the last move with a step
         await asyncio.sleep(DROP_SECONDS)
     finally:
+        # Whatever happens: with the button down the next press would go on dragging.
         await page.mouse.up()
 
 
@@ -184,26 +188,26 @@ async def press(page: Page, keys: Sequence[str]) -> None:
             raise ActionError(first_line(error), hint=hint) from error
 
 
-async def state_of(target: Target) -> ControlState:
-    """Ask what a control holds now."""
-    found: ControlState = await injected.call(target.frame, "stateOf", target.element)
-    return found
+async def control_state(target: Target) -> ControlState:
+    """Read what a control holds now."""
+    state: ControlState = await injected.call(target.frame, "stateOf", target.element)
+    return state
 
 
-async def related(target: Target, how: Literal["fieldIn", "drawnFor"]) -> Target:
-    """The field inside of what is none itself, or the list drawn for a select that nobody sees.
+async def related(target: Target, function: Literal["fieldIn", "drawnFor"]) -> Target:
+    """Find the field inside a wrapper, or the list that a page draws for a hidden select.
 
-    The target itself where there is no such thing.
+    Returns the target itself if there is none.
     """
-    found = await injected.call_handle(target.frame, how, target.element)
-    element = found.as_element()
+    handle = await injected.call_handle(target.frame, function, target.element)
+    element = handle.as_element()
     return replace(target, element=element) if element else target
 
 
 async def fill(target: Target, text: str, before: ControlState) -> None:
-    """Put text into a field, key by key where it is short, in place of what it held `before`."""
+    """Replace a field's content, which was `before`, by a text; key by key if it is short."""
     element, kind = target.element, before["kind"]
-    if kind == "keys":  # a terminal, a board: it hears keys and shows what it likes
+    if kind == "keys":  # a terminal or a game board, which only listens for keys
         await append(target, text)
         return
     if kind == "editor":
@@ -212,37 +216,41 @@ async def fill(target: Target, text: str, before: ControlState) -> None:
     try:
         if kind in _FILLED_AT_ONCE or len(text) > KEYS_AT_MOST:
             await element.fill(text, timeout=POINTER_MS)
-        else:  # Either way it has the focus then.
-            await (element.focus() if before["bare"] else element.fill("", timeout=POINTER_MS))
+        else:
+            if before["bare"]:
+                await element.focus()
+            else:
+                await element.fill("", timeout=POINTER_MS)  # which focuses it, too
             await _type(target.page, text)
-        formed = kind in _FILLED_AT_ONCE or kind == "number"  # it drops what it cannot read
-        if formed and text and not await element.input_value():
+        # Such a field is empty after a value that the browser cannot read.
+        has_format = kind in _FILLED_AT_ONCE or kind == "number"
+        if has_format and text and not await element.input_value():
             raise ActionError(_BAD_FORM, hint=_FORM_HINT)
     except PlaywrightError as error:
         raise _action_error(error) from error
 
 
 async def append(target: Target, text: str, kind: str = "") -> None:
-    """Type at the end of what stands in a field."""
+    """Type at the end of a field's content."""
     if kind == "editor":
         await _paste(target, text, "ControlOrMeta+End")
         return
-    await target.element.focus()  # which puts the caret where it was last
+    await target.element.focus()  # the caret is then where it was last
     await injected.call(target.frame, "toTheEnd", target.element)
     await _type(target.page, text)
 
 
-async def _paste(target: Target, text: str, first: str) -> None:
-    """Put a text into an editor that draws its text itself, where the keys `first` bring it."""
+async def _paste(target: Target, text: str, keys: str) -> None:
+    """Paste into an editor that renders its text itself; `keys` first select or move the caret."""
     await target.element.focus()
-    await target.page.keyboard.press(first)
-    handed = {"element": target.element, "text": text}
-    if not text or not await injected.call(target.frame, "paste", handed):
-        await overtype(target.page, text)
+    await target.page.keyboard.press(keys)
+    arguments = {"element": target.element, "text": text}
+    if not text or not await injected.call(target.frame, "paste", arguments):
+        await type_over_selection(target.page, text)
 
 
-async def overtype(page: Page, text: str) -> None:
-    """Type in place of what is selected."""
+async def type_over_selection(page: Page, text: str) -> None:
+    """Replace the selection by a text."""
     if text:
         await _type(page, text)
     else:
@@ -250,7 +258,8 @@ async def overtype(page: Page, text: str) -> None:
 
 
 async def _type(page: Page, text: str) -> None:
-    # A tab typed as a key leaves the field; editors indent the line after one that is indented.
+    # A tab key would leave the field; editors indent a new line after an indented one by
+    # themselves.
     if len(text) > KEYS_AT_MOST or "\t" in text or "\n " in text:
         await page.keyboard.insert_text(text)
     else:
@@ -258,10 +267,10 @@ async def _type(page: Page, text: str) -> None:
 
 
 async def upload(target: Target, paths: Sequence[Path]) -> None:
-    """Fill a file field; of a button, the one its click opens."""
+    """Fill a file field, or the file chooser that clicking a button opens."""
     files = [str(path) for path in paths]
     try:
-        if (await state_of(target))["kind"] == "file":
+        if (await control_state(target))["kind"] == "file":
             await target.element.set_input_files(files, timeout=POINTER_MS)
             return
         async with target.page.expect_file_chooser(timeout=POINTER_MS) as opened:
@@ -272,13 +281,13 @@ async def upload(target: Target, paths: Sequence[Path]) -> None:
 
 
 async def select_text(frame: Frame, text: str, element: ElementHandle | None = None) -> None:
-    """Select a text within an element, else in the document; raises ActionError without it.
+    """Select a text within an element or the document; raises ActionError if it is not there.
 
-    Where the pointer did not bring just that (text that cannot be selected by it, or is broken
-    over columns), the selection is set.
+    The pointer is dragged over it; if that selected something else (text broken over columns, or
+    not selectable by pointer), the selection is set by script.
     """
-    question = {"text": text, "element": element}
-    ends: dict[str, Any] | None = await injected.call(frame, "textEnds", question)
+    arguments = {"text": text, "element": element}
+    ends: dict[str, Any] | None = await injected.call(frame, "textEnds", arguments)
     if ends is None:
         hint = "FIND it, and give it as it stands."
         raise ActionError(f"{text!r} does not stand there", hint=hint)
@@ -287,15 +296,15 @@ async def select_text(frame: Frame, text: str, element: ElementHandle | None = N
         box = await (await frame.frame_element()).bounding_box()
         left, top = (box["x"], box["y"]) if box else (left, top)
     start, end = ends["start"], ends["end"]
-    way = [(left + end[0], top + end[1])]
-    await drag(frame.page, (left + start[0], top + start[1]), way)
-    await injected.call(frame, "selectText", question)
+    stops = [(left + end[0], top + end[1])]
+    await drag(frame.page, (left + start[0], top + start[1]), stops)
+    await injected.call(frame, "selectText", arguments)
 
 
 def _action_error(error: PlaywrightError) -> ActionError:
     if "not attached to the DOM" in error.message:
         return ElementLeft("it left the page")
-    for sign, reason, hint in _REASONS:
-        if sign in error.message:
+    for phrase, reason, hint in _REASONS:
+        if phrase in error.message:
             return ActionError(reason, hint=hint)
     return ActionError(first_line(error))

@@ -1,6 +1,6 @@
-"""Waiting for the browser: deadlines with typed errors, work in the background, texts that come.
+"""Waiting for the browser: deadlines with typed errors, background tasks, matching of page text.
 
-Every call to the browser has a deadline, and every error of Playwright becomes one of ours.
+Every call to the browser has a deadline, and every Playwright error becomes a `BrowserError`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# Playwright has one Error class for all of these; only its text tells them apart.
 _CLOSED = (
     "has been closed", "browser closed", "connection closed", "disconnected", "pipe closed",
     "epipe",
@@ -39,8 +40,8 @@ _CLOSED = (
 async def within(seconds: float, doing: str) -> AsyncIterator[None]:
     """Run the body for at most `seconds`.
 
-    Raises DeadlineExceeded when the time is up, and the typed error for whatever Playwright
-    raises; `doing` says in the message what was under way ("open https://…").
+    Raises DeadlineExceeded when the time is up, and turns a Playwright error into a typed one.
+    `doing` names the operation in the message ("open https://…").
     """
     try:
         async with asyncio.timeout(seconds):
@@ -49,21 +50,22 @@ async def within(seconds: float, doing: str) -> AsyncIterator[None]:
         message = f"{doing}: no answer from the page within {seconds:g} s"
         raise DeadlineExceeded(message) from error
     except PlaywrightError as error:
-        raise _typed(error, doing) from error
+        raise _typed_error(error, doing) from error
 
 
-def _typed(error: PlaywrightError, doing: str) -> BrowserError:
+def _typed_error(error: PlaywrightError, doing: str) -> BrowserError:
     reason = first_line(error)
     folded = reason.lower()
     if "net::err_" in folded:
         return ConnectFailed(f"{doing}: {reason.partition('net::')[2].split()[0]}")
     if "crashed" in folded:
         return PageCrashed(f"{doing}: the page crashed", hint="Open the page again.")
-    if any(sign in folded for sign in _CLOSED):
+    if any(phrase in folded for phrase in _CLOSED):
         return BrowserGone(f"{doing}: the page or its browser is gone", hint="Open the page again.")
     if "Timeout" in reason:
         return DeadlineExceeded(f"{doing}: {reason}")
-    return (ActionError if "lement" in reason else SessionError)(f"{doing}: {reason}")
+    kind = ActionError if "element" in folded else SessionError
+    return kind(f"{doing}: {reason}")
 
 
 def first_line(error: PlaywrightError) -> str:
@@ -73,33 +75,37 @@ def first_line(error: PlaywrightError) -> str:
     return reason if colon and call.replace(".", "", 1).isidentifier() and "." in call else line
 
 
-async def answer_of(asked: Awaitable[T], seconds: float) -> T | None:
-    """Await what a frame is asked; None where it does not answer in time or went away."""
+async def answer_or_none(call: Awaitable[T], seconds: float) -> T | None:
+    """Await a call into a page or frame; None if it does not answer in time or is gone."""
     try:
         async with asyncio.timeout(seconds):
-            return await asked
+            return await call
     except (TimeoutError, PlaywrightError):
         return None
 
 
+# The event loop holds tasks weakly: without a reference here one may be collected before its end.
 _BACKGROUND: set[asyncio.Task[Any]] = set()
 
 
-def in_background(work: Coroutine[Any, Any, object]) -> None:
-    """Run without being waited for; the loop alone would let go of the task before its end."""
-    task = asyncio.ensure_future(work)
+def in_background(coroutine: Coroutine[Any, Any, object]) -> None:
+    """Run a coroutine without waiting for it."""
+    task = asyncio.ensure_future(coroutine)
     _BACKGROUND.add(task)
     task.add_done_callback(_BACKGROUND.discard)
 
 
-_SMALLEST = {"format": "jpeg", "quality": 1, "maxWidth": 16, "maxHeight": 16}
+_SMALLEST_FRAMES = {"format": "jpeg", "quality": 1, "maxWidth": 16, "maxHeight": 16}
 
 
 @asynccontextmanager
-async def drawing(page: Page) -> AsyncIterator[None]:
-    """Let a tab in the background draw frames until the body is done, as one in front does."""
+async def keep_rendering(page: Page) -> AsyncIterator[None]:
+    """Let a background tab draw frames while the body runs, as a visible tab does.
+
+    Chrome draws a tab that is being recorded, so a screencast of the smallest size is started.
+    """
     session = await page.context.new_cdp_session(page)
-    await session.send("Page.startScreencast", _SMALLEST)
+    await session.send("Page.startScreencast", _SMALLEST_FRAMES)
     try:
         yield
     finally:
@@ -108,18 +114,19 @@ async def drawing(page: Page) -> AsyncIterator[None]:
 
 
 def text_matcher(text: str) -> Callable[[str], bool]:
-    """Make a test of a page's text: it holds a text (in any case), or matches a `/pattern/`.
+    """Return a predicate on page text: contains `text` (ignoring case), or matches a `/pattern/`.
 
-    Raises ActionError for a pattern that is none.
+    Raises ActionError for an invalid pattern.
     """
     pattern, slash, flag = text.removeprefix("/").rpartition("/")
     if not (text.startswith("/") and slash and pattern and flag in {"", "i"}):
         needle = " ".join(text.split()).casefold()
-        return lambda shown: needle in " ".join(shown.split()).casefold()
+        return lambda page_text: needle in " ".join(page_text.split()).casefold()
+    flags = re.MULTILINE | (re.IGNORECASE if flag else re.NOFLAG)
     try:
-        wanted = re.compile(pattern, re.IGNORECASE | re.MULTILINE if flag else re.MULTILINE)
+        compiled = re.compile(pattern, flags)
     except re.error as error:
         raise ActionError(
             f"{text!r} is no pattern: {error}", hint="Between the slashes is a regular expression."
         ) from error
-    return lambda shown: wanted.search(shown) is not None
+    return lambda page_text: compiled.search(page_text) is not None

@@ -1,6 +1,6 @@
-"""How walls look that stand before a page: checks, logins, consent pages, paywalls, errors.
+"""Recognising walls before a page's content: bot checks, logins, consent, paywalls, HTTP errors.
 
-A wall says little: a page that is longer is no wall, whatever it mentions.
+A wall has little text: a longer page is no wall, whatever it mentions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Characters of an extracted text; an article about captchas is longer.
 _LONGEST_WALL = 1_500
 _LONGEST_PAYWALL = 4_000
-_FEW = 500  # what fits on a bare notice
+_BARE_NOTICE = 500  # a page with nothing but a notice
 
 _STATUS = {
     401: Outcome.UNAUTHORIZED, 402: Outcome.PAYWALL, 403: Outcome.BLOCKED, 404: Outcome.NOT_FOUND,
@@ -63,7 +63,7 @@ _CONSENT_DIALOG = re.compile(
 )
 _FIELD = re.compile(r"<(?:input|select|textarea)\b")
 _PASSWORD = re.compile(r"<input[^>]{1,300}type\s*=\s*[\"']?password", re.IGNORECASE)
-# The other kinds are told by what they say or hold literally, in lower case.
+# The other kinds are recognised by literal phrases, in lower case.
 _BLOCKED = (
     "access denied", "access has been denied", "access to this page denied",
     "access to this page has been denied", "request blocked", "you have been blocked",
@@ -84,7 +84,7 @@ _LOGIN_PATHS = ("/login/", "/log-in/", "/signin/", "/sign-in/", "/auth/", "/sso/
 
 
 class Wall(NamedTuple):
-    """What stands in the way, and one line for people that says so."""
+    """The kind of wall, and one line about it for people."""
 
     outcome: Outcome
     reason: str
@@ -93,9 +93,10 @@ class Wall(NamedTuple):
 def find_wall(
     status: int | None, requested: str, url: str, html: str, document: Document | None
 ) -> Wall | None:
-    """Name what stands before the page, by status, address and words; None for a page.
+    """Recognise a wall by status, address and words; None if the page is no wall.
 
-    `status` is None for a page that was read in the browser.
+    `requested` is the address before redirects, `url` the one after them. `status` is None for a
+    page that was read in the browser.
     """
     wall = _by_content(requested, url, html, document)
     if status is None or status < 400:
@@ -105,15 +106,15 @@ def find_wall(
     return Wall(_STATUS.get(status, Outcome.ERROR), f"HTTP {status}")
 
 
-def stands_alone(html: str, document: Document) -> bool:
-    """Whether the captcha of a live page is all there is: beside fields it is part of a form."""
+def is_bare_page(html: str, document: Document) -> bool:
+    """Whether a live page is little text without a form: a captcha in a form is no wall."""
     return len(document.text) <= _LONGEST_WALL and _FIELD.search(html) is None
 
 
-def asks_captcha(document: Document) -> bool:
-    """Whether a bare notice speaks of a captcha, whosever make it is."""
+def mentions_captcha(document: Document) -> bool:
+    """Whether a page is a bare notice about a captcha, of whatever make."""
     words = f"{document.title}\n{document.text}"
-    return len(words) < _FEW and _CAPTCHA.search(words) is not None
+    return len(words) < _BARE_NOTICE and _CAPTCHA.search(words) is not None
 
 
 def _by_content(requested: str, url: str, html: str, document: Document | None) -> Wall | None:
@@ -122,44 +123,46 @@ def _by_content(requested: str, url: str, html: str, document: Document | None) 
     if len(text) > _LONGEST_PAYWALL:
         return None
     words = f"{title}\n{text}"
-    if len(text) <= _LONGEST_WALL and (wall := _notice(requested, url, html, words)):
+    if len(text) <= _LONGEST_WALL and (wall := _wall_of_short_page(requested, url, html, words)):
         return wall
     if not _PAYWALL.search(text):
         return None
-    not_free = len(text) <= _LONGEST_WALL or _holds_any("".join(html.split()), _NOT_FREE)
-    return Wall(Outcome.PAYWALL, "only the beginning is free to read") if not_free else None
+    # A longer page with such words must also declare itself as not free (schema.org).
+    if len(text) <= _LONGEST_WALL or _contains_any("".join(html.split()), _NOT_FREE):
+        return Wall(Outcome.PAYWALL, "only the beginning is free to read")
+    return None
 
 
-def _notice(requested: str, url: str, html: str, words: str) -> Wall | None:
-    """The wall that a short page is; the surest signs are asked for first."""
-    bare = len(words) < _FEW
-    if _CAPTCHA.search(words) and _holds_any(html, _CAPTCHA_MARKS):
+def _wall_of_short_page(requested: str, url: str, html: str, words: str) -> Wall | None:
+    """Recognise the wall that a short page is; the most certain signs come first."""
+    bare = len(words) < _BARE_NOTICE
+    if _CAPTCHA.search(words) and _contains_any(html, _CAPTCHA_MARKS):
         return Wall(Outcome.CAPTCHA, "the site asks to solve a captcha")
     if _BOT_CHECK.search(words) or (bare and (_BOT_CHECK.search(html) or _BOT_MARKS.search(html))):
         return Wall(Outcome.BOT_CHECK, "the site checks whether a person is reading")
-    if bare and _holds_any(words, _BLOCKED):
+    if bare and _contains_any(words, _BLOCKED):
         return Wall(Outcome.BLOCKED, "the site turned us away")
     if host(url).startswith(_CONSENT_HOSTS) or _CONSENT.search(words):
         return Wall(Outcome.CONSENT, "a consent page stands before the content")
     if bare and _CONSENT_DIALOG.search(html):
         return Wall(Outcome.CONSENT, "a consent dialog stands before the content")
-    asks = _PASSWORD.search(html) is not None
-    named = _holds_any(words, _LOGIN)
-    sent = _is_login(url) and not _is_login(requested)
-    if sent and (asks or named):
+    has_password_field = _PASSWORD.search(html) is not None
+    mentions_login = _contains_any(words, _LOGIN)
+    was_redirected = _is_login(url) and not _is_login(requested)
+    if was_redirected and (has_password_field or mentions_login):
         return Wall(Outcome.LOGIN, "the site sent us to its login page")
-    if asks and named and bare:
+    if has_password_field and mentions_login and bare:
         return Wall(Outcome.LOGIN, "the page asks to log in")
     return None
 
 
-def _holds_any(text: str, phrases: Iterable[str]) -> bool:
+def _contains_any(text: str, phrases: Iterable[str]) -> bool:
     folded = text.lower()
     return any(phrase in folded for phrase in phrases)
 
 
 def _is_login(url: str) -> bool:
-    """Whether a part of the path is that of a login: `/login`, `/auth/…`, `/login.php`."""
+    """Whether the path has a login segment: `/login`, `/auth/…`, `/login.php`."""
     parsed = parse(url)
     path = parsed.path.lower().replace(".", "/") + "/" if parsed else ""
     return any(login in path for login in _LOGIN_PATHS)

@@ -1,6 +1,6 @@
-"""A section of a site, read a few pages deep: what its sitemaps list and its pages link to.
+"""Crawls a section of a site: the pages that its sitemaps list and its pages link to.
 
-Of the pages known, the one is read next whose address and link speak of what is sought.
+Pages are read best first, by the words of the query in their address and link text.
 """
 
 from __future__ import annotations
@@ -33,43 +33,44 @@ if TYPE_CHECKING:
 _MOST_MAP_BYTES = 50 * 1024 * 1024
 _MOST_ENTRIES = 50_000
 _GZIP = b"\x1f\x8b"
-# Sitemaps looked at: large sites split theirs into hundreds.
+# Sitemaps read for one crawl: large sites split theirs into hundreds.
 _MOST_MAPS = 6
 _MAP_SECONDS = 8.0
 _MAP_BYTES = 10 * 1024 * 1024
 _WELL_KNOWN = ("/sitemap.xml", "/sitemap_index.xml")
 
-# What no reader can read, and what a crawler should not ask for.
-_NO_PAGE = frozenset(
+# Files that the reader cannot read, and parts of a path that a crawler should not request.
+_SKIPPED_SUFFIXES = frozenset(
     """.png .jpg .jpeg .gif .svg .webp .ico .css .js .mjs .json .woff .woff2 .ttf .mp3 .mp4 .m4a
     .avi .mov .webm .zip .gz .tgz .bz2 .xz .7z .rar .exe .dmg .msi .iso .apk .deb .rpm .jar
     .whl""".split()
 )
-_NO_READING = frozenset(
+_SKIPPED_SEGMENTS = frozenset(
     """login log-in logout log-out signin sign-in signup sign-up signout sign-out register cart
     checkout account wp-admin wp-json wp-login cdn-cgi feed""".split()
 )
-# Parameters that show a page otherwise, or do something; so does what begins with `session`.
-_SAME_PAGE = frozenset("share replytocom print add-to-cart sort order".split())
-# A calendar or a shop's filters have pages without end: so many that differ by their query only.
-_MOST_OF_A_PATH = 5
-# Of more pages than these nobody reads the last ones.
+# Query parameters that only change a page's look, or trigger an action; so do those that begin with
+# `session`.
+_SKIPPED_PARAMETERS = frozenset("share replytocom print add-to-cart sort order".split())
+# Of pages that differ by their query only: calendars and shop filters have an endless number.
+_MOST_PER_PATH = 5
+# A crawl reads far fewer: more known pages would only cost memory.
 _MOST_KNOWN = 5_000
-# Pages of one host that are read side by side; the client's own limits stand below.
+# Pages read concurrently; `browser.net` limits requests to a host by itself.
 _AT_ONCE = 4
 _PAGE_SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True)
 class SiteSection:
-    """The host, without `www.`, and the folder that a page stands in."""
+    """A host, without `www.`, and a folder on it."""
 
     host: str
     folder: str
 
     @classmethod
-    def of(cls, url: str) -> SiteSection:
-        """Find the section of a page."""
+    def from_url(cls, url: str) -> SiteSection:
+        """The section that a page belongs to: its host and its folder."""
         parsed = parse(url)
         if parsed is None:
             return cls("", "/")
@@ -78,7 +79,7 @@ class SiteSection:
         )
         return cls(parsed.host.removeprefix("www."), folder.replace("//", "/"))
 
-    def holds(self, url: str) -> bool:
+    def contains(self, url: str) -> bool:
         """Whether a page belongs to the section."""
         parsed = parse(url)
         if parsed is None or parsed.host.removeprefix("www.") != self.host:
@@ -88,7 +89,7 @@ class SiteSection:
 
 @dataclass(frozen=True, slots=True)
 class SitemapEntry:
-    """An address that a sitemap lists: a page, or (`is_map`) another sitemap."""
+    """An entry of a sitemap: a page, or (`is_map`) another sitemap. `modified` is as written."""
 
     url: str
     modified: str = ""
@@ -96,7 +97,7 @@ class SitemapEntry:
 
 
 def read_sitemap(body: bytes) -> list[SitemapEntry]:
-    """Read a sitemap, its index, or a plain list of addresses. What is none of them is empty."""
+    """Parse a sitemap, a sitemap index, or a plain list of addresses; anything else is empty."""
     try:
         if body.startswith(_GZIP):
             unpacked = Body("gzip", _MOST_MAP_BYTES)
@@ -110,7 +111,9 @@ def read_sitemap(body: bytes) -> list[SitemapEntry]:
 def _entries(data: bytes) -> Iterator[SitemapEntry]:
     if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         lines = data[:_MOST_MAP_BYTES].decode("utf-8", "replace").split()
-        yield from (SitemapEntry(line) for line in lines[:_MOST_ENTRIES] if is_web_url(line))
+        for line in lines[:_MOST_ENTRIES]:
+            if is_web_url(line):
+                yield SitemapEntry(line)
         return
     for count, element in enumerate(stream_xml(data, "{*}url", "{*}sitemap")):
         if count >= _MOST_ENTRIES:
@@ -123,68 +126,70 @@ def _entries(data: bytes) -> Iterator[SitemapEntry]:
 
 
 class Frontier:
-    """The pages of one section that are known and not yet read, best first."""
+    """The queue of known pages of one section that are not yet read, best first."""
 
     def __init__(self, start: str, query: str, depth: int) -> None:
-        """`depth` counts the links from the start; pages of sitemaps stand at depth 1."""
-        self.section = SiteSection.of(start)
-        self._wanted = frozenset(content_words(query))
+        """`depth` is the most links away from the start; pages of sitemaps have depth 1."""
+        self.section = SiteSection.from_url(start)
+        self._query_words = frozenset(content_words(query))
         self._deepest = depth
         self._known: set[str] = {normalize(start)}
-        self._of_path: Counter[str] = Counter()
-        # words that are sought (negated), depth, order of arrival, address
-        self._waiting: list[tuple[int, int, int, str]] = []
+        self._per_path: Counter[str] = Counter()
+        # (negated number of query words, depth, order of arrival, address)
+        self._heap: list[tuple[int, int, int, str]] = []
 
     @property
     def known(self) -> int:
-        """How many pages of the section were heard of, the start included."""
+        """The number of pages of the section that were found, the start included."""
         return len(self._known)
 
-    def add(self, places: Iterable[tuple[str, str]], depth: int) -> None:
-        """Take addresses with the words of their links, but for those elsewhere or known."""
+    def add(self, links: Iterable[tuple[str, str]], depth: int) -> None:
+        """Add (address, link text) pairs, except known ones and those outside the section."""
         if depth > self._deepest:
             return
-        for url, text in places:
+        for url, text in links:
             key = normalize(url)
-            if key not in self._known and len(self._known) < _MOST_KNOWN and self._takes(url):
+            if key not in self._known and len(self._known) < _MOST_KNOWN and self._accepts(url):
                 self._known.add(key)
                 parsed = parse(url)
                 words = content_words(f"{text} {unquote(parsed.path if parsed else '')}")
-                sought = len(self._wanted.intersection(words))
-                heapq.heappush(self._waiting, (-sought, depth, len(self._known), url))
+                matches = len(self._query_words.intersection(words))
+                heapq.heappush(self._heap, (-matches, depth, len(self._known), url))
 
-    def seen(self, url: str) -> bool:
-        """Whether a page was met under another address before; from now on it was."""
+    def mark_known(self, url: str) -> bool:
+        """Note an address as known; returns whether it was before."""
         key = normalize(url)
-        known = key in self._known
+        was_known = key in self._known
         self._known.add(key)
-        return known
+        return was_known
 
-    def next(self, count: int) -> list[tuple[str, int]]:
-        """Take the best pages off the list, as (address, depth)."""
-        best = [heapq.heappop(self._waiting) for _ in range(min(count, len(self._waiting)))]
+    def pop(self, count: int) -> list[tuple[str, int]]:
+        """Remove and return up to `count` of the best pages, as (address, depth)."""
+        best = [heapq.heappop(self._heap) for _ in range(min(count, len(self._heap)))]
         return [(url, depth) for _, depth, _, url in best]
 
-    def _takes(self, url: str) -> bool:
+    def _accepts(self, url: str) -> bool:
         parsed = parse(url)
-        if parsed is None or not self.section.holds(url):
+        if parsed is None or not self.section.contains(url):
             return False
         path = PurePosixPath(parsed.path.lower())
-        if path.suffix in _NO_PAGE or any(p.partition(".")[0] in _NO_READING for p in path.parts):
+        if path.suffix in _SKIPPED_SUFFIXES:
+            return False
+        if any(part.partition(".")[0] in _SKIPPED_SEGMENTS for part in path.parts):
             return False
         parameters = parse_qs(parsed.query[1:].lower(), keep_blank_values=True)
-        if any(name in _SAME_PAGE or name.startswith("session") for name in parameters):
+        if any(name in _SKIPPED_PARAMETERS or name.startswith("session") for name in parameters):
             return False
-        self._of_path[parsed.path] += 1
-        return self._of_path[parsed.path] <= _MOST_OF_A_PATH
+        self._per_path[parsed.path] += 1
+        return self._per_path[parsed.path] <= _MOST_PER_PATH
 
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """What was read of a section: its pages in the order in which they were chosen.
+    """The result of a crawl: the pages read, in the order in which they were chosen.
 
-    `known` counts the pages heard of, `maps` the sitemaps that named some; `unread` are those
-    asked for in vain, with their outcome.
+    `known` is the number of pages found, `maps` the number of sitemaps that listed some; `unread`
+    are the pages that could not be read, with their outcome.
     """
 
     pages: tuple[Page, ...]
@@ -203,23 +208,24 @@ class Crawler:
     async def crawl(
         self, start: str, *, query: str = "", most: int = 12, depth: int = 2, seconds: float = 40.0
     ) -> Crawl:
-        """Read `start` and up to `most` pages of its section in all, best for `query` first.
+        """Read up to `most` pages of a section, `start` included, best for `query` first.
 
-        A section is the host and the folder of `start`. What goes wrong with a page is in its
-        outcome, as with the reader; the time being up ends the crawl with what was read.
+        The section is the host and the folder of `start`. Errors of a page are in its outcome, as
+        with the reader. After `seconds` the crawl ends with what was read so far.
         """
         frontier, maps = Frontier(start, query, depth), 0
         pages: list[Page] = []
         unread: list[Page] = []
         texts: set[str] = set()
 
-        def take(page: Page, depth: int) -> None:
+        def add_page(page: Page, depth: int) -> None:
             document = page.document
             if page.outcome is not Outcome.OK or document is None:
                 unread.append(page)
                 return
-            elsewhere = page.url != page.requested_url and frontier.seen(page.url)
-            if not elsewhere and document.text not in texts:
+            # A redirect may lead to a page that was read already; so may two addresses of one page.
+            is_duplicate = page.url != page.requested_url and frontier.mark_known(page.url)
+            if not is_duplicate and document.text not in texts:
                 texts.add(document.text)
                 pages.append(page)
             frontier.add(((link.url, link.text) for link in document.links), depth + 1)
@@ -227,56 +233,57 @@ class Crawler:
         try:
             async with asyncio.timeout(seconds):
                 first = await self._reader.read(start, deadline=_PAGE_SECONDS)
-                # Where the start sends its readers to another host, the section is that one's.
-                if SiteSection.of(first.url).host != frontier.section.host:
-                    frontier.section = SiteSection.of(first.url)
-                take(first, 0)
-                places, maps = await self._listed(first.url)
-                frontier.add(((place.url, "") for place in places), 1)
+                # If the start redirects to another host, the section is on that one.
+                if SiteSection.from_url(first.url).host != frontier.section.host:
+                    frontier.section = SiteSection.from_url(first.url)
+                add_page(first, 0)
+                entries, maps = await self._pages_of_sitemaps(first.url)
+                frontier.add(((entry.url, "") for entry in entries), 1)
                 while (room := min(_AT_ONCE, most - len(pages))) > 0:
-                    if not (chosen := frontier.next(room)):
+                    if not (batch := frontier.pop(room)):
                         break
-                    reading = [
+                    reads = [
                         asyncio.create_task(self._reader.read(url, deadline=_PAGE_SECONDS))
-                        for url, _ in chosen
+                        for url, _ in batch
                     ]
                     try:
-                        for (_, level), page in zip(chosen, reading, strict=True):
-                            take(await page, level)
+                        # In the order of the batch, so that a crawl can be repeated.
+                        for (_, page_depth), read in zip(batch, reads, strict=True):
+                            add_page(await read, page_depth)
                     finally:
-                        for page in reading:
-                            page.cancel()
+                        for read in reads:
+                            read.cancel()
         except TimeoutError:
-            pass  # what was read until now is the answer
+            pass  # the pages read so far are the result
         return Crawl(tuple(pages), frontier.known, maps, tuple(unread))
 
-    async def _listed(self, start: str) -> tuple[list[SitemapEntry], int]:
-        """The pages of the section that sitemaps list, and how many sitemaps did."""
-        section = SiteSection.of(start)
-        words = [word for word in section.folder.split("/") if word]
-        named = await self._polite.sitemaps(start)
-        waiting = list(named or (join(start, path) for path in _WELL_KNOWN))
+    async def _pages_of_sitemaps(self, start: str) -> tuple[list[SitemapEntry], int]:
+        """The section's pages in sitemaps, newest first; and how many sitemaps listed any."""
+        section = SiteSection.from_url(start)
+        folders = [name for name in section.folder.split("/") if name]
+        in_robots = await self._polite.sitemaps(start)
+        queue = list(in_robots or (join(start, path) for path in _WELL_KNOWN))
         found: list[SitemapEntry] = []
         maps = 0
         for _ in range(_MOST_MAPS):
-            if not waiting:
+            if not queue:
                 break
-            places = await self._sitemap(waiting.pop(0))
-            pages = [p for p in places if not p.is_map and section.holds(p.url)]
-            # Of an index those named for the section come first, then the newest.
+            entries = await self._fetch_sitemap(queue.pop(0))
+            pages = [entry for entry in entries if not entry.is_map and section.contains(entry.url)]
+            # Of an index, sitemaps named after the section come first, then the newest.
             further = sorted(
-                (p for p in places if p.is_map),
-                key=lambda p: (any(word in p.url for word in words), p.modified),
+                (entry for entry in entries if entry.is_map),
+                key=lambda entry: (any(name in entry.url for name in folders), entry.modified),
                 reverse=True,
             )
-            waiting += [p.url for p in further]
+            queue += [entry.url for entry in further]
             found += pages
             maps += bool(pages)
-            if pages and not named:
+            if pages and not in_robots:
                 break  # the second well-known name lists the same
-        return sorted(found, key=lambda place: place.modified, reverse=True), maps
+        return sorted(found, key=lambda entry: entry.modified, reverse=True), maps
 
-    async def _sitemap(self, url: str) -> list[SitemapEntry]:
+    async def _fetch_sitemap(self, url: str) -> list[SitemapEntry]:
         try:
             answer = await self._polite.get(url, deadline=_MAP_SECONDS, max_bytes=_MAP_BYTES)
         except BrowserError:

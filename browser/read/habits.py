@@ -1,4 +1,4 @@
-"""What was learned about sites: which of them only a browser can read."""
+"""Remembers which sites only a browser can read."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-# So many reads that needed the browser, and so large a share of all, before HTTP is left out.
-_SEEN = 3
-_SHARE = 0.8
-# Sites are rebuilt; after so long the plain way is tried again.
+# HTTP is skipped after so many reads that needed the browser, if they are so large a share of all.
+_MIN_READS = 3
+_MIN_SHARE = 0.8
+# Sites are rebuilt; after so long HTTP is tried again.
 _LIFETIME = timedelta(days=30)
-# The file stays small: the sites seen longest ago are forgotten first.
+# Keeps the file small: the sites read longest ago are forgotten first.
 _MOST_SITES = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Habit:
-    """How often a site was read by HTTP alone and how often it took the browser, and why last."""
+    """How often a site was read by HTTP alone, how often by the browser, and the last reason.
+
+    `at` is the ISO time of the last read.
+    """
 
     http: int = 0
     browser: int = 0
@@ -31,15 +34,16 @@ class Habit:
     at: str = ""
 
     @property
-    def wants_browser(self) -> bool:
-        """Whether HTTP is not worth asking any more."""
-        fresh = bool(self.at) and datetime.now(UTC) - datetime.fromisoformat(self.at) < _LIFETIME
-        enough = self.browser >= _SEEN and self.browser >= _SHARE * (self.http + self.browser)
-        return fresh and enough
+    def needs_browser(self) -> bool:
+        """Whether HTTP should be skipped."""
+        if not self.at or datetime.now(UTC) - datetime.fromisoformat(self.at) >= _LIFETIME:
+            return False
+        total = self.http + self.browser
+        return self.browser >= _MIN_READS and self.browser >= _MIN_SHARE * total
 
 
 class Habits:
-    """A small JSON file, one entry a site; without a path it lasts as long as the process."""
+    """The habits of all sites, in a JSON file; without a path only in memory."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
@@ -50,33 +54,33 @@ class Habits:
             data = json.loads(path.read_text(encoding="utf-8"))
             self._sites = {site: Habit(**fields) for site, fields in data.items()}
         except (ValueError, TypeError, AttributeError):
-            pass  # a cache: a file that cannot be read is learned anew
+            pass  # it is a cache: a damaged file is learned anew
 
     def all(self) -> dict[str, Habit]:
-        """Everything learned, by site."""
+        """All habits by site."""
         return dict(self._sites)
 
-    def of(self, site: str) -> Habit:
-        """What is known of a site."""
+    def for_site(self, site: str) -> Habit:
+        """The habit of a site; an empty one if nothing is known."""
         return self._sites.get(site, Habit())
 
     def needed_browser(self, site: str, reason: str) -> None:
-        """Note that HTTP did not bring the content and the browser did."""
-        known = self.of(site)
-        self._note(site, replace(known, browser=known.browser + 1, reason=reason))
+        """Record that the browser brought content which HTTP did not."""
+        habit = self.for_site(site)
+        self._record(site, replace(habit, browser=habit.browser + 1, reason=reason))
 
     def http_was_enough(self, site: str) -> None:
-        """Note that HTTP did, for sites that once needed more."""
-        if known := self._sites.get(site):
-            self._note(site, replace(known, http=known.http + 1))
+        """Record that HTTP was enough; only for sites that needed the browser before."""
+        if habit := self._sites.get(site):
+            self._record(site, replace(habit, http=habit.http + 1))
 
     def reset(self, site: str) -> None:
         """Forget a site."""
         self._sites.pop(site, None)
         self._save()
 
-    def _note(self, site: str, habit: Habit) -> None:
-        self._sites.pop(site, None)  # the newest stands last
+    def _record(self, site: str, habit: Habit) -> None:
+        self._sites.pop(site, None)  # dicts keep the order of insertion: the newest comes last
         self._sites[site] = replace(habit, at=datetime.now(UTC).isoformat(timespec="seconds"))
         while len(self._sites) > _MOST_SITES:
             self._sites.pop(next(iter(self._sites)))
@@ -86,6 +90,7 @@ class Habits:
         if self._path is None:
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
+        # Written beside and renamed, so that another process never reads half a file.
         draft = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         data = {site: asdict(habit) for site, habit in self._sites.items()}
         draft.write_text(json.dumps(data, indent=1), encoding="utf-8")

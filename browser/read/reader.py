@@ -1,4 +1,4 @@
-"""A URL in, a Page with a typed outcome out: HTTP first, the browser where evidence asks for it."""
+"""Reads a URL into a Page with a typed outcome: by HTTP, by the browser if HTTP is not enough."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from browser.errors import (
     SessionError,
     TooLarge,
 )
-from browser.extract import extract_body, may_be_platform, on_platform
+from browser.extract import add_platform_record, extract_body, may_be_platform
 from browser.extract.html import extract
 from browser.extract.sniff import decode
 from browser.extract.tree import parse_html, raw_text, text_content
 from browser.net.url import host, join, registrable_domain
-from browser.page.walls import Wall, asks_captcha, find_wall, stands_alone
+from browser.page.walls import Wall, find_wall, is_bare_page, mentions_captcha
 from browser.read.habits import Habits
 from browser.text.words import count_words
 from browser.types import Outcome, Page
@@ -47,11 +47,11 @@ if TYPE_CHECKING:
 
 Mode = Literal["auto", "http", "browser"]
 
-# Seconds for one page, all ways tried taken together.
+# Seconds for one page, including all attempts.
 DEADLINE = 20.0
-# Browsers stop at 20 redirects; a page that refreshes more than twice goes in circles.
+# A page that refreshes to another address more than twice goes in circles.
 _MOST_REFRESHES = 2
-# The browser shows these in a viewer or saves them; HTTP brings them as they are.
+# A browser shows these in a viewer or saves them; only HTTP returns their bytes.
 _DOCUMENT = frozenset(
     """.pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods .odp .epub .eml .mbox .json .xml .csv .txt
     .md""".split()
@@ -61,18 +61,20 @@ _BROWSER_MAY_PASS = frozenset((Outcome.BOT_CHECK, Outcome.CONSENT, Outcome.BLOCK
 # The same limit as for a body over HTTP: nothing readable is larger.
 _LARGEST_FILE = 32 * 1024 * 1024
 
-# Headers that tell of the document. Others may hold what is meant for one reader: cookies, tokens,
-# the name of a session.
-_TELLING = tuple(
+# Headers about the document, which are kept. Others may be meant for one reader alone: cookies,
+# tokens, the name of a session.
+_DOCUMENT_HEADERS = tuple(
     """Content-Type Content-Language Content-Location Content-Disposition Date Last-Modified ETag
     Expires Cache-Control Vary Link Server X-Robots-Tag""".split()
 )
 
 
 class Reader:
-    """Reads pages. `browser` is asked for a session only when a page needs one.
+    """Reads pages.
 
-    `files` are the files and folders whose `file://` addresses may be read.
+    `browser` starts or returns a browser session, and is called only when a page needs it. `files`
+    are the files and folders whose `file://` addresses may be read. `habits` remembers which sites
+    need the browser.
     """
 
     def __init__(
@@ -85,14 +87,14 @@ class Reader:
     ) -> None:
         self._http = http
         self._browser = browser
-        # Links are resolved once: one that changes later opens nothing new.
+        # Security: symbolic links are resolved once, so that one changed later opens nothing new.
         self._files = [Path(path).expanduser().resolve() for path in files]
         self.habits = habits if isinstance(habits, Habits) else Habits(habits)
 
     async def read(self, url: str, mode: Mode = "auto", deadline: float = DEADLINE) -> Page:
-        """Read a page; what goes wrong is in `Page.outcome` and `reason`, never raised.
+        """Read a page; errors are in `Page.outcome` and `Page.reason`, never raised.
 
-        `deadline` is in seconds and covers all that is tried.
+        `deadline` is in seconds and covers all attempts.
         """
         until = time.monotonic() + deadline
         try:
@@ -100,25 +102,30 @@ class Reader:
                 return await asyncio.to_thread(_read_file, url, self._files)
             if mode == "browser":
                 return await self._browse(url, until, "asked to read it in the browser")
-            return await (self._fetch(url, until) if mode == "http" else self._choose(url, until))
+            if mode == "http":
+                return await self._fetch(url, until)
+            return await self._read_auto(url, until)
         except BrowserError as error:
-            return _page_of_error(url, error)
+            return _page_from_error(url, error)
 
     async def read_tab(self, tab: Tab) -> Page:
-        """Read the page that a tab shows, as it stands now."""
+        """Read the page that a tab shows, as it is now."""
         return await read_rendered(tab)
 
-    async def _choose(self, url: str, until: float) -> Page:
-        """Read by HTTP, unless the site is known to need the browser; then by it, if that helps."""
+    async def _read_auto(self, url: str, until: float) -> Page:
+        """Read by HTTP, then by the browser if the result shows that it is needed.
+
+        A site that is known to need the browser is read by it at once.
+        """
         site = registrable_domain(host(url))
-        habit = self.habits.of(site)
+        habit = self.habits.for_site(site)
         is_document = PurePosixPath(urlsplit(url).path.lower()).suffix in _DOCUMENT
-        if self._browser is not None and habit.wants_browser and not is_document:
-            why = f"{site} needed the browser before: {habit.reason}"
-            with suppress(BrowserError):  # then the plain way is tried after all
-                return await self._browse(url, until, why)
+        if self._browser is not None and habit.needs_browser and not is_document:
+            reason = f"{site} needed the browser before: {habit.reason}"
+            with suppress(BrowserError):  # HTTP is tried after all
+                return await self._browse(url, until, reason)
         page = await self._fetch(url, until)
-        reason = _why_browser(page)
+        reason = _reason_for_browser(page)
         if not reason:
             self.habits.http_was_enough(site)
             return page
@@ -143,18 +150,18 @@ class Reader:
         return page
 
     async def _get(self, requested: str, url: str, until: float) -> Page:
-        response = await self._http.get(url, deadline=_left(until))
-        page = await asyncio.to_thread(_page_of_response, requested, response)
-        if page.outcome is not Outcome.OK:  # a wall, or nothing: not to be met again from the cache
+        response = await self._http.get(url, deadline=_remaining(until))
+        page = await asyncio.to_thread(_page_from_response, requested, response)
+        if page.outcome is not Outcome.OK:  # a wall must not come from the cache the next time
             await self._http.forget(response.url)
         return page
 
     async def _browse(self, url: str, until: float, reason: str) -> Page:
         if self._browser is None:
             raise SessionError("no browser is at hand", hint="Read it with mode http.")
-        await self._http.turn(url, _left(until))
+        await self._http.wait_turn(url, _remaining(until))  # robots.txt and the host's pace
         session = await self._browser()
-        tab = await session.open(url, deadline=_left(until))
+        tab = await session.open(url, deadline=_remaining(until))
         try:
             page = await read_rendered(tab)
         finally:
@@ -162,11 +169,11 @@ class Reader:
         return replace(page, requested_url=url, reason=page.reason or reason)
 
 
-def _left(until: float) -> float:
-    left = until - time.monotonic()
-    if left <= 0:
+def _remaining(until: float) -> float:
+    seconds = until - time.monotonic()
+    if seconds <= 0:
         raise DeadlineExceeded("the page took longer than its deadline")
-    return left
+    return seconds
 
 
 def _size(page: Page) -> int:
@@ -176,13 +183,15 @@ def _size(page: Page) -> int:
 def _read_file(url: str, allowed: list[Path]) -> Page:
     """Read a `file://` URL.
 
-    Raises Refused outside what is allowed, FetchError and ExtractError where it is no document.
+    Raises Refused outside the `allowed` files and folders, FetchError and ExtractError if it is no
+    document.
     """
     parts = urlsplit(url)
     name = unquote(parts.path)
-    local = parts.netloc in {"", "localhost"} and "\x00" not in name
-    path = Path(name).resolve() if local else Path()
-    if not local or not any(path.is_relative_to(root) for root in allowed):
+    is_local = parts.netloc in {"", "localhost"} and "\x00" not in name
+    # Resolved before it is compared: `..` and links must not lead out of the allowed folders.
+    path = Path(name).resolve() if is_local else Path()
+    if not is_local or not any(path.is_relative_to(root) for root in allowed):
         raise Refused(
             f"{url} is outside the files and folders that were named",
             hint="Name the file with --file or its folder with --corpus.",
@@ -200,18 +209,20 @@ def _read_file(url: str, allowed: list[Path]) -> Page:
     )  # fmt: skip
 
 
-def _page_of_response(requested: str, response: Response) -> Page:
-    """Read what HTTP brought; a body that is no document makes the outcome `error`."""
-    kind, sent = response.content_type, response.headers
-    way = "plain HTTP" if response.age is None else "plain HTTP, from the cache"
+def _page_from_response(requested: str, response: Response) -> Page:
+    """Make a Page of an HTTP response; a body that is no document makes the outcome `error`."""
+    kind, headers = response.content_type, response.headers
+    reason = "plain HTTP" if response.age is None else "plain HTTP, from the cache"
     if response.age == 0.0:
-        way += ", confirmed by the site"
+        reason += ", confirmed by the site"
     page = Page(
         requested_url=requested, url=response.url, via="http", outcome=Outcome.OK,
         fetched_at=datetime.now(UTC) - timedelta(seconds=response.age or 0.0),
         status=response.status, content_type=kind,
-        headers=tuple((name, " ".join(sent[name].split())) for name in _TELLING if name in sent),
-        body=response.body, reason=way,
+        headers=tuple(
+            (name, " ".join(headers[name].split())) for name in _DOCUMENT_HEADERS if name in headers
+        ),
+        body=response.body, reason=reason,
     )  # fmt: skip
     document, html = None, ""
     try:
@@ -228,17 +239,20 @@ def _page_of_response(requested: str, response: Response) -> Page:
 
 
 async def read_rendered(tab: Tab) -> Page:
-    """Read a live page as it stands now. Raises SessionError where the page is gone."""
+    """Read a live page as it is now. Raises SessionError if the page is gone."""
     html = await tab.rendered_html()
     url = tab.url
-    # What a person sees is completed from what the whole DOM says on a known platform.
-    whole = (await tab.html()).encode("utf-8", "replace") if may_be_platform(url) else b""
+    # On a known platform the full DOM, with its scripts, adds to what a person sees.
+    dom = (await tab.html()).encode("utf-8", "replace") if may_be_platform(url) else b""
     document = await asyncio.to_thread(
-        lambda: on_platform(document_of_rendered(html, url), whole, url)
+        lambda: add_platform_record(extract_rendered(html, url), dom, url)
     )
     wall = find_wall(None, url, url, html, document)
-    alone = wall is None and stands_alone(html, document)
-    if alone and (asks_captcha(document) or await tab.challenge() is not None):
+    if (
+        wall is None
+        and is_bare_page(html, document)
+        and (mentions_captcha(document) or await tab.challenge() is not None)
+    ):
         wall = Wall(Outcome.CAPTCHA, "the site asks to solve a captcha")
     return Page(
         requested_url=url, url=url, via="browser",
@@ -248,8 +262,8 @@ async def read_rendered(tab: Tab) -> Page:
     )  # fmt: skip
 
 
-def _page_of_error(url: str, error: BrowserError) -> Page:
-    """Say in a Page what kept it from being read."""
+def _page_from_error(url: str, error: BrowserError) -> Page:
+    """Make a Page that says why it could not be read."""
     outcome = Outcome.ERROR
     if isinstance(error, Refused):
         outcome = Outcome.REFUSED
@@ -264,7 +278,7 @@ def _page_of_error(url: str, error: BrowserError) -> Page:
 
 
 def _reason_of(error: BrowserError) -> str:
-    """What happened; of a document that cannot be read also what to do with it."""
+    """The error's message; for an unreadable document also what to do with it."""
     hint = error.hint if isinstance(error, ExtractError) else ""
     return f"{error}. {hint}" if hint else str(error)
 
@@ -273,21 +287,23 @@ def _outcome(document: Document | None) -> Outcome:
     return Outcome.OK if document and document.text.strip() else Outcome.EMPTY
 
 
-# Dialogs that ask for something instead of saying something.
-_ASKING = ("cookie", "consent", "einwilligung", "newsletter", "subscribe", "abonnier")
+# Dialogs with one of these ask for something, and are not part of the content.
+_DIALOG_NOISE = ("cookie", "consent", "einwilligung", "newsletter", "subscribe", "abonnier")
 
 
-def document_of_rendered(html: str, url: str) -> Document:
-    """Extract a rendered page; the text of its open dialogs stands at the end."""
+def extract_rendered(html: str, url: str) -> Document:
+    """Extract a rendered page; the text of its open dialogs is added at the end."""
     document = extract(html, url)
     if "data-front" not in html:
         return document
-    texts = [
-        extract(etree.tostring(dialog, encoding="unicode", with_tail=False), url).text
-        for dialog in parse_html(html).iterfind(".//section[@data-front]")
-        if not any(word in text_content(dialog).lower() for word in _ASKING)
-    ]
-    texts = [text for text in texts if text and text not in document.text]
+    texts: list[str] = []
+    for dialog in parse_html(html).iterfind(".//section[@data-front]"):
+        content = text_content(dialog).lower()
+        if any(word in content for word in _DIALOG_NOISE):
+            continue
+        text = extract(etree.tostring(dialog, encoding="unicode", with_tail=False), url).text
+        if text and text not in document.text:
+            texts.append(text)
     if not texts:
         return document
     return replace(
@@ -299,21 +315,22 @@ def document_of_rendered(html: str, url: str) -> Document:
 
 # `0; url=/next`, the address perhaps quoted (HTML standard, "shared declarative refresh steps").
 _REFRESH = re.compile(r"\s*(\d+(?:\.\d*)?)\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
-# A page that waits longer is meant to be read first; one with more text is no mere signpost.
-_LONGEST_WAIT = 10.0
+# A page that waits for longer, or has more text, is meant to be read itself.
+_LONGEST_WAIT = 10.0  # seconds
 _MOST_WORDS = 100
 
 
 def _refresh_target(page: Page) -> str | None:
-    """Where a signpost page sends its reader, as an absolute URL; None for every other page."""
+    """The absolute URL that a page refreshes to; None if it does not, or has content itself."""
     document = page.document
     if b"refresh" not in page.body[:16_384].lower():
         return None
     if document is None or document.kind != "html" or len(document.text.split()) > _MOST_WORDS:
         return None
     for meta in parse_html(decode(page.body, page.content_type)).iter("meta"):
-        named = (meta.get("http-equiv") or "").strip().lower() == "refresh"
-        if not named or next(meta.iterancestors("noscript"), None) is not None:
+        is_refresh = (meta.get("http-equiv") or "").strip().lower() == "refresh"
+        in_noscript = next(meta.iterancestors("noscript"), None) is not None
+        if not is_refresh or in_noscript:
             continue
         match = _REFRESH.match(meta.get("content") or "")
         if match and float(match[1]) <= _LONGEST_WAIT:
@@ -321,9 +338,9 @@ def _refresh_target(page: Page) -> str | None:
     return None
 
 
-# A page with so many words reads well without scripts, whatever else they may add.
+# A page with so many words has its content without scripts, whatever else they may add.
 _ENOUGH_WORDS = 150
-# With fewer, a page that runs scripts has shown next to nothing.
+# A page that runs scripts and has no more words than this is an empty shell.
 _NOTHING_WORDS = 6
 _LOADING = frozenset(
     ("loading", "please wait", "wird geladen", "laden", "chargement", "cargando", "one moment")
@@ -334,12 +351,13 @@ _NEEDS_SCRIPT = re.compile(
     r"to run this app|aktivieren|benötigt|erforderlich)|(?:without|no) java ?script",
     re.IGNORECASE,
 )
-_MOUNTS = frozenset(("root", "app", "__next", "__nuxt", "___gatsby", "main", "content", "q-app"))
+# Ids of the elements that frameworks render into.
+_MOUNT_IDS = frozenset(("root", "app", "__next", "__nuxt", "___gatsby", "main", "content", "q-app"))
 _CONTAINERS = ("div", "main", "section", "article", "ul", "ol", "tbody", "table", "p", "span", "dl")
 
 
-def _why_browser(page: Page) -> str:
-    """One line that says why a browser is needed, or an empty string."""
+def _reason_for_browser(page: Page) -> str:
+    """One line that says why a browser is needed, or ""."""
     document = page.document
     if page.outcome in _BROWSER_MAY_PASS:
         return page.reason
@@ -349,13 +367,13 @@ def _why_browser(page: Page) -> str:
     if words >= _ENOUGH_WORDS:
         return ""
     root = parse_html(decode(page.body, page.content_type))
-    if any(map(_has_content, root.iter("iframe", "frame"))):
+    if any(map(_is_content_frame, root.iter("iframe", "frame"))):
         return "its content stands in a frame"
-    return _why_scripts(root, document.text, words)
+    return _reason_for_scripts(root, document.text, words)
 
 
-def _why_scripts(root: etree._Element, text: str, words: int) -> str:
-    scripts = [element for element in root.iter("script") if _runs(element)]
+def _reason_for_scripts(root: etree._Element, text: str, words: int) -> str:
+    scripts = [element for element in root.iter("script") if _is_javascript(element)]
     if not scripts:
         return ""
     noscript = " ".join(text_content(element) for element in root.iter("noscript"))
@@ -363,28 +381,30 @@ def _why_scripts(root: etree._Element, text: str, words: int) -> str:
         return "the page says that it needs JavaScript"
     if words <= _NOTHING_WORDS:
         return f"an empty shell: {words} words without its scripts"
+    # An empty element that a script names by its id, a custom element, or a framework's root.
     code = "\n".join(script.text or "" for script in scripts)
-    for element in filter(_is_hole, root.iter(etree.Element)):
+    for element in filter(_is_empty_container, root.iter(etree.Element)):
         name = element.get("id") or ""
-        named = name and any(f"{q}{mark}{name}{q}" in code for q in "\"'`" for mark in ("", "#"))
-        if named or "-" in element.tag or name in _MOUNTS:
+        in_code = name and any(f"{q}{mark}{name}{q}" in code for q in "\"'`" for mark in ("", "#"))
+        if in_code or "-" in element.tag or name in _MOUNT_IDS:
             return f"scripts fill <{element.tag}{f' id={name}' if name else ''}>"
     return ""
 
 
-def _has_content(frame: etree._Element) -> bool:
+def _is_content_frame(frame: etree._Element) -> bool:
+    """Whether a frame holds content of the page's own site."""
     source = frame.get("src") or ""
-    local = source and not urlsplit(source).netloc and not source.startswith("about:")
-    return bool(frame.get("srcdoc") or local)
+    is_local = source and not urlsplit(source).netloc and not source.startswith("about:")
+    return bool(frame.get("srcdoc") or is_local)
 
 
-def _runs(script: etree._Element) -> bool:
+def _is_javascript(script: etree._Element) -> bool:
     kind = (script.get("type") or "text/javascript").split(";")[0].strip().lower()
     return kind in {"module", ""} or "javascript" in kind or "ecmascript" in kind
 
 
-def _is_hole(element: etree._Element) -> bool:
-    """Whether an element that may hold content has none yet, or says that it is loading."""
+def _is_empty_container(element: etree._Element) -> bool:
+    """Whether an element for content is empty, or says that it is loading."""
     if "-" not in element.tag and element.tag not in _CONTAINERS:
         return False
     if any(child.tag not in {"template", "tbody"} for child in element):

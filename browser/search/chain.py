@@ -1,4 +1,4 @@
-"""The search chain: engines asked in order until one answers, with a trail of what each did."""
+"""The search chain: engines are queried in order until one answers, with a trail of attempts."""
 
 from __future__ import annotations
 
@@ -25,41 +25,41 @@ if TYPE_CHECKING:
     from browser.search.state import SearchCache
 
 
-# An engine answers in 0.3-2 s; one that has not after 8 s costs more than the next one.
+# An engine answers in 0.3-2 s; waiting longer than 8 s costs more than asking the next one.
 DEADLINE = 8.0
-# Whoever asks for the last days wants to see what came since they asked before.
+# Seconds; a query for the last days expects results that are new since the query before.
 LIFETIME_OF_NEWS = 600.0
-# The share of the deadline that may go into waiting for an engine's next turn.
+# The share of the deadline that may be spent waiting for an engine's next turn.
 _PATIENCE = 0.5
-# Further ways of asking where nothing was found; a third one has never found what two had not.
+# Rewritten queries tried if nothing was found; a third one has never found what two had not.
 _MOST_REWRITES = 2
 
 
 @dataclass(frozen=True, slots=True)
 class ChainResult:
-    """What came of a search: the results, and one attempt for each engine looked at."""
+    """The result of a search: the results, and one attempt for each engine considered."""
 
     results: tuple[SearchResult, ...]
     attempts: tuple[SearchAttempt, ...]
 
     @property
     def answered(self) -> bool:
-        """Whether any engine answered honestly, be it with nothing found."""
+        """Whether any engine gave a real answer, including "nothing found"."""
         return any(attempt.outcome in (Outcome.OK, Outcome.EMPTY) for attempt in self.attempts)
 
     @property
     def provider(self) -> str:
-        """The engines whose results these are, joined by `+`."""
+        """The engines that gave the results, joined by `+`."""
         answered = (a.provider for a in self.attempts if a.outcome is Outcome.OK)
         return "+".join(dict.fromkeys(answered))
 
 
 class Chain:
-    """Asks `providers` in order over `http`.
+    """Queries `providers` in order over `http`.
 
-    `state` is the file that remembers who rests, `cache` keeps good answers for their lifetime;
-    both are optional. `deadline` is for one engine, in seconds. Opened within `pacing`, it shares
-    turns and rests with others.
+    `state` is the file that remembers which engines rest, `cache` keeps good answers for their
+    lifetime; both are optional. `deadline` is for one engine, in seconds. Inside `pacing`, turns
+    and rests are shared with other chains.
     """
 
     def __init__(
@@ -81,71 +81,78 @@ class Chain:
     async def search(
         self, query: SearchQuery, *, several: int = 1, fresh: bool = False
     ) -> ChainResult:
-        """Ask until `several` engines have given results, as many at once; `fresh` skips the cache.
+        """Query engines until `several` have given results, as many at once.
 
-        An engine that rests or cannot be asked is passed over, and the trail says why; one that
-        rests softly (slow or broken a moment ago) is asked when the others gave no answer.
+        `fresh` skips the cache. An engine that rests or is unavailable is skipped, and the trail
+        says why. One with a soft rest (it was slow or broken a moment ago) is queried after all if
+        no other engine answered.
         """
         run = _Run(query, several, fresh=fresh)
-        await self._ask_until_enough(self.providers, run)
+        await self._query_until_enough(self.providers, run)
         if run.soft and not run.result().answered:
-            await self._ask_until_enough(tuple(run.soft), run, even_soft=True)
+            await self._query_until_enough(tuple(run.soft), run, even_soft=True)
         return run.result()
 
     def close(self) -> None:
-        """Let go of the state and the cache."""
+        """Close the files of the state and the cache."""
         self.rests.close()
         if self._cache is not None:
             self._cache.close()
 
-    async def _ask_until_enough(
+    async def _query_until_enough(
         self, providers: Sequence[SearchSource], run: _Run, *, even_soft: bool = False
     ) -> None:
+        # Local sources first, one by one: what they answer need not be asked of the web.
         for local, group in groupby(providers, key=lambda provider: provider.local):
-            queue = (p for p in group if self._may_ask(p, run, even_soft=even_soft))
+            queue = (p for p in group if self._is_available(p, run, even_soft=even_soft))
             while batch := tuple(islice(queue, min(run.missing, 1) if local else run.missing)):
-                answers = await asyncio.gather(*(self._ask(p, run) for p in batch))
+                answers = await asyncio.gather(*(self._query(p, run) for p in batch))
                 for provider, (page, seconds) in zip(batch, answers, strict=True):
-                    run.note(provider, page, seconds)
+                    run.add(provider, page, seconds)
 
-    def _may_ask(self, provider: SearchSource, run: _Run, *, even_soft: bool) -> bool:
-        why = provider.unavailable()
-        rest = None if why else self.rests.of(provider.identity)
-        if rest is not None and not self._cached(provider, run) and not (rest.soft and even_soft):
-            why = f"rests {_span(self.rests.left(rest))} more after {rest.outcome.value}"
-            run.soft += [provider] if rest.soft else []
-        if why:
-            run.note(provider, SearchPage(Outcome.SKIPPED, detail=why), 0.0)
-        return not why
+    def _is_available(self, provider: SearchSource, run: _Run, *, even_soft: bool) -> bool:
+        """Whether an engine can be queried; if not, the reason is added to the trail."""
+        reason = provider.unavailable()
+        if not reason:
+            rest = self.rests.current(provider.identity)
+            if rest and not self._cached(provider, run) and not (rest.soft and even_soft):
+                seconds = self.rests.remaining(rest)
+                reason = f"rests {_format_span(seconds)} more after {rest.outcome.value}"
+                if rest.soft:
+                    run.soft.append(provider)
+        if reason:
+            run.add(provider, SearchPage(Outcome.SKIPPED, detail=reason), 0.0)
+        return not reason
 
-    async def _ask(self, provider: SearchSource, run: _Run) -> tuple[SearchPage, float]:
-        """Give an engine's answer, from the cache where it is kept, and the seconds it took."""
-        began = time.monotonic()
+    async def _query(self, provider: SearchSource, run: _Run) -> tuple[SearchPage, float]:
+        """Return an engine's answer, cached or new, and the seconds it took."""
+        started = time.monotonic()
         page = self._cached(provider, run)
         if page is None:
-            page = await self._ask_now(provider, run.query)
-        return page, time.monotonic() - began
+            page = await self._query_engine(provider, run.query)
+        return page, time.monotonic() - started
 
-    async def _ask_now(self, provider: SearchSource, query: SearchQuery) -> SearchPage:
+    async def _query_engine(self, provider: SearchSource, query: SearchQuery) -> SearchPage:
         patience = self._deadline * _PATIENCE
         if wait := await self._pace.turn(provider.identity, provider.interval, patience):
-            why = f"asked too often; its next turn is in {wait:.0f} s"
-            return SearchPage(Outcome.SKIPPED, detail=why)
+            detail = f"asked too often; its next turn is in {wait:.0f} s"
+            return SearchPage(Outcome.SKIPPED, detail=detail)
         try:
             async with asyncio.timeout(self._deadline):
                 page = await provider.search(query, self._http, deadline=self._deadline)
         except TimeoutError:
             page = SearchPage(Outcome.TIMEOUT, detail=f"no answer in {self._deadline:g} s")
         try:
-            self.rests.note(provider.identity, page)
+            self.rests.record(provider.identity, page)
             if self._cache is not None:
-                self._cache.put(provider.identity, query, page, lifetime_of(provider, query))
+                self._cache.put(provider.identity, query, page, cache_lifetime(provider, query))
         except sqlite3.OperationalError as error:
-            # A full disk costs the memory of an answer, not the answer.
+            # On a full disk the answer is still good; it only cannot be stored.
             page = replace(page, detail=f"{page.detail} (not remembered: {error})".strip())
-        rest = self.rests.of(provider.identity)
+        # Other workers that share the pace, but not the state file, leave the engine alone too.
+        rest = self.rests.current(provider.identity)
         if rest is not None and not rest.soft:
-            await self._pace.rest(provider.identity, self.rests.left(rest))
+            await self._pace.rest(provider.identity, self.rests.remaining(rest))
         return page
 
     def _cached(self, provider: SearchSource, run: _Run) -> SearchPage | None:
@@ -155,28 +162,28 @@ class Chain:
 
 
 class _Run:
-    """One search under way: what was asked so far and what came."""
+    """The state of one search: the pages so far and the trail."""
 
     def __init__(self, query: SearchQuery, several: int, *, fresh: bool) -> None:
         self.query = query
         self.fresh = fresh
-        self.soft: list[SearchSource] = []
+        self.soft: list[SearchSource] = []  # skipped for a soft rest
         self._several = several
         self._pages: list[SearchPage] = []
         self._trail: dict[str, SearchAttempt] = {}
 
     @property
     def missing(self) -> int:
-        """How many engines must still give results."""
+        """The number of engines that must still give results."""
         return max(0, self._several - len(self._pages))
 
-    def note(self, provider: SearchSource, page: SearchPage, seconds: float) -> None:
-        """Add a line to the trail, and the results if there are any."""
+    def add(self, provider: SearchSource, page: SearchPage, seconds: float) -> None:
+        """Add an answer: an attempt to the trail, and the results if there are any."""
         if page.outcome is Outcome.OK:
             self._pages.append(page)
-            if provider.local:  # what one's own folder answers is asked of nobody else
+            if provider.local:  # the user's own folder has answered: nobody else is asked
                 self._several = 0
-        self._trail.pop(provider.name, None)
+        self._trail.pop(provider.name, None)  # a second attempt is moved to the end
         self._trail[provider.name] = SearchAttempt(
             query=self.query.text,
             provider=provider.name,
@@ -187,38 +194,40 @@ class _Run:
         )
 
     def result(self) -> ChainResult:
-        """Merge what came."""
+        """Merge the results so far."""
         lists = [page.results for page in self._pages]
         return ChainResult(merge(lists, self.query.limit), tuple(self._trail.values()))
 
 
-def lifetime_of(provider: SearchSource, query: SearchQuery) -> float:
-    """Seconds that an answer may be kept: the engine's own, less where the newest was asked for."""
+def cache_lifetime(provider: SearchSource, query: SearchQuery) -> float:
+    """Seconds that an answer may be cached: the engine's own, less for a query for recent pages."""
     newest = nearest_range(query.since) in ("day", "week")
     return min(provider.lifetime, LIFETIME_OF_NEWS) if newest else provider.lifetime
 
 
-def _span(seconds: float) -> str:
+def _format_span(seconds: float) -> str:
     if seconds < 90:
         return f"{round(seconds)} s"
-    return f"{round(seconds / 60)} min" if seconds < 2 * 3600 else f"{round(seconds / 3600)} h"
+    if seconds < 2 * 3600:
+        return f"{round(seconds / 60)} min"
+    return f"{round(seconds / 3600)} h"
 
 
 async def ask(
     chain: Chain, query: SearchQuery, *, engines: int = 1, fresh: bool = False
 ) -> ChainResult:
-    """Ask a chain, `engines` of it at once where the question is hard (`is_hard`).
+    """Search a chain, with `engines` engines at once if the question is hard (`is_hard`).
 
-    The query's language is told from its words where none was named, unless it is English, which
-    engines take for granted. Where everybody says that nothing was found, other forms are asked:
-    without the language, as keywords, with the names in quotes. The trail has all of them.
+    A query without a language gets the one that its words are in, except English, which engines
+    assume. If all engines found nothing, other forms are tried: without the language, as keywords,
+    with names in quotes. The trail has the attempts of all forms.
     """
     several = engines if is_hard(query.text) else 1
     attempts: list[SearchAttempt] = []
     for form in _forms(query):
         result = await chain.search(form, several=several, fresh=fresh)
         for attempt in result.attempts:
-            if form.lang != query.lang:  # nobody had named it: the trail says so
+            if form.lang != query.lang:  # the caller had not named it: the trail says so
                 detail = f"{attempt.detail}; pages in {form.lang}".removeprefix("; ")
                 attempt = replace(attempt, detail=detail)  # noqa: PLW2901 - the same, with a word more
             attempts.append(attempt)
@@ -228,7 +237,7 @@ async def ask(
 
 
 def _forms(query: SearchQuery) -> Iterator[SearchQuery]:
-    """The query as it is, then the forms in which it may find more."""
+    """Yield the query, then other forms of it that may find more."""
     language = None if query.lang else question_language(query.text)
     if language not in (None, "en"):
         yield replace(query, lang=language)
@@ -238,7 +247,7 @@ def _forms(query: SearchQuery) -> Iterator[SearchQuery]:
 
 
 def joined(answers: Sequence[ChainResult], limit: int) -> ChainResult:
-    """Merge the answers to several ways of asking; the trail has all of them, in order."""
+    """Merge the answers to several queries; the trail has all attempts, in order."""
     found = [answer.results for answer in answers if answer.results]
     trail = tuple(attempt for answer in answers for attempt in answer.attempts)
     return ChainResult(merge(found, limit), trail)

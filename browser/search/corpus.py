@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from browser.search.corpus_index import PASSAGE_BITS, Index, Synced, checked_folder, unspaced
 from browser.search.provider import SearchSource
-from browser.search.results import readable, since_day
+from browser.search.results import one_line, since_day
 from browser.text.sentences import sentences
 from browser.text.words import STOP_WORDS, content_words
 from browser.types import Outcome, SearchPage, SearchResult
@@ -163,8 +163,8 @@ class Corpus(SearchSource):
         results = tuple(
             SearchResult(
                 url=Path(hit.path).as_uri(),
-                title=readable(hit.title),
-                snippet=readable(_snippet(hit.passage, terms)),
+                title=one_line(hit.title),
+                snippet=one_line(_snippet(hit.passage, terms)),
                 provider=self.name,
                 rank=rank,
             )

@@ -1,4 +1,4 @@
-"""Engines that a person declares in one line of the settings, by a template of their address."""
+"""Search engines declared in one line of the settings, by a template of their address."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
     from browser.types import SearchQuery
 
-_PARTS = ("url", "title", "snippet", "published")
+_FIELD_NAMES = ("url", "title", "snippet", "published")
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What the settings say of an engine.
+    """An engine as the settings declare it.
 
-    `url` holds `{query}` and may hold `{page}`, `{offset}`, `{limit}`, `{lang}`, `{region}`,
-    `{since}` and `{key}`; `rows` is the dotted path to the list ('' where the answer is the
-    list), `fields` are dotted paths within a row. An engine that answers with a page has the CSS
-    selector of a result in `item`, and in `fields` selectors within it: `url` of the link, `title`
-    and `snippet` of what holds them. `headers` may hold `{key}` too.
+    `url` has a placeholder `{query}` and may have `{page}`, `{offset}`, `{limit}`, `{lang}`,
+    `{region}`, `{since}` and `{key}`; `rows` is the dotted path to the list ("" if the answer is
+    the list), `fields` are dotted paths within a row. An engine that answers in HTML has the CSS
+    selector of a result in `item`, and selectors within it in `fields` (`url` selects the link).
+    `headers` may have `{key}` too.
     """
 
     name: str
@@ -44,15 +44,15 @@ class Declaration:
 
     @classmethod
     def parse(cls, name: str, line: str) -> Declaration:
-        """Read a declaration from one line, as settings hold it.
+        """Parse a declaration in one line.
 
-        Behind `#` may stand where the answer has its parts, as in an address:
+        After `#` it may say where the parts of the answer are, written like a query string:
         `https://search.example/api?q={query}#rows=data.hits&url=link&title=name&snippet=text`.
-        Raises `SearchError` for a part that is none.
+        Raises `SearchError` for an unknown part.
         """
         url, _, rest = line.partition("#")
         parts = dict(parse_qsl(rest, keep_blank_values=True))
-        if unknown := parts.keys() - {"rows", "item", "header", *_PARTS}:
+        if unknown := parts.keys() - {"rows", "item", "header", *_FIELD_NAMES}:
             raise SearchError(
                 f"search provider {name!r} has no part called {', '.join(sorted(unknown))}",
                 hint="Behind # may stand rows or item, url, title, snippet, published, header.",
@@ -77,12 +77,12 @@ class DeclaredProvider(SearchProvider):
         super().__init__(url=declaration.url, key=key)
         self.name = declaration.name
         self._headers = declaration.headers
-        if url:
-            given, template = urlsplit(url), urlsplit(declaration.url)
-            self.endpoint = urlunsplit(template._replace(scheme=given.scheme, netloc=given.netloc))
+        if url:  # another host for the same template
+            other, template = urlsplit(url), urlsplit(declaration.url)
+            self.endpoint = urlunsplit(template._replace(scheme=other.scheme, netloc=other.netloc))
 
     def request(self, query: SearchQuery) -> SearchRequest:
-        """Fill in the template; what is put in is quoted."""
+        """Fill in the template; values are URL-quoted."""
         values = {
             "query": with_site(query),
             "page": str(query.page),

@@ -19,7 +19,7 @@ from browser.search.declared import DeclaredProvider
 from browser.search.json_engines import JsonProvider
 from browser.search.provider import DAY, Fields, SearchProvider, SearchRequest, with_site
 from browser.search.query import keywords
-from browser.search.refusals import judge_error
+from browser.search.refusals import refusal_from_error
 from browser.search.result_page import Headings, HtmlProvider, Layout
 from browser.search.results import days_since, nearest_range, since_day
 from browser.types import Outcome, SearchPage, SearchResult
@@ -341,7 +341,7 @@ class ArxivSearch(SearchProvider):
         parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
         feed = etree.fromstring(body.encode(), parser) if "<feed" in body else None
         if feed is None:
-            return judge_error(body)
+            return refusal_from_error(body)
         results = tuple(
             SearchResult(
                 url=entry.findtext(f"{_ATOM}id", "").replace("http://", "https://"),
@@ -352,7 +352,7 @@ class ArxivSearch(SearchProvider):
             for entry in feed.iter(f"{_ATOM}entry")
         )
         if len(results) == 1 and results[0].title == "Error":
-            return judge_error(results[0].snippet)
+            return refusal_from_error(results[0].snippet)
         return SearchPage(Outcome.OK if results else Outcome.EMPTY, results)
 
 

@@ -1,7 +1,7 @@
-"""Engines that answer in JSON: a class each, with where its rows are and how it is asked.
+"""Engines that answer in JSON, a class each: the path of its rows, and its parameters.
 
 A new one is a class here (name, url, `rows`, `fields`, `parameters`), listed at the end of the file
-and put into the order of `engines.py`.
+and in the order of `engines.py`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
 from browser.search.declared import DeclaredProvider
 from browser.search.provider import DAY, Fields, SearchProvider, SearchRequest, with_site
-from browser.search.refusals import judge_error
-from browser.search.results import days_since, nearest_range, since_day, without_marks
+from browser.search.refusals import refusal_from_error
+from browser.search.results import days_since, nearest_range, since_day, strip_markup
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _COUNTRIES = {
 
 
 class JsonProvider(SearchProvider):
-    """An engine whose answer holds a list of rows at the dotted path `rows`, with its `fields`."""
+    """An engine whose answer has a list of rows at the dotted path `rows`, each with `fields`."""
 
     rows: str = "results"
     fields: Fields = Fields()
@@ -47,33 +47,33 @@ class JsonProvider(SearchProvider):
     """An answer that has all of these fields but no list is this API's "nothing found"."""
 
     def parse(self, body: str, url: str) -> SearchPage:
-        """Read the rows; anything that is no such JSON is judged as an error message."""
+        """Parse the rows; anything else is interpreted as an error message."""
         try:
             data = json.loads(body)
         except ValueError:
-            return judge_error(body)
-        rows = dig(data, self.rows) if self.rows else data
+            return refusal_from_error(body)
+        rows = value_at(data, self.rows) if self.rows else data
         expected = self.empty_without_rows
         if rows is None and expected and isinstance(data, dict) and data.keys() >= set(expected):
             return SearchPage(Outcome.EMPTY)
         if not isinstance(rows, list):
-            return judge_error(body)
+            return refusal_from_error(body)
         results = tuple(self.result(row, url) for row in rows if isinstance(row, dict))
         return SearchPage(Outcome.OK if rows else Outcome.EMPTY, results)
 
     def result(self, row: Mapping[str, object], url: str) -> SearchResult:
-        """Make one result of a row; `url` is where the answer came from."""
+        """Make a result of a row; `url` is the address of the answer."""
         address = text_at(row, self.fields.url)
         return SearchResult(
             url=urljoin(url, address) if address else "",
-            title=without_marks(text_at(row, self.fields.title)),
-            snippet=without_marks(text_at(row, self.fields.snippet)),
+            title=strip_markup(text_at(row, self.fields.title)),
+            snippet=strip_markup(text_at(row, self.fields.snippet)),
             published=text_at(row, self.fields.published) or None,
         )
 
 
 class Serper(JsonProvider):
-    """Google's results, with a key: https://serper.dev; advertisements stand outside `organic`."""
+    """Google's results, with a key: https://serper.dev; advertisements are not in `organic`."""
 
     name = "serper"
     url = "https://google.serper.dev/search"
@@ -97,7 +97,7 @@ class Serper(JsonProvider):
         }
 
     def requests(self, query: SearchQuery) -> Iterator[SearchRequest]:
-        """Ask at the address; where a stand-in was named by host alone, try its `/serper` too."""
+        """Try the endpoint; on another host given without a path, then also its `/serper`."""
         request = self.request(query)
         yield request
         parts, own = urlsplit(self.endpoint), urlsplit(self.url)
@@ -190,7 +190,7 @@ class WikipediaSearch(JsonProvider):
         return SearchResult(
             url=urljoin(url, f"/wiki/{path}"),
             title=title,
-            snippet=without_marks(text_at(row, "snippet")),
+            snippet=strip_markup(text_at(row, "snippet")),
         )
 
 
@@ -246,8 +246,8 @@ JSON_PROVIDERS: dict[str, type[JsonProvider]] = {
 }
 
 
-def dig(data: object, path: str) -> object:
-    """Follow a dotted path through objects and lists; None where it leads nowhere."""
+def value_at(data: object, path: str) -> object:
+    """Follow a dotted path through objects and lists; None if there is nothing."""
     for step in path.split("."):
         if isinstance(data, dict):
             data = data.get(step)
@@ -259,9 +259,9 @@ def dig(data: object, path: str) -> object:
 
 
 def text_at(row: Mapping[str, object], paths: str) -> str:
-    """Give the first non-empty text or number at one of the paths parted by `|`."""
+    """Return the first non-empty text or number at the paths, which are separated by `|`."""
     for path in filter(None, paths.split("|")):
-        value = dig(row, path)
+        value = value_at(row, path)
         if isinstance(value, list):
             value = value[0] if value else None
         if isinstance(value, str | int | float) and str(value):

@@ -1,4 +1,4 @@
-"""What every search provider has in common: its request, and how its answer is judged."""
+"""The base classes of search providers: how a query is sent, and how the answer is interpreted."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from browser.errors import BrowserError, ConnectFailed, DeadlineExceeded, Refused
 from browser.net.pace import retry_after
-from browser.search.refusals import judge_refusal
-from browser.search.results import is_on_site, is_sealed, tidy
+from browser.search.refusals import refusal_from_response
+from browser.search.results import clean_results, is_encrypted_wrapper, is_on_site
 from browser.types import Outcome, SearchPage
 
 if TYPE_CHECKING:
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 HOUR = 3600.0
 DAY = 24 * HOUR
 
-# A search page is 20-600 KB; ten times the largest seen is surely not one.
+# A search page has 20-600 KB; ten times the largest seen is not one.
 _MAX_BYTES = 6_000_000
-# Public APIs ask their clients to say who they are (Wikimedia, arXiv, GitHub, OpenAlex).
+# Public APIs require clients to identify themselves (Wikimedia, arXiv, GitHub, OpenAlex).
 _API_HEADERS = {"User-Agent": "urchin-research/0.1", "Accept": "application/json, */*;q=0.5"}
-# These say that this form of asking is not understood; another form may be.
+# After these outcomes the provider's next form of request is tried.
 _TRY_ANOTHER_FORM = (Outcome.ERROR, Outcome.UNAUTHORIZED, Outcome.BLOCKED)
-# A page drawn by scripts, in a browser that may have to start first, takes 1-4 s.
+# Seconds; a page rendered in a browser, which may have to start first, takes 1-4 s.
 _BROWSER_INTERVAL = 2.0
 
 
 class SearchSource(ABC):
-    """What a chain asks: an engine on the web, or the local corpus.
+    """What a chain queries: an engine on the web, or the local corpus.
 
-    `lifetime` is how many seconds its answers may be kept, `interval` the seconds between two
-    requests that its operator asks for; of a `local` one the answer needs no second opinion.
+    `lifetime` is how many seconds its answers may be cached, `interval` the seconds between two
+    requests that its operator demands. If a `local` source answers, no other one is queried.
     """
 
     name: str
@@ -51,20 +51,20 @@ class SearchSource(ABC):
     @property
     @abstractmethod
     def identity(self) -> str:
-        """Names it together with its address and key, without revealing the key."""
+        """A name that includes address and key, without revealing the key."""
 
     def unavailable(self) -> str:
-        """Why it cannot be asked at all; empty if it can."""
+        """Why it cannot be queried at all; "" if it can."""
         return ""
 
     @abstractmethod
     async def search(self, query: SearchQuery, http: HttpClient, *, deadline: float) -> SearchPage:
-        """Ask it; `deadline` in seconds. Failures become outcomes, none are raised."""
+        """Search; `deadline` in seconds. Failures become outcomes, nothing is raised."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """One HTTP request to an engine: GET with `params`, or POST where `json` or `form` is given."""
+    """One HTTP request to an engine: GET with `params`, or POST if `json` or `form` is given."""
 
     url: str
     params: Mapping[str, str] | None = None
@@ -75,7 +75,7 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """Dotted paths into a row, e.g. `meta.link`; several, parted by `|`, are tried in order."""
+    """Dotted paths into a row, e.g. `meta.link`; alternatives are separated by `|`."""
 
     url: str = "url"
     title: str = "title"
@@ -84,13 +84,13 @@ class Fields:
 
 
 class SearchProvider(SearchSource):
-    """A search engine: class attributes, how it is asked, and `parse`.
+    """A search engine: class attributes, how a query is sent, and `parse`.
 
     `url` is its endpoint, `key_variables` the environment variables that may hold its key (empty:
-    it knows none), `needs_key` whether it answers without, `verified` that saved answers of the
-    real engine were read. It is asked with `parameters` and `headers`, or with a `request` of
-    its own; `sends` says how the parameters go, `key_header` and `key_parameter` where the key
-    goes (`Authorization: Bearer ` has a scheme before it).
+    it takes none), `needs_key` says that it does not answer without, `verified` that it was tested
+    on saved answers of the real engine. A query is sent with `parameters` and `headers`, or with a
+    `request` of its own; `sends` says how parameters are sent, `key_header` and `key_parameter`
+    where the key goes (`Authorization: Bearer ` puts a scheme before it).
     """
 
     url: ClassVar[str] = ""
@@ -105,70 +105,70 @@ class SearchProvider(SearchSource):
 
     def __init__(self, *, url: str | None = None, key: str | None = None) -> None:
         self.key = key or ""
-        self.endpoint = _place(self.url, url)
+        self.endpoint = _resolve_endpoint(self.url, url)
 
     @property
     def identity(self) -> str:
-        """Names the engine together with its address and key, without revealing the key."""
+        """The engine's name with a digest of its address and key."""
         digest = sha256(f"{self.endpoint}\n{self.key}".encode()).hexdigest()[:12]
         return f"{self.name}:{digest}"
 
     def unavailable(self) -> str:
-        """Why it cannot be asked at all; empty if it can."""
+        """Why it cannot be queried at all; "" if it can."""
         if self.key_variables and self.needs_key and not self.key:
             return f"no key; set {self.key_variables[0]}"
         return "" if self.endpoint else "no address"
 
     def parameters(self, query: SearchQuery) -> Mapping[str, object]:
-        """Say a query in the engine's parameters; what is empty or None is left out."""
+        """The engine's parameters for a query; empty ones and None are not sent."""
         return {"q": with_site(query)}
 
     def headers(self, query: SearchQuery) -> dict[str, str]:
-        """Give the headers of a request, the key among them where there is one."""
+        """The headers of a request, with the key if there is one."""
         del query
         name, _, scheme = self.key_header.partition(": ")
         return {name: f"{scheme}{self.key}"} if name and self.key else {}
 
     def request(self, query: SearchQuery) -> SearchRequest:
-        """Say how to ask the engine for a query."""
-        parameters = self.parameters(query).items()
-        sent = {name: value for name, value in parameters if value not in ("", None)}
+        """The request for a query."""
+        items = self.parameters(query).items()
+        parameters = {name: value for name, value in items if value not in ("", None)}
         if self.key and self.key_parameter:
-            sent[self.key_parameter] = self.key
+            parameters[self.key_parameter] = self.key
         if self.sends != "json":
-            sent = {name: str(value) for name, value in sent.items()}
-        fields: dict[str, Any] = {self.sends: sent}
+            parameters = {name: str(value) for name, value in parameters.items()}
+        fields: dict[str, Any] = {self.sends: parameters}
         return SearchRequest(self.endpoint, headers=self.headers(query), **fields)
 
     def requests(self, query: SearchQuery) -> Iterator[SearchRequest]:
-        """Yield forms of asking; a later one is used where an earlier is not understood."""
+        """Yield alternative requests; the next one is sent if the engine rejects one."""
         yield self.request(query)
 
     @abstractmethod
     def parse(self, body: str, url: str) -> SearchPage:
-        """Read an answer that came with status 200 from `url`."""
+        """Parse an answer with status 200 from `url`."""
 
     async def search(self, query: SearchQuery, http: HttpClient, *, deadline: float) -> SearchPage:
-        """Ask the engine; `deadline` in seconds. Failures become outcomes, none are raised."""
+        """Query the engine; `deadline` in seconds. Failures become outcomes, nothing is raised."""
         page = SearchPage(Outcome.ERROR, detail="nothing to ask")
         for request in self.requests(query):
             headers = {**_API_HEADERS, **request.headers} if self.is_api else request.headers
-            ask = partial(http.get, params=request.params)
+            send = partial(http.get, params=request.params)
             if request.json is not None or request.form is not None:
-                ask = partial(http.post, json=request.json, form=request.form)
+                send = partial(http.post, json=request.json, form=request.form)
             try:
-                response = await ask(
+                response = await send(
                     request.url, headers=headers, deadline=deadline, max_bytes=_MAX_BYTES
                 )
             except BrowserError as error:
-                page = _failed(error)
+                page = _page_from_error(error)
                 break
             page = self.read(decode(response.body), response.status, response.url, response.headers)
             if page.outcome not in _TRY_ANOTHER_FORM:
                 break
-        if self.key:  # errors repeat addresses, some engines repeat keys: none in the trail
+        if self.key:  # security: errors repeat addresses, some engines repeat keys
             page = replace(page, detail=page.detail.replace(self.key, "[key]"))
-        return _narrowed(page, query)
+        return _apply_filters(page, query)
 
     def read(
         self,
@@ -177,12 +177,12 @@ class SearchProvider(SearchSource):
         url: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> SearchPage:
-        """Judge an answer: refused, limited, empty, of unknown layout, or results."""
+        """Interpret an answer: refused, limited, empty, of unknown layout, or results."""
         refusal = self.refusal(body, status, url or self.endpoint, headers or {})
         if refusal is not None:
             return refusal
         page = self.parse(body, url or self.endpoint)
-        results = tidy(page.results, self.name)
+        results = clean_results(page.results, self.name)
         if page.outcome is Outcome.OK and not results:
             return SearchPage(Outcome.ERROR, detail="no result could be read; changed layout?")
         return replace(page, results=results)
@@ -190,16 +190,18 @@ class SearchProvider(SearchSource):
     def refusal(
         self, body: str, status: int, url: str, headers: Mapping[str, str]
     ) -> SearchPage | None:
-        """Recognise an answer that is no answer; None where it may be parsed."""
+        """Recognise an error, limit or wall; None if the answer can be parsed."""
         del url
-        return judge_refusal(status, body, retry_after(headers), keyed=bool(self.key_variables))
+        return refusal_from_response(
+            status, body, retry_after(headers), keyed=bool(self.key_variables)
+        )
 
 
 class RenderedProvider(SearchSource):
-    """An engine's page as the browser draws it, read by the parser of its HTML.
+    """An engine whose result page is rendered in the browser, read by the parser of its HTML.
 
-    `render(url, deadline)` opens an address in a tab of its own and gives the final address and
-    the drawn HTML; it raises a `BrowserError` where it cannot.
+    `render(url, deadline)` opens an address in a tab of its own and returns the final address and
+    the rendered HTML; it raises a `BrowserError` on failure.
     """
 
     interval = _BROWSER_INTERVAL
@@ -212,15 +214,15 @@ class RenderedProvider(SearchSource):
 
     @property
     def identity(self) -> str:
-        """The engine's, told apart from the one asked over HTTP: they are blocked separately."""
+        """Another one than the engine's over HTTP: they are blocked separately."""
         return f"browser/{self._provider.identity}"
 
     def unavailable(self) -> str:
-        """Say that a browser is needed."""
+        """Says if there is no browser."""
         return "" if self._render is not None else "no browser"
 
     async def search(self, query: SearchQuery, http: HttpClient, *, deadline: float) -> SearchPage:
-        """Open the result page and read it; failures are outcomes."""
+        """Open the result page and parse it; failures become outcomes."""
         del http
         assert self._render is not None, "`unavailable` says when it cannot be asked"
         request = self._provider.request(query)
@@ -228,13 +230,13 @@ class RenderedProvider(SearchSource):
         try:
             url, html = await self._render(address, deadline)
         except BrowserError as error:
-            return _failed(error)
-        page = _narrowed(self._provider.read(html, url=url), query)
+            return _page_from_error(error)
+        page = _apply_filters(self._provider.read(html, url=url), query)
         return replace(page, results=tuple(replace(r, provider=self.name) for r in page.results))
 
 
-def _failed(error: BrowserError) -> SearchPage:
-    """Say as an outcome that an engine could not be reached."""
+def _page_from_error(error: BrowserError) -> SearchPage:
+    """Turn a failed request into an outcome."""
     if isinstance(error, DeadlineExceeded):
         return SearchPage(Outcome.TIMEOUT, detail=str(error))
     if isinstance(error, ConnectFailed):
@@ -244,28 +246,30 @@ def _failed(error: BrowserError) -> SearchPage:
     return SearchPage(Outcome.ERROR, detail=str(error))
 
 
-def _narrowed(page: SearchPage, query: SearchQuery) -> SearchPage:
-    """Hold to the query's limit and site: not all engines know the filter, some take it lightly."""
+def _apply_filters(page: SearchPage, query: SearchQuery) -> SearchPage:
+    """Apply the query's limit and site: some engines have no site filter or ignore it."""
     results, site = page.results, query.site
     if site and page.outcome is Outcome.OK:
-        results = tuple(r for r in results if is_sealed(r.url) or is_on_site(r.url, site))
+        results = tuple(
+            r for r in results if is_encrypted_wrapper(r.url) or is_on_site(r.url, site)
+        )
         if not results:
             return SearchPage(Outcome.EMPTY, detail=f"nothing on {site}")
     return replace(page, results=results[: query.limit])
 
 
-def _place(default: str, given: str | None) -> str:
-    """Put an endpoint elsewhere: a given address without a path gets the default's path."""
-    if not given:
+def _resolve_endpoint(default: str, address: str | None) -> str:
+    """Replace an endpoint by the user's address, which may lack the scheme and the path."""
+    if not address:
         return default
-    parts = urlsplit(given if "://" in given else f"http://{given}")
+    parts = urlsplit(address if "://" in address else f"http://{address}")
     if parts.path in ("", "/"):
         parts = parts._replace(path=urlsplit(default).path)
     return urlunsplit(parts)
 
 
 def decode(body: bytes | str) -> str:
-    """Decode a search page: UTF-8, as all engines send today, else as older ones did."""
+    """Decode a search page: UTF-8, as all engines send today, else Windows-1252 if declared."""
     if isinstance(body, str):
         return body
     try:
@@ -276,5 +280,5 @@ def decode(body: bytes | str) -> str:
 
 
 def with_site(query: SearchQuery) -> str:
-    """Write the site filter as the operator that nearly all engines know."""
+    """The query's text with its site filter as the `site:` operator, which most engines know."""
     return f"{query.text} site:{query.site}" if query.site else query.text

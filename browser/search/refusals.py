@@ -1,4 +1,4 @@
-"""What an HTTP answer that is no answer means: limits, quotas, keys, walls."""
+"""Interpreting refused requests to engines: rate limits, quotas, keys, walls."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from browser.types import Outcome, SearchPage
 
-# Words that APIs put into the error they send; looked for in error bodies only, never in results.
+# Words of API errors; they are looked for in error bodies only, never in results.
 _QUOTA = re.compile(
     r"not enough credits|insufficient (?:credits|balance)|quota|usage limit|plan.{0,20}limit"
     r"|billing|payment required",
@@ -24,8 +24,8 @@ _ERROR_WORDS = (
     (_UNAUTHORIZED, Outcome.UNAUTHORIZED),
 )
 
-# A page between the asker and the results. Element ids, class names and form targets rather than
-# words: a result may well speak of captchas.
+# A page in place of results. Recognised by element ids, class names and form targets rather than by
+# words: a result may well be about captchas.
 _WALLS = re.compile(
     r"""id=["']?(?:challenge-form|challenge-running|cf-challenge|captcha-form|cf-wrapper|px-captcha)\b
     |class=["'](?:[^"']*\s)?(?:anomaly-modal|cf-browser-verification|cf-turnstile|pow-captcha)
@@ -39,7 +39,7 @@ _CONSENT = re.compile(
     r"""<form[^>]+action=["']?https?://consent\.[^"'>]+|<title[^>]*>\s*Before you continue""",
     re.IGNORECASE,
 )
-# What such pages say; for texts of pages on which no result was found.
+# The words of such pages; only used for pages on which no result was found.
 WALL_WORDS = re.compile(
     r"unusual traffic from your|automated (?:queries|requests)"
     r"|(?:you are|you're|are you) (?:not )?a robot|verify (?:that )?you(?:'re| are) (?:a )?human"
@@ -48,22 +48,24 @@ WALL_WORDS = re.compile(
     re.IGNORECASE,
 )
 
-# Tavily's codes for a used-up plan stand outside the registry of HTTP status codes.
+# Payment required, and Tavily's unregistered codes for an exhausted plan.
 _QUOTA_STATUSES = (402, 432, 433)
-_LOOKED_AT = 20_000
+_SEARCHED_CHARS = 20_000
 
 
-def judge_refusal(status: int, body: str, wait: float | None, *, keyed: bool) -> SearchPage | None:
-    """Name what a status and an error body say; None for an answer to be parsed.
+def refusal_from_response(
+    status: int, body: str, wait: float | None, *, keyed: bool
+) -> SearchPage | None:
+    """Interpret a status and an error body; None for an answer that can be parsed.
 
-    `wait` are the seconds that the answer asks for. `keyed` says that the engine knows keys:
-    without, a 403 is a wall, not a wrong key.
+    `wait` are the seconds of the answer's `Retry-After`. `keyed` says that the engine takes keys:
+    for others a 403 is a wall, not a wrong key.
     """
     if 200 <= status < 300:
         return None
-    if wall := wall_of(body):
+    if wall := recognise_wall(body):
         return SearchPage(Outcome.BLOCKED, detail=wall, retry_after=wait)
-    outcome = _outcome_of(status, body[:_LOOKED_AT], wait, keyed=keyed)
+    outcome = _outcome_of(status, body[:_SEARCHED_CHARS], wait, keyed=keyed)
     return SearchPage(outcome, detail=f"HTTP {status}", retry_after=wait)
 
 
@@ -76,30 +78,30 @@ def _outcome_of(status: int, body: str, wait: float | None, *, keyed: bool) -> O
         return Outcome.RATE_LIMITED
     if status >= 500 or status in (404, 405, 410):
         return Outcome.ERROR
-    said = judge_error(body).outcome if body.lstrip().startswith("{") else Outcome.ERROR
-    if said is not Outcome.ERROR:
-        return said
+    if body.lstrip().startswith("{"):
+        outcome = refusal_from_error(body).outcome
+        if outcome is not Outcome.ERROR:
+            return outcome
     if status in (401, 403):
         return Outcome.UNAUTHORIZED if keyed else Outcome.BLOCKED
     return Outcome.BLOCKED if status == 451 else Outcome.ERROR
 
 
-def judge_error(text: str) -> SearchPage:
-    """Judge an error, or a page, that an API sent with status 200, from what it says."""
-    if wall := wall_of(text):
+def refusal_from_error(text: str) -> SearchPage:
+    """Interpret the text of an error, or of an unexpected page with status 200."""
+    if wall := recognise_wall(text):
         return SearchPage(Outcome.BLOCKED, detail=wall)
     detail = " ".join(text.split())[:200]
     for pattern, outcome in _ERROR_WORDS:
         if pattern.search(text):
             seconds = re.search(r"(\d{1,6}) seconds", text)
-            return SearchPage(
-                outcome, detail=detail, retry_after=float(seconds[1]) if seconds else None
-            )
+            wait = float(seconds[1]) if seconds else None
+            return SearchPage(outcome, detail=detail, retry_after=wait)
     return SearchPage(Outcome.ERROR, detail=f"unexpected answer: {detail}")
 
 
-def wall_of(body: str) -> str:
-    """Say what stands between us and the results: a check for robots, consent, or nothing ('')."""
+def recognise_wall(body: str) -> str:
+    """Name the wall that a page is: a check for robots, a consent page, or "" for none."""
     if _WALLS.search(body):
         return "a check for robots"
-    return "a consent page" if _CONSENT.search(body[:_LOOKED_AT]) else ""
+    return "a consent page" if _CONSENT.search(body[:_SEARCHED_CHARS]) else ""

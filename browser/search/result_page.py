@@ -1,4 +1,4 @@
-"""Engines that answer in HTML: the page parsed, its layout, what was paid for, walls, emptiness."""
+"""Parsing result pages in HTML: layouts, results without a known layout, ads, walls, no results."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from bs4.element import NavigableString
 from browser.net.http import PAGE_HEADERS
 from browser.net.url import host
 from browser.search.provider import SearchProvider
-from browser.search.refusals import WALL_WORDS, wall_of
-from browser.search.results import is_sealed, target
+from browser.search.refusals import WALL_WORDS, recognise_wall
+from browser.search.results import is_encrypted_wrapper, unwrap_target
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
     from browser.types import SearchQuery
 
-_INVISIBLE = frozenset(("script", "style", "noscript", "template"))
+_HIDDEN_TAGS = frozenset(("script", "style", "noscript", "template"))
 _BLOCKS = frozenset(
     "address article br cite dd div dl dt h1 h2 h3 h4 h5 h6 li ol p section td tr ul".split()
 )
-_HOLDERS = sorted(_BLOCKS - {"br"})
-# Fewer heading links than this may be a footer, a notice or a help page.
-_FEWEST = 3
-# More headings than this are no page of ten to thirty results.
-_MOST = 300
+_CONTAINER_BLOCKS = sorted(_BLOCKS - {"br"})
+# Fewer headings with links may be a footer, a notice or a help page.
+_MIN_HEADINGS = 3
+# A page of ten to thirty results has fewer.
+_MAX_HEADINGS = 300
 
-# What engines write, alone or beside the host, by what was paid for.
-_LABEL = re.compile(
+# How engines label advertisements, alone or followed by the host.
+_AD_LABEL = re.compile(
     r"""(?:ads?|advertisements?|sponsored|promoted|anzeigen?|gesponserte?|werbung|annonces?
     |sponsorisé|publicité|anuncios?|patrocinado|annuncio|sponsorizzato|advertentie|gesponsord
     |sponsrad|annons|reklama|sponsorowane|реклама|広告|スポンサー|广告|廣告|광고)
@@ -42,22 +42,22 @@ _LABEL = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _SEPARATORS = " \u00a0\t\n·•|:-–—"
-# A label is short; what is longer speaks of advertisements.
+# A longer text is one about advertisements, not a label.
 _LONGEST_LABEL = 60
 
 
 def _visible(body: str) -> BeautifulSoup:
-    """Parse a page and take out what a reader does not see."""
+    """Parse a page and remove what a reader does not see."""
     page = BeautifulSoup(body, "lxml")
-    # One walk over plain objects: four times as fast as asking for names and for `hidden`.
+    # One walk is four times as fast as searching for the names and for `hidden`.
     for tag in [t for t in page.descendants if isinstance(t, Tag)]:
-        if tag.name in _INVISIBLE or "hidden" in tag.attrs:
+        if tag.name in _HIDDEN_TAGS or "hidden" in tag.attrs:
             tag.extract()
     return page
 
 
 def _text(element: Tag) -> str:
-    """Give the text of an element on one line, with a space where a block begins or ends."""
+    """The text of an element on one line, with a space where a block begins or ends."""
     return " ".join("".join(_pieces(element)).split())
 
 
@@ -68,19 +68,19 @@ def _pieces(element: Tag) -> Iterator[str]:
             yield edge
             yield from _pieces(child)
             yield edge
-        elif type(child) is NavigableString:  # no comment
+        elif type(child) is NavigableString:  # not a subclass, such as a comment
             yield child
 
 
 def _first_text(item: Tag, css: str) -> str:
-    """Give the first text that is not empty among the elements that a CSS selector finds."""
+    """The first text that is not empty among the elements that match a CSS selector."""
     return next(filter(None, map(_text, item.select(css))), "")
 
 
-def _leaves(element: Tag) -> Iterator[Tag]:
-    """Yield the blocks within an element that hold no further block but line breaks, in order."""
+def _leaf_blocks(element: Tag) -> Iterator[Tag]:
+    """Yield the blocks within an element that contain no other block except line breaks."""
     for node in (element, *element.find_all(True)):
-        if node.name in _BLOCKS and node.find(_HOLDERS) is None:
+        if node.name in _BLOCKS and node.find(_CONTAINER_BLOCKS) is None:
             yield node
 
 
@@ -90,11 +90,11 @@ def _ids(elements: Iterable[Tag]) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """CSS of a result, then selectors within it.
+    """CSS selectors of a result (`item`) and of its parts within it.
 
-    `link` finds the element whose `href` leads to the target; `title` the element that holds the
-    title (the link itself where empty); `snippet` its text (the longest where empty). `beside`
-    is how many elements behind the result hold its snippet, where that stands outside of it.
+    `link` selects the element whose `href` leads to the target; `title` the title (empty: the link
+    itself); `snippet` the text (empty: the longest). `beside` is how many of the following siblings
+    may hold the snippet.
     """
 
     item: str
@@ -104,105 +104,113 @@ class Layout:
     beside: int = 0
 
     def read(self, page: Tag, url: str) -> Iterator[SearchResult]:
-        """Yield what stands on the page, real targets only."""
+        """Yield the page's results, without advertisements."""
         for item in page.select(self.item):
             link = item.select_one(self.link)
             if link is None:
                 continue
-            named = item.select_one(self.title) if self.title else None
-            address = target(urljoin(url, str(link.get("href", ""))))
+            title_element = item.select_one(self.title) if self.title else None
+            address = unwrap_target(urljoin(url, str(link.get("href", ""))))
             title = _first_text(item, self.title) if self.title else _text(link)
-            # Where nothing is called so, the title is the longest text in the link.
-            title = title or max(map(_text, _leaves(link)), key=len, default="")
-            if not address or not title or _is_labelled(item, named or link):
+            # Without a match the title is the longest text in the link.
+            title = title or max(map(_text, _leaf_blocks(link)), key=len, default="")
+            if not address or not title or _is_ad(item, title_element or link):
                 continue
             around = [item, *item.find_next_siblings(True, limit=self.beside)]
             texts = (_first_text(part, self.snippet) for part in around if self.snippet)
-            snippet = next(filter(None, texts), "") or _longest_beside(link, item, link)
+            # Without a match the snippet is the longest text of the result.
+            snippet = next(filter(None, texts), "") or _longest_text(link, item, link)
             yield SearchResult(address, title, snippet)
 
 
 @dataclass(frozen=True, slots=True)
 class Headings:
-    """Results by what every such page has: headings that link to other sites, and text by them.
+    """Results without a known layout: headings that link to other sites, and the text by them.
 
-    Class names change by the month, this does not. `heading` finds the headings, of which a page
-    has so many at the `fewest`.
+    Class names change every month, this does not. `heading` selects the headings; a page with fewer
+    than `fewest` of them has no results.
     """
 
     heading: str = "h2, h3, [role=heading]"
-    fewest: int = _FEWEST
+    fewest: int = _MIN_HEADINGS
 
     def read(self, page: Tag, url: str) -> Iterator[SearchResult]:
-        """Yield the headings that lead off the engine's own site, with the text of their blocks."""
+        """Yield the headings that link to other sites, with the text of their blocks."""
         found: list[tuple[Tag, Tag, str]] = []
-        for heading in page.select(self.heading)[:_MOST]:
-            link = _link_of(heading)
-            address = target(urljoin(url, str(link.get("href", "")))) if link is not None else ""
-            if link is not None and address and _text(heading) and not _is_own(address, url):
+        for heading in page.select(self.heading)[:_MAX_HEADINGS]:
+            link = _link_around(heading)
+            address = (
+                unwrap_target(urljoin(url, str(link.get("href", "")))) if link is not None else ""
+            )
+            if link is not None and address and _text(heading) and not _is_own_page(address, url):
                 found.append((heading, link, address))
         if len({address for *_, address in found}) < self.fewest:
             return
-        within = Counter(
-            (id(above), heading.name) for heading, *_ in found for above in heading.parents
+        # How many results' headings each element contains, by the heading's tag.
+        contained = Counter(
+            (id(parent), heading.name) for heading, *_ in found for parent in heading.parents
         )
         for heading, link, address in found:
-            block = _block_of(heading, within)
-            if not _is_labelled(block, heading):
-                snippet = _longest_beside(heading, block, link)
+            block = _result_block(heading, contained)
+            if not _is_ad(block, heading):
+                snippet = _longest_text(heading, block, link)
                 yield SearchResult(address, _text(heading), snippet)
 
 
-def _link_of(heading: Tag) -> Tag | None:
-    around = (above for above in (heading, *heading.parents) if above.name == "a")
-    return next((a for a in around if a.get("href")), None) or heading.select_one("a[href]")
+def _link_around(heading: Tag) -> Tag | None:
+    """The link that a heading is in, or the first one inside it."""
+    for element in (heading, *heading.parents):
+        if element.name == "a" and element.get("href"):
+            return element
+    return heading.select_one("a[href]")
 
 
-def _is_own(address: str, url: str) -> bool:
-    """Whether an address is the engine's own, and none that only the engine can undo."""
+def _is_own_page(address: str, url: str) -> bool:
+    """Whether an address is a page of the engine itself, and no wrapper of a result."""
     same = host(address).removeprefix("www.") == host(url).removeprefix("www.")
-    return same and not is_sealed(address)
+    return same and not is_encrypted_wrapper(address)
 
 
-def _block_of(heading: Tag, within: Counter[tuple[int, str]]) -> Tag:
-    """Climb to the largest element that holds no other result's heading."""
+def _result_block(heading: Tag, contained: Counter[tuple[int, str]]) -> Tag:
+    """The largest element around a heading that contains no other result's heading."""
     block = heading
     for parent in heading.parents:
-        if within[id(parent), heading.name] > 1 or isinstance(parent, BeautifulSoup):
+        if contained[id(parent), heading.name] > 1 or isinstance(parent, BeautifulSoup):
             break
         block = parent
     return block
 
 
-def _longest_beside(heading: Tag, block: Tag, link: Tag) -> str:
-    """Give the longest text of a block that is no heading and no link."""
+def _longest_text(heading: Tag, block: Tag, link: Tag) -> str:
+    """The longest text of a block that is no heading and no link."""
     others = block.find_all(["a", "cite", "h1", "h2", "h3", "button"])
-    taken = _ids((heading, link, *others))
-    texts = (_text(leaf) for leaf in _leaves(block) if id(leaf) not in taken)
+    excluded = _ids((heading, link, *others))
+    texts = (_text(leaf) for leaf in _leaf_blocks(block) if id(leaf) not in excluded)
     return max(texts, key=len, default="")
 
 
-def _is_labelled(block: Tag, title: Tag) -> bool:
-    """Whether a block was paid for; its title may be a word like a label."""
+def _is_ad(block: Tag, title: Tag) -> bool:
+    """Whether a block has an advertisement's label; its title may be such a word by itself."""
     title_ids = {*_ids([title]), *map(id, title.parents)}
     nodes = (block, *block.find_all(True))
-    return any(id(node) not in title_ids and _is_label(node) for node in nodes)
+    return any(id(node) not in title_ids and _is_ad_label(node) for node in nodes)
 
 
-def _is_label(node: Tag) -> bool:
+def _is_ad_label(node: Tag) -> bool:
     text = node.get_text()
-    if len(text) > _LONGEST_LABEL or not _LABEL.fullmatch(text.strip(_SEPARATORS)):
+    if len(text) > _LONGEST_LABEL or not _AD_LABEL.fullmatch(text.strip(_SEPARATORS)):
         return False
-    # A bold word within a sentence has text right before or behind it.
-    beside = (node.previous_sibling, node.next_sibling)
-    return not any(isinstance(s, NavigableString) and s.strip(_SEPARATORS) for s in beside)
+    # A word in bold within a sentence is no label: it has text right before or after it.
+    siblings = (node.previous_sibling, node.next_sibling)
+    return not any(isinstance(s, NavigableString) and s.strip(_SEPARATORS) for s in siblings)
 
 
 class HtmlProvider(SearchProvider):
-    """An engine read from its result page: the first layout that yields results is taken.
+    """An engine whose result page is parsed: the first layout that yields results is taken.
 
-    `ads` are removed beforehand. `nothing` matches the sentence that says that nothing was found.
-    `shell` matches a page that only scripts would draw, where that is how robots are turned away.
+    `ads` is a selector of what is removed before. `nothing` matches the sentence that nothing was
+    found. `shell` matches a page without content for clients that run no scripts, if the engine
+    turns robots away like that.
     """
 
     is_api = False
@@ -212,7 +220,7 @@ class HtmlProvider(SearchProvider):
     shell: ClassVar[re.Pattern[str] | None] = None
 
     def headers(self, query: SearchQuery) -> dict[str, str]:
-        """Ask as a browser does, in the language of the query."""
+        """The headers of a browser, with the language of the query."""
         lang = query.lang
         language = f"{lang},en;q=0.5" if lang and lang != "en" else "en-US,en;q=0.9"
         return {**PAGE_HEADERS, "Accept-Language": language}
@@ -220,16 +228,16 @@ class HtmlProvider(SearchProvider):
     def refusal(
         self, body: str, status: int, url: str, headers: Mapping[str, str]
     ) -> SearchPage | None:
-        """Recognise, beside the usual refusals, where a browser is sent that looks like a robot."""
+        """Recognise also the pages that engines redirect suspected robots to."""
         if re.match(r"https?://consent\.", url):
             return SearchPage(Outcome.BLOCKED, detail="a consent page")
-        # Startpage leads robots there, DuckDuckGo answers them with 202.
+        # Startpage redirects robots there, DuckDuckGo answers them with 202.
         if "/sp/captcha" in url or status == 202:
             return SearchPage(Outcome.BLOCKED, detail=f"HTTP {status}, a check for robots")
         return super().refusal(body, status, url, headers)
 
     def parse(self, body: str, url: str) -> SearchPage:
-        """Read the first layout that yields results; tell nothing found from a changed page."""
+        """Parse by the first layout that yields results; tells "nothing found" from a wall."""
         page = _visible(body) if "<" in body else None
         if page is None or page.find(True) is None:
             return SearchPage(Outcome.ERROR, detail="the answer is no page")
@@ -242,10 +250,10 @@ class HtmlProvider(SearchProvider):
         text = _text(page)
         if self.nothing is not None and self.nothing.search(text):
             return SearchPage(Outcome.EMPTY)
-        wall = wall_of(body) or ("a check for robots" if WALL_WORDS.search(text) else "")
+        wall = recognise_wall(body) or ("a check for robots" if WALL_WORDS.search(text) else "")
         if wall:
             return SearchPage(Outcome.BLOCKED, detail=wall)
-        # The layout is none that was described: what every result page has is tried.
+        # No known layout fits: the engine may have changed its page.
         if results := tuple(Headings().read(page, base)):
             return SearchPage(Outcome.OK, results)
         if self.shell is not None and self.shell.search(body):

@@ -1,4 +1,4 @@
-"""Results as every engine should give them, and several engines' results as one list."""
+"""Cleaning the results of one engine, and merging the results of several."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
 
-# Marks that APIs leave in their texts; whatever else stands in angle brackets (`Vec<T>`) is text.
-_MARK = re.compile(
+# Markup that APIs leave in their texts; anything else in angle brackets (`Vec<T>`) is text.
+_MARKUP = re.compile(
     r"</?(?:a|b|br|div|em|i|mark|p|small|span|strong|sub|sup|u)(?:\s[^<>]{0,300})?/?>",
     re.IGNORECASE,
 )
 # `www.`, `m.`, `mobile.`, `amp.` in front, or `en.m.wikipedia.org` in the middle.
-_TWIN_HOST = re.compile(r"^(?:www|mobile|m|amp)\.|(?<=^[a-z]{2}\.)m\.")
+_MOBILE_HOST = re.compile(r"^(?:www|mobile|m|amp)\.|(?<=^[a-z]{2}\.)m\.")
 _MAX_UNWRAPS = 3  # a wrapper in a wrapper in a wrapper is already absurd
 
 # Redirectors of engines, by host and path, and the parameters that hold the target.
@@ -38,8 +38,8 @@ _WRAPPERS = (
     (re.compile(r"(?:[^/]+\.)?bing\.com/(?:ck/a|alink/link)"), ("u", "url")),
 )
 _YAHOO = re.compile(r"(?:[^/]+\.)?yahoo\.com/.*?RU=([^/]+)")
-# Google's newer wrapper is encrypted; whoever opens it is led on to the target.
-_SEALED = re.compile(r"^https?://(?:www\.)?google\.[a-z.]{2,6}/goto\?")
+# Google's newer wrapper is encrypted; opening it redirects to the target.
+_ENCRYPTED_WRAPPER = re.compile(r"^https?://(?:www\.)?google\.[a-z.]{2,6}/goto\?")
 # Where advertisements lead: `/y.js` of DuckDuckGo, `/aclick` of Bing, `/aclk` of Google, …
 _AD = re.compile(
     r"^(?:[\w.-]*\.)?(?:duckduckgo\.com/[ym]\.js|bing\.com/acli?c?k|google\.[a-z.]{2,6}/aclk"
@@ -47,31 +47,32 @@ _AD = re.compile(
 )
 
 
-def tidy(results: Iterable[SearchResult], provider: str) -> tuple[SearchResult, ...]:
-    """Unwrap, clean and number results; those without a web address or a title go."""
-    kept: dict[str, SearchResult] = {}
+def clean_results(results: Iterable[SearchResult], provider: str) -> tuple[SearchResult, ...]:
+    """Unwrap, clean and number results; drops copies and those without a web address or title."""
+    cleaned: dict[str, SearchResult] = {}
     for result in results:
-        url, title = target(result.url), readable(result.title)
+        url, title = unwrap_target(result.url), one_line(result.title)
         key = same_page_key(url)
-        if url and title and key not in kept:
-            snippet = readable(result.snippet)
+        if url and title and key not in cleaned:
+            snippet = one_line(result.snippet)
             published = as_iso(result.published) or leading_date(snippet)
-            kept[key] = SearchResult(url, title, snippet, provider, len(kept) + 1, published)
-    return tuple(kept.values())
+            rank = len(cleaned) + 1
+            cleaned[key] = SearchResult(url, title, snippet, provider, rank, published)
+    return tuple(cleaned.values())
 
 
-def readable(text: str) -> str:
-    """Text on one line, without characters that steer or hide."""
+def one_line(text: str) -> str:
+    """Put a text on one line, without control and invisible characters."""
     return " ".join(clean(text).split())
 
 
-def without_marks(text: str) -> str:
-    """Undo the tags and entities that APIs leave in their texts."""
-    return html.unescape(_MARK.sub("", text))
+def strip_markup(text: str) -> str:
+    """Remove the tags and decode the entities that APIs leave in their texts."""
+    return html.unescape(_MARKUP.sub("", text))
 
 
-def target(url: str) -> str:
-    """Undo redirect wrappers; '' where an advertisement or no web address comes out."""
+def unwrap_target(url: str) -> str:
+    """Undo redirect wrappers; "" for an advertisement, or if the target is no web address."""
     url = url.strip()
     for _ in range(_MAX_UNWRAPS):
         if url.startswith("//"):
@@ -86,21 +87,27 @@ def target(url: str) -> str:
         if not inner:
             break
         url = inner
-    # A page of results that names a local file is not believed.
+    # Security: a result page must not make us read a local file.
     return url if is_web_url(url) else ""
 
 
 def _unwrap(parts: SplitResult) -> str:
-    place = f"{parts.hostname or ''}{parts.path}"
-    if yahoo := _YAHOO.match(place):
+    """The address inside a wrapper; "" if the address is no known wrapper."""
+    address = f"{parts.hostname or ''}{parts.path}"
+    if yahoo := _YAHOO.match(address):
         return unquote(yahoo[1])
-    names = next((names for pattern, names in _WRAPPERS if pattern.fullmatch(place)), ())
-    values = parse_qs(parts.query) if names else {}
-    return next(filter(None, (_decoded(values.get(name, [""])[0]) for name in names)), "")
+    for pattern, names in _WRAPPERS:
+        if pattern.fullmatch(address):
+            values = parse_qs(parts.query)
+            for name in names:
+                if inner := _decode_parameter(values.get(name, [""])[0]):
+                    return inner
+            break
+    return ""
 
 
-def _decoded(value: str) -> str:
-    """Undo Bing's `a1` + base64 without padding; plain addresses come back as they are."""
+def _decode_parameter(value: str) -> str:
+    """Decode Bing's `a1` + base64 without padding; a plain address is returned unchanged."""
     if value.startswith("a1"):
         raw = value[2:] + "=" * (-len(value[2:]) % 4)
         try:
@@ -110,43 +117,44 @@ def _decoded(value: str) -> str:
     return value if value.startswith(("http://", "https://")) else ""
 
 
-def is_sealed(url: str) -> bool:
-    """Whether an address is a wrapper that only its engine can undo."""
-    return bool(_SEALED.match(url))
+def is_encrypted_wrapper(url: str) -> bool:
+    """Whether an address is a wrapper that only the engine itself can resolve."""
+    return bool(_ENCRYPTED_WRAPPER.match(url))
 
 
 def is_on_site(url: str, site: str) -> bool:
     """Whether an address lies on `site`: a host and its subdomains, or a folder (`a.org/docs`)."""
-    there = parse(url)
-    wanted = parse(f"http://{site.strip().rpartition('//')[2]}")
-    if there is None or wanted is None:
+    address = parse(url)
+    filter_url = parse(f"http://{site.strip().rpartition('//')[2]}")
+    if address is None or filter_url is None:
         return False
-    named = wanted.host.removeprefix("www.")
-    return f".{there.host}".endswith(f".{named}") and there.path.startswith(wanted.path.rstrip("/"))
+    domain = filter_url.host.removeprefix("www.")
+    if not f".{address.host}".endswith(f".{domain}"):
+        return False
+    return address.path.startswith(filter_url.path.rstrip("/"))
 
 
 def same_page_key(url: str) -> str:
-    """Give a key that is equal for spellings of one address.
+    """Return a key that is equal for variants of one address.
 
-    Scheme, `www.`, tracking and a last slash do not matter, nor whether it is the page for
-    telephones or its AMP copy.
+    Scheme, `www.`, tracking parameters, a trailing slash, and mobile or AMP versions are ignored.
     """
     parts = urlsplit(normalize(url))
-    host = _TWIN_HOST.sub("", parts.netloc)
+    host = _MOBILE_HOST.sub("", parts.netloc)
     path = parts.path.rstrip("/").removesuffix("/amp")
     query = f"?{parts.query}" if parts.query not in ("", "amp=1", "amp") else ""
     return f"{host}{path}{query}" if host else url
 
 
-# The longest age in days that each range still covers, narrowest first.
+# The longest age in days that each range covers, narrowest first.
 _RANGES = ((1, "day"), (7, "week"), (31, "month"), (366, "year"))
-_LEADING = re.compile(
+_LEADING_DATE = re.compile(
     r"([A-Z]\w{2,8}\.? \d{1,2}, \d{4}|\d{1,2} [A-Z]\w{2,8}\.? \d{4}|\d{4}-\d\d-\d\d)\s*[—–·-]"
 )
 
 
 def nearest_range(since: str | None, today: date | None = None) -> str:
-    """Give `day`, `week`, `month` or `year`; '' where even a year does not reach back enough."""
+    """Return `day`, `week`, `month` or `year`; "" without a date, or for one longer ago."""
     day = since_day(since)
     if day is None:
         return ""
@@ -155,13 +163,13 @@ def nearest_range(since: str | None, today: date | None = None) -> str:
 
 
 def days_since(since: str | None, joint: str) -> str:
-    """Give `since` and today as two ISO dates with `joint` between them; '' without a day."""
+    """Return `since` and today as two ISO dates with `joint` between them; "" without a date."""
     day = since_day(since)
     return f"{day.isoformat()}{joint}{datetime.now(UTC).date().isoformat()}" if day else ""
 
 
 def since_day(since: str | None) -> date | None:
-    """Read an ISO date or date and time; None where it is neither."""
+    """Parse an ISO date or date and time; None if it is neither."""
     try:
         return datetime.fromisoformat(since).date() if since else None
     except ValueError:
@@ -169,18 +177,18 @@ def since_day(since: str | None) -> date | None:
 
 
 def as_iso(text: str | None) -> str | None:
-    """Give a date as ISO 8601, from that or from `May 2, 2022`; None for `3 days ago`."""
+    """Return a date as ISO 8601, from that or from `May 2, 2022`; None for `3 days ago`."""
     if not text or since_day(text) is not None:
         return text or None
     return leading_date(f"{text} —")
 
 
 def leading_date(snippet: str) -> str | None:
-    """Read the date that engines put before a snippet (`May 2, 2022 — …`), as an ISO date."""
-    found = _LEADING.match(snippet)
-    if found is None:
+    """Parse the date that engines put before a snippet (`May 2, 2022 — …`) as an ISO date."""
+    match = _LEADING_DATE.match(snippet)
+    if match is None:
         return None
-    short = re.sub(r"([A-Z]\w\w)\w*\.?", r"\1", found[1])  # `Sept.` and `September` alike
+    short = re.sub(r"([A-Z]\w\w)\w*\.?", r"\1", match[1])  # `Sept.` and `September` become `Sep`
     for form in ("%b %d, %Y", "%d %b %Y", "%Y-%m-%d"):
         with suppress(ValueError):
             return datetime.strptime(short, form).date().isoformat()  # noqa: DTZ007 - a day has no zone
@@ -189,18 +197,18 @@ def leading_date(snippet: str) -> str | None:
 
 # Cormack, Clarke & Büttcher (2009): reciprocal rank fusion, k = 60.
 _K = 60
-# One site's pages beyond these come after the other sites' (engines themselves show two or three).
-_MOST_OF_A_SITE = 3
-# Mirrors have the same title and nearly the same words in the snippet: of ten, one or two may
-# differ (a date, another cut). Shorter snippets prove nothing.
-_TELLING_WORDS = 10
-_SAME_WORDS = 0.8
+# Further pages of a site are ranked after those of other sites (engines show two or three).
+_MOST_PER_SITE = 3
+# Mirrors have the same title and nearly the same snippet: of ten words one or two may differ (a
+# date, another cut). Shorter snippets prove nothing.
+_MIN_SNIPPET_WORDS = 10
+_SAME_SHARE = 0.8
 
 
 def merge(lists: Sequence[Sequence[SearchResult]], limit: int) -> tuple[SearchResult, ...]:
-    """Fuse ranked lists; of a page's copies the longest snippet is kept. Ranks start at 1.
+    """Merge ranked lists by reciprocal rank fusion; copies of a page become one result.
 
-    A single list keeps its order: its engine has weighed more than we can see.
+    Ranks start at 1. A single list keeps its order: its engine knows more than we do.
     """
     scores: dict[str, float] = {}
     best: dict[str, SearchResult] = {}
@@ -209,40 +217,45 @@ def merge(lists: Sequence[Sequence[SearchResult]], limit: int) -> tuple[SearchRe
         seen: set[str] = set()
         for rank, result in enumerate(results, 1):
             key = key_of(result)
-            best[key] = _fold(best[key], result) if key in best else result
+            best[key] = _merge_copies(best[key], result) if key in best else result
             if key not in seen:
                 scores[key] = scores.get(key, 0.0) + 1 / (_K + rank)
             seen.add(key)
     ordered = [best[key] for key in sorted(scores, key=lambda key: -scores[key])]
     if len(lists) > 1:
-        ordered = _spread(ordered)
+        ordered = _limit_per_site(ordered)
     return tuple(replace(result, rank=n) for n, result in enumerate(ordered[:limit], 1))
 
 
 class _PageKeys:
-    """Keys of pages; a mirror, told by its title and snippet, has the key of the page it copies."""
+    """Keys of pages; a mirror, recognised by title and snippet, has the key of its original."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
-        self._titled: dict[tuple[str, ...], list[tuple[frozenset[str], str]]] = {}
+        # By the words of the title: pairs of snippet words and key.
+        self._by_title: dict[tuple[str, ...], list[tuple[frozenset[str], str]]] = {}
 
     def __call__(self, result: SearchResult) -> str:
         own = same_page_key(result.url)
         if own not in self._known:
-            said = frozenset(words(result.snippet))
-            twins = self._titled.setdefault(tuple(words(result.title)), [])
-            self._known[own] = next((key for other, key in twins if _alike(said, other)), own)
-            twins.append((said, self._known[own]))
+            snippet = frozenset(words(result.snippet))
+            same_title = self._by_title.setdefault(tuple(words(result.title)), [])
+            self._known[own] = own
+            for other, key in same_title:
+                if _is_same_snippet(snippet, other):
+                    self._known[own] = key
+                    break
+            same_title.append((snippet, self._known[own]))
         return self._known[own]
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two snippets say the same, but for where they are cut and a date before them."""
-    telling = min(len(one), len(other)) >= _TELLING_WORDS
-    return telling and len(one & other) >= _SAME_WORDS * len(one | other)
+def _is_same_snippet(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two snippets, as sets of words, are of one text."""
+    long_enough = min(len(one), len(other)) >= _MIN_SNIPPET_WORDS
+    return long_enough and len(one & other) >= _SAME_SHARE * len(one | other)
 
 
-def _fold(first: SearchResult, other: SearchResult) -> SearchResult:
+def _merge_copies(first: SearchResult, other: SearchResult) -> SearchResult:
     names = first.provider.split("+")
     provider = first.provider if other.provider in names else f"{first.provider}+{other.provider}"
     snippet = max(first.snippet, other.snippet, key=len)
@@ -250,13 +263,13 @@ def _fold(first: SearchResult, other: SearchResult) -> SearchResult:
     return replace(first, snippet=snippet, provider=provider, published=published)
 
 
-def _spread(results: Iterable[SearchResult]) -> list[SearchResult]:
-    """Put one site's pages beyond the first few behind the other sites'."""
+def _limit_per_site(results: Iterable[SearchResult]) -> list[SearchResult]:
+    """Move a site's pages beyond the first few behind those of other sites."""
     sites: Counter[str] = Counter()
     first: list[SearchResult] = []
     later: list[SearchResult] = []
     for result in results:
         site = registrable_domain(host(result.url))
         sites[site] += 1
-        (first if sites[site] <= _MOST_OF_A_SITE else later).append(result)
+        (first if sites[site] <= _MOST_PER_SITE else later).append(result)
     return first + later

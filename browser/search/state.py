@@ -1,4 +1,4 @@
-"""What later searches know: good answers kept for their lifetime, and who is left alone until when.
+"""What searches remember: a cache of good answers, and which engines rest until when.
 
 Both are small SQLite files that several processes share and that can be lost without harm. How
 long a provider rests after
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from browser.types import SearchQuery
 
-# Seconds to wait while another process writes: its writes take milliseconds.
+# Seconds to wait for another process that writes, which takes milliseconds.
 _PATIENCE = 10.0
 # 20,000 answers of ten results each are about 100 MB; the oldest go first.
 _MOST_ANSWERS = 20_000
@@ -56,9 +56,9 @@ _RESTS = """CREATE TABLE IF NOT EXISTS rest (
 
 
 def _open(path: Path | None, schema: str) -> sqlite3.Connection:
-    """Open (or make) a store; a damaged file is made anew.
+    """Open or create a database; a damaged file is replaced.
 
-    Without a path, or where folder or file cannot be written, it lasts as long as the run.
+    It is kept in memory without a path, or if the folder or file cannot be written.
     """
     if path is not None:
         try:
@@ -78,7 +78,7 @@ def _open(path: Path | None, schema: str) -> sqlite3.Connection:
 def _connect(path: Path | str, schema: str) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
     try:
-        # What the machine's failure may cost is a cached answer or a rest: no waiting for the disk.
+        # A crash of the machine may only lose a cached answer or a rest: no need to sync the disk.
         db.executescript(f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; {schema}")
     except sqlite3.Error:
         db.close()
@@ -94,7 +94,7 @@ class SearchCache:
         self._db = _open(path, _ANSWERS)
 
     def get(self, identity: str, query: SearchQuery) -> SearchPage | None:
-        """Give a kept answer that is still within its lifetime."""
+        """Return a stored answer that is within its lifetime, or None."""
         row = self._db.execute(
             "SELECT results FROM answer WHERE key = ? AND until > ?",
             (_key(identity, query), self._clock()),
@@ -105,7 +105,7 @@ class SearchCache:
         return SearchPage(Outcome.OK, results, detail="cached")
 
     def put(self, identity: str, query: SearchQuery, page: SearchPage, lifetime: float) -> None:
-        """Keep an answer for `lifetime` seconds, if it is one with results."""
+        """Store an answer for `lifetime` seconds, if it has results."""
         if page.outcome is not Outcome.OK or not page.results or lifetime <= 0:
             return
         now = self._clock()
@@ -141,31 +141,31 @@ class Rest:
 
     @property
     def soft(self) -> bool:
-        """Whether it may be asked all the same when nobody else answers."""
+        """Whether the engine may be queried all the same if no other one answers."""
         return self.outcome in _SOFT
 
 
 class Rests:
-    """The rests of all engines; without a path they last as long as this object."""
+    """The rests of all engines, in a SQLite file; without a path only in memory."""
 
     def __init__(self, path: Path | None = None, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._db = _open(path, _RESTS)
 
-    def of(self, identity: str) -> Rest | None:
-        """Give the rest that an engine is in now, if any."""
+    def current(self, identity: str) -> Rest | None:
+        """Return the rest that an engine is in now, or None."""
         rest = self._last(identity)
         return rest if rest is not None and rest.until > self._clock() else None
 
-    def note(self, identity: str, page: SearchPage) -> None:
-        """Learn from an answer: an honest one ends all rests, a failure begins or lengthens one."""
+    def record(self, identity: str, page: SearchPage) -> None:
+        """Record an outcome: a real answer ends the rest, a failure starts or lengthens one."""
         seconds = _FIRST_REST.get(page.outcome)
         if seconds is None:
             self._db.execute("DELETE FROM rest WHERE provider = ?", (identity,))
             return
         now, last, times = self._clock(), self._last(identity), 1
         if last is not None and last.outcome is page.outcome:
-            # Two that were asked at once and failed are one failure.
+            # Two concurrent requests that fail count as one failure.
             times = last.times + (last.until <= now)
         if page.retry_after is not None:
             seconds = max(page.retry_after, 1.0)
@@ -176,7 +176,7 @@ class Rests:
             (identity, now + min(seconds, _DAY), page.outcome.value, times),
         )
 
-    def left(self, rest: Rest) -> float:
+    def remaining(self, rest: Rest) -> float:
         """Seconds until a rest is over."""
         return max(0.0, rest.until - self._clock())
 

@@ -1,4 +1,4 @@
-"""Chrome, Chromium or Edge on this machine: found, and started for a person to attach to.
+"""Finds Chrome, Chromium or Edge on this machine, and starts one to attach to.
 
 `research chrome` starts one with a profile of its own whose debugging port listens on loopback.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 OVERRIDES = ("RESEARCH_CHROME", "CHROME_PATH")
 """Environment variables that name the executable, first one first."""
 
-# Debian's `chromium` is a shell script around this; it starts quicker without.
+# Debian's `chromium` is a shell script around the first of these, which starts faster without it.
 _LINUX_FILES = ("/usr/lib/chromium/chromium", "/opt/google/chrome/chrome", "/snap/bin/chromium")
 _LINUX_NAMES = (
     "google-chrome",
@@ -52,15 +52,16 @@ _PLAYWRIGHT_BINARIES = (
 
 
 def find_chrome() -> Path:
-    """Find the executable: the environment's, an installed one, Playwright's.
+    """Find the executable: named by the environment, else an installed one, else Playwright's.
 
-    Raises BrowserMissing when there is none, or when the one named is not there.
+    Raises BrowserMissing if there is none, or if the named one does not exist.
     """
-    if named := next(filter(None, map(os.environ.get, OVERRIDES)), None):
-        path = Path(shutil.which(named) or named).expanduser()
-        if path.is_file():
-            return path
-        raise BrowserMissing(f"no browser at {named}")
+    for variable in OVERRIDES:
+        if named := os.environ.get(variable):
+            path = Path(shutil.which(named) or named).expanduser()
+            if path.is_file():
+                return path
+            raise BrowserMissing(f"no browser at {named}")
     for path in candidates():
         if path.is_file() and os.access(path, os.X_OK):
             return path
@@ -89,13 +90,13 @@ def candidates(platform: str = sys.platform) -> Iterator[Path]:
 
 
 def sandboxed() -> bool:
-    """Whether Chromium can have its sandbox: not as root, and not where the user turned it off."""
+    """Whether to use Chromium's sandbox: it does not work as root, and the user may turn it off."""
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     return not root and not os.environ.get("RESEARCH_NO_SANDBOX")
 
 
 START_SECONDS = 20.0
-POLL_SECONDS = 0.03  # between two looks for the port file: nothing tells when it comes
+POLL_SECONDS = 0.03  # between two looks for the port file
 STOP_SECONDS = 5.0
 _PORT_FILE = "DevToolsActivePort"
 _LOCKS = ("SingletonLock", "lockfile")  # Linux and macOS; Windows
@@ -104,7 +105,7 @@ _DETACHED = 0x00000008 | 0x00000200  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROU
 
 @dataclass(frozen=True, slots=True)
 class StartedChrome:
-    """A Chrome that runs on its own: process id, address to attach to, profile folder."""
+    """A Chrome that outlives this process: process id, address to attach to, profile folder."""
 
     pid: int
     cdp_url: str
@@ -123,7 +124,7 @@ async def start_chrome(
     LaunchFailed when the profile is in use or the port does not open.
     """
     binary = find_chrome()
-    folder = _prepared(Path(profile))
+    folder = _prepare_profile(Path(profile))
     process = _spawn(binary, folder, port, headless=headless)
     try:
         async with asyncio.timeout(START_SECONDS):
@@ -132,19 +133,19 @@ async def start_chrome(
         process.kill()
         process.wait()
         raise LaunchFailed(f"{binary} opened no debugging port in {START_SECONDS:g} s") from error
-    process.returncode = 0  # it lives on without us: nobody waits for it, and Python need not warn
+    process.returncode = 0  # it lives on: keeps Popen from warning that nobody waited for it
     return StartedChrome(process.pid, f"http://127.0.0.1:{chosen}", folder)
 
 
 async def stop_chrome(profile: str | os.PathLike[str]) -> bool:
-    """Close the Chrome that `start_chrome` started on a profile; False where none runs there."""
+    """Close the Chrome that `start_chrome` started on a profile; False if none runs there."""
     from websockets.asyncio.client import connect  # noqa: PLC0415 - only here
     from websockets.exceptions import WebSocketException  # noqa: PLC0415 - as above
 
     address = debugging_address(Path(profile))
     if address is None:
         return False
-    try:  # the address names this very browser
+    try:  # the address has an id of this very browser: no other one is closed by mistake
         async with asyncio.timeout(STOP_SECONDS), connect(address, proxy=None) as socket:
             await socket.send(json.dumps({"id": 1, "method": "Browser.close"}))
             await socket.recv()
@@ -154,13 +155,13 @@ async def stop_chrome(profile: str | os.PathLike[str]) -> bool:
 
 
 def debugging_address(profile: Path) -> str | None:
-    """The WebSocket at which the Chrome of a profile can be debugged; None where none listens."""
-    port, path = _listens_at(profile)
+    """The debugging WebSocket of a profile's Chrome; None if none listens."""
+    port, path = _read_port_file(profile)
     return f"ws://127.0.0.1:{port}{path}" if port else None
 
 
-def _listens_at(profile: Path) -> tuple[int, str]:
-    """Port and path, which Chrome writes into the profile once it listens; port 0 where not."""
+def _read_port_file(profile: Path) -> tuple[int, str]:
+    """Port and path, which Chrome writes into the profile once it listens; port 0 before that."""
     try:
         port, path = (profile / _PORT_FILE).read_text("utf-8").split()[:2]
         return int(port), path
@@ -168,10 +169,10 @@ def _listens_at(profile: Path) -> tuple[int, str]:
         return 0, ""
 
 
-def _prepared(profile: Path) -> Path:
-    """A profile's folder as Chrome may have it; raises LaunchFailed where another one has.
+def _prepare_profile(profile: Path) -> Path:
+    """Create a profile's folder, clear old locks; raises LaunchFailed if another Chrome uses it.
 
-    A second Chrome on one profile would only open a window in the first, and then end.
+    A second Chrome on one profile would only open a window in the first, and then exit.
     """
     folder = profile.expanduser().absolute()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -179,10 +180,10 @@ def _prepared(profile: Path) -> Path:
         lock = folder / name
         if lock.is_symlink():  # to `host-pid`; a crashed Chrome leaves it behind
             pid = str(lock.readlink()).rpartition("-")[2]
-            used = not pid.isdigit() or _runs(int(pid))
+            in_use = not pid.isdigit() or _process_exists(int(pid))
         else:
-            used = lock.exists() and not _removable(lock)
-        if used:
+            in_use = lock.exists() and not _remove_lock(lock)
+        if in_use:
             raise LaunchFailed(
                 f"the profile {folder} is in use by another Chrome",
                 hint="Close that Chrome, attach to it, or name another profile folder.",
@@ -191,7 +192,7 @@ def _prepared(profile: Path) -> Path:
     return folder
 
 
-def _runs(pid: int) -> bool:
+def _process_exists(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -201,8 +202,8 @@ def _runs(pid: int) -> bool:
     return True
 
 
-def _removable(lock: Path) -> bool:
-    """On Windows Chrome holds the file open for as long as it runs."""
+def _remove_lock(lock: Path) -> bool:
+    """Remove a lock file; fails on Windows while a Chrome runs, which holds it open."""
     try:
         lock.unlink()
     except PermissionError:
@@ -211,7 +212,7 @@ def _removable(lock: Path) -> bool:
 
 
 def _spawn(binary: Path, folder: Path, port: int, *, headless: bool) -> subprocess.Popen[bytes]:
-    """Start it so that it outlives us: in a session of its own, or detached on Windows."""
+    """Start Chrome so that it outlives us: in its own process session, or detached on Windows."""
     command = [
         str(binary),
         f"--user-data-dir={folder}",
@@ -240,16 +241,16 @@ def _log_of(folder: Path) -> Path:
 
 
 async def _port_of(folder: Path, process: subprocess.Popen[bytes], wanted: int) -> int:
-    """Wait for the port; a process that ends before says why in its log."""
+    """Wait for the debugging port; raises LaunchFailed with the log's last line if Chrome exits."""
     while process.poll() is None:
-        if port := _listens_at(folder)[0]:
+        if port := _read_port_file(folder)[0]:
             return port
         if wanted and await _listens(wanted):
             return wanted
         await asyncio.sleep(POLL_SECONDS)
     lines = _log_of(folder).read_text("utf-8", "replace").strip().splitlines()
-    why = lines[-1][:300] if lines else "it gave no reason"
-    raise LaunchFailed(f"Chrome ended at once: {why}")
+    reason = lines[-1][:300] if lines else "it gave no reason"
+    raise LaunchFailed(f"Chrome ended at once: {reason}")
 
 
 async def _listens(port: int) -> bool:

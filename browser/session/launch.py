@@ -1,8 +1,8 @@
-"""Starting a browser of our own: quick, quiet on the network, alone with its profile.
+"""Starting a browser of our own: fast, quiet on the network, with a profile of its own.
 
-All that it leaves lying about (profile, sockets, what is arriving) lies in one scratch folder,
-which is gone when the browser has ended. Where the process is killed first the folder stays behind,
-without its lock: the next start sweeps it away, and never one that is in use.
+All its files (profile, sockets, incoming downloads) are in one scratch folder, which is removed
+when the browser has ended. If our process is killed, the folder stays behind without its lock, and
+the next start removes it; a folder that is locked is in use.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ CLOSE_SECONDS = 2.0  # a browser that has not closed by then is killed
 STOP_SECONDS = 3.0
 VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
 ARRIVING = "arriving"
-"""Where in the scratch folder downloads are until they are kept."""
+"""The folder in the scratch folder for downloads until they are saved."""
 QUIET_FLAGS = (
-    # Chromium asks its makers for nothing: no updates, models, lists, statistics or sign-in.
+    # No requests to Google: no updates, models, lists, statistics or sign-in.
     "--disable-component-update",
     "--disable-domain-reliability",
     "--disable-client-side-phishing-detection",
     "--disable-sync",
     "--no-pings",
     "--safebrowsing-disable-auto-update",
-    "--disable-gpu",  # a machine without one spends its start looking for it
+    "--disable-gpu",  # a machine without one looks for it at every start
 )
 PLAYWRIGHT_FEATURES_OFF = (
-    # What Playwright 1.65 turns off itself (chromiumSwitches); our flag replaces its own.
+    # What Playwright 1.65 turns off (chromiumSwitches): our flag of the same name replaces its own.
     *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"),
     *("HttpsFirstBalancedModeAutoEnable", "LensOverlay", "MediaRouter", "PaintHolding"),
     *("ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints"),
@@ -70,14 +70,14 @@ PLAYWRIGHT_FEATURES_OFF = (
 
 
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
-_SOCKETS_PLACE = 40
-"""Characters of a place in which Chromium can still have its socket: Linux takes 107, of which our
-folder's name and `/org.chromium.Chromium.123456/SingletonSocket` are 68."""
+_LONGEST_TEMP_PATH = 40
+"""Characters of a temporary folder in which Chromium can still make its socket: Linux allows 107,
+and our folder's name with `/org.chromium.Chromium.123456/SingletonSocket` takes 68."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchOptions:
-    """How to start a browser, and a lost one again; its files go to the folder `scratch`."""
+    """How to start a browser, also after a crash; its files go to the folder `scratch`."""
 
     scratch: Path
     headless: bool = True
@@ -87,9 +87,10 @@ class LaunchOptions:
 
 @dataclass(slots=True)
 class Running:
-    """A running browser: its context, how to ask whether it lives, and how to end it for good.
+    """A running browser.
 
-    `users` are the person's own tabs, of an attached browser.
+    A launched one has a `control` session of the browser process and its `pid`; an attached one has
+    `users`, the person's own tabs.
     """
 
     context: BrowserContext
@@ -98,7 +99,7 @@ class Running:
     users: UsersTabs | None = None
 
     async def alive(self, seconds: float) -> bool:
-        """Ask the browser's own process, not a page, for a sign of life."""
+        """Whether the browser process (not a page) answers within `seconds`."""
         try:
             async with within(seconds, "ask the browser"):
                 if self.control:
@@ -110,7 +111,7 @@ class Running:
         return True
 
     def kill(self) -> None:
-        """End a browser of our own that does not answer."""
+        """Kill a browser of our own that does not answer."""
         if self.pid is not None:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(self.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
@@ -118,7 +119,7 @@ class Running:
 
 @asynccontextmanager
 async def launched(options: LaunchOptions) -> AsyncIterator[Running]:
-    """Start a browser, with our script in every document; leaving ends it, killing if it must.
+    """Start a browser with our script in every document; leaving the block ends it.
 
     Raises BrowserMissing or LaunchFailed.
     """
@@ -157,16 +158,16 @@ async def _start(playwright: Playwright, executable: Path, options: LaunchOption
         processes = (await control.send("SystemInfo.getProcessInfo"))["processInfo"]
     except PlaywrightError as error:
         if not options.headless and sys.platform == "linux" and not any(map(os.getenv, _DISPLAYS)):
-            said = "--headed needs a display, and there is none: leave it out, or use xvfb-run"
-            raise LaunchFailed(said) from error
+            message = "--headed needs a display, and there is none: leave it out, or use xvfb-run"
+            raise LaunchFailed(message) from error
         raise LaunchFailed(f"{executable} did not start: {_reason(error)}") from error
-    # A browser that is stopped does not answer any more: it can only be killed by its process.
+    # A frozen browser answers no command: it can only be killed by its process id.
     pid = next((int(p["id"]) for p in processes if p["type"] == "browser"), None)
     return Running(context, control, pid)
 
 
 def _reason(error: PlaywrightError) -> str:
-    """What the browser itself printed is the better reason, where it printed any."""
+    """The error that the browser printed; if it printed none, Playwright's message."""
     for text in error.message.splitlines():
         if "ERROR:" in text or "error while loading" in text or "Failed to" in text:
             return text.strip()[:300]
@@ -184,15 +185,18 @@ async def _end(running: Running) -> None:
 
 
 def launch_flags() -> list[str]:
-    """All flags; features to turn off are in one, as Chromium reads the last such flag alone."""
+    """All command line flags.
+
+    `--disable-features` are merged into one flag: Chromium reads only the last of them.
+    """
     prefix = "--disable-features="
     flags = [flag for flag in CHROMIUM_FLAGS if not flag.startswith(prefix)]
-    asked = [flag.removeprefix(prefix) for flag in CHROMIUM_FLAGS if flag.startswith(prefix)]
-    return [*flags, *QUIET_FLAGS, prefix + ",".join([*asked, *PLAYWRIGHT_FEATURES_OFF])]
+    features = [flag.removeprefix(prefix) for flag in CHROMIUM_FLAGS if flag.startswith(prefix)]
+    return [*flags, *QUIET_FLAGS, prefix + ",".join([*features, *PLAYWRIGHT_FEATURES_OFF])]
 
 
 def proxy_settings(url: str | None) -> ProxySettings | None:
-    """Split a proxy URL with its credentials; loopback goes through it like all else."""
+    """Split a proxy URL and its credentials into Playwright's form; loopback is not exempt."""
     if not url:
         return None
     parts = urlsplit(url)
@@ -210,17 +214,17 @@ def proxy_settings(url: str | None) -> ProxySettings | None:
 PREFIX = "urchin-browser-"
 LOCK = "in-use"
 YOUNG = 60.0
-"""Seconds for which a folder is left alone: it may be about to be locked."""
+"""Seconds; a folder younger than this may be about to be locked."""
 
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """Give a folder of one's own until the block ends."""
-    place = Path(tempfile.gettempdir())
-    if sys.platform == "linux" and len(str(place)) >= _SOCKETS_PLACE:
-        place = Path("/tmp")  # noqa: S108 - a folder of its own is made there
-    _sweep(place)
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=place))
+    """Make a locked scratch folder, which is removed when the block ends."""
+    parent = Path(tempfile.gettempdir())
+    if sys.platform == "linux" and len(str(parent)) >= _LONGEST_TEMP_PATH:
+        parent = Path("/tmp")  # noqa: S108 - a folder of its own is made there
+    _remove_abandoned(parent)
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
     lock = FileLock(folder / LOCK, thread_local=False)
     lock.acquire()
     try:
@@ -230,30 +234,29 @@ def scratch() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _sweep(place: Path) -> None:
-    """Remove what killed processes of this user have left."""
-    for folder in place.glob(f"{PREFIX}*"):
+def _remove_abandoned(parent: Path) -> None:
+    """Remove scratch folders of this user's processes that were killed."""
+    for folder in parent.glob(f"{PREFIX}*"):
         with suppress(OSError, Timeout):
-            found = folder.lstat()
-            mine = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
-            old = time.time() - found.st_mtime > YOUNG
+            status = folder.lstat()
+            mine = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+            old = time.time() - status.st_mtime > YOUNG
             if mine and old and folder.is_dir() and not folder.is_symlink():
                 with FileLock(folder / LOCK, blocking=False):
-                    pass  # nobody has it in use
+                    pass  # no process holds the lock
                 shutil.rmtree(folder)
 
 
 @contextmanager
 def _temporary_files_in(folder: Path) -> Iterator[None]:
-    """Let a process that is started in this block, and those it starts, put theirs in a folder.
+    """Set TMPDIR for processes started in this block; our own temporary files stay where they are.
 
-    On Linux alone: elsewhere the paths of sockets are long already. Our own temporary files are
-    not moved.
+    Only on Linux: elsewhere the folder would make the paths of sockets too long.
     """
     if sys.platform != "linux":
         yield
         return
-    tempfile.gettempdir()  # is asked once, and known from then on
+    tempfile.gettempdir()  # the result is cached, so that our own is not changed
     before = os.environ.get("TMPDIR")
     os.environ["TMPDIR"] = str(folder)
     try:

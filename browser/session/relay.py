@@ -1,9 +1,9 @@
-"""Between Playwright and a person's Chrome: Playwright sees our tabs and nothing else.
+"""A relay between Playwright and a person's Chrome: Playwright sees our tabs and nothing else.
 
-Attached to directly, Playwright takes hold of every tab: it waits for each of them (one with an
-open alert never answers), pauses new ones, and would handle their dialogs and downloads. The relay
-keeps their targets from it. Tabs that we create, and what those open, are attached one by one;
-the person's tabs are asked only when their content is wanted, each with a deadline.
+Playwright by itself would attach to every tab: it waits for each of them (one with an open alert
+never answers), pauses new ones, and handles their dialogs and downloads. The relay hides their
+targets from it. Tabs that we create, and those that they open, are attached one by one; the
+person's tabs are queried only when their content is needed, each with a deadline.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ T = TypeVar("T")
 
 
 class Relay:
-    """One connection to the browser, shared by Playwright and by our own questions."""
+    """One connection to the browser, shared by Playwright and by commands of our own."""
 
     def __init__(self, upstream: ClientConnection) -> None:
         self._upstream = upstream
         self._client: ServerConnection | None = None
         self._ids = count(_OUR_IDS)
-        self._waiting: dict[int, asyncio.Future[Message]] = {}
-        self._creating: set[int] = set()
-        self._sessions: set[str] = set()
-        self._questions: set[str] = set()
+        self._pending: dict[int, asyncio.Future[Message]] = {}  # commands of our own, by id
+        self._creating: set[int] = set()  # ids of Playwright's commands that create a tab
+        self._sessions: set[str] = set()  # DevTools sessions of our tabs
+        self._user_sessions: set[str] = set()  # DevTools sessions of the person's tabs
         self._token = secrets.token_urlsafe(16)
         self.endpoint = ""
         self.ours: set[str] = set()  # targets of our tabs
@@ -83,7 +83,7 @@ class Relay:
                 relay._from_playwright,
                 "127.0.0.1",
                 0,
-                process_request=relay._check,
+                process_request=relay._check_client,
                 max_size=None,
                 compression=None,
             ) as server,
@@ -101,9 +101,9 @@ class Relay:
     async def command(
         self, method: str, params: Message | None = None, session: str | None = None
     ) -> Message:
-        """Send a command of our own and give its result; raises BrowserGone, TimeoutError."""
+        """Send a command of our own and return its result; raises BrowserGone, TimeoutError."""
         number = next(self._ids)
-        future = self._waiting[number] = asyncio.get_running_loop().create_future()
+        future = self._pending[number] = asyncio.get_running_loop().create_future()
         message: Message = {"id": number, "method": method, "params": params or {}}
         if session:
             message["sessionId"] = session
@@ -114,20 +114,20 @@ class Relay:
         except ConnectionClosed as error:
             raise BrowserGone("the browser closed the connection") from error
         finally:
-            self._waiting.pop(number, None)
+            self._pending.pop(number, None)
         if "error" in answer:
             raise BrowserGone(f"{method}: {answer['error'].get('message')}")
         result: Message = answer.get("result", {})
         return result
 
     @asynccontextmanager
-    async def asking(self, target: str) -> AsyncIterator[Send]:
-        """Ask a tab of the person, who notices nothing; what is given sends a command to it."""
+    async def user_session(self, target: str) -> AsyncIterator[Send]:
+        """Attach to a tab of the person, unnoticed; yields a function that sends commands to it."""
         attached = await self.command(
             "Target.attachToTarget", {"targetId": target, "flatten": True}
         )
         session = attached["sessionId"]
-        self._questions.add(session)
+        self._user_sessions.add(session)
 
         async def send(method: str, params: Message) -> Message:
             return await self.command(method, params, session)
@@ -136,10 +136,10 @@ class Relay:
             yield send
         finally:
             await self.command("Target.detachFromTarget", {"sessionId": session})
-            self._questions.discard(session)
+            self._user_sessions.discard(session)
 
-    def _check(self, connection: ServerConnection, request: Request) -> Response | None:
-        """Turn away whoever does not know the address: a web page may try the port."""
+    def _check_client(self, connection: ServerConnection, request: Request) -> Response | None:
+        """Security: reject clients without the token, and web pages, which may try the port."""
         if request.path != f"/{self._token}" or "Origin" in request.headers:
             return connection.respond(HTTPStatus.FORBIDDEN, "not yours\n")
         return None
@@ -148,14 +148,14 @@ class Relay:
         self._client = client
         try:
             async for text in client:
-                await self._forward(json.loads(text), text)
+                await self._forward_command(json.loads(text), text)
         except ConnectionClosed:
-            return  # either side is gone; the reader below tells Playwright
+            return  # either side is gone; `_from_browser` closes Playwright's connection
 
-    async def _forward(self, message: Message, text: str | bytes) -> None:
+    async def _forward_command(self, message: Message, text: str | bytes) -> None:
         method = message.get("method") if "sessionId" not in message else None
         if method == "Target.setAutoAttach":
-            # For the browser as a whole: it would attach to every tab.
+            # Sent for the browser as a whole, it would attach Playwright to every tab.
             await self._to_playwright({"id": message["id"], "result": {}})
         elif method == "Target.createTarget":
             # In the background: the person's own tab stays in front.
@@ -168,30 +168,30 @@ class Relay:
     async def _from_browser(self) -> None:
         try:
             async for text in self._upstream:
-                await self._sort(json.loads(text), text)
+                await self._dispatch(json.loads(text), text)
         except ConnectionClosed:
             pass
         finally:
-            for future in self._waiting.values():
+            for future in self._pending.values():
                 if not future.done():
                     future.set_exception(BrowserGone("the browser is gone"))
             if self._client:
                 await self._client.close()
 
-    async def _sort(self, message: Message, text: str | bytes) -> None:
-        # Answers to our own questions; the answer to a new tab, told once we are attached to it;
-        # events of the person's tabs, for nobody; the rest is Playwright's.
+    async def _dispatch(self, message: Message, text: str | bytes) -> None:
+        """Pass a message of the browser to whom it is for."""
         number, session = message.get("id"), message.get("sessionId")
-        if number is not None and number in self._waiting:
-            if not (future := self._waiting[number]).done():
+        if number is not None and number in self._pending:
+            if not (future := self._pending[number]).done():
                 future.set_result(message)
         elif number is not None and number >= _OUR_IDS:
-            return  # the answer to a question that was given up
+            return  # the answer to a command that timed out
         elif number is not None and session is None and number in self._creating:
+            # Playwright gets this answer once we are attached to the new tab.
             self._creating.discard(number)
-            in_background(self._created(message))
-        elif session in self._questions:
-            return
+            in_background(self._finish_creating(message))
+        elif session in self._user_sessions:
+            return  # events of the person's tabs are for nobody
         elif session is None and "method" in message:
             await self._root_event(message, text)
         elif self._client:
@@ -202,8 +202,8 @@ class Relay:
         if method == "Target.targetCreated":
             info = params["targetInfo"]
             if info["type"] == "page" and info.get("openerId") in self.ours:
-                # A command waits for an answer, which this very reader has to bring.
-                in_background(self._take(info["targetId"]))
+                # In the background: attaching awaits an answer, which this reader has to read.
+                in_background(self._attach_tab(info["targetId"]))
         elif method == "Target.attachedToTarget":
             if params["targetInfo"]["targetId"] in self.ours:
                 self._sessions.add(params["sessionId"])
@@ -214,13 +214,13 @@ class Relay:
         elif not method.startswith("Target.") and self._client:
             await self._client.send(text)
 
-    async def _created(self, answer: Message) -> None:
+    async def _finish_creating(self, answer: Message) -> None:
         if target := answer.get("result", {}).get("targetId"):
-            await self._take(target)
+            await self._attach_tab(target)
         await self._to_playwright(answer)
 
-    async def _take(self, target: str) -> None:
-        """Attach to a tab as ours. It need not be in front to act as if it were."""
+    async def _attach_tab(self, target: str) -> None:
+        """Attach to a tab as ours, with emulated focus, so that it works in the background."""
         if target in self.ours:
             return
         self.ours.add(target)
@@ -234,7 +234,7 @@ class Relay:
 
 
 TAB_SECONDS = 1.0  # a tab under an open dialog does not answer
-# Scripts are kept: sites leave in them what their pages are made of.
+# With its scripts: many sites keep their data in them.
 _DOM = "document.documentElement ? document.documentElement.outerHTML : ''"
 
 
@@ -245,7 +245,7 @@ class UsersTabs:
         self._relay = relay
 
     async def all(self) -> list[Message]:
-        """List them as `{targetId, url, title, …}`, as the browser orders them."""
+        """List them as `{targetId, url, title, …}`, in the browser's order."""
         infos = (await self._relay.command("Target.getTargets"))["targetInfos"]
         return [
             info
@@ -256,9 +256,9 @@ class UsersTabs:
         ]
 
     async def visible(self) -> dict[str, Any] | None:
-        """Ask for the context of the tab in front, with its `target`.
+        """Return the context of the tab in front, with its `target`; None if no tab answers.
 
-        That is the one with the focus; while a terminal has it, the first that is visible.
+        That is the tab with the focus or, while another program has it, the first visible one.
         """
 
         async def context(target: str) -> dict[str, Any]:
@@ -266,39 +266,42 @@ class UsersTabs:
             return {**json.loads(answer), "target": target} if answer else {}
 
         targets = [tab["targetId"] for tab in await self.all()]
-        asked = [asyncio.create_task(context(target)) for target in targets]
-        shown: dict[str, dict[str, Any]] = {}
+        tasks = [asyncio.create_task(context(target)) for target in targets]
+        visible: dict[str, dict[str, Any]] = {}
         try:
-            for answer in asyncio.as_completed(asked):
-                raw = await answer
+            for completed in asyncio.as_completed(tasks):
+                raw = await completed
                 if raw.get("visible"):
-                    shown[raw["target"]] = raw
+                    visible[raw["target"]] = raw
                     if raw["focus"]:
                         return raw
         finally:
-            for task in asked:
+            for task in tasks:
                 task.cancel()
-        return next((shown[target] for target in targets if target in shown), None)
+        for target in targets:
+            if target in visible:
+                return visible[target]
+        return None
 
     async def html(self, target: str) -> str:
-        """Ask a tab for its DOM as it stands; '' where it does not answer in time."""
+        """Return a tab's DOM as it is now; "" if it does not answer in time."""
         answer = await self._evaluate(target, _DOM)
         return answer if isinstance(answer, str) else ""
 
-    async def text_behind(self, target: str) -> str:
-        """Give the text in closed shadow roots of a tab, which its own text does not hold."""
-        return await self._ask(target, injected.closed_text) or ""
+    async def closed_text(self, target: str) -> str:
+        """Return the text in closed shadow roots of a tab, which its visible text lacks."""
+        return await self._query(target, injected.closed_text) or ""
 
     async def _evaluate(self, target: str, expression: str) -> Any:
         params = {"expression": expression, "returnByValue": True}
-        answer = await self._ask(target, lambda send: send("Runtime.evaluate", params))
+        answer = await self._query(target, lambda send: send("Runtime.evaluate", params))
         return (answer or {}).get("result", {}).get("value")
 
-    async def _ask(self, target: str, question: Callable[[Send], Awaitable[T]]) -> T | None:
-        """Ask a tab something; None where it does not answer in time."""
+    async def _query(self, target: str, query: Callable[[Send], Awaitable[T]]) -> T | None:
+        """Run a query in a tab; None if it does not answer in time."""
         try:
-            async with self._relay.asking(target) as send, asyncio.timeout(TAB_SECONDS):
-                return await question(send)
+            async with self._relay.user_session(target) as send, asyncio.timeout(TAB_SECONDS):
+                return await query(send)
         except (TimeoutError, BrowserGone):
             return None
 
@@ -307,12 +310,12 @@ PROBE_SECONDS = 3.0
 
 
 async def _websocket_of(url: str) -> str:
-    """Resolve an address to attach to; raises AttachFailed where no browser can be debugged."""
+    """Resolve an address to a WebSocket address; raises AttachFailed if no browser answers."""
     if url.startswith(("ws://", "wss://")):
         return url
     if url in {"chrome", "msedge"}:
         folder = _profile_of(url)
-        # Chrome 144 and newer listen once the person allowed it.
+        # Chrome 144 and newer write it there once the person has allowed debugging.
         if address := debugging_address(folder):
             return address
         raise AttachFailed(f"no Chrome allows debugging in {folder}")
@@ -322,12 +325,12 @@ async def _websocket_of(url: str) -> str:
             answer = await http.get(url.rstrip("/") + "/json/version")
             return str(answer.raise_for_status().json()["webSocketDebuggerUrl"])
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, KeyError, TypeError) as error:
-        why = "what listens there is not a browser's debugging port"
+        reason = "what listens there is not a browser's debugging port"
         if isinstance(error, httpx2.ConnectError):
-            why = "nothing listens there"
+            reason = "nothing listens there"
         elif isinstance(error, httpx2.TimeoutException):
-            why = f"no answer within {PROBE_SECONDS:g} s"
-        raise AttachFailed(f"no Chrome answers at {url}: {why}") from error
+            reason = f"no answer within {PROBE_SECONDS:g} s"
+        raise AttachFailed(f"no Chrome answers at {url}: {reason}") from error
 
 
 def _profile_of(app: str) -> Path:

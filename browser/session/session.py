@@ -1,4 +1,4 @@
-"""The session: one browser, launched or attached to, and the tabs that are ours in it."""
+"""A session: one browser, launched or attached to, and our tabs in it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from playwright.async_api import async_playwright
 from browser.errors import AttachFailed, BrowserError, BrowserGone
 from browser.net.url import origin
 from browser.page import injected
-from browser.page.content import context_of, with_session
+from browser.page.content import page_context, restored_session_storage
 from browser.page.downloads import BYTES_LIMIT, Downloads
 from browser.page.driver import OPEN_SECONDS
 from browser.page.tab import Tab
-from browser.page.waiting import answer_of, in_background, within
+from browser.page.waiting import answer_or_none, in_background, within
 from browser.session.launch import ARRIVING, LaunchOptions, Running, launched, scratch
 from browser.session.relay import Relay, UsersTabs
 from browser.text.words import clean
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Page
 
-    from browser.page.content import Items
-    from browser.page.driver import Judge
+    from browser.page.content import StorageItems
+    from browser.page.driver import AddressCheck
     from browser.types import PageContext
 
-TABS_AT_MOST = 5  # with that many, further ones that pages open by themselves are closed
+MAX_TABS = 5  # further tabs that pages open by themselves are closed
 TITLE_SECONDS = 1.0
-ALIVE_SECONDS = 1.0  # the answer takes 1 ms; a browser that needs longer is stopped or gone
+ALIVE_SECONDS = 1.0  # an answer takes 1 ms; a browser that needs longer is stopped or gone
 NEW_TAB_SECONDS = 5.0
 CLOSE_SECONDS = 1.5
 CONNECT_SECONDS = 10.0
@@ -43,20 +43,20 @@ LEAVE_SECONDS = 2.0
 
 
 class Browser:
-    """A browser and our tabs in it. Made by `launch` or `attach`, both async context managers."""
+    """A browser and our tabs in it; made by `launch` or `attach`, both async context managers."""
 
     def __init__(
         self,
         begin: Callable[[], AbstractAsyncContextManager[Running]],
         downloads: Downloads,
-        judge: Judge | None = None,
+        check_allowed: AddressCheck | None = None,
     ) -> None:
-        self._begin = begin
+        self._start = begin
         self._downloads = downloads
-        self._judge = judge
+        self._check_allowed = check_allowed
         self._stack = AsyncExitStack()
         self._running: Running | None = None
-        self._renewing = asyncio.Lock()
+        self._restarting = asyncio.Lock()
         self._tabs: list[Tab] = []
         self._count = 0
 
@@ -71,11 +71,10 @@ class Browser:
         downloads_dir: str | os.PathLike[str] | None = None,
         downloads_quota: int = BYTES_LIMIT,
     ) -> AsyncIterator[Browser]:
-        """Start a browser of our own; `proxy` is a URL, with credentials where it needs them.
+        """Start a browser of our own; `proxy` is a URL, with credentials if it needs them.
 
-        Downloads go to `downloads_dir`, up to `downloads_quota` bytes in all.
-
-        Raises BrowserMissing or LaunchFailed.
+        Downloads go to `downloads_dir`, up to `downloads_quota` bytes in all. Raises BrowserMissing
+        or LaunchFailed.
         """
         with scratch() as folder:
             target = Path(downloads_dir) if downloads_dir else None
@@ -87,21 +86,23 @@ class Browser:
 
     @classmethod
     @asynccontextmanager
-    async def attach(cls, url: str, judge: Judge | None = None) -> AsyncIterator[Browser]:
+    async def attach(
+        cls, url: str, check_allowed: AddressCheck | None = None
+    ) -> AsyncIterator[Browser]:
         """Attach to a Chrome that is open: a CDP address, `chrome` or `msedge`.
 
-        `judge` refuses addresses that pages lead to. Raises AttachFailed. Leaving closes our own
-        tabs, and nothing else.
+        `check_allowed` raises Refused for addresses that a page must not lead to. Leaving the block
+        closes our own tabs and nothing else. Raises AttachFailed.
         """
         with scratch() as folder:
             downloads = Downloads(None, folder / ARRIVING)
-            browser = cls(lambda: _attached(url), downloads, judge)
+            browser = cls(lambda: _attached(url), downloads, check_allowed)
             async with browser._started():
                 yield browser
 
     @asynccontextmanager
     async def _started(self) -> AsyncIterator[None]:
-        self._running = await self._stack.enter_async_context(self._begin())
+        self._running = await self._stack.enter_async_context(self._start())
         try:
             yield
         finally:
@@ -110,27 +111,29 @@ class Browser:
             self._downloads.clear()
 
     @property
-    def _users(self) -> UsersTabs | None:
+    def _user_tabs(self) -> UsersTabs | None:
         """The person's own tabs, of an attached browser."""
         return self._running.users if self._running else None
 
-    async def open(self, url: str, *, deadline: float = OPEN_SECONDS, session: Items = ()) -> Tab:
+    async def open(
+        self, url: str, *, deadline: float = OPEN_SECONDS, session: StorageItems = ()
+    ) -> Tab:
         """Open an address in a new tab of ours; `deadline` in seconds.
 
-        Its site finds `session` in its session storage, as another tab of it had it. A browser that
-        was killed, froze or lost its connection is replaced first. Raises DeadlineExceeded,
-        ConnectFailed, PageCrashed, BrowserGone.
+        `session` is restored as the site's sessionStorage. A browser that was killed, froze or lost
+        its connection is restarted first. Raises DeadlineExceeded, ConnectFailed, PageCrashed,
+        BrowserGone.
         """
         running = self._running
         if not (running and await running.alive(ALIVE_SECONDS)):
-            await self._renew(running)
+            await self._restart(running)
         async with within(NEW_TAB_SECONDS, "open a tab"):
             page = await self._context().new_page()
-            if self._users:  # a context of ours has the script already
+            if self._user_tabs:  # attached: the context is not ours and lacks our script
                 await page.add_init_script(injected.SOURCE)
         tab = self._adopt(page)
         try:
-            async with with_session(page, origin(url), session):
+            async with restored_session_storage(page, origin(url), session):
                 await tab.goto(url, deadline)
         except BrowserError:
             await self.close(tab)
@@ -142,55 +145,58 @@ class Browser:
         return next((tab for tab in self._tabs if tab.id == tab_id), None)
 
     async def responds(self, tab: Tab) -> bool:
-        """Whether a tab of ours does: not one that crashed, hangs or went with its browser."""
+        """Whether a tab of ours answers: it did not crash, does not hang, and its browser lives."""
         running, events = self._running, tab.events
         if tab not in self._tabs or events.crashed or events.closed:
             return False
         if running is None or not await running.alive(ALIVE_SECONDS):
             return False
-        # A page in a script without end answers nothing.
-        return await answer_of(tab.page.evaluate("1"), ALIVE_SECONDS) == 1
+        # A page whose script never ends does not answer.
+        return await answer_or_none(tab.page.evaluate("1"), ALIVE_SECONDS) == 1
 
     async def close(self, tab: Tab) -> None:
-        """Close a tab of ours; one that does not answer is forgotten."""
+        """Close a tab of ours; one that does not answer is only forgotten."""
         if tab in self._tabs:
             self._tabs.remove(tab)
-        await answer_of(tab.page.close(), CLOSE_SECONDS)
+        await answer_or_none(tab.page.close(), CLOSE_SECONDS)
 
     async def tabs(self) -> list[TabInfo]:
         """List our tabs, then the user's."""
         self._forget_closed()
         ours = []
         for tab in self._tabs:
-            title = await answer_of(tab.page.title(), TITLE_SECONDS)
+            title = await answer_or_none(tab.page.title(), TITLE_SECONDS)
             title = tab.title if title is None else clean(title)
             ours.append(TabInfo(tab.id, tab.url, title, active=tab is self._tabs[-1]))
-        if self._users is None:
+        if self._user_tabs is None:
             return ours
-        front = (await self._users.visible() or {}).get("target")
-        return ours + [
-            TabInfo(f"u{n}", tab["url"], clean(tab["title"]), tab["targetId"] == front, ours=False)
-            for n, tab in enumerate(await self._users.all(), 1)
-        ]
+        visible = await self._user_tabs.visible() or {}
+        for number, user_tab in enumerate(await self._user_tabs.all(), 1):
+            active = user_tab["targetId"] == visible.get("target")
+            title = clean(user_tab["title"])
+            ours.append(TabInfo(f"u{number}", user_tab["url"], title, active, ours=False))
+        return ours
 
     async def visible_context(self) -> PageContext | None:
-        """Give the context of the tab that the person sees; None when none answers.
+        """Return the context of the tab that the person sees; None if no tab answers.
 
         In a browser of our own that is the tab opened last.
         """
-        if self._users is None:
+        if self._user_tabs is None:
             return await self._tabs[-1].context() if self._tabs else None
-        raw = await self._users.visible()
-        if raw and (behind := await self._users.text_behind(raw["target"])):
-            raw["visible_text"] += "\n" + behind
-        return context_of(raw) if raw else None
+        raw = await self._user_tabs.visible()
+        if raw is None:
+            return None
+        if closed_text := await self._user_tabs.closed_text(raw["target"]):
+            raw["visible_text"] += "\n" + closed_text
+        return page_context(raw)
 
     async def visible_html(self, url: str) -> str:
-        """Give the DOM of the tab that the person sees, if it still shows `url`; else ''."""
-        if self._users is None:
+        """Return the DOM of the tab that the person sees, if it still shows `url`; else ""."""
+        if self._user_tabs is None:
             return await self._tabs[-1].html() if self._tabs and self._tabs[-1].url == url else ""
-        raw = await self._users.visible()
-        return await self._users.html(raw["target"]) if raw and raw["url"] == url else ""
+        raw = await self._user_tabs.visible()
+        return await self._user_tabs.html(raw["target"]) if raw and raw["url"] == url else ""
 
     def _context(self) -> Any:
         if self._running is None:
@@ -199,40 +205,43 @@ class Browser:
 
     def _adopt(self, page: Page) -> Tab:
         self._count += 1
-        tab = Tab(page, f"t{self._count}", self._downloads, self._on_popup, self._judge)
+        tab = Tab(page, f"t{self._count}", self._downloads, self._on_popup, self._check_allowed)
         self._tabs.append(tab)
         return tab
 
     def _on_popup(self, page: Page) -> str | None:
-        """Take a tab that one of ours opened; None where there are too many, and it is closed."""
+        """Adopt a tab that one of ours opened and return its id; None if it is one too many.
+
+        That one is closed.
+        """
         self._forget_closed()
-        if len(self._tabs) < TABS_AT_MOST:
+        if len(self._tabs) < MAX_TABS:
             return self._adopt(page).id
-        in_background(answer_of(page.close(), NEW_TAB_SECONDS))
+        in_background(answer_or_none(page.close(), NEW_TAB_SECONDS))
         return None
 
     def _forget_closed(self) -> None:
         self._tabs = [tab for tab in self._tabs if not tab.events.closed]
 
-    async def _renew(self, lost: Running | None) -> None:
-        """Replace a browser that is gone or frozen; of several that notice, the first does it."""
-        async with self._renewing:
+    async def _restart(self, lost: Running | None) -> None:
+        """Replace a browser that is gone or frozen; only the first of several callers does it."""
+        async with self._restarting:
             if self._running is not lost:
                 return
             if lost:
                 lost.kill()
             self._tabs.clear()
             self._running = None
-            with suppress(BrowserError):  # it is gone: it need not let itself be closed
+            with suppress(BrowserError):  # closing a dead browser may fail
                 await self._stack.aclose()
-            self._running = await self._stack.enter_async_context(self._begin())
+            self._running = await self._stack.enter_async_context(self._start())
 
 
 @asynccontextmanager
 async def _attached(url: str) -> AsyncIterator[Running]:
     """Connect to `http://127.0.0.1:9222`, a `ws://` address, or `chrome` / `msedge`.
 
-    Raises AttachFailed, at once where nothing listens. Leaving drops the connection alone.
+    Raises AttachFailed, at once if nothing listens. Leaving the block only drops the connection.
     """
     async with Relay.connect(url) as relay, async_playwright() as playwright:
         try:

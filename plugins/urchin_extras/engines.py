@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, time
 from typing import TYPE_CHECKING
 
-from browser.search.json_engines import JsonProvider, dig, text_at
+from browser.search.json_engines import JsonProvider, text_at, value_at
 from browser.search.provider import Fields
 from browser.search.query import keywords
-from browser.search.results import nearest_range, since_day, without_marks
+from browser.search.results import nearest_range, since_day, strip_markup
 from browser.types import SearchResult
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ class HackerNewsSearch(JsonProvider):
         counts = f"{points} points, {comments} comments on Hacker News: {discussion}"
         return SearchResult(
             url=text_at(row, "url") or discussion,
-            title=without_marks(text_at(row, "title")),
-            snippet=without_marks(text_at(row, "story_text")) or counts,
+            title=strip_markup(text_at(row, "title")),
+            snippet=strip_markup(text_at(row, "story_text")) or counts,
             published=text_at(row, "created_at") or None,
         )
 
@@ -100,8 +100,8 @@ class StackExchangeSearch(JsonProvider):
         del url
         return SearchResult(
             url=text_at(row, "link"),
-            title=without_marks(text_at(row, "title")),
-            snippet=without_marks(text_at(row, "body|excerpt"))[:_SNIPPET],
+            title=strip_markup(text_at(row, "title")),
+            snippet=strip_markup(text_at(row, "body|excerpt"))[:_SNIPPET],
             published=_moment(row.get("creation_date")),
         )
 
@@ -128,12 +128,12 @@ class RedditSearch(JsonProvider):
         """Take the discussion, not what it links to."""
         del url
         where = text_at(row, "data.subreddit_name_prefixed")
-        title = without_marks(text_at(row, "data.title"))
+        title = strip_markup(text_at(row, "data.title"))
         return SearchResult(
             url=f"https://www.reddit.com{text_at(row, 'data.permalink')}",
             title=f"{title} ({where})" if where else title,
-            snippet=without_marks(text_at(row, "data.selftext"))[:_SNIPPET],
-            published=_moment(dig(row, "data.created_utc")),
+            snippet=strip_markup(text_at(row, "data.selftext"))[:_SNIPPET],
+            published=_moment(value_at(row, "data.created_utc")),
         )
 
 

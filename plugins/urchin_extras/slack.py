@@ -6,13 +6,13 @@ import html
 import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from agent.channels.channel import Channel, Inbound, Outbound, answered
+from agent.channels.channel import Channel, Inbound, Outbound, response_json
 from agent.errors import NotSent, UsageError
 from agent.notify.notice import Attachment
-from urchin_extras.socket_link import connected
+from urchin_extras.connections import connected, download
 
 if TYPE_CHECKING:
-    from agent.channels.channel import Take
+    from agent.channels.channel import MessageHandler
 
 _BAD_TOKENS = frozenset(
     {"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired",
@@ -31,7 +31,7 @@ class Slack(Channel):
     keys: ClassVar[dict[str, str]] = {"app": "SLACK_APP_TOKEN", "bot": "SLACK_BOT_TOKEN"}
     longest = 3500
 
-    async def listen(self, take: Take) -> None:
+    async def listen(self, take: MessageHandler) -> None:
         """Follow one socket until Slack asks for another, which it does every few hours."""
         where = (await self._call("apps.connections.open", key="app", repeatable=True))["url"]
         async with connected(where, self.link.proxy_url) as socket:
@@ -87,11 +87,8 @@ class Slack(Channel):
     async def fetch(self, file: str) -> Attachment:
         """Bring a file by its address, which wants the bot's token."""
         where, _, name = file.partition(" ")
-        headers = {"Authorization": f"Bearer {self.key('bot')}"}
-        answer = await self.link.http.call("GET", where, repeatable=True, headers=headers)
-        if not answer.is_success:
-            raise NotSent(f"Slack gave no file: {answer.status_code}")
-        return Attachment.named(name or "file", answer.content)
+        body = await download(self.link, "Slack", where, self.key("bot"))
+        return Attachment.named(name or "file", body)
 
     async def _call(
         self, method: str, *, key: str = "bot", repeatable: bool = False, **request: Any
@@ -100,14 +97,14 @@ class Slack(Channel):
         answer = await self.link.http.call(
             "POST", f"{self.base}/{method}", repeatable=repeatable, headers=headers, **request
         )
-        body: dict[str, Any] = answered(answer, f"Slack, {method}")
+        body: dict[str, Any] = response_json(answer, f"Slack, {method}")
         if body.get("ok"):
             return body
-        said = str(body.get("error", "no reason"))
-        if said in _BAD_TOKENS:
+        error = str(body.get("error", "no reason"))
+        if error in _BAD_TOKENS:
             hint = "Look at the tokens and their scopes: docs/channels.md."
-            raise UsageError(f"Slack, {method}: {said}", hint=hint)
-        raise NotSent(f"Slack, {method}: {said}")
+            raise UsageError(f"Slack, {method}: {error}", hint=hint)
+        raise NotSent(f"Slack, {method}: {error}")
 
 
 def _message(event: dict[str, Any]) -> Inbound | None:
@@ -136,7 +133,7 @@ def _message(event: dict[str, Any]) -> Inbound | None:
 
 
 def _readable(line: str) -> str:
-    """Give text as it was written: addresses for `<url|label>`, nothing for `<@bot>`."""
+    """Text as it was written: addresses for `<url|label>`, nothing for `<@bot>`."""
 
     def written(mark: re.Match[str]) -> str:
         inner = mark[1]

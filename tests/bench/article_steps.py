@@ -37,7 +37,7 @@ TIE = 0.0002
 """F1 that a step must bring on the four folds it is chosen on: half a page of a thousand."""
 
 NEUTRAL: dict[str, tuple[Any, Any]] = {
-    "_add_opening": (reader._Body, lambda _self, _kept: None),
+    "_keep_opening": (reader._Body, lambda _self, _kept: None),
     "_trim": (reader._Body, lambda _self, _kept: None),
     "_is_title": (reader._Body, lambda _self, _block: False),
     "_is_byline": (reader._Body, lambda _self, _place: False),
@@ -80,7 +80,7 @@ def prepare(html: str | bytes, url: str, truth: Truth) -> Page:
     fold = int(hashlib.sha256(url.encode()).hexdigest(), 16) % FOLDS
     page = Page(fold, truth, walked, (root, elements), meta, modes)
     answers: dict[bool, str] = {}
-    real = reader._extract
+    real = reader._trafilatura_text
 
     def once(tree: Any, *, precise: bool) -> str:
         if precise not in answers:
@@ -94,7 +94,7 @@ def prepare(html: str | bytes, url: str, truth: Truth) -> Page:
 def read(pages: Iterable[Page], steps: frozenset[str]) -> None:
     """Score all pages with these steps alone."""
     kept = {name: getattr(owner, name) for name, (owner, _) in NEUTRAL.items()}
-    real = reader._extract
+    real = reader._trafilatura_text
     try:
         for name, (owner, neutral) in NEUTRAL.items():
             if name not in steps:
@@ -102,11 +102,11 @@ def read(pages: Iterable[Page], steps: frozenset[str]) -> None:
         for page in pages:
             if steps in page.by_steps:
                 continue
-            reader._extract = page.modes["once"]  # type: ignore[assignment]
+            reader._trafilatura_text = page.modes["once"]  # type: ignore[assignment]
             blocks = reader.content_blocks(page.walked, page.root[0], page.meta)
             page.by_steps[steps] = page.counts(render_text(blocks))
     finally:
-        reader._extract = real
+        reader._trafilatura_text = real
         for name, (owner, _) in NEUTRAL.items():
             setattr(owner, name, kept[name])
 

@@ -11,7 +11,8 @@ beside that of a constant, and the expected calibration error. Then the logistic
 `agent/evidence/confidence.py` are fitted anew: on each web and tried on the other, in five folds
 over both, and on all of them, to be put there. `--rows FILE` keeps what was asked, one JSON line an
 answer of the closed webs, and reads it instead of asking where it is there. A model other than the
-keyless one is rated by the judge's words: its table by word is printed, to set `ANSWERED` from.
+keyless one is rated by the judge's words: its table by word is printed, to set
+`ANSWERS_PROBABILITY` from.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent import research
-from agent.evidence.confidence import FITTING, feature, fitting
+from agent.evidence.confidence import FIT_COEFFICIENTS, fit_feature, logistic
 from agent.types import Fit
 from fixtures.server import serve
 from tests.bench import bundled, closedweb
@@ -164,7 +165,7 @@ def refit(webs: dict[str, list[Row]]) -> None:
     print(
         f"in {FOLDS} folds over both: Brier {brier(order, told):.3f} (a constant: {constant:.3f})"
     )
-    print(f"on all: {tuple(round(c, 2) for c in fitted(every))}; in use: {FITTING}")
+    print(f"on all: {tuple(round(c, 2) for c in fitted(every))}; in use: {FIT_COEFFICIENTS}")
 
 
 def _tried(said: str, curve: tuple[float, float], rows: Sequence[Row]) -> None:
@@ -175,11 +176,11 @@ def _tried(said: str, curve: tuple[float, float], rows: Sequence[Row]) -> None:
 
 def fitted(rows: Sequence[Row], *, rounds: int = 4000, pace: float = 0.5) -> tuple[float, float]:
     """Fit a logistic curve by gradient descent, with a little weight decay."""
-    xs = [feature(Fit(**row["parts"]["fit"])) for row in rows]
+    xs = [fit_feature(Fit(**row["parts"]["fit"])) for row in rows]
     constant = weight = 0.0
     for _ in range(rounds):
         misses = [
-            fitting(x, (constant, weight)) - row["right"] for x, row in zip(xs, rows, strict=True)
+            logistic(x, (constant, weight)) - row["right"] for x, row in zip(xs, rows, strict=True)
         ]
         slope = sum(miss * x for miss, x in zip(misses, xs, strict=True)) / len(rows)
         constant -= pace * sum(misses) / len(rows)
@@ -189,7 +190,7 @@ def fitted(rows: Sequence[Row], *, rounds: int = 4000, pace: float = 0.5) -> tup
 
 def probability(curve: tuple[float, float], row: Row) -> float:
     """Give what a curve says of an answer."""
-    return fitting(feature(Fit(**row["parts"]["fit"])), curve)
+    return logistic(fit_feature(Fit(**row["parts"]["fit"])), curve)
 
 
 def banded(pairs: Iterable[tuple[Row, float]]) -> list[tuple[int, list[tuple[Row, float]]]]:

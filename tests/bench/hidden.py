@@ -11,7 +11,7 @@ import sys
 from collections import defaultdict
 
 from browser.extract import extract
-from browser.read.reader import document_of_rendered
+from browser.read.reader import extract_rendered
 from browser.session.session import Browser
 from tests.bench.shelf import Targets
 from tests.browser.extract.test_extract_hidden import HIDDEN as BY_MARKUP
@@ -51,7 +51,7 @@ async def main() -> int:
                 await tab.page.evaluate(
                     "Promise.all(document.getAnimations().map(a => a.finished))"
                 )
-                read = document_of_rendered(await tab.rendered_html(), tab.url)
+                read = extract_rendered(await tab.rendered_html(), tab.url)
                 texts = {
                     "plain HTTP": f"{document.text}\n{document.markdown}\n{document.controls}",
                     "OPEN": f"{read.text}\n{read.markdown}\n{read.controls}",

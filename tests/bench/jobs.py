@@ -49,7 +49,12 @@ class Bench:
         }
 
     def start(self, *args: str, data: Path, **env: str) -> subprocess.Popen[bytes]:
-        given = {**os.environ, "RESEARCH_DATA_DIR": str(data), "RESEARCH_CONFIG": "/nowhere", **env}
+        given = {
+            **os.environ,
+            "RESEARCH_DATA_DIR": str(data),
+            "RESEARCH_CONFIG": str(self.scratch / "none.toml"),
+            **env,
+        }
         out = (self.scratch / "log").open("ab")
         return subprocess.Popen(
             [str(COMMAND), *args], env=given, stdout=out, stderr=out, start_new_session=True

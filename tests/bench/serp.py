@@ -18,7 +18,7 @@ from pathlib import Path
 from time import perf_counter
 
 from browser.search import parse_results
-from browser.search.results import same_page_key, target
+from browser.search.results import same_page_key, unwrap_target
 from browser.types import Outcome, SearchPage
 
 # The targets: share of gold results by URL and title, and by snippet besides.
@@ -49,7 +49,7 @@ def measure(gold: list[dict[str, str]], page: SearchPage, base: str) -> Counter[
     counts: Counter[str] = Counter(gold=len(gold))
     got = {same_page_key(result.url): result for result in page.results}
     for row in gold:
-        result = got.get(same_page_key(target(row["url"]) or row["url"]))
+        result = got.get(same_page_key(unwrap_target(row["url"]) or row["url"]))
         if result is None or not alike(row["title"], result.title):
             print(f"    missing in {base}: {row['url'][:90]} {row['title'][:50]!r}")
             continue

@@ -11,7 +11,7 @@ from mcp.types import ElicitResult
 
 from agent.config import Options
 from agent.mcp.server import make_server
-from agent.mcp.tool_session import open_session
+from agent.mcp.session import open_session
 from tests.loopback import Handler, serving
 
 ASKING = b"""<title>Asking</title><h1>Questions</h1>
@@ -160,7 +160,7 @@ async def test_a_script_where_a_person_is_logged_in_needs_their_yes(tmp_path):
             await call("navigate", url=f"{address}/")
             await call("evaluate", function="() => 1")
             assert asked == []
-            session.read.sites.add("127.0.0.1")
+            session.provenance.sites.add("127.0.0.1")
             await call("evaluate", function="() => 2")
             assert "EVALUATE" in asked[-1]
             assert "() => 2" in asked[-1]

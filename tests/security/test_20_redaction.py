@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.guard.redact import MARK, Redactor, StreamRedactor, secrets_of, spellings
+from agent.guard.redact import MARK, Redactor, StreamRedactor, find_secrets, spellings
 from tests.agent.models.wire import OpenAIProvider, running
 
 CANARIES = [
@@ -93,7 +93,7 @@ def test_names_of_secrets_tell_them_from_words_paths_and_numbers():
         "MONKEY": "bananas-and-more",
         "HOME": "/home/somebody",
     }
-    assert secrets_of(environ) == ["sk-abcdefghijkl", "hunter2hunter2", "ghp_12345678"]
+    assert find_secrets(environ) == ["sk-abcdefghijkl", "hunter2hunter2", "ghp_12345678"]
 
 
 @cache

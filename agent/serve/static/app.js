@@ -4,7 +4,7 @@
 /** @template {Element} T @param {string} css @param {ParentNode} [root] @returns {T | null} */
 const find = (css, root = document) => /** @type {T | null} */ (root.querySelector(css));
 /** @param {string} css @param {ParentNode} [root] */
-const all = (css, root = document) => /** @type {HTMLElement[]} */ ([...root.querySelectorAll(css)]);
+const findAll = (css, root = document) => /** @type {HTMLElement[]} */ ([...root.querySelectorAll(css)]);
 
 /** @param {string} tag @param {Record<string, string>} [attributes] @param {...(Node | string)} inside */
 function make(tag, attributes = {}, ...inside) {
@@ -15,7 +15,7 @@ function make(tag, attributes = {}, ...inside) {
 }
 
 /** @param {string} words */
-function say(words) {
+function announce(words) {
   const place = find('#said');
   if (!place) return;
   place.textContent = words;
@@ -23,7 +23,7 @@ function say(words) {
 }
 
 /** @param {string} method @param {string} path @param {unknown} [body] @returns {Promise<any>} */
-async function call(method, path, body) {
+async function request(method, path, body) {
   const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
   const answer = await fetch(path, { method, ...sent });
   const told = await answer.json();
@@ -31,14 +31,14 @@ async function call(method, path, body) {
   return told;
 }
 
-let renewals = 0;
+let refreshes = 0;
 
 /** Show the lists of this page as they are now; what is being written in its forms stays. */
-async function renew() {
-  const own = renewals += 1;
+async function refreshLists() {
+  const own = refreshes += 1;
   const made = new DOMParser().parseFromString(await (await fetch(location.href)).text(), 'text/html');
-  if (own !== renewals) return; // a later one knows more
-  for (const part of all('[data-part]')) {
+  if (own !== refreshes) return; // a later one knows more
+  for (const part of findAll('[data-part]')) {
     const now = find(`[data-part="${part.dataset.part}"]`, made);
     if (now) part.replaceWith(now);
   }
@@ -47,19 +47,19 @@ async function renew() {
 }
 
 /** What was filled in. @param {FormData} data */
-const filled = (data) => Object.fromEntries([...data].filter(([, value]) => String(value).trim()));
+const filledFields = (data) => Object.fromEntries([...data].filter(([, value]) => String(value).trim()));
 
 /** @param {Element | null} form @param {unknown} error */
-function complain(form, error) {
+function showError(form, error) {
   const words = error instanceof Error ? error.message : String(error);
   const place = form && /** @type {HTMLElement | null} */ (form.querySelector('[role=alert]'));
-  if (!place) { say(words); return; }
+  if (!place) { announce(words); return; }
   place.textContent = words;
   place.hidden = false;
 }
 
 /** @type {Record<string, (form: HTMLFormElement, data: FormData) => Promise<void> | void>} */
-const forms = {
+const formActions = {
   async ask(form, data) {
     /** @type {Record<string, unknown>} */
     const asked = { question: data.get('question'), source: data.get('source'), attended: true };
@@ -69,21 +69,21 @@ const forms = {
     for (const name of ['budget', 'timeout']) if (data.get(name)) asked[name] = Number(data.get(name));
     if (data.get('site')) asked.site = data.get('site');
     if (form.dataset.continues) asked.continues = form.dataset.continues;
-    location.assign(`/runs/${(await call('POST', '/api/runs', asked)).run}`);
+    location.assign(`/runs/${(await request('POST', '/api/runs', asked)).run}`);
   },
   async tags(_form, data) {
     const tags = String(data.get('tags')).split(',').filter((tag) => tag.trim());
-    await call('PUT', `${api()}/tags`, { tags });
-    say('Kept');
+    await request('PUT', `${api()}/tags`, { tags });
+    announce('Kept');
   },
   async hint(form, data) {
     if (!String(data.get('hint')).trim()) return;
-    await call('POST', `${api()}/hint`, { hint: data.get('hint') });
+    await request('POST', `${api()}/hint`, { hint: data.get('hint') });
     form.reset();
-    say('Said: it is read with the next result');
+    announce('Said: it is read with the next result');
   },
   async type(form, data) {
-    await act({ kind: 'text', text: String(data.get('text')) });
+    await actOnPage({ kind: 'text', text: String(data.get('text')) });
     form.reset();
   },
   compare(_form, data) {
@@ -92,33 +92,33 @@ const forms = {
     location.assign(`/diff/${chosen[0]}/${chosen[1]}`);
   },
   async remember(form, data) {
-    await call('POST', '/api/memory', { key: data.get('key'), value: data.get('value') });
+    await request('POST', '/api/memory', { key: data.get('key'), value: data.get('value') });
     form.reset();
-    await renew();
+    await refreshLists();
   },
   async queue(form, data) {
-    await call('POST', '/api/queue', { question: data.get('question'), priority: Number(data.get('priority')) });
+    await request('POST', '/api/queue', { question: data.get('question'), priority: Number(data.get('priority')) });
     form.reset();
-    await renew();
+    await refreshLists();
   },
   async schedule(form, data) {
-    await call('POST', '/api/schedules', filled(data));
+    await request('POST', '/api/schedules', filledFields(data));
     form.reset();
-    await renew();
+    await refreshLists();
   },
   async monitor(form, data) {
-    await call('POST', '/api/monitors', filled(data));
+    await request('POST', '/api/monitors', filledFields(data));
     form.reset();
-    await renew();
+    await refreshLists();
   },
   async answer(form, data) {
-    await call('POST', `${api()}/answer`, { n: Number(form.dataset.n), answer: data.get('answer') || '' });
+    await request('POST', `${api()}/answer`, { n: Number(form.dataset.n), answer: data.get('answer') || '' });
   },
 };
 
 document.addEventListener('submit', async (event) => {
   const form = /** @type {HTMLFormElement} */ (event.target);
-  const handle = forms[form.dataset.form || ''];
+  const handle = formActions[form.dataset.form || ''];
   if (!handle) return;
   event.preventDefault();
   const button = /** @type {HTMLButtonElement | null} */ (form.querySelector('button[type=submit]'));
@@ -126,7 +126,7 @@ document.addEventListener('submit', async (event) => {
   try {
     await handle(form, new FormData(form));
   } catch (error) {
-    complain(form, error);
+    showError(form, error);
   } finally {
     if (button) button.disabled = false;
   }
@@ -144,21 +144,21 @@ const run = /** @type {HTMLElement | null} */ (find('#run'));
 const api = () => `/api/runs/${run?.dataset.run}`;
 
 /** @type {Record<string, (button: HTMLButtonElement) => Promise<unknown> | void>} */
-const deeds = {
-  async stop() { await call('POST', `${api()}/stop`); },
-  async resume() { await call('POST', `${api()}/resume`, { attended: true }); location.reload(); },
+const buttonActions = {
+  async stop() { await request('POST', `${api()}/stop`); },
+  async resume() { await request('POST', `${api()}/resume`, { attended: true }); location.reload(); },
   async again() {
-    const begun = await call('POST', `${api()}/again`);
-    say('Asked again…');
+    const begun = await request('POST', `${api()}/again`);
+    announce('Asked again…');
     const events = new EventSource(begun.events);
     events.addEventListener('end', () => { events.close(); location.assign(`/diff/${run?.dataset.run}/${begun.run}`); });
   },
   async delete(button) {
-    if (button.dataset.sure) { await call('DELETE', api()); location.assign('/library'); return; }
+    if (button.dataset.sure) { await request('DELETE', api()); location.assign('/library'); return; }
     button.dataset.sure = 'yes';
     button.textContent = 'Delete for good?';
   },
-  async look() { await look(); },
+  async look() { await takePicture(); },
   close() { /** @type {HTMLDialogElement | null} */ (find('dialog'))?.close(); },
   saved(button) {
     const frame = /** @type {HTMLIFrameElement | null} */ (find('dialog iframe'));
@@ -171,21 +171,21 @@ const deeds = {
   },
   async forget(button) {
     const row = /** @type {HTMLElement | null} */ (button.closest('li'));
-    await call('DELETE', `/api/memory/${row?.dataset.id}`);
+    await request('DELETE', `/api/memory/${row?.dataset.id}`);
     row?.remove();
-    say('Forgotten');
+    announce('Forgotten');
   },
   async trust(button) {
     const row = /** @type {HTMLElement | null} */ (button.closest('li'));
-    await call('POST', `/api/memory/${row?.dataset.id}/trust`);
+    await request('POST', `/api/memory/${row?.dataset.id}/trust`);
     row?.querySelector('.unsure')?.remove();
     button.remove();
-    say('Trusted');
+    announce('Trusted');
   },
   async doctor() {
     const place = find('#findings');
-    say('Looking…');
-    const found = /** @type {{name: string, well: boolean, seen: string, mend: string}[]} */ (await call('GET', '/settings/doctor'));
+    announce('Looking…');
+    const found = /** @type {{name: string, well: boolean, seen: string, mend: string}[]} */ (await request('GET', '/settings/doctor'));
     const rows = found.map((one) => make('li', {},
       make('strong', { class: one.well ? 'supported' : 'contradicted' }, one.well ? 'well' : 'not well'),
       ` ${one.name}: ${one.seen}${one.well || !one.mend ? '' : ` → ${one.mend}`}`));
@@ -201,13 +201,13 @@ document.addEventListener('click', async (event) => {
   if (!button) return;
   button.disabled = true;
   try {
-    if (button.dataset.post) { await call('POST', button.dataset.post); await renew(); }
-    else if (button.dataset.delete) { await call('DELETE', button.dataset.delete); await renew(); }
-    else if (button.dataset.keys) await act({ kind: 'keys', text: button.dataset.keys });
-    else if (button.dataset.scroll) await act({ kind: 'scroll', y: Number(button.dataset.scroll) });
-    else await deeds[button.dataset.do || '']?.(button);
+    if (button.dataset.post) { await request('POST', button.dataset.post); await refreshLists(); }
+    else if (button.dataset.delete) { await request('DELETE', button.dataset.delete); await refreshLists(); }
+    else if (button.dataset.keys) await actOnPage({ kind: 'keys', text: button.dataset.keys });
+    else if (button.dataset.scroll) await actOnPage({ kind: 'scroll', y: Number(button.dataset.scroll) });
+    else await buttonActions[button.dataset.do || '']?.(button);
   } catch (error) {
-    complain(button.closest('form'), error);
+    showError(button.closest('form'), error);
   } finally {
     button.disabled = false;
   }
@@ -242,7 +242,7 @@ function showPassage(mark) {
 // ---- watching -------------------------------------------------------------------------------
 
 /** @type {Map<string, string>} */
-const spoken = new Map();
+const replies = new Map();
 /** Titles of what was read, by number. @type {Map<number, string>} */
 const titles = new Map();
 let usd = 0;
@@ -250,10 +250,10 @@ let sources = 0;
 let began = 0;
 
 /** @param {string} text */
-const heard = (text) => text.replace(/<<THINK>>[\s\S]*?(<<\/THINK>>|$)/g, '').replace(/<<TOOL:[\s\S]*?(>>|$)/g, '').trim();
+const withoutTags = (text) => text.replace(/<<THINK>>[\s\S]*?(<<\/THINK>>|$)/g, '').replace(/<<TOOL:[\s\S]*?(>>|$)/g, '').trim();
 
 /** Give a draft its marks: the model cites passages of sources that it has read. @param {string} text */
-function marked(text) {
+function withCitations(text) {
   return text.split(/(\[S\d+(?:¶[\d ,–-]+)?\])/).map((piece) => {
     const read = /^\[S(\d+)/.exec(piece);
     const title = read && titles.get(Number(read[1]));
@@ -262,7 +262,7 @@ function marked(text) {
 }
 
 /** @param {string} place @param {string} head @param {string} [more] */
-function step(place, head, more = '') {
+function addStep(place, head, more = '') {
   const list = find('#steps');
   const last = /** @type {HTMLElement | null} */ (list?.lastElementChild || null); // what belongs to no step stands with the last
   const name = place.split('/').slice(0, 2).join('/') || last?.dataset.place || '';
@@ -276,33 +276,33 @@ function step(place, head, more = '') {
 }
 
 /** @param {Record<string, any>} data */
-const asked = (data) => {
+const argumentsOf = (data) => {
   try { return Object.values(JSON.parse(data.param)).join(' · '); } catch { return data.param; }
 };
 
 /** @type {Record<string, (data: any, place: string, at: string) => void>} */
-const tell = {
+const eventActions = {
   'run.started': (_data, _place, at) => { began = Date.parse(at); },
   'model.delta': (data, place) => {
-    spoken.set(place, (data.anew ? '' : spoken.get(place) || '') + data.text);
+    replies.set(place, (data.anew ? '' : replies.get(place) || '') + data.text);
     const draft = find('#draft');
-    if (draft && place.startsWith('0/')) draft.replaceChildren(...marked(heard(spoken.get(place) || '')));
+    if (draft && place.startsWith('0/')) draft.replaceChildren(...withCitations(withoutTags(replies.get(place) || '')));
   },
-  'model.reply': (data, place) => { usd += data.usd || 0; spoken.delete(place); },
-  thought: (data, place) => { step(place, 'thinks', data.text.slice(0, 280)); },
+  'model.reply': (data, place) => { usd += data.usd || 0; replies.delete(place); },
+  thought: (data, place) => { addStep(place, 'thinks', data.text.slice(0, 280)); },
   'tool.result': (data, place) => {
     const failed = data.data && data.data.error;
-    const item = step(place, data.name, `${asked(data)}${failed ? ` — failed: ${failed}` : ''}`);
+    const item = addStep(place, data.name, `${argumentsOf(data)}${failed ? ` — failed: ${failed}` : ''}`);
     for (const [name, digest] of Object.entries(data.blobs || {})) {
       if (/\.(png|jpe?g)$/.test(name)) item.append(make('img', { class: 'steps-picture', loading: 'lazy', alt: `The page at step ${place}`, src: `${api()}/pictures/${digest}` }));
     }
-    follow();
+    followPage();
   },
   'search.attempt': (data) => {
     find('#trail')?.append(make('li', {}, make('span', { class: 'tool' }, data.provider), ` ${data.query} — ${data.outcome === 'ok' ? `${data.results} results` : data.outcome}`));
   },
-  'source.added': (data, place) => { sources += 1; titles.set(data.n, data.title || data.url); step(place, `read [${data.n}]`, data.title || data.url); },
-  'policy.refused': (data, place) => { step(place, 'refused', `${data.name} ${data.effect}`); },
+  'source.added': (data, place) => { sources += 1; titles.set(data.n, data.title || data.url); addStep(place, `read [${data.n}]`, data.title || data.url); },
+  'policy.refused': (data, place) => { addStep(place, 'refused', `${data.name} ${data.effect}`); },
   'answer.verified': () => { const draft = find('#draft'); if (draft && !draft.textContent) draft.textContent = 'The answer is checked.'; },
   'hint.unread': (data) => {
     const late = /** @type {HTMLElement | null} */ (find('#late'));
@@ -310,12 +310,12 @@ const tell = {
     late.textContent = `Your hint came too late, the model had no more to read: ${data.hints.join(' · ')}`;
     late.hidden = false;
   },
-  asked: (data) => question(data),
+  asked: (data) => showQuestion(data),
   answered: (data) => find(`.question[data-n="${data.n}"]`)?.remove(),
 };
 
 /** What a run asks: a question, or a yes to a risky step. @param {{n: number, kind: string, what: string}} data */
-function question(data) {
+function showQuestion(data) {
   const place = find('#asked');
   if (!place || find(`.question[data-n="${data.n}"]`)) return;
   const box = make('form', { class: 'question', 'data-form': 'answer', 'data-n': String(data.n) });
@@ -327,23 +327,23 @@ function question(data) {
     const row = make('div', { class: 'row' });
     for (const [words, answer] of /** @type {[string, boolean | string][]} */ ([['Yes', true], ['No', false], ['Yes, all on this site', 'site']])) {
       const button = make('button', { type: 'button' }, words);
-      button.addEventListener('click', () => { call('POST', `${api()}/answer`, { n: data.n, answer }).catch((error) => complain(null, error)); });
+      button.addEventListener('click', () => { request('POST', `${api()}/answer`, { n: data.n, answer }).catch((error) => showError(null, error)); });
       row.append(button);
     }
     box.append(row);
-    if (/browser window/.test(data.what)) void look();
+    if (/browser window/.test(data.what)) void takePicture();
   }
   place.append(box);
-  turn += 1;
-  shown(true);
+  episode += 1;
+  showLive(true);
   /** @type {HTMLElement | null} */ (box.querySelector('input, button'))?.focus();
 }
 
 /** @param {any} seen */
-function picture(seen) {
+function showPicture(seen) {
   const figure = /** @type {HTMLElement | null} */ (find('#sight figure'));
   if (!figure) return;
-  if (seen.error) { say(seen.error); return; }
+  if (seen.error) { announce(seen.error); return; }
   const image = /** @type {HTMLImageElement} */ (find('img', figure));
   image.src = `data:${seen.kind};base64,${seen.picture}`;
   image.dataset.width = String(seen.width);
@@ -352,45 +352,45 @@ function picture(seen) {
   figure.hidden = false;
 }
 
-let following = 0;
+let followTimer = 0;
 
 /** Show the page once it has come to rest, where that is wanted and one is open. */
-function follow() {
-  window.clearTimeout(following);
-  if (find('#follow:checked') && !find('#live[hidden]')) following = window.setTimeout(() => { look(true).catch(() => {}); }, 300);
+function followPage() {
+  window.clearTimeout(followTimer);
+  if (find('#follow:checked') && !find('#live[hidden]')) followTimer = window.setTimeout(() => { takePicture(true).catch(() => {}); }, 300);
 }
 
-async function look(quietly = false) {
+async function takePicture(quietly = false) {
   const refs = /** @type {HTMLInputElement | null} */ (find('#refs'))?.checked ? '?refs=true' : '';
-  const seen = await call('GET', `${api()}/look${refs}`);
-  if (!(quietly && seen.error)) picture(seen);
+  const seen = await request('GET', `${api()}/look${refs}`);
+  if (!(quietly && seen.error)) showPicture(seen);
 }
 
 /** @param {Record<string, unknown>} what */
-async function act(what) { picture(await call('POST', `${api()}/act`, what)); }
+async function actOnPage(what) { showPicture(await request('POST', `${api()}/act`, what)); }
 
 find('.picture')?.addEventListener('click', (event) => {
   const image = /** @type {HTMLImageElement} */ (find('.picture img'));
   const box = image.getBoundingClientRect();
   const scale = Number(image.dataset.width) / box.width;
   const at = /** @type {MouseEvent} */ (event);
-  act({ kind: 'click', x: Math.max(0, (at.clientX - box.left) * scale), y: Math.max(0, (at.clientY - box.top) * scale) }).catch((error) => complain(null, error));
+  actOnPage({ kind: 'click', x: Math.max(0, (at.clientX - box.left) * scale), y: Math.max(0, (at.clientY - box.top) * scale) }).catch((error) => showError(null, error));
 });
 find('.picture')?.addEventListener('keydown', (event) => {
   const { key } = /** @type {KeyboardEvent} */ (event);
   if (key === 'Tab' || key === 'Escape') return; // who came by keyboard has to get away by it
   event.preventDefault();
-  act(key.length === 1 ? { kind: 'text', text: key } : { kind: 'keys', text: key }).catch((error) => complain(null, error));
+  actOnPage(key.length === 1 ? { kind: 'text', text: key } : { kind: 'keys', text: key }).catch((error) => showError(null, error));
 });
 
-let turn = 0; // a run that is gone on with tells its first end, too
+let episode = 0; // a run that is gone on with tells its first end, too
 
 /** @param {boolean} live whether the run is shown at work, or its answer */
-function shown(live) {
+function showLive(live) {
   for (const css of ['#live', '#after']) { const part = /** @type {HTMLElement | null} */ (find(css)); if (part) part.hidden = (css === '#live') !== live; }
 }
 
-function watch() {
+function watchRun() {
   let told = '';
   const events = new EventSource(`${api()}/events`);
   const clock = window.setInterval(() => {
@@ -400,44 +400,44 @@ function watch() {
   }, 500);
   events.onmessage = (message) => {
     const event = JSON.parse(message.data);
-    tell[event.type]?.(event.data, event.place || '', event.at || '');
-    if (event.type === 'model.request' && !event.place.startsWith('after')) { turn += 1; shown(true); }
-    if (event.type === 'run.finished') void done();
+    eventActions[event.type]?.(event.data, event.place || '', event.at || '');
+    if (event.type === 'model.request' && !event.place.startsWith('after')) { episode += 1; showLive(true); }
+    if (event.type === 'run.finished') void showReport();
   };
-  events.addEventListener('end', () => { events.close(); window.clearInterval(clock); void done(); });
-  async function done() {
-    const own = turn;
+  events.addEventListener('end', () => { events.close(); window.clearInterval(clock); void showReport(); });
+  async function showReport() {
+    const own = episode;
     const answer = await fetch(`/runs/${run?.dataset.run}/parts`);
     const html = await answer.text();
     if (!answer.ok) return;
-    const state = await call('GET', api());
-    if (own !== turn) return;
+    const state = await request('GET', api());
+    if (own !== episode) return;
     window.clearInterval(clock);
     if (!html) { if (state.status === 'cut off') location.reload(); return; }
-    for (const button of all('#after [data-do=resume]')) button.hidden = state.status !== 'partial';
+    for (const button of findAll('#after [data-do=resume]')) button.hidden = state.status !== 'partial';
     const report = find('#report');
     if (html !== told && report) { // the end of the run comes after its answer: who reads already keeps the place
       const href = report.contains(document.activeElement) ? document.activeElement?.getAttribute('href') : null;
       report.innerHTML = html; // made and escaped by our own server, as the page itself is
       if (href) /** @type {HTMLElement | null} */ (find(`[href="${CSS.escape(href)}"]`, report))?.focus();
       told = html;
-      say('The answer is here');
+      announce('The answer is here');
     }
-    shown(false);
+    showLive(false);
   }
 }
 
 if (run && run.dataset.status === 'at work') {
-  watch();
-  call('GET', api()).then((state) => state.asked.forEach(question)).catch((error) => complain(null, error));
+  watchRun();
+  request('GET', api()).then((state) => state.asked.forEach(showQuestion)).catch((error) => showError(null, error));
 } else if (run) {
   const live = run.dataset.status === 'cut off';
-  for (const button of all('#live [data-do]')) button.hidden = button.dataset.do === 'stop' ? live : !live;
-  if (live) for (const part of all('.hint, #sight')) part.hidden = true;
+  for (const button of findAll('#live [data-do]')) button.hidden = button.dataset.do === 'stop' ? live : !live;
+  if (live) for (const part of findAll('.hint, #sight')) part.hidden = true;
 }
 
 function fillZones() {
-  for (const field of all('[data-zone]')) /** @type {HTMLInputElement} */ (field).value ||= Intl.DateTimeFormat().resolvedOptions().timeZone || '';
+  for (const field of findAll('[data-zone]')) /** @type {HTMLInputElement} */ (field).value ||= Intl.DateTimeFormat().resolvedOptions().timeZone || '';
 }
 fillZones();
 
@@ -446,14 +446,14 @@ fillZones();
 const canvas = /** @type {HTMLElement | null} */ (find('.canvas'));
 
 /** @param {string} tag @param {Record<string, string | number>} attributes */
-function draw(tag, attributes) {
+function svgElement(tag, attributes) {
   const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
   return element;
 }
 
 /** Place linked nodes near each other: springs and repulsion, a fixed number of rounds, no chance in it. @param {any[]} nodes @param {any[]} links */
-function placed(nodes, links) {
+function layOut(nodes, links) {
   const at = new Map(nodes.map((node, n) => [node.id, { x: Math.cos(n * 2.4) * 18 * Math.sqrt(n + 1), y: Math.sin(n * 2.4) * 18 * Math.sqrt(n + 1) }]));
   const spots = [...at.values()];
   for (let round = 0; round < 160; round += 1) {
@@ -481,26 +481,26 @@ function placed(nodes, links) {
 }
 
 /** @param {HTMLElement} place */
-async function graph(place) {
-  const { memories, links } = await call('GET', '/api/memory/graph');
+async function drawGraph(place) {
+  const { memories, links } = await request('GET', '/api/memory/graph');
   const section = /** @type {HTMLElement | null} */ (find('#graph'));
   if (!memories.length) { if (section) section.hidden = true; return; }
-  const at = placed(memories, links);
-  const svg = draw('svg', { 'aria-hidden': 'false' });
+  const at = layOut(memories, links);
+  const svg = svgElement('svg', { 'aria-hidden': 'false' });
   for (const link of links) {
     const a = at.get(link.one); const b = at.get(link.other);
-    if (a && b) svg.append(draw('line', { x1: a.x, y1: a.y, x2: b.x, y2: b.y, 'stroke-width': 0.5 + 2 * link.strength }));
+    if (a && b) svg.append(svgElement('line', { x1: a.x, y1: a.y, x2: b.x, y2: b.y, 'stroke-width': 0.5 + 2 * link.strength }));
   }
   for (const one of memories) {
     const { x, y } = /** @type {{x: number, y: number}} */ (at.get(one.id));
-    const group = draw('g', { tabindex: 0, role: 'img', 'aria-label': `${one.kind}: ${one.text.slice(0, 120)}` });
+    const group = svgElement('g', { tabindex: 0, role: 'img', 'aria-label': `${one.kind}: ${one.text.slice(0, 120)}` });
     if (!one.trusted) group.setAttribute('class', 'weak');
-    const label = draw('text', { x: x + 8, y: y + 3 });
+    const label = svgElement('text', { x: x + 8, y: y + 3 });
     label.textContent = one.text.length > 28 ? `${one.text.slice(0, 28).replace(/\s+\S*$/, '')}…` : one.text;
-    group.append(draw('circle', { cx: x, cy: y, r: 5 }), label);
-    const tellNode = () => { const said = find('#node'); if (said) said.textContent = `${one.kind}: ${one.text}`; };
-    group.addEventListener('click', tellNode);
-    group.addEventListener('focus', tellNode);
+    group.append(svgElement('circle', { cx: x, cy: y, r: 5 }), label);
+    const describe = () => { const said = find('#node'); if (said) said.textContent = `${one.kind}: ${one.text}`; };
+    group.addEventListener('click', describe);
+    group.addEventListener('focus', describe);
     svg.append(group);
   }
   const spots = [...at.values()];
@@ -533,4 +533,4 @@ async function graph(place) {
   place.replaceChildren(svg);
 }
 
-if (canvas) graph(canvas).catch((error) => complain(null, error));
+if (canvas) drawGraph(canvas).catch((error) => showError(null, error));

@@ -90,3 +90,16 @@ def test_the_data_folder_may_be_named_before_or_after_the_command(run, tmp_path)
     assert run("memory", "--data-dir", str(tmp_path / "elsewhere"), "list").stdout
     assert run("memory", "list").stdout == ""
     assert run("runs", "rm", "nope", "--data-dir", str(tmp_path / "elsewhere")).returncode == 2
+
+
+def test_the_settings_file_says_where_all_commands_look(run, web, tmp_path):
+    lines = [f'data-dir = "{tmp_path / "elsewhere"}"', 'namespace = "mine"', ""]
+    (tmp_path / "config.toml").write_text("\n".join(lines))
+    unset = {"RESEARCH_DATA_DIR": ""}
+    run(QUESTION, *web, **unset)
+    assert QUESTION in run("runs", **unset).stdout
+    run("memory", "remember", "boat", "Kittiwake", **unset)
+    (tmp_path / "config.toml").unlink()
+    named = ("--data-dir", str(tmp_path / "elsewhere"), "--namespace", "mine")
+    assert run("memory", "list", *named).stdout == "boat: Kittiwake\n"
+    assert run("memory", "list").stdout == ""

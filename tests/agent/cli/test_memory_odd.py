@@ -297,7 +297,9 @@ def test_the_place_is_said_before_or_after_the_command(run, tmp_path):
     assert run("memory", "remember", "--", "key", "--namespace").stdout == "remembered key\n"
 
 
-def test_deleting_asks_for_a_namespace(run):
+@pytest.mark.parametrize("settings", ["", 'namespace = "mine"'])
+def test_deleting_asks_for_a_namespace(run, tmp_path, settings):
+    (tmp_path / "config.toml").write_text(settings)
     done = run("memory", "delete", "--yes")
     complained(done, "--namespace NAME")
     assert done.returncode == 2

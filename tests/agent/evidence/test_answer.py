@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.evidence import Evidence, check_answer
-from agent.evidence.markers import units
+from agent.evidence.markers import answer_parts
 from agent.types import Verdict, VerdictState
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def test_footnote_marks_copied_from_the_page_do_not_become_citations(evidence: E
 
 @given(st.text(alphabet="ab.|-# `\n[]1S¶*>", max_size=300))
 def test_units_joined_are_the_answer(answer: str) -> None:
-    assert "".join(u.prefix + u.text + u.suffix for u in units(answer)) == answer
+    assert "".join(u.prefix + u.text + u.suffix for u in answer_parts(answer)) == answer
 
 
 @given(st.text(alphabet="ab. [](S1¶2)\n|-`^:", max_size=120))

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.evidence import Evidence, check_answer, weigh
+from agent.evidence import Evidence, assess_answer, check_answer
 from agent.types import Fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent.evidence import Weighed
+    from agent.evidence import Assessment
     from agent.types import Answers
     from browser.types import Page
 
@@ -23,7 +23,7 @@ QUESTION = "When was Hesk Light completed?"
 
 
 @pytest.fixture
-def weighed(make_page: Callable[..., Page]) -> Callable[..., Weighed]:
+def weighed(make_page: Callable[..., Page]) -> Callable[..., Assessment]:
     """Weigh an answer that cites the first of some pages, each of a site of its own."""
 
     def give(
@@ -33,7 +33,7 @@ def weighed(make_page: Callable[..., Page]) -> Callable[..., Weighed]:
         where: str = "https://site{}.test/page",
         answers: Answers | None = "fully",
         fit: Fit | None = None,
-    ) -> Weighed:
+    ) -> Assessment:
         evidence = Evidence(QUESTION)
         for number, text in enumerate(texts):
             page = make_page(text, url=where.format(number))
@@ -41,12 +41,12 @@ def weighed(make_page: Callable[..., Page]) -> Callable[..., Weighed]:
             titled = dataclasses.replace(page.document, title="Hesk Light")
             evidence.add(dataclasses.replace(page, document=titled))
         checked = check_answer(answer, evidence)
-        return weigh(checked, evidence, question, answers=answers, fit=fit)
+        return assess_answer(checked, evidence, question, answers=answers, fit=fit)
 
     return give
 
 
-def test_a_source_that_gives_another_date_is_a_conflict(weighed: Callable[..., Weighed]) -> None:
+def test_a_source_that_gives_another_date_is_a_conflict(weighed: Callable[..., Assessment]) -> None:
     found = weighed(LIT, OTHERWISE)
     [conflict] = found.conflicts
     assert conflict.text == LIT
@@ -56,7 +56,7 @@ def test_a_source_that_gives_another_date_is_a_conflict(weighed: Callable[..., W
     assert found.sources[conflict.source - 1].quotes == [OTHERWISE]
 
 
-def test_a_source_that_says_the_same_agrees(weighed: Callable[..., Weighed]) -> None:
+def test_a_source_that_says_the_same_agrees(weighed: Callable[..., Assessment]) -> None:
     alone = weighed(LIT)
     together = weighed(LIT, f"The guide says more. {LIT}")
     assert together.conflicts == ()
@@ -66,13 +66,13 @@ def test_a_source_that_says_the_same_agrees(weighed: Callable[..., Weighed]) -> 
 
 @pytest.mark.parametrize("where", ["file:///notes/{}.txt", "https://page{}.example.org/"])
 def test_files_of_ones_own_or_pages_of_one_site_are_not_independent(
-    weighed: Callable[..., Weighed], where: str
+    weighed: Callable[..., Assessment], where: str
 ) -> None:
     assert weighed(LIT, f"The guide says more. {LIT}", where=where).parts.sites == 1
     assert weighed(LIT, OTHERWISE, where=where).parts.agreement == 0.5
 
 
-def test_a_conflict_lowers_the_confidence(weighed: Callable[..., Weighed]) -> None:
+def test_a_conflict_lowers_the_confidence(weighed: Callable[..., Assessment]) -> None:
     assert weighed(LIT, OTHERWISE).confidence < weighed(LIT).confidence
     assert weighed(LIT, OTHERWISE).parts.agreement == 0.5
 
@@ -86,26 +86,26 @@ def test_a_conflict_lowers_the_confidence(weighed: Callable[..., Weighed]) -> No
     ],
 )
 def test_what_is_said_of_something_else_is_no_conflict(
-    weighed: Callable[..., Weighed], other: str
+    weighed: Callable[..., Assessment], other: str
 ) -> None:
     assert weighed(LIT, other).conflicts == ()
 
 
-def test_figures_of_two_years_are_no_conflict(weighed: Callable[..., Weighed]) -> None:
+def test_figures_of_two_years_are_no_conflict(weighed: Callable[..., Assessment]) -> None:
     answer = "In 1921 Hesk Light had 188 visitors a day. [S1]"
     found = weighed("In 1921 Hesk Light had 188 visitors a day.",
                     "In 2011 Hesk Light had 64 visitors a day.", answer=answer)  # fmt: skip
     assert found.conflicts == ()
 
 
-def test_a_judge_says_whether_the_question_is_answered(weighed: Callable[..., Weighed]) -> None:
+def test_a_judge_says_whether_the_question_is_answered(weighed: Callable[..., Assessment]) -> None:
     by_word = [weighed(LIT, answers=word).confidence for word in ("fully", "in part", "no")]
     assert by_word[0] > 0.6 > 0.4 > by_word[2]
     assert by_word == sorted(by_word, reverse=True)
 
 
 def test_a_quoted_sentence_is_trusted_by_what_it_says_itself_and_by_how_clear_it_leads(
-    weighed: Callable[..., Weighed],
+    weighed: Callable[..., Assessment],
 ) -> None:
     pairs = ((0.9, 2.5), (0.3, 2.5), (0.9, 0.1), (0.3, 0.1))
     clear, little, close, neither = (
@@ -120,7 +120,7 @@ def test_a_quoted_sentence_is_trusted_by_what_it_says_itself_and_by_how_clear_it
 
 
 def test_the_heading_above_the_quoted_words_speaks_of_the_question(
-    weighed: Callable[..., Weighed],
+    weighed: Callable[..., Assessment],
 ) -> None:
     text = "## How do I reset the winch?\n\nHold the red button down.\n\n## Hiring\n\nAsk Ida."
     asked = "How do I reset the winch?"
@@ -131,36 +131,36 @@ def test_the_heading_above_the_quoted_words_speaks_of_the_question(
 
 
 def test_literal_sentences_of_a_model_that_nobody_judged_have_no_number(
-    weighed: Callable[..., Weighed],
+    weighed: Callable[..., Assessment],
 ) -> None:
     assert weighed(LIT, answers=None).confidence is None
 
 
-def test_what_is_not_carried_is_trusted_less(weighed: Callable[..., Weighed]) -> None:
+def test_what_is_not_carried_is_trusted_less(weighed: Callable[..., Assessment]) -> None:
     mixed = f"{LIT} [S1] Gulls admire it greatly. [S1]"
     assert weighed(LIT, answer=mixed).confidence < weighed(LIT).confidence
 
 
-def test_open_claims_that_no_judge_saw_have_no_number(weighed: Callable[..., Weighed]) -> None:
+def test_open_claims_that_no_judge_saw_have_no_number(weighed: Callable[..., Assessment]) -> None:
     assert weighed(LIT, answer="Gulls admire it greatly. [S1]", answers=None).confidence is None
 
 
-def test_a_contradicted_sentence_caps_the_confidence(weighed: Callable[..., Weighed]) -> None:
+def test_a_contradicted_sentence_caps_the_confidence(weighed: Callable[..., Assessment]) -> None:
     wrong = "Hesk Light was completed on 1 November 1839. [S1]"
     assert weighed(LIT, answer=wrong).confidence <= 0.35
 
 
-def test_what_is_said_of_the_search_costs_nothing(weighed: Callable[..., Weighed]) -> None:
+def test_what_is_said_of_the_search_costs_nothing(weighed: Callable[..., Assessment]) -> None:
     told = weighed(LIT, answer=f"{LIT} [S1] I found no figure for its height.")
     assert told.confidence == weighed(LIT).confidence
 
 
-def test_an_answer_without_sources_is_worth_nothing(weighed: Callable[..., Weighed]) -> None:
+def test_an_answer_without_sources_is_worth_nothing(weighed: Callable[..., Assessment]) -> None:
     assert weighed(LIT, answer="Whales sing at night.").confidence == 0
 
 
 def test_the_age_of_the_newest_dated_source_is_told(make_page: Callable[..., Page]) -> None:
     evidence = Evidence()
     evidence.add(make_page(LIT, published="2026-02-27"))
-    found = weigh(check_answer(f"{LIT} [S1]", evidence), evidence, QUESTION)
+    found = assess_answer(check_answer(f"{LIT} [S1]", evidence), evidence, QUESTION)
     assert found.parts.freshness == 2

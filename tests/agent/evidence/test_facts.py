@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.evidence import facts_of
+from agent.evidence import extract_facts
 
 
 @pytest.mark.parametrize(
@@ -18,23 +18,23 @@ from agent.evidence import facts_of
     ],
 )
 def test_figures(text: str, values: list[float]) -> None:
-    assert [figure.value for figure in facts_of(text).figures] == values
+    assert [figure.value for figure in extract_facts(text).figures] == values
 
 
 @pytest.mark.parametrize(
     "text", ["on 4 May 1811", "on May 4, 1811", "4th May 1811", "am 4. Mai 1811", "on 1811-05-04"]
 )
 def test_a_day_is_one_date_however_it_is_written(text: str) -> None:
-    facts = facts_of(text)
+    facts = extract_facts(text)
     assert [date[:3] for date in facts.dates] == [(1811, 5, 4)]
     assert facts.figures == []
 
 
 def test_less_than_a_day() -> None:
-    dates = facts_of("In May 1811, or in 1812, or on 3 June").dates
+    dates = extract_facts("In May 1811, or in 1812, or on 3 June").dates
     assert [date[:3] for date in dates] == [(1811, 5, None), (1812, None, None), (None, 6, 3)]
 
 
 def test_names_leave_the_word_that_opens_a_sentence_out() -> None:
     text = "Visitors met Ada Renwick of Hesk. The Harbour Board paid in May."
-    assert facts_of(text).names == ["Ada Renwick", "Hesk", "Harbour Board"]
+    assert extract_facts(text).names == ["Ada Renwick", "Hesk", "Harbour Board"]

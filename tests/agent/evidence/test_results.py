@@ -28,7 +28,7 @@ def test_results_have_numbers_of_their_own(
 ) -> None:
     evidence = Evidence()
     names = [evidence.add_snippet(RESULT, read_at).name, evidence.add(make_page(SAID)).name]
-    part = evidence.part(2)
+    part = evidence.for_loop(2)
     other = SearchResult("https://other.test/", "Other", "Another light.")
     names += [part.add_snippet(other, read_at).name, part.add_snippet(RESULT, read_at).name]
     assert names == ["S501", "S1", "S2501", "S501"]

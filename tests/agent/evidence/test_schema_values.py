@@ -7,7 +7,7 @@ import json
 import pytest
 
 from agent.evidence.schema import Schema
-from agent.evidence.schema_values import stands_in
+from agent.evidence.schema_values import contains_value
 from agent.export import export
 from agent.journal.runs import Runs
 from agent.run.record import RunRecord
@@ -169,14 +169,14 @@ def test_a_schema_that_is_not_there_is_named(run):
 
 
 def test_fields_are_listed_through_references_and_lists():
-    schema = Schema.of(
+    schema = Schema.load(
         {
             "type": "object",
             "properties": {"ferries": {"type": "array", "items": {"$ref": "#/$defs/ferry"}}},
             "$defs": {"ferry": {"properties": {"name": {"title": "Name", "type": "string"}}}},
         }
     )
-    assert [(field.name, field.kind, field.said) for field in schema.fields()] == [
+    assert [(field.name, field.kind, field.description) for field in schema.fields()] == [
         ("ferries.*.name", "string", "Name")
     ]
 
@@ -194,7 +194,7 @@ def test_fields_are_listed_through_references_and_lists():
     ],
 )
 def test_values_stand_in_a_text_however_they_are_written(value, text):
-    assert stands_in(value, text)
+    assert contains_value(value, text)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_values_stand_in_a_text_however_they_are_written(value, text):
     ],
 )
 def test_other_values_do_not(value, text):
-    assert not stands_in(value, text)
+    assert not contains_value(value, text)
 
 
 async def test_people_read_the_data_with_what_carries_each_value(ask, filling, tmp_path):

@@ -89,7 +89,7 @@ def test_a_quote_that_is_not_in_the_text_is_found_though_the_chain_was_made_anew
     last = json.loads(finished.journal.read_bytes().splitlines()[-1])
     last["data"]["report"]["sources"][0]["quotes"] = ["It was first lit in 1830."]
     last.pop("v")
-    again = Event(**last).sealed()
+    again = Event(**last).with_hash()
     body = finished.journal.read_bytes().splitlines(keepends=True)[:-1]
     finished.journal.write_bytes(b"".join(body) + again.to_json().encode() + b"\n")
     text = json.dumps(last["data"]["report"], indent=2, ensure_ascii=False)

@@ -17,7 +17,7 @@ def test_steps_beyond_the_limit_are_refused():
 
 def test_a_share_of_the_time_is_kept_for_the_answer():
     now = [0.0]
-    budget = Budget(seconds=10, clock=lambda: now[0])
+    budget = Budget(max_seconds=10, clock=lambda: now[0])
     now[0] = 7.9
     budget.begin_step()
     now[0] = 8.1
@@ -27,7 +27,7 @@ def test_a_share_of_the_time_is_kept_for_the_answer():
 
 
 def test_a_share_of_the_money_is_kept_for_the_answer():
-    budget = Budget(usd=1.0)
+    budget = Budget(max_usd=1.0)
     budget.add(Usage(usd=0.79))
     budget.begin_step()
     budget.add(Usage(usd=0.02))
@@ -36,10 +36,10 @@ def test_a_share_of_the_money_is_kept_for_the_answer():
 
 
 def test_what_a_part_spends_is_spent_of_the_whole():
-    whole = Budget(max_steps=12, usd=1.0)
+    whole = Budget(max_steps=12, max_usd=1.0)
     part = whole.part(2, max_steps=8)
     part.add(Usage(usd=0.3))
-    assert (whole.spent, part.usd, part.max_steps) == (0.3, 0.4, 8)
+    assert (whole.spent_usd, part.max_usd, part.max_steps) == (0.3, 0.4, 8)
 
 
 def test_a_part_has_no_more_steps_than_the_whole():

@@ -110,6 +110,8 @@ def test_pictures_count_for_what_they_cost(count):
 
 def test_a_larger_window_is_filled_before_anything_is_taken_out():
     messages = conversation(40)
-    assert Window.of(200_000).fit(messages, 0) == messages
-    assert size(Window.of(32_000).fit(messages, 0)) < size(Window.of(64_000).fit(messages, 0))
-    assert size(Window.of(64_000).fit(messages, 0)) <= 48_000
+    assert Window.from_tokens(200_000).fit(messages, 0) == messages
+    assert size(Window.from_tokens(32_000).fit(messages, 0)) < size(
+        Window.from_tokens(64_000).fit(messages, 0)
+    )
+    assert size(Window.from_tokens(64_000).fit(messages, 0)) <= 48_000

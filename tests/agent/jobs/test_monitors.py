@@ -12,7 +12,7 @@ from lxml import etree
 from agent.config import load_options
 from agent.errors import UsageError
 from agent.jobs.monitor_checks import condition_holds, page_with_refs
-from agent.jobs.monitors import Monitors, evidence_folder
+from agent.jobs.monitors import Monitors
 from agent.jobs.page_diff import (
     Change,
     PageBlock,
@@ -132,7 +132,7 @@ async def test_a_change_is_told_as_a_diff_and_kept_with_the_hashes_of_both_pages
     assert "+ £39.90 In stock" in change.diff.replace("Day ticket ", "")
     assert [c.figure for c in Monitors(desk.jobs).changes(cheap.name)] == [39.9]
     for digest in (change.before_sha256, change.after_sha256):
-        kept = (evidence_folder(desk.jobs, "ferry") / digest).read_bytes()
+        kept = (desk.jobs.data_dir / "monitors" / "ferry" / "blobs" / digest).read_bytes()
         assert hashlib.sha256(kept).hexdigest() == digest
     [entry] = etree.parse(f"{tmp_path}/news.xml").iterfind("{*}entry")
     assert entry.findtext("{*}title") == f"ferry changed: {site.url}/"

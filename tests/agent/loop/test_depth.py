@@ -103,7 +103,7 @@ async def test_the_steps_of_all_parts_together_stay_within_the_bound(most):
     )
     result = await work.answer("do one and then two and then three and then four")
     assert result.limit == "steps"
-    assert 4 <= budget.steps + budget.elsewhere <= most
+    assert 4 <= budget.steps + budget.subtask_steps <= most
 
 
 async def test_too_few_steps_for_the_parts_leave_the_question_in_one_loop():

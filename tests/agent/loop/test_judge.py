@@ -157,10 +157,10 @@ async def test_a_claim_with_another_citation_is_judged_anew(evidence):
     asker = ModelClient(Says("1: undecided"), judge_system(), Budget(), lambda *_, **__: None)
     open_ones = open_claims("It took until 1894 to open to trains. [S1¶1]", evidence)
     decided = await judge(asker, "judge", open_ones, evidence)
-    assert decided.without_decided(open_ones) == {}
+    assert decided.undecided(open_ones) == {}
     mended = open_claims("It took until 1894 to open to trains. [S1¶2]", evidence)
-    assert decided.without_decided(mended) == mended != {}
-    assert Verdicts.of_rows(decided.rows()).rows() == decided.rows()
+    assert decided.undecided(mended) == mended != {}
+    assert Verdicts.from_rows(decided.rows()).rows() == decided.rows()
 
 
 async def test_a_judge_s_words_stand_in_the_reason(evidence):
@@ -184,4 +184,4 @@ async def test_the_request_shows_question_answer_and_what_stands_around(evidence
 def test_whether_the_question_is_answered_is_read_and_recorded(evidence, line, word):
     decided = read_verdicts(f"1: supported\n{line}", {}, evidence)
     assert decided.answers == word
-    assert Verdicts.of_rows(decided.rows()).answers == word
+    assert Verdicts.from_rows(decided.rows()).answers == word

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent.guard.budget import LimitReached
-from agent.loop.repetition import Circle, Repetition
+from agent.loop.repetition import Circle, RepetitionGuard
 from agent.protocol import CallResult
 from agent.types import ToolCall
 
@@ -16,7 +16,7 @@ def step(guard, name, param="", data=None):
 
 
 def test_the_same_call_with_the_same_result_is_noted_at_the_third_time_then_ends():
-    guard = Repetition()
+    guard = RepetitionGuard()
     assert [step(guard, "P", "1") for _ in range(2)] == [None, None]
     assert "made before" in step(guard, "P", "1")
     assert step(guard, "P", "1") is None
@@ -25,27 +25,27 @@ def test_the_same_call_with_the_same_result_is_noted_at_the_third_time_then_ends
 
 
 def test_a_paged_list_is_free():
-    guard = Repetition()
+    guard = RepetitionGuard()
     notes = [step(guard, "CLICK", "e4", {"page": number}) for number in range(40)]
     assert notes == [None] * 40
 
 
 def test_two_tools_that_take_turns_are_noted():
-    guard = Repetition()
+    guard = RepetitionGuard()
     notes = [step(guard, "AB"[n % 2], str(n)) for n in range(8)]
     assert notes[:7] == [None] * 7
     assert "take turns" in notes[7]
 
 
 def test_a_tool_that_fails_three_times_in_a_row_is_noted():
-    guard = Repetition()
+    guard = RepetitionGuard()
     notes = [step(guard, "READ", str(n), {"error": f"no {n}"}) for n in range(3)]
     assert notes[:2] == [None, None]
     assert "failed several times" in notes[2]
 
 
 def test_one_failure_between_successes_is_nothing():
-    guard = Repetition()
+    guard = RepetitionGuard()
     for number in range(12):
         data = {"error": "x"} if number % 2 else {"n": number}
         assert step(guard, "READ", str(number), data) is None
@@ -53,27 +53,27 @@ def test_one_failure_between_successes_is_nothing():
 
 @pytest.mark.parametrize(("tool", "calls"), [("MAKE", 6), ("FIND", 16)])
 def test_one_tool_without_anything_new_is_noted_later_where_it_only_reads(tool, calls):
-    guard = Repetition()
+    guard = RepetitionGuard()
     notes = [step(guard, tool, str(number)) for number in range(calls)]
     assert [bool(note) for note in notes] == [False] * (calls - 1) + [True]
 
 
 def test_the_same_page_spelt_otherwise_is_the_same_page():
-    guard = Repetition()
+    guard = RepetitionGuard()
     step(guard, "READ", '{"url":"https://a.example/x"}')
     step(guard, "READ", "https://a.example/x/")
     assert "looked at before" in step(guard, "READ", '{"url": "HTTPS://a.example/x"}')
 
 
 def test_turns_that_only_think_are_noted_at_the_fifth():
-    guard = Repetition()
+    guard = RepetitionGuard()
     notes = [guard.check_thought() for _ in range(5)]
     assert notes[:4] == [None] * 4
     assert notes[4] is Circle.THINKING
 
 
 def test_progress_makes_good_what_was_noted():
-    guard = Repetition()
+    guard = RepetitionGuard()
     for _ in range(3):
         step(guard, "P", "1")
     step(guard, "Q", "", {"new": 1})

@@ -97,6 +97,6 @@ async def test_time_is_kept_for_putting_the_parts_together():
         return [Message("user", question)]
 
     model = TimeFlies()
-    budget = Budget(seconds=100, clock=lambda: model.now)
+    budget = Budget(max_seconds=100, clock=lambda: model.now)
     work = Orchestrator(model, None, budget, "", lambda *_, **__: None, opening)
     assert (await work.answer(PHASES)).text == "both"

@@ -114,7 +114,7 @@ def test_a_run_without_memory_loads_no_database(script: Callable[..., str], tmp_
 def _playbook(results: Sequence[Event]) -> tuple[str, ...]:
     ledger = Ledger(QUESTION)
     for event in results:
-        ledger.note(event)
+        ledger.add(event)
     return ledger.playbook
 
 

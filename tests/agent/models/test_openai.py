@@ -10,7 +10,7 @@ import pytest
 from agent.errors import UsageError
 from agent.models.base import Usage
 from agent.models.openai import OpenAIModel
-from agent.models.providers import default_model, endpoint, priced
+from agent.models.providers import default_model, endpoint, with_price
 from agent.protocol import parse
 from agent.tools.registry import Registry, tool_specs
 from agent.tools.toolset import PAGE_TOOLS
@@ -70,9 +70,9 @@ async def test_a_known_prefix_is_no_part_of_the_name_sent(ask, provider):
 
 def test_real_prices_are_added_and_unknown_models_cost_nothing():
     usage = Usage(1_000_000, 0, 0)
-    assert priced(usage, "gpt-4o", "openai").usd > 1
-    assert priced(usage, "no-such-model", "openai").usd == 0
-    assert priced(usage, "gpt-4o", None).usd == 0
+    assert with_price(usage, "gpt-4o", "openai").usd > 1
+    assert with_price(usage, "no-such-model", "openai").usd == 0
+    assert with_price(usage, "gpt-4o", None).usd == 0
 
 
 def test_a_key_in_the_environment_chooses_the_default_model():

@@ -10,8 +10,8 @@ import pytest
 from agent.errors import JournalError
 from agent.journal.events import Journal
 from agent.journal.runs import Runs
+from agent.run.prior_run import with_harmless_settings
 from agent.run.record import RunRecord
-from agent.run.recorded import with_harmless_settings
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 GREEDY = {

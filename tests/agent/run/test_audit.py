@@ -16,7 +16,7 @@ from agent.run.audit import audit
 from agent.run.draft import read_draft
 from agent.run.record import RunRecord
 from agent.run.replay import replay
-from agent.run.resume import on_recorded_web
+from agent.run.resume import rerun_on_recorded_web
 from browser import Browser
 from tests.loopback import Handler, serving
 
@@ -270,7 +270,7 @@ async def test_an_audit_is_no_run_to_be_replayed_or_gone_on_with(audited, tmp_pa
     with pytest.raises(UsageError, match="is an audit"):
         await replay(record)
     with pytest.raises(UsageError, match="is an audit"):
-        await on_recorded_web(record, model="extractive", data_dir=tmp_path / "data")
+        await rerun_on_recorded_web(record, model="extractive", data_dir=tmp_path / "data")
 
 
 async def test_services_are_reached_where_the_settings_say(cited, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 
 from agent.guard.budget import Budget
 from agent.models.base import Usage
-from agent.models.providers import priced
+from agent.models.providers import with_price
 from tests.agent.models.wire import OpenAIProvider, running
 
 TOKENS_IN, TOKENS_OUT = 600, 200
@@ -61,7 +61,7 @@ class Dear(OpenAIProvider):
     def in_form(self, answer, asked):
         sent = len(str(asked["messages"])) // 3
         longest = asked["max_tokens"]
-        self.usd += priced(Usage(sent, output_tokens=longest), asked["model"], "openai").usd
+        self.usd += with_price(Usage(sent, output_tokens=longest), asked["model"], "openai").usd
         usage = {"prompt_tokens": sent, "completion_tokens": longest, "total_tokens": 0}
         whole = super().in_form(replace(answer, body={**answer.body, "usage": usage}), asked)
         cut = len(self.requests) % 3 == 0
@@ -96,9 +96,9 @@ async def test_a_fallback_is_paid_from_what_the_first_model_left(ask, dear, monk
 
 
 def test_a_part_reserves_a_prompt_once():
-    whole = Budget(usd=1.0, price=lambda given, got: (given + got) / 1e6, overhead=100)
+    whole = Budget(max_usd=1.0, price=lambda given, got: (given + got) / 1e6, overhead=100)
     part = whole.part(2, 4)
     held = part.reserve(1_000)
-    assert whole.spent == pytest.approx(part.spent)
+    assert whole.spent_usd == pytest.approx(part.spent_usd)
     held.release()
-    assert (whole.spent, part.spent) == pytest.approx((0, 0))
+    assert (whole.spent_usd, part.spent_usd) == pytest.approx((0, 0))

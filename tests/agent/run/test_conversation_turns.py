@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.memory import Memory
-from agent.run.job_runner import turn_text
+from agent.run.job_runner import answer_turn_text
 from agent.types import Report, Sentence, VerdictState
 
 
@@ -14,11 +14,11 @@ def report(**verdicts):
 
 
 def test_a_verified_answer_is_kept_as_it_was_given():
-    assert turn_text(report(Lit=VerdictState.SUPPORTED)) == "Lit"
+    assert answer_turn_text(report(Lit=VerdictState.SUPPORTED)) == "Lit"
 
 
 def test_an_answer_is_kept_with_what_was_found_of_its_sentences():
-    kept = turn_text(
+    kept = answer_turn_text(
         report(
             Lit=VerdictState.SUPPORTED,
             Blue=VerdictState.CONTRADICTED,

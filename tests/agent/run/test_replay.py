@@ -13,7 +13,7 @@ from agent.prompts import Guides
 from agent.protocol import CallResult
 from agent.run.record import RunRecord
 from agent.run.replay import replay
-from agent.run.resume import on_recorded_web
+from agent.run.resume import rerun_on_recorded_web
 from agent.tools.registry import Registry
 from agent.tools.toolset import PAGE_TOOLS
 
@@ -86,7 +86,7 @@ async def test_the_date_is_told_and_on_a_recorded_web_it_is_that_of_the_record(
     assert record.system.endswith(f"Today is {record.day}.\n")
     record.events[0] = dataclasses.replace(record.events[0], at="2020-02-29T12:00:00Z")
     folder = record.folder.path.parent.parent
-    again = record_of(await on_recorded_web(record, model=reading, data_dir=folder))
+    again = record_of(await rerun_on_recorded_web(record, model=reading, data_dir=folder))
     assert again.system.endswith("Today is 2020-02-29.\n")
     assert (await replay(again)).answer == report.answer
 
@@ -144,7 +144,7 @@ async def test_another_model_is_asked_on_the_recorded_web(ask, reading, script, 
         "The tower is 34 metres high. [S1]",
     )
     folder = record_of(report).folder.path.parent.parent
-    again = await on_recorded_web(record_of(report), model=other, data_dir=folder)
+    again = await rerun_on_recorded_web(record_of(report), model=other, data_dir=folder)
     assert again.status == "answered"
     assert again.run != report.run
     journal = Runs(folder).find(again.run).journal.read_text()
@@ -166,7 +166,7 @@ async def test_another_model_may_ask_the_recorded_pages_and_searches_in_its_own_
         {"reply": "The bell was replaced by a siren in 1909. [S1]", "expect": "siren in 1909"},
     )
     folder = record_of(report).folder.path.parent.parent
-    again = await on_recorded_web(record_of(report), model=other, data_dir=folder)
+    again = await rerun_on_recorded_web(record_of(report), model=other, data_dir=folder)
     assert again.status == "answered", again.error
     assert [source.n for source in again.sources] == [1]
     assert "not in the record" not in Runs(folder).find(again.run).journal.read_text()
@@ -179,7 +179,9 @@ async def test_what_is_not_on_record_is_read_live_where_that_is_wanted(
     other = script(f"<<TOOL:READ:{site.url}/museum>>", "The curator is Saskia Penhale. [S3]")
     folder = record_of(report).folder.path.parent.parent
     for live, status in ((False, "not_found"), (True, "answered")):
-        again = await on_recorded_web(record_of(report), model=other, data_dir=folder, live=live)
+        again = await rerun_on_recorded_web(
+            record_of(report), model=other, data_dir=folder, live=live
+        )
         assert again.status == status, again.answer
 
 

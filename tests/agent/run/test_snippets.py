@@ -15,7 +15,7 @@ from agent.run.expectations import Expectation
 from agent.run.outcome import exit_code
 from agent.run.record import RunRecord
 from agent.run.replay import replay
-from agent.run.resume import on_recorded_web
+from agent.run.resume import rerun_on_recorded_web
 from tests.loopback import Handler, serving
 
 SEARCH = "<<TOOL:WEB_SEARCH:Hesk Light first lit>>"
@@ -127,7 +127,7 @@ async def test_a_weak_answer_replays_and_its_web_serves_another_model(
         exclude={"elapsed_s"}
     )
     model = script(SEARCH, f"{SAID} [S510]")
-    other = await on_recorded_web(record, model=model, data_dir=tmp_path / "data")
+    other = await rerun_on_recorded_web(record, model=model, data_dir=tmp_path / "data")
     assert other.sentences == weak.sentences
     assert not verify(folder_of(other)).flaws
 

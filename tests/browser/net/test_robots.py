@@ -42,7 +42,7 @@ def serving(body: str, status: str = "200 OK") -> Callable[[Exchange], object]:
 
 async def refusal(polite: Polite, url: str) -> str:
     try:
-        await polite.turn(url, deadline=5)
+        await polite.wait_turn(url, deadline=5)
     except Refused as refused:
         return str(refused)
     return ""
@@ -56,7 +56,7 @@ async def delay_of(http: HttpClient, url: str) -> float | None:
     """The seconds that are kept between two requests once a page of the host was asked for."""
     pace = HostPace()
     with pacing(pace):
-        await Polite(http).turn(url, deadline=5)
+        await Polite(http).wait_turn(url, deadline=5)
     return next(iter(pace.delays.values()), None)
 
 
@@ -124,7 +124,7 @@ async def test_the_file_is_asked_for_once_an_origin(client_of: ClientOf) -> None
     ):
         polite = Polite(http)
         urls = [f"{origin.url}/{n}" for n in range(10) for origin in (one, two)]
-        await asyncio.gather(*(polite.turn(url, deadline=5) for url in urls))
+        await asyncio.gather(*(polite.wait_turn(url, deadline=5) for url in urls))
     assert [len(one.requests), len(two.requests)] == [1, 1]
 
 
@@ -146,7 +146,7 @@ async def test_a_file_that_did_not_come_is_asked_for_again(client_of: ClientOf) 
     async with Origin(handle) as origin, client_of(origin, retries=0) as http:
         polite = Polite(http)
         with pytest.raises(ConnectFailed):
-            await polite.turn(f"{origin.url}/x", deadline=5)
+            await polite.wait_turn(f"{origin.url}/x", deadline=5)
         assert await refusal(polite, f"{origin.url}/x") == ""
         assert "does not allow" in await refusal(polite, f"{origin.url}/ours/x")
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from browser.page.lines import PageLine
-from browser.page.snapshot import choose
+from browser.page.snapshot import select_lines
 from browser.text.words import words
 
 
 def test_everything_is_shown_where_it_fits():
     lines = [PageLine("one"), PageLine("two", "h2")]
-    assert choose(lines, 100).rendered == ["one", "## two"]
+    assert select_lines(lines, 100).rendered == ["one", "## two"]
 
 
 def test_the_budget_is_kept_and_what_is_left_out_is_folded():
     lines = [PageLine(f"line {n} with words w{n} v{n}", group=("g", n)) for n in range(400)]
-    choice = choose(lines, 200)
+    choice = select_lines(lines, 200)
     assert len("\n".join(choice.rendered)) <= 800
     folded = sum(map(len, choice.folds.values()))
     assert folded + len(choice.kept) == 400
@@ -23,20 +23,20 @@ def test_the_budget_is_kept_and_what_is_left_out_is_folded():
 def test_lines_that_answer_the_question_come_first():
     lines = [PageLine(f"filler about matter {n} and things {n * 7}") for n in range(300)]
     lines[211] = PageLine("the lighthouse keeper was called Marten")
-    choice = choose(lines, 150, "who was the lighthouse keeper")
+    choice = select_lines(lines, 150, "who was the lighthouse keeper")
     assert 211 in choice.kept
 
 
 def test_a_long_line_that_answers_comes_before_short_ones_that_do_not():
     lines = [PageLine(f"term{n} idea{n}", "h2") for n in range(300)]
     lines[211] = PageLine(f"{'and so it went on that day ' * 12}until the keeper was Marten")
-    assert 211 in choose(lines, 150, "who was the keeper").kept
+    assert 211 in select_lines(lines, 150, "who was the keeper").kept
 
 
 def test_new_words_are_worth_more_than_repeated_ones():
     repeated = [PageLine("read more share print") for _ in range(100)]
     fresh = [PageLine(f"term{n} idea{n} place{n}") for n in range(20)]
-    choice = choose([*repeated, *fresh], 150)
+    choice = select_lines([*repeated, *fresh], 150)
     shown = set(words("\n".join(choice.rendered)))
     assert sum(f"term{n}" in shown for n in range(20)) >= 15
 

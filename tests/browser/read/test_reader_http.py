@@ -171,13 +171,13 @@ def test_habits_need_repetition_last_and_can_be_reset(tmp_path: Path) -> None:
     habits = Habits(path)
     for _ in range(2):
         habits.needed_browser("e.org", "an empty shell")
-    assert not habits.of("e.org").wants_browser
+    assert not habits.for_site("e.org").needs_browser
     habits.needed_browser("e.org", "an empty shell")
     again = Habits(path)
-    assert again.of("e.org").wants_browser
+    assert again.for_site("e.org").needs_browser
     for _ in range(3):
         again.http_was_enough("e.org")
-    assert not again.of("e.org").wants_browser
+    assert not again.for_site("e.org").needs_browser
     assert list(again.all()) == ["e.org"]
     again.reset("e.org")
     assert Habits(path).all() == {}

@@ -177,7 +177,7 @@ async def test_an_engine_asked_too_often_is_skipped_and_does_not_rest(
 
     assert [a.outcome for a in result.attempts] == [Outcome.SKIPPED, Outcome.OK]
     assert "next turn" in result.attempts[0].detail
-    assert chain.rests.of("busy") is None
+    assert chain.rests.current("busy") is None
 
 
 async def test_an_instance_without_json_is_read_as_a_page(

@@ -84,9 +84,9 @@ async def test_failure_is_named_and_the_next_engine_answers(
     assert result.attempts[0].detail
     assert result.provider == "after"
     assert cache.get(chain.providers[0].identity, SearchQuery("tides at Port Elm")) is None
-    rest = chain.rests.of(chain.providers[0].identity)
+    rest = chain.rests.current(chain.providers[0].identity)
     assert rest is not None
-    waits = chain.rests.left(rest)
+    waits = chain.rests.remaining(rest)
     assert (waits > 100 * MINUTE) == (drill == "limited for a while")
     assert 2 * MINUTE < waits <= 24 * 60 * MINUTE
 
@@ -107,9 +107,9 @@ async def test_no_answer_at_the_deadline_is_named_and_the_next_engine_answers(
         assert result.attempts[0].detail
         identity = chain.providers[0].identity
         assert cache.get(identity, SearchQuery("tides at Port Elm")) is None
-        rest = chain.rests.of(identity)
+        rest = chain.rests.current(identity)
         assert rest is not None
-        assert 2 * MINUTE < chain.rests.left(rest) <= 24 * 60 * MINUTE
+        assert 2 * MINUTE < chain.rests.remaining(rest) <= 24 * 60 * MINUTE
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -122,7 +122,7 @@ async def test_nothing_found_is_empty_and_neither_rests_nor_is_kept(
     result = await chain.search(SearchQuery("tides at Port Elm"))
 
     assert [attempt.outcome for attempt in result.attempts] == [Outcome.EMPTY, Outcome.OK]
-    assert chain.rests.of(chain.providers[0].identity) is None
+    assert chain.rests.current(chain.providers[0].identity) is None
     assert cache.get(chain.providers[0].identity, SearchQuery("tides at Port Elm")) is None
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from browser.net.pace import HostPace
 from browser.search import SearchCache, build_providers
-from browser.search.chain import LIFETIME_OF_NEWS, lifetime_of
+from browser.search.chain import LIFETIME_OF_NEWS, cache_lifetime
 from browser.search.results import merge
 from browser.search.state import Rests
 from browser.types import Outcome, SearchPage, SearchResult
@@ -82,42 +82,42 @@ def test_a_damaged_cache_is_made_anew_and_an_unwritable_one_lasts_as_long_as_the
 )
 def test_how_long_an_engine_rests(answer: SearchPage, seconds: float, rests: Rests) -> None:
 
-    rests.note("a", answer)
+    rests.record("a", answer)
 
-    rest = rests.of("a")
+    rest = rests.current("a")
     assert rest is not None
-    assert rests.left(rest) == seconds
+    assert rests.remaining(rest) == seconds
 
 
 def test_a_wall_met_again_doubles_the_rest_up_to_a_day(rests: Rests, clock: Clock) -> None:
     waits = []
     for _ in range(9):
-        rests.note("a", failing(Outcome.BLOCKED))
-        rest = rests.of("a")
+        rests.record("a", failing(Outcome.BLOCKED))
+        rest = rests.current("a")
         assert rest is not None
-        waits.append(rests.left(rest) / 60)
+        waits.append(rests.remaining(rest) / 60)
         clock.now = rest.until + 1
 
     assert waits == [15, 30, 60, 120, 240, 480, 960, 1440, 1440]
 
 
 def test_two_failures_at_once_count_once(rests: Rests) -> None:
-    rests.note("a", failing(Outcome.BLOCKED))
-    rests.note("a", failing(Outcome.BLOCKED))
+    rests.record("a", failing(Outcome.BLOCKED))
+    rests.record("a", failing(Outcome.BLOCKED))
 
-    rest = rests.of("a")
+    rest = rests.current("a")
     assert rest is not None
-    assert rests.left(rest) == 15 * 60
+    assert rests.remaining(rest) == 15 * 60
 
 
 @pytest.mark.parametrize("outcome", [Outcome.OK, Outcome.EMPTY])
 def test_an_honest_answer_ends_the_rest_and_its_history(outcome: Outcome, rests: Rests) -> None:
-    rests.note("a", failing(Outcome.BLOCKED))
-    rests.note("a", SearchPage(outcome))
-    assert rests.of("a") is None
+    rests.record("a", failing(Outcome.BLOCKED))
+    rests.record("a", SearchPage(outcome))
+    assert rests.current("a") is None
 
-    rests.note("a", failing(Outcome.BLOCKED))
-    rest = rests.of("a")
+    rests.record("a", failing(Outcome.BLOCKED))
+    rest = rests.current("a")
     assert rest is not None
     assert rest.times == 1
 
@@ -178,6 +178,6 @@ def test_answers_about_the_last_days_are_kept_for_minutes_only() -> None:
     engine = build_providers(["arxiv"])[0]
     today = datetime.now(UTC).date()
     recent = replace(QUERY, since=(today - timedelta(days=2)).isoformat())
-    assert lifetime_of(engine, QUERY) == engine.lifetime
-    assert lifetime_of(engine, recent) == LIFETIME_OF_NEWS
-    assert lifetime_of(engine, replace(QUERY, since="2001-01-01")) == engine.lifetime
+    assert cache_lifetime(engine, QUERY) == engine.lifetime
+    assert cache_lifetime(engine, recent) == LIFETIME_OF_NEWS
+    assert cache_lifetime(engine, replace(QUERY, since="2001-01-01")) == engine.lifetime

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from browser.search import build_providers, parse_results
 from browser.search.declared import Declaration
 from browser.search.engines import load
-from browser.search.results import is_on_site, readable, same_page_key, target, without_marks
+from browser.search.results import is_on_site, one_line, same_page_key, strip_markup, unwrap_target
 from browser.types import Outcome, SearchQuery
 from tests.browser.search.pages import ENGINES, ROWS, results_page
 
@@ -37,7 +37,7 @@ HTML_ENGINES = [name for name in ENGINES if not load(name).is_api]
     ],
 )  # fmt: skip
 def test_redirect_wrappers_are_undone_and_advertisements_dropped(wrapped: str, real: str) -> None:
-    assert target(wrapped) == real
+    assert unwrap_target(wrapped) == real
 
 
 def test_spellings_of_one_address_are_one_page() -> None:
@@ -70,8 +70,8 @@ def test_a_site_is_a_host_with_what_lies_below_it(url: str, site: str, inside: b
 
 
 def test_marks_of_apis_are_undone_but_code_in_angle_brackets_stays() -> None:
-    assert without_marks("<strong>Vec</strong><T> &amp; <br/>Box") == "Vec<T> & Box"
-    assert readable("a\x1b[31m\u202eb\n\u200bc") == "ab c"
+    assert strip_markup("<strong>Vec</strong><T> &amp; <br/>Box") == "Vec<T> & Box"
+    assert one_line("a\x1b[31m\u202eb\n\u200bc") == "ab c"
 
 
 @pytest.mark.parametrize("engine", HTML_ENGINES)
@@ -178,7 +178,7 @@ def test_no_answer_whatever_it_is_raises_or_invents_results(engine: str, body: s
 
 @given(st.text(max_size=200))
 def test_no_address_breaks_unwrapping(url: str) -> None:
-    real = target(url)
+    real = unwrap_target(url)
 
     assert (
         not real

@@ -213,7 +213,7 @@ async def test_row8_a_page_that_leads_to_a_private_address_is_told_and_not_read(
     named = EgressPolicy(allow_private=(pages.base,))
     async with (
         Egress(named) as egress,
-        Browser.attach(chrome.cdp_url, egress.guard.check_place) as own,
+        Browser.attach(chrome.cdp_url, egress.guard.check_resolved_url) as own,
     ):
         with pytest.raises(Refused, match=r"led to http://localhost.*loopback address"):
             await go_on(own, pages.base + path)

@@ -1,0 +1,306 @@
+"""What the calls of a client share: the web and its browser, memory, and what was read so far.
+
+Calls go through the same policy as those of a run: what may leave is decided by whose words it is,
+and acting where a person is logged in needs their yes, which is asked for through the client.
+A client is given a result, a failure, or a question for the person behind it; the last two may be
+raised as a `ToolReply`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import os
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+from mcp.types import (
+    CallToolResult,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
+    InputRequiredResult,
+    ResourceLink,
+    TextContent,
+)
+
+from agent.errors import ResearchError
+from agent.evidence.store import Evidence
+from agent.guard.outgoing import Outgoing
+from agent.guard.provenance import SEARCH, Kind, Provenance
+from agent.guard.redact import Redactor, find_secrets
+from agent.guard.secret_store import SecretStore
+from agent.protocol.replies import inert
+from agent.protocol.results import failed
+from agent.run.settings import logged_in_sites, open_memory
+from agent.run.web import open_web
+from agent.tools.action_tools import SCRIPTING_TOOLS
+from agent.tools.context import Limits, ToolContext
+from agent.tools.policy import Policy
+from agent.tools.toolset import ProvenanceCalls, apply_tool_rules, available_tools
+from agent.types import ToolCall
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+
+    from mcp.server.mcpserver import Context
+
+    from agent.config import Options
+    from agent.memory.memory_api import Memory
+    from agent.protocol.results import CallResult
+    from agent.tools.context import Web
+
+ToolAnswer = CallToolResult | InputRequiredResult
+CONSENT_SCHEMA: Final = {
+    "type": "object",
+    "properties": {"yes": {"type": "boolean", "title": "Do it"}},
+}
+"""The form of a question to the person, for MCP's elicitation."""
+SNAPSHOT_TOKENS: Final = 1_200
+"""Room for a page: half the calls of a session show one, and `browser_find` gives the rest."""
+PAGES_KEPT: Final = 200
+"""Pages whose text a server keeps at hand as resources; then it begins anew."""
+SOURCE_BLOCK: Final = 10_000
+"""Numbers of sources between one beginning and the next, so that no name means two pages."""
+
+
+class ToolReply(Exception):
+    """Ends a tool's work with this result."""
+
+    def __init__(self, result: ToolAnswer) -> None:
+        super().__init__(result)
+        self.result = result
+
+
+class ToolFailure(ToolReply):
+    """Ends a tool's work with an error that the client's model can act on."""
+
+    def __init__(self, message: str, hint: str = "", *, details: str = "") -> None:
+        self.message = message
+        text = inert(f"{message}{details}")
+        self.text = f"{text}\n{hint}" if hint else text
+        content = [TextContent(type="text", text=self.text)]
+        super().__init__(CallToolResult(content=content, is_error=True))
+
+
+def as_tool(work: Callable[..., Awaitable[CallToolResult]]) -> Callable[..., Any]:
+    """Make a tool for the SDK of a method: what it raises becomes its result.
+
+    It runs in a task of its own, so that a cancelled call is cancelled once, and waited for. The
+    SDK's cancel scope would cancel it again at each step of what it has to tidy up.
+    """
+
+    @functools.wraps(work)
+    async def tool(*args: Any, **kwargs: Any) -> ToolAnswer:
+        task = asyncio.ensure_future(work(*args, **kwargs))
+        try:
+            return await asyncio.shield(task)
+        except ToolReply as reply:
+            return reply.result
+        except ResearchError as error:
+            return ToolFailure(str(error), error.hint).result
+        except asyncio.CancelledError:
+            task.cancel()
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait([task])
+            raise
+
+    return tool
+
+
+def text_result(lines: Iterable[str], *links: ResourceLink, **data: Any) -> CallToolResult:
+    """A result with lines for the client's model, links to more, and the same as `data`."""
+    text = TextContent(type="text", text="\n".join(lines))
+    return CallToolResult(content=[text, *links], structured_content=data or None)
+
+
+def call_result(
+    result: CallResult, *links: ResourceLink, head: str = "", **data: Any
+) -> CallToolResult:
+    """The result of a tool call for the client: our summary, then text of the web, delimited.
+
+    `data` is the structured content; `head` stands in place of the result's own data.
+    """
+    lines = [head or json.dumps(result.data, ensure_ascii=False)]
+    if result.web:
+        lines.append(f'<web source="{inert(result.label)}">\n{inert(result.web)}\n</web>')
+    return text_result(lines, *links, **data)
+
+
+class Consent:
+    """The yes of the person behind a client, by elicitation, if the client can show a question.
+
+    Where the connection has no way back, the question goes out in place of a result, `pending`,
+    and the call is made again with the answer. What was agreed to before goes with the question,
+    since a call may ask for two things.
+    """
+
+    def __init__(self, ctx: Context[Any, Any]) -> None:
+        able = ctx.client_capabilities
+        self.approve = self._approve if able is not None and able.elicitation else None
+        self.pending: InputRequiredResult | None = None
+        self._ctx = ctx
+
+    async def _approve(self, effect: str) -> bool:
+        ctx = self._ctx
+        question = ElicitRequestFormParams(
+            message=f"May it {effect}?", requested_schema=CONSENT_SCHEMA
+        )
+        if ctx.session.can_send_request:
+            form = question.message, CONSENT_SCHEMA
+            return _agreed(await ctx.session.elicit_form(*form, ctx.request_id))
+        # What was agreed to, and at the end what was asked last.
+        asked: list[str] = json.loads(ctx.request_state or "[]")
+        agreed, answer = asked[:-1], (ctx.input_responses or {}).get("yes")
+        if isinstance(answer, ElicitResult) and asked:
+            if effect == asked[-1]:
+                return _agreed(answer)
+            agreed = asked if _agreed(answer) else agreed
+        if effect in agreed:
+            return True
+        self.pending = InputRequiredResult(
+            input_requests={"yes": ElicitRequest(params=question)},
+            request_state=json.dumps([*agreed, effect]),
+        )
+        return False
+
+    def check(self) -> None:
+        """Raise the question that is to be answered first, if there is one, as a `ToolReply`."""
+        if self.pending is not None:
+            raise ToolReply(self.pending)
+
+
+def _agreed(answer: ElicitResult) -> bool:
+    return answer.action == "accept" and bool((answer.content or {}).get("yes"))
+
+
+class ToolSession:
+    """Makes calls of our tools for clients; one a server."""
+
+    def __init__(self, options: Options, stack: AsyncExitStack) -> None:
+        self.options = options
+        self.page_turn = asyncio.Lock()
+        self.background: set[asyncio.Future[Any]] = set()  # runs whose jobs outlast the answer
+        self._stack = stack
+        self._opening = asyncio.Lock()
+        provenance = Provenance(
+            "",
+            frozenset(options.share),
+            attached=bool(options.attach or options.cdp),
+            sites=logged_in_sites(options),
+        )
+        self.context = ToolContext(
+            question="",
+            evidence=Evidence(),
+            limits=Limits(max_sources=2 * PAGES_KEPT, snapshot_tokens=SNAPSHOT_TOKENS),
+            outgoing=Outgoing(provenance),
+            redactor=Redactor(find_secrets(os.environ)),
+            secrets=SecretStore(options.data),
+            files=options.file,
+        )
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where everything that the clients were given so far came from."""
+        return self.context.provenance
+
+    async def web(self) -> Web:
+        """The way to the web, opened at the first call."""
+        async with self._opening:
+            if self.context.web is None:
+                opening = open_web(self.options, os.environ)
+                self.context.web = await self._stack.enter_async_context(opening)
+            return self.context.web
+
+    async def memory(self) -> Memory:
+        """The memory, opened at the first call."""
+        async with self._opening:
+            if self.context.memory is None:
+                in_thread = self.context.in_memory_thread
+                memory = await in_thread(open_memory, self.options, os.environ)
+                self._stack.push_async_callback(in_thread, memory.close)
+                self.context.memory = memory
+            return self.context.memory
+
+    async def call(
+        self, ctx: Context[Any, Any], tool: str, *, on_page: bool = False, **arguments: Any
+    ) -> CallResult:
+        """Make a call as a run does; raises `ToolFailure`, and a question as `ToolReply`.
+
+        Those `on_page` are made one after the other, and keep no sources.
+        """
+        consent = Consent(ctx)
+        given = {name: value for name, value in arguments.items() if value is not None}
+        if on_page:
+            async with self.page_turn:
+                result = await self._call(consent, tool, given, Evidence())
+        else:
+            result = await self._call(consent, tool, given, self._kept_evidence())
+        consent.check()
+        if failed(result.data):
+            more = {name: value for name, value in result.data.items() if name != "error"}
+            details = f" ({json.dumps(more, ensure_ascii=False)})" if more else ""
+            raise ToolFailure(result.data["error"], result.hint, details=details)
+        return result
+
+    def _kept_evidence(self) -> Evidence:
+        # Sources are kept for resources; a server that runs for weeks must not grow with them.
+        evidence = self.context.evidence
+        if len(evidence.sources) + len(evidence.snippets) > PAGES_KEPT:
+            block = next(iter(evidence.sources or evidence.snippets)).n // SOURCE_BLOCK
+            self.context.evidence = Evidence(first=(block + 1) * SOURCE_BLOCK + 1)
+        return self.context.evidence
+
+    async def _call(
+        self, consent: Consent, tool: str, arguments: dict[str, Any], evidence: Evidence
+    ) -> CallResult:
+        await self.web()
+        context = replace(self.context, approve=consent.approve, evidence=evidence)
+        self.note_person_words(" ".join(map(str, arguments.values())))
+        # A run has none of these: a client's own model wrote the script, or dropped the file.
+        scripting = ((name, "") for name in SCRIPTING_TOOLS)
+        tools = apply_tool_rules((*available_tools(context), *scripting), self.options).registry()
+        calls = ProvenanceCalls(Policy(tools, context), self.provenance, self.options.file)
+        return (await calls.run(ToolCall(tool, json.dumps(arguments)), ""))()
+
+    def note_page_words(self, url: str, text: str) -> None:
+        """Note text of the open page that a client was given by other ways than `call`."""
+        kind = Kind.PAGE if self.provenance.is_personal(url) else Kind.WEB
+        self.provenance.add(text, kind, url)
+
+    def note_person_words(self, text: str) -> None:
+        """Count a client's words as the person's, as long as it was given nothing private."""
+        if not self.provenance.private_for(SEARCH):
+            # An address would count as one that the person may open with their logins.
+            words = " ".join(word for word in text.split() if "://" not in word)
+            self.provenance.add(words, Kind.PERSON)
+
+    async def check_search(self, ctx: Context[Any, Any], text: str) -> None:
+        """Raise a `ToolReply` where a text may not go to search engines, or needs a yes first."""
+        self.note_person_words(text)
+        reason = self.context.outgoing.refusal(text, SEARCH)
+        if not reason:
+            return
+        consent = Consent(ctx)
+        effect = f"send “{text}” to search engines, where {reason}"
+        if consent.approve and await consent.approve(effect):
+            self.context.outgoing.allow(text)
+            return
+        consent.check()
+        hint = "Use other words, or let the person start with --share memory."
+        raise ToolFailure(f"not done: {reason}", hint)
+
+
+@asynccontextmanager
+async def open_session(options: Options) -> AsyncIterator[ToolSession]:
+    """Open what calls share; the browser and all else is ended when the block is left."""
+    async with AsyncExitStack() as stack:
+        session = ToolSession(options, stack)
+        stack.callback(session.context.close)
+        yield session
+        for job in session.background:  # what is cut off here is on record, for another run to do
+            job.cancel()
+        await asyncio.gather(*session.background, return_exceptions=True)

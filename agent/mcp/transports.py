@@ -1,0 +1,58 @@
+"""Serving MCP: over the standard streams, or over HTTP on loopback behind a token."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Final
+
+import uvicorn
+from mcp.server.transport_security import TransportSecuritySettings
+
+from agent.http_server import HOST, TokenAuth, listening_socket, local_hosts
+from agent.mcp.session import open_session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcp.server.mcpserver import MCPServer
+
+    from agent.config import Options
+    from agent.mcp.session import ToolSession
+
+    ServerMaker = Callable[[ToolSession], MCPServer[Any]]
+
+PATH: Final = "/mcp"
+
+
+async def serve_stdio(options: Options, make: ServerMaker) -> None:
+    """Serve the one client at the other end of the standard streams, until it closes them."""
+    async with open_session(options) as session:
+        try:
+            await make(session).run_stdio_async()
+        except BaseExceptionGroup:  # how anyio tells of a task that was cancelled, among others
+            task = asyncio.current_task()
+            if task is None or not task.cancelling():
+                raise
+            raise asyncio.CancelledError from None  # interrupted: calls under way end as they may
+
+
+async def serve_http(
+    options: Options, make: ServerMaker, *, port: int, token: str, ready: Callable[[str], None]
+) -> None:
+    """Serve on loopback, behind a token; `ready` gets the address. Port 0 is any.
+
+    The token is asked for first; Host and Origin are the SDK's to judge, as its clients expect.
+    """
+    with listening_socket(port) as listening:
+        bound_port = listening.getsockname()[1]
+        hosts = local_hosts(bound_port)
+        security = TransportSecuritySettings(
+            allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts]
+        )
+        async with open_session(options) as session:
+            app = make(session).streamable_http_app(
+                streamable_http_path=PATH, transport_security=security, host=HOST
+            )
+            config = uvicorn.Config(TokenAuth(app, token), log_level="error", access_log=False)
+            ready(f"http://{HOST}:{bound_port}{PATH}")
+            await uvicorn.Server(config).serve(sockets=[listening])

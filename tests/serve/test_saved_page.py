@@ -1,0 +1,66 @@
+"""Quotes are marked where they stand on a saved page, and nothing of it is changed or lost."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml.html import fragment_fromstring, tostring
+
+from agent.serve.saved_page import mark_quotes
+
+
+def marked(html, *quotes):
+    tree = fragment_fromstring(html, create_parent="div")
+    return mark_quotes(tree, quotes), tostring(tree, encoding="unicode")
+
+
+@pytest.mark.parametrize(
+    ("html", "quotes", "shown"),
+    [
+        ("<p>one two one</p>", ["two"], '<p>one <mark id="words">two</mark> one</p>'),
+        (
+            "a <b>bold</b> tail",
+            ["bold tail"],
+            'a <b><mark id="words">bold</mark></b> <mark>tail</mark>',
+        ),
+        (
+            "<table><tr><td>a</td><td>b c</td></tr></table>",
+            ["a | b"],
+            '<table><tr><td><mark id="words">a</mark></td><td><mark>b</mark> c</td></tr></table>',
+        ),
+        (
+            "<p>one two three four</p>",
+            ["four", "one two", "two three"],
+            '<p><mark>one two three</mark> <mark id="words">four</mark></p>',
+        ),
+        ("<p>nothing is quoted</p>", [], "<p>nothing is quoted</p>"),
+    ],
+)
+def test_a_quote_is_marked_over_the_borders_of_elements(html, quotes, shown):
+    assert marked(html, *quotes) == (True, f"<div>{shown}</div>")
+
+
+@pytest.mark.parametrize("quote", ["zzz", "", "|"])
+def test_a_quote_that_stands_nowhere_is_told_and_the_others_are_marked(quote):
+    found, shown = marked("<p>abc</p>", quote, "b")
+    assert not found
+    assert shown == '<div><p>a<mark id="words">b</mark>c</p></div>'
+
+
+@given(
+    st.lists(
+        st.sampled_from(["<b>ab</b>", "cd ", "<p>ef</p>", "<i>g<u>h</u></i>i", " "]), min_size=1
+    ),
+    st.data(),
+)
+def test_marks_change_no_text_and_hold_the_quotes(pieces, data):
+    tree = fragment_fromstring("".join(pieces), create_parent="div")
+    text = tree.text_content()
+    place = st.integers(0, len(text))
+    quotes = [text[slice(*sorted((data.draw(place), data.draw(place))))] for _ in range(2)]
+    found = mark_quotes(tree, quotes)
+    assert tree.text_content() == text
+    assert found == all(quote.strip() for quote in quotes)
+    held = "".join("".join(mark.text_content().split()) for mark in tree.iter("mark"))
+    assert len(held) >= max((len("".join(quote.split())) for quote in quotes), default=0)
