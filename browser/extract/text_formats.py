@@ -197,19 +197,22 @@ def _read_feed(text: str, url: str, name: str) -> Document:
 
 
 def _field(element: etree._Element, *tags: str) -> str:
-    found = (text_content(child) for tag in tags for child in element if _tag(child) == tag)
-    return next(filter(None, found), "")
+    """The text of the first child with one of these tags that has text, by the tags' order."""
+    for tag in tags:
+        for child in element:
+            if _tag(child) == tag and (text := text_content(child)):
+                return text
+    return ""
 
 
 def _entry_link(entry: etree._Element, base: str) -> str:
-    links = (child for child in entry if _tag(child) == "link")
-    targets = (
-        child.get("href") or (child.text or "").strip()
-        for child in links
-        if (child.get("rel") or "alternate") == "alternate"
-    )
-    href = next(filter(None, targets), "")
-    return join(base, href) if href else ""
+    for child in entry:
+        if _tag(child) != "link" or (child.get("rel") or "alternate") != "alternate":
+            continue
+        # Atom has the address in an attribute, RSS as text.
+        if href := child.get("href") or (child.text or "").strip():
+            return join(base, href)
+    return ""
 
 
 def _read_xml(text: str, url: str, name: str) -> Document:

@@ -181,9 +181,12 @@ def read_epub(archive: Archive, url: str, name: str) -> Document:
 
     Raises ExtractError for a broken book or one with DRM.
     """
+    # The package file that the container names, else any.
     declared = _attributes(archive, "META-INF/container.xml", "rootfile", "full-path")
-    packages = (name for name in sorted(archive.names) if name.endswith(".opf"))
-    package = next(filter(None, declared), "") or next(packages, "")
+    package = ""
+    for part in (*declared, *sorted(archive.names)):
+        if part in declared or part.endswith(".opf"):
+            package = package or part
     root = archive.tree(package)
     if root is None:
         raise ExtractError("not readable as a book: its package file is missing")
