@@ -1,1 +1,1 @@
-"""Asking from a messenger or by mail: a way in beside the command line."""
+"""Channels: questions by messenger and mail, for any service with a plug-in."""

@@ -84,17 +84,13 @@ def _units(text: str, longest: int) -> Iterable[str]:
         if length(paragraph) <= longest:
             yield paragraph
             continue
-        ends = [_end_with_markers(paragraph, span.end) for span in sentences(paragraph)]
+        # a sentence ends behind its markers: a source stays with what it carries
+        found = [_MARKERS.match(paragraph, span.end) for span in sentences(paragraph)]
+        ends = [markers.end() for markers in found if markers]
         at = 0
         for end in [*ends[:-1], len(paragraph)]:
             yield from _words(paragraph[at:end], longest)
             at = end
-
-
-def _end_with_markers(text: str, at: int) -> int:
-    """Return where a sentence ends with its markers: a source stays with what it carries."""
-    marks = _MARKERS.match(text, at)
-    return marks.end() if marks else at
 
 
 def _words(sentence: str, longest: int) -> Iterable[str]:

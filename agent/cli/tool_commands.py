@@ -19,7 +19,7 @@ from browser.plugins import KINDS, PluginBroken
 from browser.plugins import plugins as installed
 
 if TYPE_CHECKING:
-    from agent.tools.toolset import Selected
+    from agent.tools.toolset import ToolSelection
 
 _FLAGS = (
     "--tool-sources --tool-allow --tool-deny --mcp-tool-allow --mcp-tool-deny --mcp-config "
@@ -54,7 +54,7 @@ def tools(*, as_json: bool, **flags: Any) -> None:
         note(message)
 
 
-async def _select(settings: Options) -> Selected:
+async def _select(settings: Options) -> ToolSelection:
     """Select tools as a run does that has a web, a person and a memory; no server is reached."""
 
     async def answer(_question: str) -> str:

@@ -1,1 +1,1 @@
-"""Many questions, later, again: jobs, schedules and monitors on DBOS, over `research`."""
+"""Jobs over `research`: a queue with workers, schedules, monitors and batches, on DBOS."""

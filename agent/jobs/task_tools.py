@@ -16,8 +16,8 @@ from pydantic import AliasChoices, Field
 from agent.errors import ToolError, UsageError
 from agent.jobs.monitors import Monitors
 from agent.jobs.schedules import Schedules
-from agent.tools.context import web_of
-from agent.tools.page_tools import open_tab
+from agent.tools.context import require_web
+from agent.tools.page_tools import require_tab
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource, tool
 
 if TYPE_CHECKING:
@@ -149,8 +149,8 @@ class _TaskTools:
         """Watch for so long; of a ref, what identifies its element on later pages is kept."""
         element: dict[str, str] = {}
         if ref:
-            tab = open_tab(context)
-            async with web_of(context).lock:
+            tab = require_tab(context)
+            async with require_web(context).lock:
                 element = await tab.identify(ref)
             target = tab.url
         until = datetime.now(UTC) + timedelta(minutes=for_minutes, seconds=_LAST_LOOK_S)

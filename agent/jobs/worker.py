@@ -187,7 +187,12 @@ async def run_attempt(
         if not folder.journal.exists():
             return JobOutcome(state="expired", error="it was not begun in time")
     locks = private_folder(private_folder(jobs.data_dir / "jobs") / "locks")
-    lock = AsyncFileLock(str(locks / f"{job.run}.lock"), thread_local=False, poll_interval=0.5)
+    lock = AsyncFileLock(
+        str(locks / f"{job.run}.lock"),
+        thread_local=False,
+        poll_interval=0.5,
+        run_in_executor=False,  # a try takes no time; one in a thread outlives a cancellation
+    )
     try:
         async with lock:  # a worker that only seems dead may wake up, and go on with its run
             report = await _run_watched(job, jobs, progress, stall)

@@ -40,7 +40,7 @@ from agent.run.web import open_web
 from agent.tools.action_tools import SCRIPTING_TOOLS
 from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import Policy
-from agent.tools.toolset import ObservedCalls, available_tools, select
+from agent.tools.toolset import ProvenanceCalls, apply_tool_rules, available_tools
 from agent.types import ToolCall
 
 if TYPE_CHECKING:
@@ -262,8 +262,8 @@ class ToolSession:
         self.note_person_words(" ".join(map(str, arguments.values())))
         # A run has none of these: a client's own model wrote the script, or dropped the file.
         scripting = ((name, "") for name in SCRIPTING_TOOLS)
-        tools = select((*available_tools(context), *scripting), self.options).registry()
-        calls = ObservedCalls(Policy(tools, context), self.provenance, self.options.file)
+        tools = apply_tool_rules((*available_tools(context), *scripting), self.options).registry()
+        calls = ProvenanceCalls(Policy(tools, context), self.provenance, self.options.file)
         return (await calls.run(ToolCall(tool, json.dumps(arguments)), ""))()
 
     def note_page_words(self, url: str, text: str) -> None:

@@ -37,11 +37,11 @@ from agent.errors import ResearchError, ToolError
 from agent.files import write_atomic
 from agent.mcp_client.connection import Connection, shown
 from agent.protocol.replies import inert
-from agent.tools.context import PATIENCE_SECONDS
+from agent.tools.context import PERSON_TIMEOUT
 from agent.tools.person import require_yes
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource
-from agent.tools.sources import CHARS_PER_TOKEN, register, show_passages
-from agent.tools.toolset import matches
+from agent.tools.sources import CHARS_PER_TOKEN, register_source, show_passages
+from agent.tools.toolset import matches_any
 from browser.text.words import clean
 from browser.types import Document, Outcome, Page
 
@@ -238,7 +238,7 @@ class Server:
                 source=ToolSource.MCP,
                 schema=one.schema,
                 server=self.server.site,
-                free=one.reads_only or matches(one.name, settings.always_allow),
+                free=one.reads_only or matches_any(one.name, settings.always_allow),
             )
             for one in found
         ]
@@ -254,7 +254,7 @@ class Server:
             raise ToolError(f"{server.name} has no {name} any more", hint="Go on without it.")
         if name in differing.get("changed", ()):
             now = next(one for one in live if one.name == name)
-            context.extend_timeout(PATIENCE_SECONDS)
+            context.extend_timeout(PERSON_TIMEOUT)
             effect = (
                 f"calls {name} of {server.name}, which says other things of itself than when it "
                 f"was allowed, now: “{now.described}”"
@@ -321,7 +321,7 @@ def _result(
     url = f"mcp://{server.slug}/{name}"
     document = Document(url, title=f"{name} ({server.name})", text=text[: 8 * room], kind="text")
     page = Page(url, url, "mcp", Outcome.OK, datetime.now(UTC), document=document)
-    source = register(context, page)
+    source = register_source(context, page)
     block, passages = show_passages(context, source)
     data |= {"source": source.name, "passages": len(source.passages)}
     if len(passages) < len(source.passages):

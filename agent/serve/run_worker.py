@@ -105,7 +105,7 @@ class RunWorker:
         """Keep the tools' context; a person who sees the page in the view can act there."""
         self._context = context
         if self._job["attended"] and context.web is not None:
-            context.web.in_sight = True
+            context.web.is_visible = True
 
     async def _approve(self, effect: str) -> bool | str:
         answer = await self._connection.request(question={"kind": "approve", "what": effect})

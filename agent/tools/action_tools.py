@@ -1,4 +1,4 @@
-"""Acting on the open page by ref: CLICK, TYPE, SELECT, PRESS, and the like."""
+"""Tools that act on the open page by ref: CLICK, TYPE, SELECT, PRESS and others."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ from pydantic import Field, StringConstraints
 
 from agent.errors import ToolError
 from agent.guard.secret_store import secret_name
-from agent.tools.context import web_of
-from agent.tools.page_tools import look, open_tab, pictures_of, take_wall_down, with_pictures
+from agent.tools.context import require_web
+from agent.tools.page_tools import (
+    clear_wall,
+    require_tab,
+    take_pictures,
+    take_snapshot,
+    with_pictures,
+)
 from agent.tools.registry import NonEmpty, Risk, ToolResult, tool
-from agent.tools.sources import list_passages, register
+from agent.tools.sources import list_passages, register_source
 from browser.net.url import host, registrable_domain
 
 if TYPE_CHECKING:
@@ -28,113 +34,123 @@ if TYPE_CHECKING:
 
 
 NEW_TEXT_CHARS = 2_000
-"""Room for the passages that an action brought; READ gives the rest."""
-MOST_SECONDS = 5
-"""A button is held down for at most half of what an action may take."""
+"""Most characters of new passages shown after an action; READ gives the rest."""
+LONGEST_HOLD = 5
+"""Seconds that a button can be held down: half of what an action may take."""
 MOST_POINTS = 100
-"""Of a drawn path: each takes some 20 ms of the ten seconds that an action has."""
+"""Most points of a drawn path: each takes some 20 ms of an action's ten seconds."""
 LONGEST_WAIT = 45
-"""Seconds; a call may take a minute in all."""
+"""Seconds; a whole call may take a minute."""
 LONGEST_SCRIPT = 8_000
 """Characters."""
-HELD = r"^(Alt|Control|Meta|Shift)(\+(Alt|Control|Meta|Shift))*$"
+MODIFIERS = r"^(Alt|Control|Meta|Shift)(\+(Alt|Control|Meta|Shift))*$"
 """Keys that a click can hold down."""
-SAID_TWICE = 60
-"""Characters from which a text is not shown both where it stands and as a passage."""
+SHORTEST_REPEATED = 60
+"""From this many characters on, a text is not shown both as a change and as a new passage."""
 
 _WORD = re.compile(r"[^\W\d_]{3}")
 
-AsWritten = Annotated[str, StringConstraints(strip_whitespace=False)]
-"""Blanks at its ends belong to a text that is entered."""
-Held = Annotated[float, Field(ge=0, le=MOST_SECONDS)]
-"""Seconds."""
+Unstripped = Annotated[str, StringConstraints(strip_whitespace=False)]
+"""Text that is entered on a page, where spaces at the ends count."""
+HoldSeconds = Annotated[float, Field(ge=0, le=LONGEST_HOLD)]
 Points = Annotated[list[tuple[float, float]], Field(default_factory=list, max_length=MOST_POINTS)]
 
-looking = partial(tool, capped=False, on_page=True, acts=True)
-acting = partial(looking, risk=Risk.EXTERNAL)
+viewing_tool = partial(tool, capped=False, on_page=True, acts=True)
+acting_tool = partial(viewing_tool, risk=Risk.EXTERNAL)
 
 
 async def act_on_page(
     context: ToolContext, act: Callable[[Tab], Awaitable[ActionOutcome]]
 ) -> Finish:
-    """Do something on the open page, say what changed, and register the text that is new."""
-    tab = open_tab(context)
-    web = web_of(context)
+    """Act on the open page, report what changed, and register the new text as a source."""
+    tab = require_tab(context)
+    web = require_web(context)
     async with web.lock:
         before = tab.url
         outcome = await act(tab)
         if tab.events.closed:
             return lambda: ToolResult({"did": outcome.did, "events": list(outcome.events)})
-        if outcome.url != before and await take_wall_down(context, tab):
-            outcome = replace(outcome, changes=(await look(context, tab)).text)
-        page, pictures = await web.read_tab(), await pictures_of(context, tab)
-    return lambda: with_pictures(_acted(context, page, outcome), pictures)
+        if outcome.url != before and await clear_wall(context, tab):
+            outcome = replace(outcome, changes=(await take_snapshot(context, tab)).text)
+        page, pictures = await web.read_tab(), await take_pictures(context, tab)
+    return lambda: with_pictures(_action_result(context, page, outcome), pictures)
 
 
-def _acted(context: ToolContext, page: Page, outcome: ActionOutcome) -> ToolResult:
+def _action_result(context: ToolContext, page: Page, outcome: ActionOutcome) -> ToolResult:
     data: dict[str, Any] = {"did": outcome.did, "url": page.url}
     if outcome.events:
         data["events"] = list(outcome.events)
     if page.document is None or not page.document.text.strip():
         return ToolResult(data, outcome.changes, "page", snapshot=outcome.changes)
-    # The page was read before, as it then was; of a new page everything would be new.
+    # New is what an earlier reading of the same page did not have; of a new page, nothing is.
     known = context.evidence.by_url(page.url)
     before = {passage.text for passage in known.passages} if known else set()
-    source = register(context, page)
+    source = register_source(context, page)
     data["source"] = source.name
     new = [passage for passage in source.passages if before and passage.text not in before]
-    # A table's row without a word, such as a calendar's weeks, stands in the changes.
-    worth = [p for p in new if not p.text.startswith("|") or _WORD.search(p.text)]
-    fresh, shown = list_passages(worth, NEW_TEXT_CHARS)
-    below = {" ".join(p.text.split()): p.id for p in shown if len(p.text) >= SAID_TWICE}
+    # Rows without a word, such as the weeks of a calendar, already stand in the changes.
+    new = [p for p in new if not p.text.startswith("|") or _WORD.search(p.text)]
+    new_text, shown = list_passages(new, NEW_TEXT_CHARS)
+    ids = {" ".join(p.text.split()): p.id for p in shown if len(p.text) >= SHORTEST_REPEATED}
 
-    def once(line: str) -> str:
+    lines: list[str] = []
+    for line in outcome.changes.split("\n"):
         sign, text = line[:1], line[1:].strip(" …")
-        return f"{sign} ({below[text]}, below)" if sign in ("+", "~") and text in below else line
-
-    changes = "\n".join(map(once, outcome.changes.split("\n"))).strip()
-    body = changes if not fresh else f"{changes}\n\nNew text:\n{fresh}"
+        is_repeated = sign in ("+", "~") and text in ids
+        lines.append(f"{sign} ({ids[text]}, below)" if is_repeated else line)
+    changes = "\n".join(lines).strip()
+    body = f"{changes}\n\nNew text:\n{new_text}" if new_text else changes
     return ToolResult(data, body.strip(), source.name, passages=shown, snapshot=changes)
 
 
-def _given_files(context: ToolContext, paths: str) -> list[Path]:
-    given = {name: path for path in context.files for name in (str(path), path.name)}
+def _run_files(context: ToolContext, paths: str) -> list[Path]:
+    """Look up files, one a line, among those that the person gave to the run (`--file`).
+
+    Raises `ToolError` for any other file: a page must not get what the person did not offer.
+    """
+    files = {name: path for path in context.files for name in (str(path), path.name)}
     for path in paths.splitlines():
-        if path not in given:
+        if path not in files:
             names = ", ".join(path.name for path in context.files) or "none"
             raise ToolError(f"{path} was not given to this run", hint=f"Files given: {names}.")
-    return [given[path] for path in paths.splitlines()]
+    return [files[path] for path in paths.splitlines()]
 
 
 def _offset(x: float | None, y: float | None) -> tuple[float, float] | None:
-    """The point of the element, where one was named."""
+    """Return a point of the element, if both coordinates are given."""
     return None if x is None or y is None else (x, y)
 
 
-@acting("CLICK", "clicks; seconds 2 is a long press.")
+@acting_tool("CLICK", "clicks; seconds 2 is a long press.")
 async def click(
     context: ToolContext,
     *,
     ref: str,
     button: Literal["left", "right", "middle"] = "left",
     count: Annotated[int, Field(ge=1, le=3)] = 1,
-    hold: Annotated[str | None, Field(pattern=HELD)] = None,
-    seconds: Held = 0,
+    hold: Annotated[str | None, Field(pattern=MODIFIERS)] = None,
+    seconds: HoldSeconds = 0,
     dialog: str | None = None,
     x: float | None = None,
     y: float | None = None,
 ) -> Finish:
-    """`count` 2 is a double click; `dialog` answers a question that the page asks.
+    """Click an element; `count` 2 is a double click, `dialog` answers a dialog that opens.
 
-    `x` and `y` are pixels from the element's corner, for pictures and canvases. `hold` keeps a key
-    down, as where several are chosen; `seconds` keeps the button down, as for a long press.
+    `x` and `y` are pixels from the element's corner, for pictures and canvases. `hold` keeps keys
+    down, for example to select several items; `seconds` keeps the button down, for a long press.
     """
-    how: dict[str, Any] = {"button": button, "count": count, "seconds": seconds, "dialog": dialog}
-    how |= {"at": _offset(x, y), "hold": hold.split("+") if hold else ()}
-    return await act_on_page(context, lambda tab: tab.click(ref, **how))
+    options: dict[str, Any] = {
+        "button": button,
+        "count": count,
+        "seconds": seconds,
+        "dialog": dialog,
+        "at": _offset(x, y),
+        "hold": hold.split("+") if hold else (),
+    }
+    return await act_on_page(context, lambda tab: tab.click(ref, **options))
 
 
-@acting(
+@acting_tool(
     "TYPE",
     "types into a field, replacing what is in it, or the part named by instead; "
     "<secret>NAME</secret> types a password that the person stored.",
@@ -143,25 +159,25 @@ async def type_text(
     context: ToolContext,
     *,
     ref: str,
-    text: AsWritten,
+    text: Unstripped,
     submit: bool = False,
     append: bool = False,
-    instead: AsWritten | None = None,
+    instead: Unstripped | None = None,
 ) -> Finish:
-    """Type a text, or a stored secret by its name, after which the run is logged in there.
+    """Type a text, or a stored secret by its name.
 
-    `append` keeps what is in the field, and `instead` all of it but the part it names. `submit`
-    presses Enter afterwards.
+    `append` keeps the field's content, `instead` replaces only the part that it names. `submit`
+    presses Enter afterwards. After a secret the run counts as logged in on that site.
     """
     name, store = secret_name(text), context.secrets
     if not name or store is None:
-        how: dict[str, Any] = {"submit": submit, "append": append, "instead": instead}
-        return await act_on_page(context, lambda tab: tab.type(ref, text, **how))
+        options: dict[str, Any] = {"submit": submit, "append": append, "instead": instead}
+        return await act_on_page(context, lambda tab: tab.type(ref, text, **options))
 
     def value_for(url: str) -> str | None:
         value = store.value(name, url)
         if value is not None:
-            # The page may show it back; and what the run sees from now on is seen logged in.
+            # The page may show the secret back, and from now on it shows what logged-in users see.
             context.redactor.add(value)
             context.provenance.sites.add(registrable_domain(host(url)))
         return value
@@ -169,30 +185,32 @@ async def type_text(
     return await act_on_page(context, lambda tab: tab.type_secret(ref, value_for, submit=submit))
 
 
-@acting(
+@acting_tool(
     "SELECT",
     "chooses an option; several, with `;` between them, where the list takes several.",
 )
 async def select(context: ToolContext, *, ref: str, value: str) -> Finish:
-    """`value` is the option's text or value."""
+    """Select an option by its text or value."""
     return await act_on_page(context, lambda tab: tab.select(ref, value))
 
 
-@acting("PRESS", "presses keys, one after the other: `ArrowDown ArrowDown Enter`, `Control+a`.")
+@acting_tool(
+    "PRESS", "presses keys, one after the other: `ArrowDown ArrowDown Enter`, `Control+a`."
+)
 async def press(context: ToolContext, *, keys: str, ref: str | None = None) -> Finish:
-    """Keys such as `Enter`, `Control+a`: blanks stand between them."""
+    """Press keys such as `Enter` or `Control+a`, separated by spaces."""
     return await act_on_page(context, lambda tab: tab.press(keys, ref))
 
 
-@looking("HOVER", "hovers.")
+@viewing_tool("HOVER", "hovers.")
 async def hover(
     context: ToolContext, *, ref: str, x: float | None = None, y: float | None = None
 ) -> Finish:
-    """`x` and `y` are pixels from the element's corner."""
+    """Hover over an element; `x` and `y` are pixels from its corner."""
     return await act_on_page(context, lambda tab: tab.hover(ref, _offset(x, y)))
 
 
-@acting(
+@acting_tool(
     "DRAG",
     "drags an element to another, or by pixels; x -4, y -4 takes it at its lower right corner. "
     "path [[9,9],[40,60],…] draws through points of the element.",
@@ -207,39 +225,39 @@ async def drag(
     path: Points,
     x: float | None = None,
     y: float | None = None,
-    seconds: Held = 0,
+    seconds: HoldSeconds = 0,
 ) -> Finish:
-    """From one element to another, or by an offset in pixels.
+    """Drag an element to another, by an offset in pixels, or along a path.
 
-    `x` and `y` say where it is taken hold of; negative ones count from the right and the bottom,
-    where windows and fields are resized. `seconds` is how long it is held first, where a page
-    waits for a long press. `path` are points from the element's corner, drawn one after the other.
+    `x` and `y` are the point where it is grabbed; negative ones count from the right and the
+    bottom, where windows and fields are resized. `seconds` is how long it is held first, where a
+    page waits for a long press. The points of `path` are pixels from the element's corner.
     """
-    how: dict[str, Any] = {"at": _offset(x, y), "path": path, "seconds": seconds}
-    return await act_on_page(context, lambda tab: tab.drag(ref, to, (dx, dy), **how))
+    options: dict[str, Any] = {"at": _offset(x, y), "path": path, "seconds": seconds}
+    return await act_on_page(context, lambda tab: tab.drag(ref, to, (dx, dy), **options))
 
 
-@looking("HIGHLIGHT", "selects text with the mouse.")
+@viewing_tool("HIGHLIGHT", "selects text with the mouse.")
 async def highlight(context: ToolContext, *, text: NonEmpty, ref: str | None = None) -> Finish:
-    """A text as it stands on the page; `ref` says in which element."""
+    """Select a text of the page with the mouse; `ref` names the element that holds it."""
     return await act_on_page(context, lambda tab: tab.highlight(text, ref))
 
 
-@looking("SCROLL", "scrolls by screens, or to top, bottom or a text.")
+@viewing_tool("SCROLL", "scrolls by screens, or to top, bottom or a text.")
 async def scroll(
     context: ToolContext, *, pages: float = 1.0, to: str | None = None, ref: str | None = None
 ) -> Finish:
-    """By screens (negative is up), or to a place; `ref` scrolls that element."""
+    """Scroll by screens (negative is up), or to a place; `ref` scrolls that element."""
     return await act_on_page(context, lambda tab: tab.scroll(pages, ref, to=to))
 
 
-@looking("BACK", "goes back.")
+@viewing_tool("BACK", "goes back.")
 async def back(context: ToolContext) -> Finish:
     """Go back."""
     return await act_on_page(context, lambda tab: tab.back())
 
 
-@looking(
+@viewing_tool(
     "WAIT",
     "waits for a text, or a /pattern/, as a snapshot shows it; without text, the seconds.",
 )
@@ -249,35 +267,36 @@ async def wait(
     text: str = "",
     seconds: Annotated[float, Field(gt=0, le=LONGEST_WAIT)] = 10,
 ) -> Finish:
-    """Wait until the text stands on the page; without one, all of the seconds."""
+    """Wait until a text is on the page; without one, for all of the seconds."""
     return await act_on_page(context, lambda tab: tab.wait_for(text, seconds))
 
 
-@acting("UPLOAD", "hands over a file.")
+@acting_tool("UPLOAD", "hands over a file.")
 async def upload(context: ToolContext, *, ref: str, path: str) -> Finish:
-    """Hand files over, a line each: only such as the person gave to the run (--file)."""
-    files = _given_files(context, path)
+    """Upload files that the person gave to the run, one path a line."""
+    files = _run_files(context, path)
     return await act_on_page(context, lambda tab: tab.upload(ref, files))
 
 
-@acting("CHECK", "ticks a box.", listed=False)  # for who fills forms by values; a model clicks
+# Not listed: it is for clients that fill forms by values; a model clicks.
+@acting_tool("CHECK", "ticks a box.", listed=False)
 async def check(context: ToolContext, *, ref: str, on: bool = True) -> Finish:
-    """Tick a box, or not."""
+    """Check or uncheck a box."""
     return await act_on_page(context, lambda tab: tab.check(ref, on=on))
 
 
-@acting("EVALUATE", "runs a function in the page.")
+@acting_tool("EVALUATE", "runs a function in the page.")
 async def evaluate(
     context: ToolContext,
     *,
     function: Annotated[str, Field(min_length=1, max_length=LONGEST_SCRIPT)],
     ref: str | None = None,
 ) -> Finish:
-    """A JavaScript function, `() => …`, or `element => …` of a ref."""
+    """Call a JavaScript function, `() => …`, or `element => …` with the element of a ref."""
     return await act_on_page(context, lambda tab: tab.evaluate(function, ref))
 
 
-@acting("DROP", "drops files or data.")
+@acting_tool("DROP", "drops files or data.")
 async def drop(
     context: ToolContext,
     *,
@@ -285,21 +304,21 @@ async def drop(
     path: str = "",
     data: Annotated[dict[str, str], Field(default_factory=dict)],
 ) -> Finish:
-    """Drop files that the person gave to the run, a line each, or data by MIME type."""
-    files = _given_files(context, path)
+    """Drop files that the person gave to the run, one path a line, or data by MIME type."""
+    files = _run_files(context, path)
     return await act_on_page(context, lambda tab: tab.drop(ref, files, data))
 
 
-@acting("DIALOG", "answers the dialog that is open.")
-async def dialog(context: ToolContext, *, accept: bool, text: AsWritten | None = None) -> Finish:
-    """Whether to accept a dialog, and the text for one that asks for one."""
+@acting_tool("DIALOG", "answers the dialog that is open.")
+async def dialog(context: ToolContext, *, accept: bool, text: Unstripped | None = None) -> Finish:
+    """Accept or dismiss the open dialog; `text` answers a prompt."""
     return await act_on_page(context, lambda tab: tab.answer_dialog(accept=accept, text=text))
 
 
-@acting("DOWNLOAD", "clicks a link and keeps its file.", capped=True)
+@acting_tool("DOWNLOAD", "clicks a link and keeps its file.", capped=True)
 async def download(context: ToolContext, *, ref: str) -> ToolResult:
-    """Click what gives a file, and say where it was put."""
-    tab, web = open_tab(context), web_of(context)
+    """Click an element that downloads a file, and return where the file was stored."""
+    tab, web = require_tab(context), require_web(context)
     if web.attached:
         raise ToolError(
             "in a person's own Chrome a file goes to that person's downloads, where we do not look",
@@ -317,5 +336,5 @@ ACTING_TOOLS = (
     click, type_text, select, press, hover, drag, highlight, scroll, back, wait, upload, check,
 )  # fmt: skip
 SCRIPTING_TOOLS = (evaluate, drop, dialog)
-"""For clients that steer the browser themselves; a run's model acts as a person does."""
+"""Only for MCP clients that steer the browser themselves; a run's model acts like a person."""
 DOWNLOAD_TOOLS = (download,)

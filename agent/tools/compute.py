@@ -1,8 +1,8 @@
-"""PYTHON: figures computed in a sandbox from figures that the run has read (extra `compute`).
+"""PYTHON: computes figures in a sandbox from figures that the run has read (extra `compute`).
 
-The code gets no file, network or environment. What it computes with comes in through `figure`,
-`table` and `number`, so that each figure is traced to its passage. What comes out is a source of
-its own, which says how it came about.
+The code gets no files, network or environment. Its inputs come through `figure`, `table` and
+`number`, so that each is traced to its passage. The result becomes a source of its own, which
+names the inputs and the code.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pydantic_monty import AsyncMonty, CollectString, MontyError
 from agent.errors import ToolError
 from agent.evidence.passages import is_table_rule, split_row
 from agent.tools.registry import ToolResult, tool
-from agent.tools.sources import register, show_passages
+from agent.tools.sources import register_source, show_passages
 from browser.text.words import clean
 from browser.types import Document, Outcome, Page
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from agent.types import Passage
 
 SECONDS: Final = 5.0
-"""Arithmetic over some tables takes milliseconds; a loop that does not end takes all there is."""
+"""Arithmetic over a few tables takes milliseconds; this ends a loop that does not end itself."""
 MEMORY: Final = 64 * 1024 * 1024
-"""Bytes: the largest table that is read has some megabytes."""
+"""Bytes: the largest tables have some megabytes."""
 LONGEST_CODE, LONGEST_RESULT = 8_000, 4_000
 """Characters."""
 _LIMITS: Final = {"max_feed_duration_secs": SECONDS, "max_memory": MEMORY, "max_suspensions": 5_000}
@@ -50,26 +50,27 @@ _HINT = (
 
 @dataclass(slots=True)
 class _Inputs:
-    """Hands the code what was read, and notes what it took: passage and words, each once."""
+    """The functions that the code can call; `used` collects (passage id, words) of its inputs."""
 
     evidence: Evidence
-    taken: dict[tuple[str, str], None] = field(default_factory=dict)
-    _cells: dict[str, str] = field(default_factory=dict)
+    used: dict[tuple[str, str], None] = field(default_factory=dict)
+    _cells: dict[str, str] = field(default_factory=dict)  # text of a cell -> passage id of its row
 
     def figure(self, passage: str, words: str) -> float:
-        """Return the figure in some words of a passage; raises `ValueError` where they are not."""
+        """Return the figure in some words of a passage; raises `ValueError` if it lacks them."""
         found = self._passage(passage)
         if not words.strip() or " ".join(words.split()) not in " ".join(found.text.split()):
             raise ValueError(f"“{words}” does not stand in {passage}")
         value = number(words)
-        self.taken[passage, words] = None
+        self.used[passage, words] = None
         return value
 
     def table(self, passage: str) -> list[list[str]]:
-        """Return the table of which a passage is a row, the names of its columns first."""
+        """Return the rows of the table around a passage, the column names first."""
         found = self._passage(passage)
         source = self.evidence.source(found.source)
         text = source.text if source else ""
+        # Extend the row's span upwards and downwards over all adjacent lines of the table.
         start, end = found.start, found.end
         while (above := text.rfind("\n", 0, max(0, start - 1)) + 1) < start and text[above] == "|":
             start = above
@@ -85,10 +86,10 @@ class _Inputs:
         return rows
 
     def number(self, text: str) -> float:
-        """Read a figure, and note the row that it stands in if it is a cell of a table."""
+        """Parse a figure; a cell of a table that was returned counts as an input."""
         value = number(text)
         if text in self._cells:
-            self.taken[self._cells[text], text] = None
+            self.used[self._cells[text], text] = None
         return value
 
     def _passage(self, name: str) -> Passage:
@@ -108,51 +109,53 @@ class _Inputs:
 async def compute(
     context: ToolContext, *, code: Annotated[str, Field(min_length=1, max_length=LONGEST_CODE)]
 ) -> Finish:
-    """Run the code; what it gives is a source of its own if it rests on what was read."""
+    """Run the code; its result becomes a source if it uses figures that were read."""
     inputs, printed = _Inputs(context.evidence), CollectString()
-    given = {"figure": inputs.figure, "table": inputs.table, "number": inputs.number}
+    functions = {"figure": inputs.figure, "table": inputs.table, "number": inputs.number}
     try:
         async with (
             AsyncMonty(max_processes=1, request_timeout=2 * SECONDS) as pool,
             pool.checkout(limits=_LIMITS) as session,  # type: ignore[arg-type] # a plain dict
         ):
-            value = await session.feed_run(code, external_lookup=given, print_callback=printed)
+            value = await session.feed_run(code, external_lookup=functions, print_callback=printed)
     except (MontyError, TimeoutError) as error:
         raise ToolError(f"the code failed: {error}", hint=_HINT) from error
-    shown = _shown(value) if value is not None else printed.output.strip()
-    if not shown:
+    result = _format_value(value) if value is not None else printed.output.strip()
+    if not result:
         raise ToolError("the code gave nothing", hint=_HINT)
-    return lambda: _finished(context, code, shown[:LONGEST_RESULT], inputs)
+    return lambda: _register_result(context, code, result[:LONGEST_RESULT], inputs)
 
 
-def _finished(context: ToolContext, code: str, shown: str, inputs: _Inputs) -> ToolResult:
-    if not inputs.taken:
+def _register_result(context: ToolContext, code: str, result: str, inputs: _Inputs) -> ToolResult:
+    """Make a source of a computed result, with its inputs and code; without inputs only show it."""
+    if not inputs.used:
         note = "it uses no figure that was read, so it is no source and cannot be cited"
-        return ToolResult({"note": note}, shown, "computed")
+        return ToolResult({"note": note}, result, "computed")
+    # `agent.evidence.answer` finds the inputs again by the form of these lines.
     origins = []
-    for name, words in inputs.taken:
+    for name, words in inputs.used:
         passage = inputs.evidence.passage(name)
-        read = inputs.evidence.source(passage.source) if passage else None
-        origins.append(f"- “{words}” in {name}, {read.title} <{read.url}>" if read else name)
+        origin = inputs.evidence.source(passage.source) if passage else None
+        origins.append(f"- “{words}” in {name}, {origin.title} <{origin.url}>" if origin else name)
     indented = indent(code.strip(), " " * 4, lambda _: True)
-    parts = f"Computed: {shown}", "from\n" + "\n".join(origins), "by", indented
+    parts = f"Computed: {result}", "from\n" + "\n".join(origins), "by", indented
     url = f"urn:computed:{len(context.evidence.sources) + 1}"
     document = Document(
         url=url,
-        title=f"Computed from {', '.join(dict.fromkeys(name for name, _ in inputs.taken))}",
+        title=f"Computed from {', '.join(dict.fromkeys(name for name, _ in inputs.used))}",
         text=clean("\n\n".join(parts)),
         kind="text",
     )
     at = datetime.now(UTC)
     page = Page(url, url, "computed", Outcome.OK, at, content_type="text/plain", document=document)
-    source = register(context, page)
+    source = register_source(context, page)
     block, passages = show_passages(context, source)
     data = {"source": source.name, "title": source.title}
     return ToolResult(data, block, source.name, passages=passages)
 
 
-def _shown(value: Any) -> str:
-    """Write a result; of a fraction also as it is rounded in prose."""
+def _format_value(value: Any) -> str:
+    """Format a result; a fraction also rounded in all ways in which prose may cite it."""
     if isinstance(value, float) and value != int(value or 0):
         rounded = dict.fromkeys(f"{value:,.{places}f}" for places in (0, 1, 2, 3))
         return f"{value!r}, rounded {'; '.join(rounded)}"
@@ -164,9 +167,9 @@ def _shown(value: Any) -> str:
 
 
 def number(text: str) -> float:
-    """Read a figure as people write it: `1,234`, `31.4 million`, `−12 %`, `1.234,5`.
+    """Parse a figure as people write it: `1,234`, `31.4 million`, `−12 %`, `1.234,5`.
 
-    Raises `ValueError` where there is none, or more than one.
+    Raises `ValueError` if the text has none, or more than one.
     """
     found = list(_FIGURE.finditer(text))
     if len(found) != 1:
@@ -174,10 +177,11 @@ def number(text: str) -> float:
     sign, digits, scale = found[0].groups()
     digits = "".join(digits.rstrip(" .,'’").replace("'", "").replace("’", "").split())
     dot, comma = digits.rfind("."), digits.rfind(",")
-    # Of two kinds of separators the last one is the decimal point; a comma alone may group.
-    decimal = max(dot, comma) if min(dot, comma) >= 0 else dot if dot >= 0 else comma
-    grouped = dot < 0 and re.fullmatch(r"\d{1,3}(?:,\d{3})+", digits)
-    if decimal < 0 or grouped or digits.count(digits[decimal]) > 1:
+    # Of two kinds of separators, the last one is the decimal point.
+    decimal = max(dot, comma)
+    # A comma alone may separate thousands; so does any separator that occurs more than once.
+    has_thousands = dot < 0 and re.fullmatch(r"\d{1,3}(?:,\d{3})+", digits)
+    if decimal < 0 or has_thousands or digits.count(digits[decimal]) > 1:
         decimal = len(digits)
     whole = digits[:decimal].replace(".", "").replace(",", "")
     value = float(f"{whole}.{digits[decimal + 1 :] or 0}")

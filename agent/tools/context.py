@@ -1,4 +1,4 @@
-"""What a tool has at hand during a run."""
+"""The context that a run gives to its tools: web, evidence, memory, limits and the person."""
 
 from __future__ import annotations
 
@@ -41,40 +41,40 @@ if TYPE_CHECKING:
     from browser.types import Page, PageContext
 
 T = TypeVar("T")
-CALL_TIMEOUT: ContextVar[asyncio.Timeout] = ContextVar("patience")
-"""The time that the call under way has."""
+CALL_TIMEOUT: ContextVar[asyncio.Timeout] = ContextVar("timeout")
+"""Timeout of the current call."""
 CALL_PLACE: ContextVar[str] = ContextVar("place", default="")
-"""Where the call under way stands in the run; what it asks of a model is recorded by it."""
+"""Place of the current call in the run, under which its questions to a model are recorded."""
 Approve = Callable[[str], Awaitable[bool | str]]
-"""What is to be done, to the person's word: no, yes, or `site` for all of it on this site."""
+"""Asks the person about an effect. Returns yes, no, or `site` for everything on this site."""
 Ask = Callable[[str], Awaitable[str]]
-"""Question to answer, empty where none came."""
+"""Asks the person a question. Returns the answer, empty if none came."""
 Rephrase = Callable[[str, str, str], Awaitable[Sequence[tuple[str, str | None]]]]
-"""Question, query and place to other queries, with their language where it is another one."""
+"""Takes question, query and place. Returns other queries, each with its language if it differs."""
 Record = Callable[..., object]
 NO_BROWSER = "no_browser"
-"""Outcome of a call that needed a browser where none could be started."""
-PATIENCE_SECONDS = 600.0
-"""Who has not answered, or taken a wall down, after ten minutes is not coming."""
-PERSON_SAYS = "the_person_says"
-"""Field of a tool's result in which a hint of the person reaches the model."""
+"""Outcome of a call that needs a browser where none can be started."""
+PERSON_TIMEOUT = 600.0
+"""Seconds: a person who has not answered, or passed a captcha, in ten minutes is not there."""
+HINT_FIELD = "the_person_says"
+"""Field of a tool's result that brings a hint of the person to the model."""
 SOLVABLE = frozenset({Outcome.CAPTCHA, Outcome.BOT_CHECK})
-"""Walls that a solver of captchas may take down."""
+"""Walls that a captcha solver may clear."""
 
 
-def unrecorded(_kind: str, _place: str = "", **_data: object) -> None:
-    """Keep no record: outside of a run, or where all is on record already."""
+def no_record(_kind: str, _place: str = "", **_data: object) -> None:
+    """Record nothing: outside of a run, or where everything is on record already."""
 
 
 class Limits(LimitSettings):
-    """Bounds on tools: those that a person may set, and what the depth of the run gives.
+    """Limits of the tools: those that a person may set, and those that the run's depth sets.
 
-    `engines` are asked at once where a question is hard; the depth says how many, and whether a
-    search in another language than English `translates` at once.
+    `engines` is how many search engines are asked at once. With `translates`, a query in another
+    language than English is rephrased at once, even if it finds enough.
 
-    A call gets 60 s because a slow page may take 30 s to load and as long to settle; 24 sources
-    are more than an answer of a few sentences ever cites; 3,000 tokens hold the passages that
-    matter of a page and leave a 32k window room for ten steps.
+    A call gets 60 s because a slow page may take 30 s to load and as long to settle. 24 sources are
+    more than an answer of a few sentences cites. 3,000 tokens hold the relevant passages of a page
+    and leave a 32k window room for ten steps.
     """
 
     max_sources: int = 24
@@ -82,8 +82,8 @@ class Limits(LimitSettings):
     translates: bool = False
 
     @classmethod
-    def of(cls, options: Options) -> Limits:
-        """Return the bounds of a run with these settings."""
+    def from_options(cls, options: Options) -> Limits:
+        """Return the limits of a run with these settings."""
         effort = options.effort
         return cls(
             **dict(options.limits),
@@ -94,8 +94,8 @@ class Limits(LimitSettings):
 
 
 @dataclass(frozen=True, slots=True)
-class LeftPage:
-    """A page that was open when a run was cut off, and what its tab alone had stored: secrets."""
+class InterruptedPage:
+    """A page that was open when a run was cut off; `session` is its sessionStorage (secret)."""
 
     url: str
     session: StorageItems = ()
@@ -103,11 +103,11 @@ class LeftPage:
 
 @dataclass(slots=True)
 class Web:
-    """The web of a run; the browser starts when it is first asked for.
+    """A run's access to the web; the browser starts when it is first needed.
 
-    `in_sight`: a person can see the browser's window. `solver` is asked about captchas, at most
-    `solves_left` times a run: a page could otherwise spend its owner's balance.
-    `left_open` is the page that was open when the run was cut off, until it is opened again.
+    `is_visible` means that a person can see the browser's window. `solver` solves captchas, at most
+    `solves_left` of them: a page could otherwise use up its owner's balance. `interrupted_page` is
+    the page that was open when the run was cut off, until it is opened again.
     """
 
     egress: Egress
@@ -119,30 +119,30 @@ class Web:
     polite: Polite | None = None
     search_defaults: dict[str, Any] = field(default_factory=dict)
     attached: bool = False
-    in_sight: bool = False
+    is_visible: bool = False
     fresh: bool = False
     solver: Solver | None = None
     solves_left: int = 10
     context: PageContext | None = None
     page: Page | None = None
     tab: Tab | None = None
-    left_open: LeftPage | None = None
+    interrupted_page: InterruptedPage | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
-    def only_local(self) -> bool:
-        """Whether no search leaves the machine: all that is searched is the person's folder."""
+    def searches_locally_only(self) -> bool:
+        """Tell whether only the person's folder is searched: no query leaves the machine."""
         return all(isinstance(provider, Corpus) for provider in self.chain.providers)
 
     @property
-    def takes_walls_down(self) -> bool:
-        """Whether a person or a solver can take down a captcha in the browser."""
-        return self.in_sight or self.solver is not None
+    def can_clear_walls(self) -> bool:
+        """Tell whether a person or a solver can pass a captcha in the browser."""
+        return self.is_visible or self.solver is not None
 
     async def read_tab(self) -> Page:
-        """Read the page that is open, as it stands now: our own tab, else the person's.
+        """Read the open page in its current state: our own tab, else the person's page.
 
-        Raises `ToolError` where none is open.
+        Raises `ToolError` if none is open.
         """
         if self.tab is not None:
             return await self.reader.read_tab(self.tab)
@@ -153,7 +153,7 @@ class Web:
 
 @dataclass(slots=True)
 class Person:
-    """Who can be asked, once in a run, whichever of its loops asks."""
+    """The person, who can be asked one question a run, whichever of its loops asks it."""
 
     ask: Ask
     asked: bool = False
@@ -161,20 +161,21 @@ class Person:
 
 @dataclass(slots=True)
 class ToolContext:
-    """One run's means: the web, its evidence, memory, limits, and whom to tell and to ask.
+    """What the tools of one run work with.
 
-    `record(kind, place, **data)` writes a journal event, `keep(bytes)` keeps bytes with the run;
-    `approve(what)` asks the person for a yes, `person` is who can be asked what was meant: both are
-    None where nobody is there; `memory` is None with `--no-memory`, `wiki` where the data folder
-    holds none. `vision`: the model sees, and is shown pictures. `outgoing` decides what may leave,
-    `agreed` are the sites where the person lets the run act. `hints` are what the person says while
-    it works, until they are handed on. `rephrase` asks the model for other queries.
+    `record(kind, place, **data)` writes a journal event; `keep(bytes)` stores bytes with the run
+    and returns their hash. `approve(effect)` asks the person for a yes, `person` answers a question
+    of the model: both are None where nobody is there. `memory` is None with `--no-memory`, `wiki`
+    if the data folder has none. `vision` means that the model can see pictures. `outgoing` decides
+    what may leave the run. On `approved_sites` the person lets the run act without asking again.
+    `hints` are messages of the person that the model has not seen yet. `rephrase` asks the model
+    for other queries.
     """
 
     question: str
     evidence: Evidence
     limits: Limits
-    record: Record = unrecorded
+    record: Record = no_record
     keep: Callable[[bytes], str] = lambda _: ""
     outgoing: Outgoing = field(default_factory=Outgoing)
     redactor: Redactor = field(default_factory=Redactor)
@@ -189,68 +190,68 @@ class ToolContext:
     vision: bool = False
     person: Person | None = None
     secrets: SecretStore | None = None
-    agreed: set[str] = field(default_factory=set)
+    approved_sites: set[str] = field(default_factory=set)
     hints: list[str] = field(default_factory=list)
-    asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    approval_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     deadline: float | None = None
     now_ms: Callable[[], int] = lambda: int(time.time() * 1000)
     _worker: ThreadPoolExecutor | None = None
 
     @property
     def provenance(self) -> Provenance:
-        """What the run has read so far, and whose words that is."""
+        """What the run has read so far, and who wrote it."""
         return self.outgoing.provenance
 
     def seconds_left(self, wanted: float) -> float:
-        """Return how long a call may take: what it wants, or what is left of the run's time."""
+        """Return how many seconds a call may take: `wanted`, or what is left of the run's time."""
         if self.deadline is None:
             return wanted
         return max(0.1, min(wanted, self.deadline - time.monotonic()))
 
     def extend_timeout(self, seconds: float) -> None:
-        """Give the call under way more time: a person, or a solver of captchas, is at work."""
-        patience = CALL_TIMEOUT.get(None)
-        until = patience.when() if patience else None
-        if patience and until is not None:
+        """Give the current call more time, while a person or a captcha solver is at work."""
+        timeout = CALL_TIMEOUT.get(None)
+        until = timeout.when() if timeout else None
+        if timeout and until is not None:
             now = asyncio.get_running_loop().time()
-            patience.reschedule(now + self.seconds_left(until - now + seconds))
+            timeout.reschedule(now + self.seconds_left(until - now + seconds))
 
     def with_hints(self, data: Any) -> Any:
-        """Put what the person said meanwhile into a result: so the record has it, and a replay."""
+        """Add the person's new hints to a result's data, so that record and replay have them."""
         if not (self.hints and isinstance(data, dict)):
             return data
-        said = "\n".join(self.hints)
+        hints = "\n".join(self.hints)
         self.hints.clear()
-        self.provenance.add(said, Kind.PERSON)
-        return {**data, PERSON_SAYS: said}
+        self.provenance.add(hints, Kind.PERSON)
+        return {**data, HINT_FIELD: hints}
 
     async def in_memory_thread(self, function: Callable[..., T], *args: Any) -> T:
-        """Call the synchronous memory from its one worker thread."""
+        """Call a synchronous function of memory or wiki in their single worker thread."""
         if self._worker is None:
             self._worker = ThreadPoolExecutor(1, thread_name_prefix="memory")
         return await asyncio.get_running_loop().run_in_executor(self._worker, function, *args)
 
     async def near(self, question: str, texts: Sequence[str]) -> dict[str, float]:
-        """Return the cosine of a question and each text; {} where the run has no embeddings."""
+        """Return the cosine similarity of a question to each text; {} without embeddings."""
         if self.memory is None:
             return {}
         return await self.in_memory_thread(self.memory.near, question, texts)
 
     def close(self) -> None:
-        """Let the memory's thread go."""
+        """Stop the memory's worker thread."""
         if self._worker is not None:
             self._worker.shutdown(wait=False)
 
 
-def web_of(context: ToolContext) -> Web:
-    """The web of a run; raises `ToolError` where the run has none."""
+def require_web(context: ToolContext) -> Web:
+    """Return the web of a run; raises `ToolError` if it has none."""
     if context.web is None:
         raise ToolError("this run has no web", hint="Answer from what is known.")
     return context.web
 
 
-def memory_of(context: ToolContext) -> Memory:
-    """Return the memory of the run; raises `ToolError` where it has none."""
+def require_memory(context: ToolContext) -> Memory:
+    """Return the memory of a run; raises `ToolError` if it has none."""
     if context.memory is None:
         raise ToolError("memory is off in this run", hint="Go on without it.")
     return context.memory

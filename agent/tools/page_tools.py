@@ -1,4 +1,4 @@
-"""Looking at live pages: OPEN, SNAPSHOT, FIND, TABS, SCREENSHOT, PAGE_CONTEXT; walls in the way."""
+"""Tools that look at live pages (OPEN, SNAPSHOT, FIND, TABS, …), and what clears walls there."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ToolError
-from agent.tools.context import PATIENCE_SECONDS, SOLVABLE, web_of
+from agent.tools.context import PERSON_TIMEOUT, SOLVABLE, require_web
 from agent.tools.registry import NonEmpty, Risk, ToolResult, tool
-from agent.tools.sources import register
+from agent.tools.sources import register_source
 from browser.errors import BrowserError
 from browser.solvers import SolverFailed
 from browser.types import Outcome
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from browser.session.session import Browser
     from browser.types import Challenge, Page, Snapshot
 
-# Of a record's facts: a few lines, the long ones cut; READ gives the page itself.
+# Limits of a platform record in PAGE_CONTEXT: facts, and characters of each. READ gives the rest.
 _MOST_FACTS, _LONGEST_FACT = 20, 200
 SOLVER_SECONDS = 120.0
-PICTURED = "attached: what is in view, refs drawn on it"
-BARE_TOO = ", then without them, as they hide something"
+PICTURE_NOTE = "attached: what is in view, refs drawn on it"
+SECOND_PICTURE_NOTE = ", then without them, as they hide something"
 
 page_tool = partial(tool, on_page=True)
 
 
-def open_tab(context: ToolContext) -> Tab:
-    """The tab that is open; raises `ToolError` where there is none."""
-    tab = web_of(context).tab
+def require_tab(context: ToolContext) -> Tab:
+    """Return the open tab; raises `ToolError` if there is none."""
+    tab = require_web(context).tab
     if tab is None:
         raise ToolError("no page is open", hint="OPEN a page first.")
     return tab
@@ -42,71 +42,71 @@ def open_tab(context: ToolContext) -> Tab:
 
 @tool("OPEN", "opens a page in the browser.", capped=False)
 async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
-    """Open a page in the browser and show it: in the open tab, in a new one if that is lost."""
-    web = web_of(context)
-    # An attached Chrome has a network of its own, which no proxy of ours guards.
+    """Open a page in the browser and show it: in the open tab, or in a new one if that crashed."""
+    web = require_web(context)
+    # Our proxy checks addresses too, but an attached Chrome does not go through it.
     web.egress.guard.check_url(url)
     seconds = context.seconds_left(context.limits.read_seconds)
-    if web.polite is not None:  # in a person's own Chrome it is the person who asks
+    if web.polite is not None:  # None in a person's own Chrome, where the person visits the site
         await web.polite.wait_turn(url, seconds)
     async with web.lock:
         browser, tab = await web.start_browser(), web.tab
         if tab is not None and await browser.responds(tab):
             await tab.goto(url, deadline=seconds)
         else:
-            # Forgotten before the new one is opened: if that fails, no dead tab is left open.
-            lost, web.tab = tab, None
+            # Reset first: if opening fails, `web.tab` must not stay the dead tab.
+            dead, web.tab = tab, None
             tab = web.tab = await browser.open(url, deadline=seconds)
-            if lost is not None:
-                await browser.close(lost)
-        shown = await look(context, tab)
-        if await take_wall_down(context, tab):
-            shown = await look(context, tab)
-        page, pictures = await web.read_tab(), await pictures_of(context, tab)
+            if dead is not None:
+                await browser.close(dead)
+        view = await take_snapshot(context, tab)
+        if await clear_wall(context, tab):
+            view = await take_snapshot(context, tab)
+        page, pictures = await web.read_tab(), await take_pictures(context, tab)
         events = tab.events.drain()
-    return lambda: with_pictures(_opened(context, page, shown, events), pictures)
+    return lambda: with_pictures(_open_result(context, page, view, events), pictures)
 
 
-def _opened(
-    context: ToolContext, page: Page, shown: Snapshot, events: tuple[str, ...]
+def _open_result(
+    context: ToolContext, page: Page, view: Snapshot, events: tuple[str, ...]
 ) -> ToolResult:
-    data: dict[str, Any] = {"url": page.url, "refs": len(shown.refs)}
+    data: dict[str, Any] = {"url": page.url, "refs": len(view.refs)}
     if events:
         data["events"] = list(events)
     if page.document is None or not page.document.text.strip():
-        return ToolResult(data, shown.text, "page", snapshot=shown.text)
-    source = register(context, page)
+        return ToolResult(data, view.text, "page", snapshot=view.text)
+    source = register_source(context, page)
     data |= {"source": source.name, "title": source.title, "passages": len(source.passages)}
     if page.outcome is not Outcome.OK:
         data["outcome"] = page.outcome.value
-    return ToolResult(data, shown.text, source.name, snapshot=shown.text)
+    return ToolResult(data, view.text, source.name, snapshot=view.text)
 
 
-async def look(context: ToolContext, tab: Tab) -> Snapshot:
-    """Look at a page within the run's budget, ranked by its question."""
+async def take_snapshot(context: ToolContext, tab: Tab) -> Snapshot:
+    """Take a snapshot within the run's token budget, ranked by the run's question."""
     return await tab.snapshot(budget=context.limits.snapshot_tokens, query=context.question)
 
 
 @page_tool("SNAPSHOT", "shows the open page, or a part.", capped=False)
 async def snapshot(context: ToolContext, *, ref: str | None = None) -> ToolResult:
-    """Show the open page, or what is under one element, folded rows included."""
-    tab = open_tab(context)
-    async with web_of(context).lock:
+    """Show the open page, or everything below one element, including folded rows."""
+    tab = require_tab(context)
+    async with require_web(context).lock:
         if ref:
-            under = await tab.expand(ref)
-            return ToolResult({"ref": ref, "url": tab.url}, under, "page")
-        shown, pictures = await look(context, tab), await pictures_of(context, tab)
-    data: dict[str, Any] = {"url": shown.url, "title": shown.title, "refs": len(shown.refs)}
+            content = await tab.expand(ref)
+            return ToolResult({"ref": ref, "url": tab.url}, content, "page")
+        view, pictures = await take_snapshot(context, tab), await take_pictures(context, tab)
+    data: dict[str, Any] = {"url": view.url, "title": view.title, "refs": len(view.refs)}
     if events := tab.events.drain():
         data["events"] = list(events)
-    return with_pictures(ToolResult(data, shown.text, "page", snapshot=shown.text), pictures)
+    return with_pictures(ToolResult(data, view.text, "page", snapshot=view.text), pictures)
 
 
 @page_tool("FIND", "finds text or a role on the whole page.", capped=False)
 async def find(context: ToolContext, *, text: NonEmpty) -> ToolResult:
-    """Look for text or a role on the whole page."""
-    tab = open_tab(context)
-    async with web_of(context).lock:
+    """Search the whole page for a text or a role."""
+    tab = require_tab(context)
+    async with require_web(context).lock:
         found = await tab.find(text)
     return ToolResult({"text": text, "found": found.found, "url": tab.url}, found.text, "page")
 
@@ -115,8 +115,8 @@ async def find(context: ToolContext, *, text: NonEmpty) -> ToolResult:
 async def tabs(
     context: ToolContext, *, switch: str | None = None, close: str | None = None
 ) -> ToolResult:
-    """List the tabs, switch to one such as `t2` or close one of ours."""
-    web = web_of(context)
+    """List the tabs; switch to one such as `t2`, or close one of ours."""
+    web = require_web(context)
     browser = await web.start_browser()
     if close:
         closing = _tab_named(browser, close)
@@ -124,10 +124,15 @@ async def tabs(
         web.tab = None if web.tab is closing else web.tab
     if switch:
         web.tab = _tab_named(browser, switch)
-    here = web.tab.id if web.tab else None
+    current = web.tab.id if web.tab else None
     rows = [
-        {"id": tab.id, "url": tab.url, "title": tab.title, "ours": tab.ours}
-        | {"active": tab.id == here if here else tab.active}
+        {
+            "id": tab.id,
+            "url": tab.url,
+            "title": tab.title,
+            "ours": tab.ours,
+            "active": tab.id == current if current else tab.active,
+        }
         for tab in await browser.tabs()
     ]
     return ToolResult({"tabs": rows})
@@ -142,38 +147,38 @@ def _tab_named(browser: Browser, name: str) -> Tab:
 
 @page_tool("SCREENSHOT", "keeps a picture of the page.")
 async def screenshot(context: ToolContext) -> ToolResult:
-    """Keep a picture of the open page with the run, and show it to a model that sees."""
-    tab = open_tab(context)
-    async with web_of(context).lock:
+    """Store a picture of the open page with the run, and show it to a model that can see."""
+    tab = require_tab(context)
+    async with require_web(context).lock:
         picture = await tab.screenshot()
-        marked = await pictures_of(context, tab)
+        marked = await take_pictures(context, tab)
     data = {"success": True, "url": tab.url, "kept": True, "bytes": len(picture)}
     return with_pictures(ToolResult(data, blobs=(("screenshot.png", picture),)), marked)
 
 
 @page_tool("PAGE_CONTEXT", "url, title, selection, text in view.")
 async def page_context(context: ToolContext) -> ToolResult:
-    """Return what the person, or our own tab, has in view."""
-    web = web_of(context)
-    seen = web.context if web.tab is None else await web.tab.context()
-    if seen is None:
+    """Return what is in view in our own tab, else in the person's."""
+    web = require_web(context)
+    view = web.context if web.tab is None else await web.tab.context()
+    if view is None:
         raise ToolError("no page is open", hint="OPEN a page first.")
     facts = {
-        "url": seen.url,
-        "canonical": seen.canonical_url,
-        "title": seen.title,
-        "selection": seen.selection,
-        "focused": seen.focused,
-        "language": seen.language,
-        "published": seen.published,
+        "url": view.url,
+        "canonical": view.canonical_url,
+        "title": view.title,
+        "selection": view.selection,
+        "focused": view.focused,
+        "language": view.language,
+        "published": view.published,
         "record": await _page_record(web),
     }
-    room = context.limits.snapshot_tokens
-    return ToolResult({k: v for k, v in facts.items() if v}, seen.visible_text[:room], "page")
+    text = view.visible_text[: context.limits.snapshot_tokens]
+    return ToolResult({key: value for key, value in facts.items() if value}, text, "page")
 
 
 async def _page_record(web: Web) -> dict[str, str]:
-    """What the page in view is on its platform, with author, date, counts; {} elsewhere."""
+    """Return the open page's record on its platform: author, date, counts; {} if it has none."""
     from browser.extract.platforms.lookup import record_of  # noqa: PLC0415 - as below
     from browser.extract.platforms.record import facts  # noqa: PLC0415 - loads lxml
 
@@ -184,15 +189,16 @@ async def _page_record(web: Web) -> dict[str, str]:
     else:
         return {}
     record = await asyncio.to_thread(record_of, url, html)
-    said = facts(record) if record else {}
-    return {name: value[:_LONGEST_FACT] for name, value in [*said.items()][:_MOST_FACTS]}
+    if not record:
+        return {}
+    return {name: value[:_LONGEST_FACT] for name, value in [*facts(record).items()][:_MOST_FACTS]}
 
 
 LOOKING_TOOLS = (open_page, snapshot, find, tabs, screenshot, page_context)
 
 
-async def pictures_of(context: ToolContext, tab: Tab) -> tuple[bytes, ...]:
-    """Take pictures, with `--vision` and a model that sees; the text stands without them too."""
+async def take_pictures(context: ToolContext, tab: Tab) -> tuple[bytes, ...]:
+    """Take pictures for a model that can see (`--vision`); none if it cannot, or if that fails."""
     if not context.vision:
         return ()
     try:
@@ -206,59 +212,59 @@ def with_pictures(result: ToolResult, pictures: tuple[bytes, ...]) -> ToolResult
     """Add pictures to a result whose data is an object."""
     if not pictures:
         return result
-    said = PICTURED + (BARE_TOO if len(pictures) > 1 else "")
-    return replace(result, data={**result.data, "picture": said}, pictures=pictures)
+    note = PICTURE_NOTE + (SECOND_PICTURE_NOTE if len(pictures) > 1 else "")
+    return replace(result, data={**result.data, "picture": note}, pictures=pictures)
 
 
-_FOR_A_PERSON = {
+_PERSON_TASKS = {
     Outcome.CAPTCHA: "solved its captcha",
     Outcome.BOT_CHECK: "passed its check",
     Outcome.LOGIN: "logged in",
 }
 
 
-async def take_wall_down(context: ToolContext, tab: Tab) -> bool:
-    """Have the wall taken down that stands before a page; True when that is done.
+async def clear_wall(context: ToolContext, tab: Tab) -> bool:
+    """Try to get past a captcha, bot check or login in front of a page; True if that worked.
 
-    A person who sees the browser is asked to do what only a person may; else a solver, where one
-    was named.
+    A person who sees the browser is asked to do it, else a captcha solver if there is one.
     """
-    web = web_of(context)
-    if web.in_sight and context.approve is not None:
+    web = require_web(context)
+    if web.is_visible and context.approve is not None:
         page = await web.read_tab()
-        if (done := _FOR_A_PERSON.get(page.outcome)) is None:
+        task = _PERSON_TASKS.get(page.outcome)
+        if task is None:
             return False
-        context.extend_timeout(PATIENCE_SECONDS)
-        asked = f"go on at {page.url} once you have {done} in the browser window"
-        return bool(await context.approve(asked))
+        context.extend_timeout(PERSON_TIMEOUT)
+        request = f"go on at {page.url} once you have {task} in the browser window"
+        return bool(await context.approve(request))
     if web.solver is not None and (await web.read_tab()).outcome in SOLVABLE:
         return (await _solve(context, tab))[0] is Outcome.OK
     return False
 
 
 async def _solve(context: ToolContext, tab: Tab) -> tuple[Outcome, str]:
-    """Ask the solver about the captcha of a page and put its token in; on record either way.
+    """Have the solver solve a page's captcha, enter its token, and record the attempt.
 
-    Gives OK and what became of the token, or what kept the captcha where it is, and why.
+    Returns OK and how the token was used, or another outcome and the reason.
     """
     challenge = await tab.challenge()
     if challenge is None:
         return Outcome.EMPTY, "no captcha of a kind that can be handed over"
     started = time.monotonic()
-    outcome, said = await _ask_solver(context, tab, challenge)
+    outcome, detail = await _ask_solver(context, tab, challenge)
     context.record(
         "captcha",
         captcha=challenge.kind,
         url=challenge.url,
         outcome=outcome.value,
-        said=said,
+        said=detail,
         ms=int((time.monotonic() - started) * 1000),
     )
-    return outcome, said
+    return outcome, detail
 
 
 async def _ask_solver(context: ToolContext, tab: Tab, challenge: Challenge) -> tuple[Outcome, str]:
-    web = web_of(context)
+    web = require_web(context)
     assert web.solver, "asked only where a solver was named"
     if web.solves_left <= 0:
         return Outcome.QUOTA, "this run has had as many captchas solved as one may"
@@ -270,21 +276,22 @@ async def _ask_solver(context: ToolContext, tab: Tab, challenge: Challenge) -> t
         return error.outcome, str(error)
     if token is None:
         return Outcome.CAPTCHA, "the solver could not solve it"
-    how = await tab.answer_challenge(token)
-    return (Outcome.OK, how) if how else (Outcome.EMPTY, "the captcha went away")
+    method = await tab.answer_challenge(token)
+    return (Outcome.OK, method) if method else (Outcome.EMPTY, "the captcha went away")
 
 
 @tool("SOLVE_CAPTCHA", "has the captcha of the open page solved.", Risk.EXTERNAL)
 async def solve_captcha(context: ToolContext) -> ToolResult:
-    """Have the captcha of the open page solved, also one that stands in a form."""
-    tab = open_tab(context)
-    async with web_of(context).lock:
-        outcome, said = await _solve(context, tab)
-    if outcome is Outcome.OK:
-        filled = "press the button that sends the form"
-        done = filled if said == "filled" else "take a SNAPSHOT"
-        return ToolResult({"outcome": "ok", "next": done, "url": tab.url})
-    return ToolResult({"error": said, "outcome": outcome.value}, hint=SolverFailed.hint)
+    """Have the captcha of the open page solved, including one inside a form."""
+    tab = require_tab(context)
+    async with require_web(context).lock:
+        outcome, detail = await _solve(context, tab)
+    if outcome is not Outcome.OK:
+        return ToolResult({"error": detail, "outcome": outcome.value}, hint=SolverFailed.hint)
+    next_step = "take a SNAPSHOT"
+    if detail == "filled":  # the token is in a form, which the page has not sent yet
+        next_step = "press the button that sends the form"
+    return ToolResult({"outcome": "ok", "next": next_step, "url": tab.url})
 
 
 SOLVING_TOOLS = (solve_captcha,)

@@ -1,4 +1,4 @@
-"""Asking the person: for a yes to what a call would do, and ASK_USER, the model's one question."""
+"""Asks the person: for a yes to a call's effect, or a question of the model (ASK_USER)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from agent.errors import ToolError
-from agent.tools.context import PATIENCE_SECONDS
+from agent.tools.context import PERSON_TIMEOUT
 from agent.tools.registry import ToolResult, ToolSource, tool
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _GO_ON = "Take the likeliest reading, and say in the answer which one that is."
     "ASK_USER",
     "asks the person one question, once in a run: only where the request can mean different "
     "things and no page can tell which.",
-    seconds=PATIENCE_SECONDS,
+    seconds=PERSON_TIMEOUT,
     source=ToolSource.SYSTEM,
 )
 async def ask_user(
@@ -28,7 +28,7 @@ async def ask_user(
 ) -> ToolResult:
     """Ask the person one question, short enough to be read at a glance.
 
-    Raises `ToolError` where they were asked before or give no answer.
+    Raises `ToolError` if they were asked before, or do not answer.
     """
     person = context.person
     if person is None:
@@ -53,9 +53,10 @@ def refusal(
     *,
     undone: bool = False,
 ) -> ToolError:
-    """Put on record that a call is not made; gives the error that says why.
+    """Record that a call is refused; returns the error to raise, which says why.
 
-    `undone` is an act that a person could have allowed, had there been one: the run says so.
+    `undone` marks an act that a person could have allowed if one had been there: the report
+    mentions it.
     """
     context.record("policy.refused", name=tool, effect=why, **({"undone": True} if undone else {}))
     return ToolError(f"{tool} was not done: {why}", hint=hint)
@@ -64,16 +65,19 @@ def refusal(
 async def require_yes(
     context: ToolContext, tool: str, effect: str, site: str = "", *, act: bool = True
 ) -> None:
-    """Ask for a person's yes, unless it was given for the site. Raises `ToolError` without it."""
-    async with context.asking:  # calls of one step are made together
-        if site and site in context.agreed:
+    """Ask the person to allow an effect, unless they allowed everything on the site before.
+
+    `act` is False for what only changes our own stores. Raises `ToolError` without a yes.
+    """
+    async with context.approval_lock:  # calls of one step run at the same time: ask one by one
+        if site and site in context.approved_sites:
             return
         if context.approve is None:
             why = f"it {effect}: that needs a person's yes, and nobody can be asked here"
             hint = "Go on without it, or run in a terminal."
             raise refusal(context, tool, why, hint, undone=act)
-        said = await context.approve(effect)
-        if not said:
+        reply = await context.approve(effect)
+        if not reply:
             raise refusal(context, tool, f"the person said no: it {effect}")
-        if said == "site" and site:
-            context.agreed.add(site)
+        if reply == "site" and site:
+            context.approved_sites.add(site)

@@ -1,7 +1,7 @@
-"""The one place where a tool call is decided, made and recorded.
+"""The one place where a tool call is allowed or refused, run and recorded.
 
-What may leave is decided by whose words a call holds, what may act by whose page it is, what may
-last by what was read before. Each check raises `ToolError` to refuse a call.
+What may leave the run depends on who wrote the words of a call, what may act on whose page is open,
+and what may outlast the run on what was read before. A check raises `ToolError` to refuse a call.
 """
 
 from __future__ import annotations
@@ -34,92 +34,100 @@ if TYPE_CHECKING:
 
 
 class Policy:
-    """Runs tool calls: only known tools, only what the checks let through, every one on record.
+    """Runs the tool calls that are known and pass the checks, and records every call.
 
     A failing call becomes a result with an error and a hint; it never ends the run. Calls on the
-    open page are made one after the other, in the order of the reply; where one that acts on it
-    fails, the later acts of that reply are not done, since they were meant for what it brings.
+    open page run one after the other, in the order of the reply. If one that acts on the page
+    fails, the later acts of that reply are skipped: they were meant for the page that it leads to.
     """
 
     def __init__(self, tools: Registry, context: ToolContext) -> None:
         self._tools = tools
         self._context = context
         self._page_turn = asyncio.Lock()
-        self._failed_act: dict[str, str] = {}  # place of a step -> what failed in it first
+        self._failed_act: dict[str, str] = {}  # place of a step -> its first tool that failed
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
-        """Make a call. The result comes from the function given back, to be asked in tag order."""
+        """Run a call. Returns a function that finishes it, to be called in the order of the tags.
+
+        Finishing numbers the sources, which must not depend on which call was faster.
+        """
         tool = self._tools.get(call.name)
         on_page = tool is not None and (
             tool.on_page
             or tool.name == "OPEN"
-            or (tool.name == "READ" and "://" not in call.param)  # of the page that is open
+            or (tool.name == "READ" and "://" not in call.param)  # READ without url: the open page
         )
         async with self._page_turn if on_page else nullcontext():
             started = time.monotonic()
             try:
-                made = await self._make(tool, call, place)
-            # Whatever a tool raises becomes a result, a fault of ours too: no run is lost to it.
+                result = await self._call(tool, call, place)
+            # Whatever a tool raises becomes a result, even a bug of ours: no run is lost to it.
             except Exception as error:  # noqa: BLE001
-                made = _failure(error)
+                result = _error_result(error)
                 if tool is not None and (tool.acts or tool.name == "OPEN"):
                     self._failed_act.setdefault(place.rpartition("/")[0], tool.name)
             ms = int((time.monotonic() - started) * 1000)
-        return lambda: self._finish(call, place, made, ms)
+        return lambda: self._finish(call, place, result, ms)
 
-    async def _make(self, tool: Tool | None, call: ToolCall, place: str) -> ToolResult | Finish:
+    async def _call(self, tool: Tool | None, call: ToolCall, place: str) -> ToolResult | Finish:
+        """Parse a call's parameter, ask all checks and run the tool; raises `ToolError`."""
         context = self._context
         if tool is None:
-            why = self._tools.off.get(call.name)
-            said = f"{call.name} is off: {why}" if why else f"Unknown tool: {call.name}"
-            return ToolResult({"error": said})
+            why_off = self._tools.off.get(call.name)
+            error = f"{call.name} is off: {why_off}" if why_off else f"Unknown tool: {call.name}"
+            return ToolResult({"error": error})
         if tool.acts and (failed := self._failed_act.get(place.rpartition("/")[0])):
             raise ToolError(
                 f"not done: {failed} before it in this reply failed",
                 hint="See what it says, then act again.",
             )
-        arguments, tier = tool.read(call.param)
+        arguments, tier = tool.parse(call.param)
         if tier:
-            into = arguments
-            if not isinstance(into, dict):
-                into = arguments.model_dump(mode="json", exclude_unset=True)
-            mended = {"name": call.name, "param": call.param, "tier": tier, "into": into}
+            parsed = arguments
+            if not isinstance(parsed, dict):
+                parsed = arguments.model_dump(mode="json", exclude_unset=True)
+            mended = {"name": call.name, "param": call.param, "tier": tier, "into": parsed}
             context.record("call.mended", place, **mended)
-        arguments, told = await check_outgoing(context, tool, arguments)
-        # Whose page is open decides whether acting on it needs a yes.
+
+        arguments, changes = await check_outgoing(context, tool, arguments)
+        # Before `check_acts`: whose page is open decides whether acting on it needs a yes.
         await reopen_page(context, tool, arguments)
         await check_acts(context, tool, arguments)
         await check_lasting(context, tool, arguments)
         await check_server_tool(context, tool, arguments)
-        # On record before it is done: a run that is cut off in it does not do it a second time.
+
+        # Recorded before it is done: a run that is cut off here must not do it a second time.
         if tool.risk is not Risk.READ:
             context.record("tool.intent", place, name=call.name, param=call.param)
         seconds = context.seconds_left(tool.seconds or context.limits.call_seconds)
         try:
-            async with asyncio.timeout(seconds) as patience:
-                # A person or a solver at work may extend it from inside the call.
-                CALL_TIMEOUT.set(patience)
+            async with asyncio.timeout(seconds) as timeout:
+                # The call extends its own timeout while a person or a solver is at work.
+                CALL_TIMEOUT.set(timeout)
                 CALL_PLACE.set(place)
-                made = await tool.run(context, arguments)
+                result = await tool.run(context, arguments)
         except TimeoutError as error:
             raise ToolError(f"no answer within {seconds:.0f} s") from error
-        if not told:
-            return made
+        if not changes:
+            return result
 
-        def with_what_was_changed() -> ToolResult:
-            result = made() if callable(made) else made
-            return replace(result, data={**result.data, **told})
+        def with_changes() -> ToolResult:
+            finished = result() if callable(result) else result
+            return replace(finished, data={**finished.data, **changes})
 
-        return with_what_was_changed
+        return with_changes
 
-    def _finish(self, call: ToolCall, place: str, made: ToolResult | Finish, ms: int) -> CallResult:
-        """Finish a call: without secrets, with what the person said meanwhile, on record."""
+    def _finish(
+        self, call: ToolCall, place: str, unfinished: ToolResult | Finish, ms: int
+    ) -> CallResult:
+        """Finish a call and record it, without secrets and with the person's new hints."""
         context, tool = self._context, self._tools.get(call.name)
         clean = context.redactor.text
         try:
-            result = made() if callable(made) else made
+            result = unfinished() if callable(unfinished) else unfinished
         except (BrowserError, ResearchError) as error:
-            result = _failure(error)
+            result = _error_result(error)
         outcome = CallResult(
             call.name,
             context.with_hints(context.redactor.value(result.data)),
@@ -128,7 +136,7 @@ class Policy:
             result.hint,
             capped=tool.capped if tool else True,
             images=tuple(self._image(picture) for picture in result.pictures),
-            # A passage is literal or it is none: one that a secret stands in is not given on.
+            # A passage must be literal, so one with a secret is dropped rather than redacted.
             passages=tuple(p for p in result.passages if clean(p.text) == p.text),
             results=tuple(
                 replace(r, url=clean(r.url), title=clean(r.title), snippet=clean(r.snippet))
@@ -136,8 +144,8 @@ class Policy:
             ),
             snapshot=clean(result.snapshot),
         )
-        kept = {name: context.keep(body) for name, body in result.blobs}
-        context.record("tool.result", place, **result_data(call, outcome, ms, kept))
+        blobs = {name: context.keep(body) for name, body in result.blobs}
+        context.record("tool.result", place, **result_event_data(call, outcome, ms, blobs))
         return outcome
 
     def _image(self, picture: bytes) -> Image:
@@ -145,19 +153,19 @@ class Policy:
         return Image(kind, picture, self._context.keep(picture))
 
 
-def result_data(
+def result_event_data(
     call: ToolCall, result: CallResult, ms: int = 0, blobs: dict[str, str] | None = None
 ) -> dict[str, Any]:
-    """What the record keeps of a result: all that is needed to give it again.
+    """Return the data of a `tool.result` event: everything that a replay needs.
 
-    A snapshot is what the web text begins with, so that its length in characters is enough.
+    The web text begins with the snapshot, so the snapshot's length in characters is enough.
     """
-    whole = result.web.startswith(result.snapshot)
+    has_snapshot = result.web.startswith(result.snapshot)
     observed = {
         "images": image_rows(result.images),
         "passages": [passage.id for passage in result.passages],
         "results": [[hit.url, hit.title, hit.snippet] for hit in result.results],
-        "snapshot": len(result.snapshot) if whole else 0,
+        "snapshot": len(result.snapshot) if has_snapshot else 0,
     }
     return {
         "name": call.name,
@@ -173,7 +181,7 @@ def result_data(
     }
 
 
-def _failure(error: Exception) -> ToolResult:
+def _error_result(error: Exception) -> ToolResult:
     data: dict[str, Any] = {"error": str(error) or type(error).__name__}
     if isinstance(error, RefError) and error.candidates:
         data["candidates"] = list(error.candidates)
@@ -189,58 +197,59 @@ _SILENT_KEYS = frozenset(
     "arrowright home end pageup pagedown alt control meta shift f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f11 "
     "f12".split()
 )
-"""Keys that write nothing."""
+"""Keys that type no character."""
 _COMMANDS = frozenset({"a", "c", "v", "x", "y", "z"})
-"""Letters that write nothing with Control or Meta: to select, copy, paste, undo."""
+"""Letters that type nothing with Control or Meta: select all, copy, paste, cut, redo, undo."""
 _CODES = ("Key", "Digit", "Numpad")
-"""What keyboard codes of letters and digits begin with: `KeyD` writes a d."""
+"""Prefixes of keyboard codes: `KeyD` types a d."""
 
 
 def _keys_text(keys: str) -> str:
-    """Return what pressing keys one after the other writes; what is no letter parts words."""
-    written = []
-    for named in keys.split() or ["Space"]:
-        *held, key = named.split("+") if len(named) > 1 else [named]
+    """Return the text that a sequence of keys types, with a space for keys that type nothing."""
+    typed = []
+    for name in keys.split() or ["Space"]:
+        *modifiers, key = name.split("+") if len(name) > 1 else [name]
         for code in _CODES:
             key = key.removeprefix(code) or key
-        command = bool(held) and held != ["Shift"] and key.casefold() in _COMMANDS
-        silent = command or key.casefold() in _SILENT_KEYS
-        written.append(" " if silent or key == "Space" else key)
-    return "".join(written)
+        is_command = bool(modifiers) and modifiers != ["Shift"] and key.casefold() in _COMMANDS
+        is_silent = is_command or key.casefold() in _SILENT_KEYS
+        typed.append(" " if is_silent or key == "Space" else key)
+    return "".join(typed)
 
 
-def _pointer_text(asked: Any) -> str:
-    """Return what a call of the mouse tells: its pixels and seconds, and what answers a dialog."""
-    said = asked.model_dump(exclude_none=True, exclude_defaults=True)
-    numbers = [f"{said[name]:g}" for name in ("x", "y", "dx", "dy", "seconds") if name in said]
-    dialog = said.get("dialog", "")
+def _pointer_text(arguments: Any) -> str:
+    """Return what a mouse call could tell a site: pixels, seconds and the answer to a dialog."""
+    fields = arguments.model_dump(exclude_none=True, exclude_defaults=True)
+    numbers = [f"{fields[name]:g}" for name in ("x", "y", "dx", "dy", "seconds") if name in fields]
+    dialog = fields.get("dialog", "")
     return " ".join([*numbers, dialog if dialog not in ("accept", "dismiss") else ""])
 
 
-def _file_names(asked: Any) -> list[str]:
-    return [path.replace("\\", "/").rpartition("/")[2] for path in asked.path.splitlines()]
+def _file_names(arguments: Any) -> list[str]:
+    return [path.replace("\\", "/").rpartition("/")[2] for path in arguments.path.splitlines()]
 
 
-_TEXT_OF: Final[dict[str, Callable[[Any], str]]] = {
-    "CRAWL": lambda asked: asked.query,
-    "TYPE": lambda asked: "" if secret_name(asked.text) else asked.text,
-    "SELECT": lambda asked: asked.value,
-    "PRESS": lambda asked: _keys_text(asked.keys),
-    "UPLOAD": lambda asked: " ".join(_file_names(asked)),
-    "DROP": lambda asked: " ".join((*_file_names(asked), *asked.data.values())),
-    "DIALOG": lambda asked: asked.text or "",
-    "EVALUATE": lambda asked: asked.function,
+_OUTGOING_TEXT: Final[dict[str, Callable[[Any], str]]] = {
+    "CRAWL": lambda arguments: arguments.query,
+    # A stored secret is typed by its name, and only on its own site.
+    "TYPE": lambda arguments: "" if secret_name(arguments.text) else arguments.text,
+    "SELECT": lambda arguments: arguments.value,
+    "PRESS": lambda arguments: _keys_text(arguments.keys),
+    "UPLOAD": lambda arguments: " ".join(_file_names(arguments)),
+    "DROP": lambda arguments: " ".join((*_file_names(arguments), *arguments.data.values())),
+    "DIALOG": lambda arguments: arguments.text or "",
+    "EVALUATE": lambda arguments: arguments.function,
     **dict.fromkeys(("CLICK", "HOVER", "DRAG"), _pointer_text),
 }
-"""The text of a call that a site is given, beside an address."""
-_ASKED_LATER: Final[dict[str, Callable[[Any], str]]] = {
-    "SCHEDULE_TASK": lambda asked: asked.task,
-    "MONITOR": lambda asked: asked.target,
+"""The text that a call gives to a site, beside an address."""
+_LATER_QUESTION: Final[dict[str, Callable[[Any], str]]] = {
+    "SCHEDULE_TASK": lambda arguments: arguments.task,
+    "MONITOR": lambda arguments: arguments.target,
 }
-"""The text that a later run has for its question: its words are free to leave then."""
+"""The text that becomes the question of a later run, whose words may leave that run."""
 _SHARE = "The person can allow more with --share file|corpus|memory|page|tool."
-_SAY_IT_SO: Final = f"Use words of the question, common ones and those of public pages. {_SHARE}"
-_GO_THERE_SO: Final = (
+_WORDS_HINT: Final = f"Use words of the question, common ones and those of public pages. {_SHARE}"
+_ADDRESS_HINT: Final = (
     "WEB_SEARCH for the page, and open its address as it stands in the results. " + _SHARE
 )
 
@@ -248,22 +257,25 @@ _GO_THERE_SO: Final = (
 async def check_outgoing(
     context: ToolContext, tool: Tool, arguments: Any
 ) -> tuple[Any, dict[str, str]]:
-    """Refuse a call whose texts hold a word that may not go there, unless the person lets it.
+    """Refuse a call that would send a word where it may not go, unless the person allows it.
 
-    Where nobody can be asked a search is made with those of its words that may leave, if they are
-    enough. Gives the arguments, and what the call's result tells of a change in them. Raises
-    `ToolError`, which names the word and says why it stays.
+    If nobody can be asked, a search is made with those of its words that may leave, if they are
+    enough. Returns the arguments, and what the call's result says about a change in them. Raises
+    `ToolError`, which names the word and the reason.
     """
-    made, told = arguments, dict[str, str]()
+    allowed, changes = arguments, dict[str, str]()
     outgoing = context.outgoing
-    keys = tool.name == "PRESS" or getattr(arguments, "append", False)
+    # Single keys and appended text may spell a private word over several calls.
+    is_keys = tool.name == "PRESS" or getattr(arguments, "append", False)
     for text, site in _outgoing_texts(context, tool, arguments):
         if context.redactor.text(text) != text:
             raise refusal(context, tool.name, "it holds a secret of the environment")
         if site is None:
             why = outgoing.refusal_of_address(text)
+        elif is_keys:
+            why = outgoing.refusal_of_keys(text, site)
         else:
-            why = (outgoing.refusal_of_keys if keys else outgoing.refusal)(text, site)
+            why = outgoing.refusal(text, site)
         if not why:
             continue
         if context.approve is not None:
@@ -278,20 +290,20 @@ async def check_outgoing(
             and (kept := outgoing.trimmed(text))
         ):
             left_out = [word for word in text.split() if word not in kept.split()]
-            told = {"left_out": " ".join(left_out), "why": why}
-            made = arguments.model_copy(update={"query": kept})
+            changes = {"left_out": " ".join(left_out), "why": why}
+            allowed = arguments.model_copy(update={"query": kept})
         else:
-            hint = _GO_THERE_SO if site is None else _SAY_IT_SO
+            hint = _ADDRESS_HINT if site is None else _WORDS_HINT
             raise refusal(context, tool.name, why, hint)
-    return made, told
+    return allowed, changes
 
 
 def _outgoing_texts(
     context: ToolContext, tool: Tool, arguments: Any
 ) -> Iterator[tuple[str, str | None]]:
-    """Yield the texts of a call that leave, with the site they go to; None for an address."""
+    """Yield the texts that a call sends out, with the site they go to; None for an address."""
     url = getattr(arguments, "url", "")
-    # A local file is read by the reader, which has a list of those that it may read.
+    # The reader has its own list of the local files that it may read.
     if url and not url.startswith("file:"):
         yield url, None
     tab = context.web.tab if context.web else None
@@ -300,19 +312,20 @@ def _outgoing_texts(
     elif tool.params is None:  # a caller's own function, whatever it is called
         if tool.risk is Risk.EXTERNAL:
             yield arguments, ""
-    elif tool.name == "WEB_SEARCH" and not (context.web and context.web.only_local):
+    elif tool.name == "WEB_SEARCH" and not (context.web and context.web.searches_locally_only):
         yield arguments.query, SEARCH
         if others := " ".join(filter(None, (arguments.since, arguments.lang, arguments.site))):
             yield others, SEARCH
-    elif tool.name in _ASKED_LATER:
-        asked = _ASKED_LATER[tool.name](arguments)
-        yield asked, None if is_web_url(asked) else SEARCH
-    elif tool.name in _TEXT_OF:
-        yield _TEXT_OF[tool.name](arguments), site_of(url) or (site_of(tab.url) if tab else "")
+    elif tool.name in _LATER_QUESTION:
+        question = _LATER_QUESTION[tool.name](arguments)
+        yield question, None if is_web_url(question) else SEARCH
+    elif tool.name in _OUTGOING_TEXT:
+        site = site_of(url) or (site_of(tab.url) if tab else "")
+        yield _OUTGOING_TEXT[tool.name](arguments), site
 
 
 def _argument_texts(arguments: Any, schema: dict[str, Any]) -> Iterator[str]:
-    """Yield all that the arguments of a tool say; the names of fields that it has say nothing."""
+    """Yield all texts in a tool's arguments, with the names of fields that its schema lacks."""
     if isinstance(arguments, dict):
         known = schema.get("properties", {})
         for name, value in arguments.items():
@@ -334,14 +347,14 @@ ACTS: Final = frozenset(
         "SOLVE_CAPTCHA"
     ).split()
 )
-"""What is more than reading: any of it may change something, whatever the page calls it."""
+"""Tools that do more than read: each may change something, whatever the page calls it."""
 
 
 async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """Ask for a yes to acts: where a person is logged in, only reading is free.
+    """Ask for a yes to an act: where the person is logged in, only reading needs none.
 
-    A file goes only where the person wants it: where their question names the site, and the file
-    unless they share files, or with a yes.
+    A file may be handed over without a yes only if the question names the site and the file, or
+    the site and `--share file` is set.
     """
     web, read = context.web, context.provenance
     if web is None:
@@ -354,47 +367,54 @@ async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
         return
     if tool.name not in ACTS or tool.params is None or web.tab is None:
         return
-    site, asked = site_of(web.tab.url), context.question.casefold()
-    handed = _file_names(arguments) if tool.name in ("UPLOAD", "DROP") else []
-    named = read.is_shared(Kind.FILE) or all(name.casefold() in asked for name in handed)
-    if handed and not (site and site in asked and named):
-        files = ", ".join(arguments.path.splitlines())
-        await require_yes(context, tool.name, f"hands {files} over to {site or web.tab.url}")
+    site, question = site_of(web.tab.url), context.question.casefold()
+    files = _file_names(arguments) if tool.name in ("UPLOAD", "DROP") else []
+    files_named = read.is_shared(Kind.FILE) or all(name.casefold() in question for name in files)
+    if files and not (site and site in question and files_named):
+        paths = ", ".join(arguments.path.splitlines())
+        await require_yes(context, tool.name, f"hands {paths} over to {site or web.tab.url}")
     elif logged_in:
-        # What it does, in words that a person can decide by.
-        said = arguments.model_dump(exclude_none=True, exclude_defaults=True)
-        ref, act = said.pop("ref", None), tool.name in ("CLICK", "PRESS")
-        what = " ".join(f"{key}={value!r}" for key, value in said.items())
-        does = await web.tab.effect(ref, said.get("keys")) if act else ""
-        named_ref = web.tab.describe(ref) if ref else ""
-        effect = " ".join(filter(None, (f"does {tool.name}", named_ref, what, does)))
+        # Describe the effect in words that a person can decide by.
+        fields = arguments.model_dump(exclude_none=True, exclude_defaults=True)
+        ref = fields.pop("ref", None)
+        words = [f"does {tool.name}"]
+        if ref:
+            words.append(web.tab.describe(ref))
+        words += [f"{key}={value!r}" for key, value in fields.items()]
+        if tool.name in ("CLICK", "PRESS"):
+            words.append(await web.tab.effect(ref, fields.get("keys")))
+        effect = " ".join(filter(None, words))
         await require_yes(context, tool.name, f"{effect}, at {web.tab.url}", site)
 
 
 def _is_personal_link(context: ToolContext, url: str) -> bool:
-    """Whether the person, or a page of theirs on its own site, names an address; or its root."""
+    """Tell whether the person, or a page of theirs on its own site, names an address.
+
+    The root of a site that the question names counts too.
+    """
     if exact_url(url) in context.provenance.personal_links:
         return True
     parsed = parse(url)
-    # A site that the question names may be opened at its root, not at an address made up for it.
-    named = parsed is not None and parsed.host in context.question.casefold()
-    return bool(named and parsed and parsed.host and parsed.path == "/" and not parsed.query)
+    if parsed is None or not parsed.host or parsed.host not in context.question.casefold():
+        return False
+    # Only the root: any other address may have been made up.
+    return parsed.path == "/" and not parsed.query
 
 
 async def check_lasting(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """Ask for a yes to what steers later runs, or sets them off, once somebody else was read."""
+    """Ask for a yes to what steers or starts later runs, once words of others were read."""
     if tool.lasting and context.provenance.untrusted:
-        said = arguments.model_dump(exclude_none=True, exclude_defaults=True)
-        told = ", ".join(f"{key} {value!r}" for key, value in said.items())
-        sets_off = tool.risk is Risk.EXTERNAL
-        does = f"does {tool.name}" if sets_off else "changes what later runs go by"
-        await require_yes(context, tool.name, f"{does} ({told})", act=sets_off)
+        fields = arguments.model_dump(exclude_none=True, exclude_defaults=True)
+        shown = ", ".join(f"{key} {value!r}" for key, value in fields.items())
+        starts_runs = tool.risk is Risk.EXTERNAL
+        effect = f"does {tool.name}" if starts_runs else "changes what later runs go by"
+        await require_yes(context, tool.name, f"{effect} ({shown})", act=starts_runs)
 
 
 async def check_server_tool(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """Ask for a yes to tools of other programs: only reading is free, or what the person named.
+    """Ask for a yes to an MCP tool, unless it only reads or the person always allows it.
 
-    What such a tool does is not known to us. A yes can be given for all tools of its server.
+    We do not know what such a tool does. A yes can be given for all tools of its server.
     """
     if tool.source is ToolSource.MCP and not tool.free:
         effect = f"calls {tool.name} with {to_json(arguments)}"
@@ -404,38 +424,38 @@ async def check_server_tool(context: ToolContext, tool: Tool, arguments: Any) ->
 # The page that was open when a run was cut off.
 
 _ALSO_ON_PAGE = frozenset({"READ", "SOLVE_CAPTCHA"})
-"""Beside the tools that are told of with a page."""
+"""Tools that use the open page beside those with `on_page`."""
 
 
 async def reopen_page(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """Before the first call that needs the page of before, open it again.
+    """Reopen the page of an interrupted run before the first call that needs it.
 
-    Looking at it goes on as asked. What would act on it is not done: it was decided on a page
-    whose refs, and whatever was typed into it, are gone. Raises `ToolError` that says so.
+    A call that only looks at the page goes on. One that acts on it, or names a ref, is refused with
+    `ToolError`: it was decided on a page whose refs and typed text are gone.
     """
     web = context.web
-    if web is None or web.left_open is None:
+    if web is None or web.interrupted_page is None:
+        return
+    if tool.name == "OPEN":  # another page replaces it
+        web.interrupted_page = None
         return
     needs_page = tool.on_page or tool.name in _ALSO_ON_PAGE
-    elsewhere: str = getattr(arguments, "url", "")
-    if tool.name != "OPEN" and (elsewhere or not needs_page):
+    if getattr(arguments, "url", "") or not needs_page:
         return
-    left, web.left_open = web.left_open, None
-    if tool.name == "OPEN":
-        return
+    page, web.interrupted_page = web.interrupted_page, None
     try:
-        web.egress.guard.check_url(left.url)
+        web.egress.guard.check_url(page.url)
         async with web.lock:
             browser = await web.start_browser()
             seconds = context.seconds_left(context.limits.read_seconds)
-            web.tab = await browser.open(left.url, deadline=seconds, session=left.session)
+            web.tab = await browser.open(page.url, deadline=seconds, session=page.session)
     except BrowserError as error:
-        failed = f"the run was cut off, and {left.url} could not be opened again: {error}"
-        raise ToolError(failed, hint="OPEN a page.") from error
-    told = (
-        f"the run was cut off here and goes on: {left.url} was opened again, with its cookies; "
+        message = f"the run was cut off, and {page.url} could not be opened again: {error}"
+        raise ToolError(message, hint="OPEN a page.") from error
+    message = (
+        f"the run was cut off here and goes on: {page.url} was opened again, with its cookies; "
         "refs from before are void, and what was typed and not sent is gone"
     )
-    web.tab.events.add(told)
+    web.tab.events.add(message)
     if tool.acts or getattr(arguments, "ref", None):
-        raise ToolError(told, hint="SNAPSHOT shows the page with new refs.")
+        raise ToolError(message, hint="SNAPSHOT shows the page with new refs.")

@@ -1,4 +1,4 @@
-"""What a tool is, how its parameter is read, and the set of tools that a run has."""
+"""Defines tools, parses their parameters, and holds the set of tools that a run has."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Risk(StrEnum):
-    """What a call may change: nothing, our own store, or the world outside."""
+    """What a call may change: nothing, our own stores, or the outside world."""
 
     READ = "read"
     WRITE = "write"
@@ -35,7 +35,7 @@ class Risk(StrEnum):
 
 
 class ToolSource(StrEnum):
-    """Where a tool comes from: our own work, other programs' servers, memory, or what runs are."""
+    """Where a tool comes from; a person can switch each source off (`--tool-sources`)."""
 
     DOMAIN = "domain"
     MCP = "mcp"
@@ -44,7 +44,7 @@ class ToolSource(StrEnum):
 
 
 class Params(BaseModel):
-    """Parameters of a tool; a bare string fills the first field."""
+    """Parameters of a tool; a bare text in a call fills the first field."""
 
     model_config = ConfigDict(extra="ignore", str_strip_whitespace=True)
 
@@ -55,12 +55,11 @@ NonEmpty = Annotated[str, Field(min_length=1)]
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a call gives: JSON data for the first line, and web text below it.
+    """The result of a call: JSON data for the first line, and web text below it.
 
-    `label` names where the web text came from. `passages`, `results` and `snapshot` are what it
-    shows, as data: see `agent.types.Observation`.
-    `blobs` are kept with the run (name to bytes), such as screenshots; `pictures` (JPEG) are kept
-    and shown to the model too.
+    `label` names where the web text came from. `passages`, `results` and `snapshot` are the same
+    content as data, see `agent.types.Observation`. `blobs` (name, bytes) are stored with the run;
+    `pictures` (JPEG or PNG) are stored and shown to the model too.
     """
 
     data: Any
@@ -75,15 +74,15 @@ class ToolResult:
 
 
 Finish = Callable[[], ToolResult]
-"""The second half of a call, run in tag order when all calls of a step are done: what it numbers
-(sources) then does not depend on which call was faster."""
+"""The second half of a call, run in tag order when all calls of a step are done: the numbers of
+sources must not depend on which call was faster."""
 Handler = Callable[["ToolContext", Any], Awaitable[ToolResult | Finish]]
 AS_WRITTEN, LENIENT, PICKED = "", "lenient", "fields"
-"""How a parameter was read: as it stands, as the JSON that was meant, by the fields named in it."""
+"""How a parameter was parsed: exactly, as repaired JSON, or by the field names found in it."""
 
 
-class Reading(NamedTuple):
-    """A parameter that was read: the arguments, and how they were come by."""
+class ParsedParam(NamedTuple):
+    """A parsed parameter; `tier` says how it was parsed."""
 
     arguments: Any
     tier: str = AS_WRITTEN
@@ -91,16 +90,19 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool; `capped` results are cut at the protocol's cap, others hold budgets of their own.
+    """A tool that a model can call.
 
-    `params` is what it takes; `seconds` what a call may take where that is not what every call may.
-    One that is not `listed` can be called but is not told of, since another does the same and more;
-    one `on_page` needs an open page and is told of with the first, and one that `acts` changes it.
-    What a `lasting` one does steers what comes later, or sets it off.
-
-    A tool without `params` is given the raw parameter, of which `schema` (JSON Schema) tells the
-    fields. That of an MCP server is given a dict of them; `server` is the site that they go to, and
-    one that is `free` needs no yes.
+    params: the parameters. A tool without them gets the raw text, whose fields `schema` describes;
+        an MCP tool gets a dict.
+    capped: its results are cut at the protocol's limit; other tools limit theirs themselves.
+    seconds: timeout of a call, where it is not the usual one.
+    listed: the model is told of it. One that is not listed can still be called.
+    on_page: it needs an open page; the model is told of it when a page is first open.
+    acts: it may change the open page.
+    lasting: it steers or starts later runs.
+    schema: JSON Schema of the parameters, where `params` does not give it.
+    server: the site that an MCP tool's arguments go to.
+    free: an MCP tool that needs no yes of the person.
     """
 
     name: str
@@ -121,33 +123,38 @@ class Tool:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The JSON Schema of what it takes; {} of one that tells no fields."""
-        return self.schema or (_schema_of(self.params) if self.params else {})
+        """JSON Schema of the parameters; {} if the tool describes no fields."""
+        if self.schema:
+            return self.schema
+        return _params_schema(self.params) if self.params else {}
 
-    def read(self, param: str) -> Reading:
-        """Read the raw parameter; raises `ToolError` that shows the form wanted."""
+    def parse(self, param: str) -> ParsedParam:
+        """Parse the raw parameter; raises `ToolError` with a hint that shows the form wanted."""
         if self.params is None and self.source is not ToolSource.MCP:
-            return Reading(param)
-        fields = self.parameters.get("properties", {})
+            return ParsedParam(param)
+        properties = self.parameters.get("properties", {})
         required = frozenset(self.parameters.get("required", ()))
-        why = ""
-        # The first reading that is complete counts; the error told is that of the likeliest.
-        for tier, given in _readings(param, list(fields), required):
+        first_error = ""
+        # The first valid reading counts; the error shown is that of the likeliest reading.
+        for tier, fields in _readings(param, list(properties), required):
             if self.params is None:
-                if required <= given.keys():  # the server itself checks the rest
-                    typed = {name: _typed(of, fields.get(name, {})) for name, of in given.items()}
-                    return Reading(typed, tier)
+                if required <= fields.keys():  # the server itself checks the rest
+                    arguments = {
+                        name: _coerce(value, properties.get(name, {}))
+                        for name, value in fields.items()
+                    }
+                    return ParsedParam(arguments, tier)
                 continue
             try:
-                return Reading(self.params.model_validate(given), tier)
+                return ParsedParam(self.params.model_validate(fields), tier)
             except ValidationError as error:
                 first = error.errors()[0]
                 where = ".".join(str(part) for part in first["loc"])
-                why = why or f"{where}: {first['msg']}"
-        raise ToolError(why or "it cannot be read", hint=f"Use {self.usage()}")
+                first_error = first_error or f"{where}: {first['msg']}"
+        raise ToolError(first_error or "it cannot be read", hint=f"Use {self.usage()}")
 
     def usage(self) -> str:
-        """Show how the tool is called, optional fields with a question mark."""
+        """Show how the tool is called; optional fields have a question mark."""
         if not self.parameters:
             return f"<<TOOL:{self.name}:…>>"
         required = self.parameters.get("required", ())
@@ -165,54 +172,55 @@ _QUOTES = ('""', "''", "“”")
 def _readings(
     param: str, names: Sequence[str], required: frozenset[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what a parameter may mean, the likeliest first: (tier, fields)."""
+    """Yield the possible readings of a parameter, the likeliest first, as (tier, fields)."""
     if not param:
         yield AS_WRITTEN, {}
         return
     if not param.startswith(_JSON_LIKE):
-        if named := _named_values(param, names, begins=True):
-            yield PICKED, named
+        if found := _find_fields(param, names, at_start=True):
+            yield PICKED, found
         if names:  # a bare text is the first field
-            yield AS_WRITTEN, {names[0]: _unquoted(param)}
+            yield AS_WRITTEN, {names[0]: _unquote(param)}
         return
+    tier = AS_WRITTEN
     try:
-        read = json.loads(param, strict=False)  # raw newlines inside its strings are forgiven
+        parsed = json.loads(param, strict=False)  # allows raw newlines inside strings
     except ValueError:
-        read = None
-    tier = AS_WRITTEN if isinstance(read, dict) else LENIENT
-    read = read if isinstance(read, dict) else repair_object(param)
-    if read is not None:
+        parsed = None
+    if not isinstance(parsed, dict):
+        tier, parsed = LENIENT, repair_object(param)
+    if parsed is not None:
         known = {name.casefold(): name for name in names}
-        fields = {known.get(name.casefold(), name): value for name, value in read.items()}
+        fields = {known.get(name.casefold(), name): value for name, value in parsed.items()}
         yield tier, fields
         missing = [name for name in names if name in required and name not in fields]
         unknown = [name for name in fields if name not in names]
-        if len(missing) == len(unknown) == 1:  # the one needed under another name
+        if len(missing) == len(unknown) == 1:  # the required field under a wrong name
             yield PICKED, {**fields, missing[0]: fields[unknown[0]]}
-    yield PICKED, _named_values(param, names)
+    yield PICKED, _find_fields(param, names)
 
 
-def _named_values(param: str, names: Sequence[str], *, begins: bool = False) -> dict[str, str]:
-    """Find `name: value` for each field, in whatever brackets and quotes it stands.
+def _find_fields(param: str, names: Sequence[str], *, at_start: bool = False) -> dict[str, str]:
+    """Find `name: value` pairs for known fields, in any kind of brackets and quotes.
 
-    `begins` asks that the text begins so: words before it make it an ordinary sentence.
+    With `at_start` the text must begin with a pair: words before it make it an ordinary sentence.
     """
     if not names:
         return {}
-    either = "|".join(map(re.escape, names))
-    if begins and not re.match(rf"[\"'“‘<]?\b(?:{either})\b[\"'”’>]?\s*(?:[:=]|(?<=>)\S)", param):
+    name = "|".join(map(re.escape, names))
+    if at_start and not re.match(rf"[\"'“‘<]?\b(?:{name})\b[\"'”’>]?\s*(?:[:=]|(?<=>)\S)", param):
         return {}
-    head = rf"[\"'“‘<]?\b({either})\b[\"'”’>]?\s*[:=]?\s*"
+    head = rf"[\"'“‘<]?\b({name})\b[\"'”’>]?\s*[:=]?\s*"
     value = r"(\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|“[^”]*”|[^,}<>\s][^,}<\n]*)"
-    return {name: _unquoted(text.strip()) for name, text in re.findall(head + value, param)}
+    return {found: _unquote(text.strip()) for found, text in re.findall(head + value, param)}
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     return text[1:-1] if len(text) > 1 and text[0] + text[-1] in _QUOTES else text
 
 
-def _typed(value: Any, field: dict[str, Any]) -> Any:
-    """Read a number, a switch or a list that was written as a text."""
+def _coerce(value: Any, field: dict[str, Any]) -> Any:
+    """Parse a number, a boolean or a list that was written as text."""
     if not isinstance(value, str) or field.get("type", "string") == "string":
         return value
     try:
@@ -225,7 +233,7 @@ _JSON_TYPES = {"string": "text", "integer": "number", "boolean": "true|false", "
 
 
 def _json_type(field: dict[str, Any]) -> str:
-    """Write a field's type as `usage` does."""
+    """Name a field's type as `usage` shows it."""
     if "enum" in field:
         return "|".join(map(str, field["enum"]))
     kind = field.get("type", "value")
@@ -233,42 +241,44 @@ def _json_type(field: dict[str, Any]) -> str:
 
 
 @cache
-def _schema_of(params: type[Params]) -> dict[str, Any]:
-    schema = _slim(params.model_json_schema(), {})
-    schema.pop("description", None)  # of the class; the tool has one of its own
+def _params_schema(params: type[Params]) -> dict[str, Any]:
+    schema = _compact(params.model_json_schema(), {})
+    schema.pop("description", None)  # the class's docstring; the tool has its own description
     return schema
 
 
-def _slim(schema: dict[str, Any], models: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what tells a model nothing: titles, empty defaults, that what is asked for is some.
+def _compact(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """Shorten a JSON Schema for a prompt: no titles, no empty defaults, no `null` alternatives.
 
-    A model within it stands where it is used; `models` are those there are, by name.
+    References are replaced by what they refer to in `definitions`.
     """
-    models = schema.get("$defs", models)
+    definitions = schema.get("$defs", definitions)
     if "$ref" in schema:
-        within = _slim(models[schema["$ref"].rpartition("/")[2]], models)
-        return {key: value for key, value in within.items() if key != "description"}
+        target = _compact(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+        return {key: value for key, value in target.items() if key != "description"}
     choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
     if len(choices) == 1:
         rest = {key: value for key, value in schema.items() if key != "anyOf"}
-        return _slim({**choices[0], **rest}, models)
-    empty = {"default": (None, ""), "minLength": (1,)}
-    kept = {
+        return _compact({**choices[0], **rest}, definitions)
+    uninformative = {"default": (None, ""), "minLength": (1,)}
+    compact = {
         key: value
         for key, value in schema.items()
-        if key not in {"title", "$defs"} and not (key in empty and value in empty[key])
+        if key not in {"title", "$defs"} and value not in uninformative.get(key, ())
     }
-    if "properties" in kept:
-        kept["properties"] = {name: _slim(of, models) for name, of in kept["properties"].items()}
-    if "items" in kept:
-        kept["items"] = _slim(kept["items"], models)
-    return kept
+    if "properties" in compact:
+        compact["properties"] = {
+            name: _compact(field, definitions) for name, field in compact["properties"].items()
+        }
+    if "items" in compact:
+        compact["items"] = _compact(compact["items"], definitions)
+    return compact
 
 
 class Registry:
     """The tools of a run by name; later ones replace earlier ones of the same name.
 
-    `off` says of tools that are not among them why.
+    `off` maps the names of tools that are switched off to the reason.
     """
 
     def __init__(self, tools: Iterable[Tool] = (), off: Mapping[str, str] | None = None) -> None:
@@ -276,14 +286,14 @@ class Registry:
         self.off = off or {}
 
     def get(self, name: str) -> Tool | None:
-        """Find a tool by its exact name."""
+        """Return the tool with exactly this name, or None."""
         return self._tools.get(name)
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())
 
     def lines(self, *, on_page: bool = False) -> list[str]:
-        """Write how each tool is called and what it does: those of a page, or the others."""
+        """List usage and description of the page tools, or of all other tools."""
         listed = (tool for tool in self if tool.listed and tool.on_page is on_page)
         return [f"- `{tool.usage()}` {tool.description}".rstrip() for tool in listed]
 
@@ -293,11 +303,11 @@ _TEXT_PARAM = {
     "properties": {"input": {"type": "string"}},
     "required": ["input"],
 }
-"""Of a caller's own function, which takes one text."""
+"""Parameters of a caller's own function, which takes one text."""
 
 
 def tool_specs(tools: Registry, *, on_page: bool = False) -> list[dict[str, Any]]:
-    """Describe each tool by name, purpose and JSON Schema: those of a page, or the others."""
+    """Describe the page tools, or all other tools, in the form of OpenAI's tool calling."""
     return [
         {
             "type": "function",
@@ -315,32 +325,33 @@ def tool_specs(tools: Registry, *, on_page: bool = False) -> list[dict[str, Any]
 def tool(
     name: str, description: str, risk: Risk = Risk.READ, **settings: Any
 ) -> Callable[[Callable[..., Awaitable[ToolResult | Finish]]], Tool]:
-    """Make a tool of an async function; `settings` are further fields of the `Tool`.
+    """Decorate an async function as a tool; `settings` are further fields of the `Tool`.
 
-    What the function takes after the context is what a call may hold: names, types, defaults and
-    bounds (`Annotated[int, Field(ge=1)]`) stand in its signature alone.
+    The function's parameters after the context become the tool's parameters, with their types,
+    defaults and bounds (`Annotated[int, Field(ge=1)]`).
     """
 
-    def made(function: Callable[..., Awaitable[ToolResult | Finish]]) -> Tool:
-        params = _params_of(function)
+    def decorate(function: Callable[..., Awaitable[ToolResult | Finish]]) -> Tool:
+        params = _params_from_signature(function)
 
-        async def run(context: ToolContext, given: Any) -> ToolResult | Finish:
-            return await function(context, **{n: getattr(given, n) for n in params.model_fields})
+        async def run(context: ToolContext, arguments: Any) -> ToolResult | Finish:
+            fields = {name: getattr(arguments, name) for name in params.model_fields}
+            return await function(context, **fields)
 
         return Tool(name, description, params, run, risk, **settings)
 
-    return made
+    return decorate
 
 
-def _params_of(function: Callable[..., object]) -> type[Params]:
-    """Read what a function takes after its first parameter as parameters of a tool."""
-    taken = [*signature(function).parameters.values()][1:]
-    # Annotations are texts, and belong to the function's module: the class would not find them.
-    written = SimpleNamespace(__annotations__={each.name: each.annotation for each in taken})
-    hints = get_type_hints(written, vars(sys.modules[function.__module__]), include_extras=True)
+def _params_from_signature(function: Callable[..., object]) -> type[Params]:
+    """Build a `Params` class from a function's parameters after the first."""
+    parameters = [*signature(function).parameters.values()][1:]
+    # Annotations are strings that only resolve in the function's own module.
+    annotated = SimpleNamespace(__annotations__={p.name: p.annotation for p in parameters})
+    hints = get_type_hints(annotated, vars(sys.modules[function.__module__]), include_extras=True)
     fields: dict[str, Any] = {
-        each.name: (hints[each.name], ... if each.default is Parameter.empty else each.default)
-        for each in taken
+        p.name: (hints[p.name], ... if p.default is Parameter.empty else p.default)
+        for p in parameters
     }
     return create_model(function.__name__, __base__=Params, **fields)
 
@@ -353,19 +364,23 @@ def raw_tool(
     fields: dict[str, Any],
     **settings: Any,
 ) -> Callable[[Handler], Tool]:
-    """Make a tool of a function that reads its parameter by itself.
+    """Decorate a function as a tool that parses its raw parameter itself.
 
-    `fields` are those it reads: types, or (type, default).
+    `fields` are the fields for its schema: types, or (type, default).
     """
-    taken: dict[str, Any] = {
-        n: of if isinstance(of, tuple) else (of, ...) for n, of in fields.items()
+    definitions: dict[str, Any] = {
+        field: type_ if isinstance(type_, tuple) else (type_, ...)
+        for field, type_ in fields.items()
     }
-    schema = _schema_of(create_model(name, __base__=Params, **taken))
+    schema = _params_schema(create_model(name, __base__=Params, **definitions))
     return lambda run: Tool(name, description, None, run, risk, schema=schema, **settings)
 
 
-def from_functions(functions: Mapping[str, Callable[[str], Awaitable[Any]]]) -> list[Tool]:
-    """Make tools of a caller's async functions, each of which takes one text."""
+def tools_from_functions(functions: Mapping[str, Callable[[str], Awaitable[Any]]]) -> list[Tool]:
+    """Make tools of a caller's async functions, each of which takes one text.
+
+    We do not know what they do, so each counts as an effect on the outside world.
+    """
 
     async def call(
         function: Callable[[str], Awaitable[Any]], _: ToolContext, param: str

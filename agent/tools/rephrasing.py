@@ -1,4 +1,4 @@
-"""What a search asks the run's model on the side: its query in other words."""
+"""Asks the run's model to rephrase a search query that found too little."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from agent.models.base import Model
 
 MOST_QUERIES: Final = 3
-"""Of a reply: what three other ways of asking do not find, a fourth has not found either."""
+"""Most queries taken from a reply: what three do not find, a fourth has not found either."""
 LONGEST: Final = 150
-"""Characters of a query: engines cut what is longer."""
+"""Most characters of a query: engines cut longer ones."""
 REPHRASE_SECONDS: Final = 20.0
-"""The search under way has other things to do, too: a model that takes longer is not waited for."""
+"""Timeout of the model: the search has to finish within its own call's time."""
 
 
 class Rephrased(NamedTuple):
-    """A query in other words; `lang`, two letters, where it is in another language."""
+    """A rephrased query; `lang` is its two-letter language code where it differs."""
 
     text: str
     lang: str | None = None
@@ -37,7 +37,7 @@ class Rephrased(NamedTuple):
 
 @dataclass(slots=True)
 class Rephraser:
-    """Asks the run's model for other queries, `most` times a run; what it costs is the run's."""
+    """Asks the run's model for other queries, at most `most` times a run, on the run's budget."""
 
     model: Model
     budget: Budget
@@ -46,38 +46,43 @@ class Rephraser:
     _asked: int = field(default=0, init=False)
 
     async def ask(self, question: str, query: str, place: str) -> tuple[Rephrased, ...]:
-        """Return other queries; none where the model is not asked, fails, or has none.
+        """Return other queries; none if the model is not asked, fails, or has none.
 
-        It is shown the question and the query alone, nothing that came from the web or memory.
+        The model sees only the question and the query, nothing from the web or memory: its queries
+        leave the run.
         """
         usd = self.budget.max_usd
-        spent = usd is not None and self.budget.spent_usd >= usd * (1 - RESERVE)
-        if self._asked >= self.most or spent or not takes(self.model, Task.REPHRASE):
+        is_spent = usd is not None and self.budget.spent_usd >= usd * (1 - RESERVE)
+        if self._asked >= self.most or is_spent or not takes(self.model, Task.REPHRASE):
             return ()
         self._asked += 1
         system = prompt(REPHRASE).replace("{most}", str(MOST_QUERIES))
         client = ModelClient(self.model, system, self.budget, self.record)
-        shown = Message("user", f"Question: {question}\n\nQuery that found little: {query}")
+        message = Message("user", f"Question: {question}\n\nQuery that found little: {query}")
         try:
             async with asyncio.timeout(REPHRASE_SECONDS):
-                reply = await client.ask(f"{REPHRASE}/{place}", [shown])
+                reply = await client.ask(f"{REPHRASE}/{place}", [message])
         except ReplayDiverged:
             raise
         except (ResearchError, TimeoutError) as error:
             self.record("note", place, text=f"{REPHRASE} failed: {error or 'timeout'}")
             return ()
-        return read_queries(reply.text, query)
+        return parse_queries(reply.text, query)
 
 
-def read_queries(reply: str, asked: str) -> tuple[Rephrased, ...]:
-    """Read the queries of a reply; what is none, or the one that was asked, is left out."""
+def parse_queries(reply: str, original: str) -> tuple[Rephrased, ...]:
+    """Parse the queries of a reply; invalid ones, repeats and the original are left out."""
     rows = loose_object(reply).get("queries")
     found: dict[str, Rephrased] = {}
     for row in rows if isinstance(rows, list) else []:
-        query, lang = (row.get("query"), row.get("lang")) if isinstance(row, dict) else (row, None)
-        text = " ".join(query.split())[:LONGEST] if isinstance(query, str) else ""
+        query, lang = row, None
+        if isinstance(row, dict):
+            query, lang = row.get("query"), row.get("lang")
+        if not isinstance(query, str):
+            continue
+        text = " ".join(query.split())[:LONGEST]
         if not isinstance(lang, str) or len(lang) != 2 or not (lang.isascii() and lang.isalpha()):
             lang = None
-        if text and text.casefold() != asked.casefold():
-            found[text.casefold()] = Rephrased(text, lang and lang.lower())
+        if text and text.casefold() != original.casefold():
+            found[text.casefold()] = Rephrased(text, lang.lower() if lang else None)
     return tuple(found.values())[:MOST_QUERIES]

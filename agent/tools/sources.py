@@ -1,4 +1,4 @@
-"""Sources of a run: pages and search results put on record, and shown as passages."""
+"""Registers pages and search results as sources of a run, and formats their passages."""
 
 from __future__ import annotations
 
@@ -20,27 +20,28 @@ if TYPE_CHECKING:
     from browser.types import Page, SearchResult
 
 BEST_PASSAGES = 8
-"""Passages that a query gives of a long page at least: an answer of three sentences needs fewer."""
+"""Passages of a long page that a query shows at least: enough for three sentences."""
 BEST_CHARS = 4_000
-"""Characters up to which it gives more: eight paragraphs have as many, eight items of a list or
-lines of code no tenth of them."""
+"""A query shows more passages up to this many characters: eight paragraphs have as many, but eight
+list items or lines of code not a tenth of them."""
 MOST_PASSAGES = 80
 CHARS_PER_TOKEN = 4
+"""Rough average, to turn a token budget into characters."""
 
 
-def register(context: ToolContext, page: Page) -> Source:
-    """Make a page a source of the run (again, if it is one already), and keep what was fetched."""
+def register_source(context: ToolContext, page: Page) -> Source:
+    """Make a page a source of the run, and store what was fetched if the source is new."""
     known, document, clean = len(context.evidence.sources), page.document, context.redactor.text
     if document is not None:
-        whole = page.body.decode("utf-8", "replace") + document.text
-        if clean(whole) != whole:  # it shows a secret back: only the text is kept, without it
+        content = page.body.decode("utf-8", "replace") + document.text
+        if clean(content) != content:  # the page shows a secret: keep only its redacted text
             document = replace(document, text=clean(document.text), title=clean(document.title))
             page = replace(page, body=b"", document=document)
     source = context.evidence.add(page)
     if document is not None:
-        persons = page.via == "browser" and context.provenance.is_personal(page.url)
+        is_personal = page.via == "browser" and context.provenance.is_personal(page.url)
         links = (link.url for link in document.links)
-        context.provenance.add_addresses(links, Kind.PAGE if persons else Kind.WEB, page.url)
+        context.provenance.add_addresses(links, Kind.PAGE if is_personal else Kind.WEB, page.url)
     if len(context.evidence.sources) > known:
         context.record(
             "source.added",
@@ -66,9 +67,9 @@ def register(context: ToolContext, page: Page) -> Source:
 def register_results(
     context: ToolContext, query: str, results: Iterable[SearchResult]
 ) -> list[Source | None]:
-    """Make search results weaker sources of the run; None for one that cannot be cited.
+    """Make search results sources of the run, weaker than pages; None for one without text.
 
-    They are put on record with their words, in one event a search: most are never cited.
+    One event records all new results of a search: most are never cited.
     """
     at, clean = datetime.now(UTC), context.redactor.text
     known = {source.n for source in context.evidence.snippets}
@@ -102,41 +103,43 @@ def register_results(
 def show_passages(
     context: ToolContext, source: Source, *, query: str = "", start: int = 1
 ) -> tuple[str, tuple[Passage, ...]]:
-    """List a source's passages within the budget, and which: all of it, or the best for a query.
+    """Format a source's passages within the run's token budget; returns text and passages.
 
-    A short page is given whole; the first passage always comes, for it says what "it" is.
+    A long page is reduced to its best passages for a query, in reading order. Its first passage is
+    always shown: it says what "it" refers to.
     """
-    # Budgets are in tokens, texts in characters.
-    room = context.limits.read_tokens * CHARS_PER_TOKEN
+    max_chars = context.limits.read_tokens * CHARS_PER_TOKEN
     chosen: Iterable[Passage] = source.passages[max(0, start - 1) :]
-    if query and len(source.text) > room:
+    if query and len(source.text) > max_chars:
         best = context.evidence.search(query, MOST_PASSAGES, source.n)
-        wanted, chars = {p.id for p in source.passages[:1]}, 0
+        ids, chars = {p.id for p in source.passages[:1]}, 0
         for number, passage in enumerate(best):
             if number >= BEST_PASSAGES and chars > BEST_CHARS:
                 break
-            wanted.add(passage.id)
+            ids.add(passage.id)
             chars += len(passage.text)
-        # “The reasons are:” is nothing without what follows.
-        led_to = {
-            b.id for a, b in pairwise(source.passages) if a.id in wanted and introduces_next(a.text)
+        # “The reasons are:” says nothing without the passage after it.
+        following = {
+            after.id
+            for passage, after in pairwise(source.passages)
+            if passage.id in ids and introduces_next(passage.text)
         }
-        chosen = [p for p in source.passages if p.id in wanted | led_to]
-    return list_passages(chosen, room)
+        chosen = [p for p in source.passages if p.id in ids | following]
+    return list_passages(chosen, max_chars)
 
 
-def list_passages(passages: Iterable[Passage], room: int) -> tuple[str, tuple[Passage, ...]]:
-    """Write passages a line each, as many as fit into `room` characters (the first always).
+def list_passages(passages: Iterable[Passage], max_chars: int) -> tuple[str, tuple[Passage, ...]]:
+    """Format passages one a line, as many as fit (at least one); returns the text and those.
 
-    Gives the text, and the passages that are in it.
+    Each line begins with the passage's id.
     """
     lines: list[str] = []
     shown: list[Passage] = []
     for passage in passages:
         line = f"{passage.id} {' '.join(passage.text.split())}"
-        if lines and len(line) > room:
+        if lines and len(line) > max_chars:
             break
-        room -= len(line) + 1
+        max_chars -= len(line) + 1
         lines.append(line)
         shown.append(passage)
     return "\n".join(lines), tuple(shown)

@@ -1,4 +1,4 @@
-"""Which tools there are, which of them a run has, and whose words each brings."""
+"""Lists all tools, selects those of a run, and records who wrote what their results contain."""
 
 from __future__ import annotations
 
@@ -33,28 +33,30 @@ if TYPE_CHECKING:
     from agent.tools.context import ToolContext
     from agent.types import Observation, ToolCall
 
-_OURS: Final = (*WEB_TOOLS, *CRAWL_TOOLS, *LOOKING_TOOLS, *ACTING_TOOLS, *DOWNLOAD_TOOLS)
-PAGE_TOOLS: Final = tuple(tool for tool in _OURS if tool.on_page)
-"""Of use only where a page is open: a run that opens none is not told of them."""
-_KEPT: Final = (*MEMORY_TOOLS, *GOAL_TOOLS, *SKILL_TOOLS)
-TOOL_NAMES: Final = frozenset(t.name for t in (*_OURS, *_KEPT, *PERSON_TOOLS)) | {"PYTHON"}
-"""As models may call them in forms of other protocols."""
-_RULES: Final = (
+_BROWSING_TOOLS: Final = (*WEB_TOOLS, *CRAWL_TOOLS, *LOOKING_TOOLS, *ACTING_TOOLS, *DOWNLOAD_TOOLS)
+PAGE_TOOLS: Final = tuple(tool for tool in _BROWSING_TOOLS if tool.on_page)
+"""Tools that need an open page: the model is told of them when a page is first open."""
+_STORED: Final = (*MEMORY_TOOLS, *GOAL_TOOLS, *SKILL_TOOLS)
+TOOL_NAMES: Final = frozenset(tool.name for tool in (*_BROWSING_TOOLS, *_STORED, *PERSON_TOOLS)) | {
+    "PYTHON"
+}
+"""Names that are recognised as calls in the tags of other protocols too."""
+_RULE_OPTIONS: Final = (
     *("tool_sources", "tool_allow", "tool_deny", "mcp_tool_allow", "mcp_tool_deny"),
     *("memory_tool_allow", "memory_tool_deny"),
 )
 
 
 def available_tools(context: ToolContext) -> Iterator[tuple[Tool, str]]:
-    """Yield every tool of ours, with the reason why a run with these means has no use for it."""
+    """Yield every built-in tool with the reason why this run cannot use it, "" if it can."""
     solver = context.web is not None and context.web.solver is not None
     no_solver = "" if solver else "nobody solves captchas: --solver"
     no_memory = "" if context.memory is not None else "this run has no memory"
     nobody = "" if context.person is not None else "nobody can be asked here"
-    yield from ((tool, "") for tool in _OURS if not tool.on_page)
+    yield from ((tool, "") for tool in _BROWSING_TOOLS if not tool.on_page)
     yield from ((tool, "") for tool in PAGE_TOOLS)
     yield from ((tool, no_solver) for tool in SOLVING_TOOLS)
-    yield from ((tool, no_memory) for tool in _KEPT)
+    yield from ((tool, no_memory) for tool in _STORED)
     yield from ((tool, nobody) for tool in PERSON_TOOLS)
     if context.wiki is not None:
         yield from ((tool, "") for tool in WIKI_TOOLS)
@@ -67,7 +69,7 @@ def available_tools(context: ToolContext) -> Iterator[tuple[Tool, str]]:
 
 
 def plugin_tools(names: Sequence[str]) -> Iterator[Tool]:
-    """Yield the tools of the plug-ins that were named; raises `UsageError` for others."""
+    """Yield the tools of the named plug-ins; raises `UsageError` for an unknown name."""
     for name in names:
         found = find_plugin("tools", name)
         if found is None:
@@ -76,10 +78,11 @@ def plugin_tools(names: Sequence[str]) -> Iterator[Tool]:
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
-    """Every tool once, with the reason why it is off, or "" where it is on; and what was odd.
+class ToolSelection:
+    """Every tool with the reason why it is off, "" if it is on; and diagnostics.
 
-    `refused` are those that a rule keeps off: a call is told so. The others are unknown to a run.
+    `refused` names those that a rule of the person keeps off: a call of one gets that reason. Other
+    tools that are off are unknown to the run.
     """
 
     rows: tuple[tuple[Tool, str], ...]
@@ -91,8 +94,8 @@ class Selected:
         on = [tool for tool, why in self.rows if not why]
         return Registry(on, {t.name: why for t, why in self.rows if t.name in self.refused})
 
-    def for_record(self, options: Options) -> dict[str, Any]:
-        """Say for the record which tools a run has, by what rules, and why not the others."""
+    def to_record(self, options: Options) -> dict[str, Any]:
+        """Describe the selection for the record: tools on and off, rules and diagnostics."""
         on: dict[str, list[str]] = {}
         for tool, why in self.rows:
             if not why:
@@ -100,36 +103,37 @@ class Selected:
         return {
             "on": on,
             "off": {tool.name: why for tool, why in self.rows if why},
-            "policy": {name: getattr(options, name) for name in _RULES},
+            "policy": {name: getattr(options, name) for name in _RULE_OPTIONS},
             "diagnostics": list(self.diagnostics),
         }
 
 
-def select(
-    there: Iterable[tuple[Tool, str]], options: Options, diagnostics: Iterable[str] = ()
-) -> Selected:
-    """Decide about tools; of two that are named alike the first counts. Given by source.
+def apply_tool_rules(
+    available: Iterable[tuple[Tool, str]], options: Options, diagnostics: Iterable[str] = ()
+) -> ToolSelection:
+    """Apply the person's rules (`--tool-deny` and others) to tools, and sort them by source.
 
-    Each comes with the reason why this run has no use for it, "" where it has; `diagnostics` are
-    further ones.
+    Each tool comes with the reason why this run cannot use it, "" if it can. Of two tools with the
+    same name the first counts. `diagnostics` are passed on.
     """
     rows: dict[str, tuple[Tool, str]] = {}
     notes, refused = [*diagnostics], set[str]()
-    for tool, useless in there:
-        key = _plain(tool.name)
+    for tool, unusable in available:
+        key = _normalize_name(tool.name)
         if key in rows:
             notes.append(f"{tool.name} of {tool.server or tool.source} is named as one before it")
             continue
-        why = _rule_against(tool, options)
-        rows[key] = (tool, why or useless)
-        refused |= {tool.name} if why else set()
+        rule = _rule_against(tool, options)
+        rows[key] = (tool, rule or unusable)
+        if rule:
+            refused.add(tool.name)
     order = [*ToolSource]
     by_source = sorted(rows.values(), key=lambda row: order.index(row[0].source))
-    return Selected(tuple(by_source), tuple(notes), frozenset(refused))
+    return ToolSelection(tuple(by_source), tuple(notes), frozenset(refused))
 
 
 def _rule_against(tool: Tool, options: Options) -> str:
-    """Return the rule by which a tool is off; "" where none refuses it."""
+    """Return the rule of the person that keeps a tool off; "" if none does."""
     if tool.source not in options.tool_sources:
         return f"its source, {tool.source}, is not in --tool-sources"
     rules = [(options.tool_allow, options.tool_deny, "--tool")]
@@ -138,47 +142,48 @@ def _rule_against(tool: Tool, options: Options) -> str:
     elif tool.source is ToolSource.MEMORY:
         rules.insert(0, (options.memory_tool_allow, options.memory_tool_deny, "memory-tool"))
     for allow, deny, flag in rules:
-        if matches(tool.name, deny):
+        if matches_any(tool.name, deny):
             return f"{flag}-deny names it"
-        if allow and not matches(tool.name, allow):
+        if allow and not matches_any(tool.name, allow):
             return f"{flag}-allow does not name it"
     return ""
 
 
-def matches(name: str, patterns: Iterable[str]) -> bool:
-    """Whether a name is one of these, where `*` stands for any characters."""
-    return any(fnmatchcase(_plain(name), _plain(pattern)) for pattern in patterns)
+def matches_any(name: str, patterns: Iterable[str]) -> bool:
+    """Tell whether a name matches one of some patterns, where `*` stands for any characters."""
+    name = _normalize_name(name)
+    return any(fnmatchcase(name, _normalize_name(pattern)) for pattern in patterns)
 
 
-def _plain(name: str) -> str:
-    """Write a name or pattern as it is compared: case aside, what is no letter or digit as `_`."""
+def _normalize_name(name: str) -> str:
+    """Normalize a name or pattern: lower case, `_` for all but letters, digits, `*` and `?`."""
     return re.sub(r"[^a-z0-9*?]", "_", name.casefold())
 
 
-def guides_for(system: str, noted: Mapping[str, Any] | None = None) -> Guides:
-    """Return the helper texts that a loop with this system prompt may still need.
+def guides_for(system: str, selection: Mapping[str, Any] | None = None) -> Guides:
+    """Return the guides that a loop with this system prompt may still need.
 
-    `noted` is what the record says of the tools that the run has.
+    `selection` is the run's tools as `ToolSelection.to_record` describes them.
     """
-    noted = noted or {}
-    on_page = Registry(tool for tool in PAGE_TOOLS if tool.name not in noted.get("off", ()))
-    servers = noted.get("on", {}).get(ToolSource.MCP, ())
+    selection = selection or {}
+    on_page = Registry(tool for tool in PAGE_TOOLS if tool.name not in selection.get("off", ()))
+    servers = selection.get("on", {}).get(ToolSource.MCP, ())
     return Guides(system, on_page.lines(on_page=True), TOOL_NAMES.union(servers))
 
 
-_REMEMBERS = frozenset(tool.name for tool in (*_KEPT, *WIKI_TOOLS))
-_SAYS_NOTHING = frozenset(
+_MEMORY_TOOL_NAMES = frozenset(tool.name for tool in (*_STORED, *WIKI_TOOLS))
+_ACKNOWLEDGING = frozenset(
     (
         "REMEMBER LEARN_SKILL FORGET_SKILL DOWNLOAD SCHEDULE_TASK REMIND_ME SET_TIMER MONITOR STOP"
     ).split()
 )
-"""Tools that tell no more than that they did what was asked."""
-_ECHOED = frozenset({"query", "text", "ref", "error", "url"})
+"""Tools whose results only say that they did what was asked."""
+_ECHOED_FIELDS = frozenset({"query", "text", "ref", "error", "url"})
 """Fields of a result that repeat the call."""
 
 
-class ObservedCalls:
-    """Makes calls, live or from a record, and notes whose words each observation is."""
+class ProvenanceCalls:
+    """Runs calls, live or from a record, and records the provenance of each observation."""
 
     def __init__(self, calls: Caller, provenance: Provenance, files: Sequence[Path]) -> None:
         self._calls = calls
@@ -186,70 +191,84 @@ class ObservedCalls:
         self._files = frozenset(path.resolve().as_uri() for path in files)
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
-        """Make a call; what it brought is noted as it is finished, in tag order."""
+        """Run a call; its provenance is recorded when it is finished, in tag order."""
         finish = await self._calls.run(call, place)
 
-        def finished() -> CallResult:
+        def finish_and_record() -> CallResult:
             result = finish()
-            note_observation(self._provenance, result.observed(call), self._files, result.web)
+            record_provenance(self._provenance, result.observed(call), self._files, result.web)
             return result
 
-        return finished
+        return finish_and_record
 
 
-def note_observation(
-    provenance: Provenance, seen: Observation, files: frozenset[str] = frozenset(), web: str = ""
+def record_provenance(
+    provenance: Provenance,
+    observation: Observation,
+    files: frozenset[str] = frozenset(),
+    web: str = "",
 ) -> None:
-    """Note an observation; one that failed, or a page without a word, was still read."""
-    if seen.tool in _SAYS_NOTHING:
+    """Record who wrote the words of an observation.
+
+    A failed call and a page without words count as read too. `files` are the URIs of the files that
+    the person gave to the run, `web` the web text of the result.
+    """
+    if observation.tool in _ACKNOWLEDGING:
         return
-    if seen.tool == "ASK_USER":
-        provenance.add(str(seen.get("answer") or ""), Kind.PERSON)
+    if observation.tool == "ASK_USER":
+        provenance.add(str(observation.get("answer") or ""), Kind.PERSON)
         return
-    # A result is the search engine's word, not yet the page's: it is shown at no site.
-    for hit in seen.results:
+    # A search result is the engine's words, not yet the page's: no site has shown it.
+    for hit in observation.results:
         kind = Kind.CORPUS if hit.url.startswith("file:") else Kind.WEB
         provenance.add(f"{hit.title} {hit.snippet}\n{hit.url}", kind, SEARCH)
-    if seen.results or seen.tool == "WEB_SEARCH":
+    if observation.results or observation.tool == "WEB_SEARCH":
         return
-    named = next((p for p in seen.call.param.replace('"', " ").split() if "://" in p), "")
-    asked = named if parse(named) else ""
-    prefix, _, rest = seen.tool.partition("__")
+
+    words_of_call = observation.call.param.replace('"', " ").split()
+    requested = next((word for word in words_of_call if "://" in word), "")
+    if not parse(requested):
+        requested = ""
+    prefix, _, rest = observation.tool.partition("__")
     server = SERVER + rest.partition("__")[0] if prefix == "mcp" and rest else ""
-    url = server or seen.url or asked
+    url = server or observation.url or requested
     new: list[str] = []
-    if not seen.failed and not failed(seen.data):
-        # What was asked for once tells nobody anything new, and an echo of it shows nothing new.
-        provenance.add_addresses(filter(None, (asked, url)), Kind.WEB)
-        parts = [web or seen.snapshot, *(p.text for p in seen.passages), *_strings(seen.data)]
-        known = set(words(seen.call.param))
-        new = [p for p in "\n".join(parts).split() if known.isdisjoint(words(p))]
-    provenance.add(" ".join(new), _kind_of(provenance, seen, url, files), url)
+    if not observation.failed and not failed(observation.data):
+        # An address that was requested is known already, and so are echoes of the call's words.
+        provenance.add_addresses(filter(None, (requested, url)), Kind.WEB)
+        passages = (passage.text for passage in observation.passages)
+        parts = [web or observation.snapshot, *passages, *_strings(observation.data)]
+        known = set(words(observation.call.param))
+        new = [word for word in "\n".join(parts).split() if known.isdisjoint(words(word))]
+    provenance.add(" ".join(new), _provenance_kind(provenance, observation, url, files), url)
 
 
-def _kind_of(provenance: Provenance, seen: Observation, url: str, files: frozenset[str]) -> Kind:
-    if seen.tool in _REMEMBERS:
+def _provenance_kind(
+    provenance: Provenance, observation: Observation, url: str, files: frozenset[str]
+) -> Kind:
+    tool = observation.tool
+    if tool in _MEMORY_TOOL_NAMES:
         return Kind.MEMORY
-    if seen.tool == "read_skill":
-        return Kind.MEMORY if seen.get("owner") == "person" else Kind.FILE
-    # What is computed may spell what was read.
-    computed = seen.tool == "PYTHON" and provenance.private_for(SEARCH)
-    if seen.tool not in TOOL_NAMES or computed:
+    if tool == "read_skill":
+        return Kind.MEMORY if observation.get("owner") == "person" else Kind.FILE
+    # A computed text may spell out private words that were read.
+    computed_from_private = tool == "PYTHON" and provenance.private_for(SEARCH)
+    if tool not in TOOL_NAMES or computed_from_private:
         return Kind.TOOL
     if url.startswith("file:"):
         return Kind.FILE if url in files else Kind.CORPUS
-    # HTTP goes without the browser's logins: what it brings, anybody is shown.
-    over_http = seen.tool in ("READ", "FETCH_URL", "CRAWL") and seen.get("via") == "http"
+    # HTTP requests carry none of the browser's logins: anybody could read the same page.
+    over_http = tool in ("READ", "FETCH_URL", "CRAWL") and observation.get("via") == "http"
     return Kind.PAGE if not over_http and provenance.is_personal(url) else Kind.WEB
 
 
 def _strings(data: Any) -> Iterator[str]:
-    """Yield the texts of a result's data that the call did not say itself."""
+    """Yield the texts in a result's data, except fields that repeat the call."""
     if isinstance(data, str):
         yield data
     elif isinstance(data, dict):
         for key, value in data.items():
-            if key not in _ECHOED:
+            if key not in _ECHOED_FIELDS:
                 yield from _strings(value)
     elif isinstance(data, list | tuple):
         for value in data:

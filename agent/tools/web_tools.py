@@ -1,9 +1,10 @@
-"""Searching and reading: WEB_SEARCH, READ, FETCH_URL, CRAWL."""
+"""Tools that search and read: WEB_SEARCH, READ, FETCH_URL, CRAWL."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -11,13 +12,13 @@ from pydantic import Field
 from agent.errors import ToolError
 from agent.evidence.passages import PassageIndex, split_passages
 from agent.guard.provenance import SEARCH
-from agent.tools.context import CALL_PLACE, SOLVABLE, web_of
+from agent.tools.context import CALL_PLACE, SOLVABLE, require_web
 from agent.tools.registry import NonEmpty, ToolResult, tool
 from agent.tools.sources import (
     CHARS_PER_TOKEN,
     list_passages,
-    register,
     register_results,
+    register_source,
     show_passages,
 )
 from browser.search.chain import ask, joined
@@ -38,11 +39,11 @@ if TYPE_CHECKING:
 
 
 INDEXING_SECONDS = 4.0
-"""What each round of indexing a folder adds to the time of the call that it happens in."""
+"""Each round of indexing a folder extends the timeout of its call by this much."""
 FEWEST_RESULTS = 3
-"""With fewer a search found little: two pages seldom bear each other out."""
+"""With fewer results a search is rephrased: two pages seldom confirm each other."""
 _FOLDER = "corpus"
-"""What the trail calls the person's own folder."""
+"""Provider name of the person's own folder."""
 
 
 @tool("WEB_SEARCH", "searches the web.", capped=False)
@@ -54,13 +55,13 @@ async def web_search(
     since: str | None = None,
     lang: str | None = None,
 ) -> Finish:
-    """Ask the search chain; `since` is an ISO date, `site` a domain, `lang` two letters."""
-    web = web_of(context)
-    asked: dict[str, Any] = {**web.search_defaults, "limit": context.limits.search_results}
+    """Search the web; `since` is an ISO date, `site` a domain, `lang` two letters."""
+    web = require_web(context)
+    options: dict[str, Any] = {**web.search_defaults, "limit": context.limits.search_results}
     filters = {"site": site, "since": since, "lang": lang}
-    asked.update({name: value for name, value in filters.items() if value})
+    options.update({name: value for name, value in filters.items() if value})
     for provider in web.chain.providers:
-        if isinstance(provider, Corpus):  # indexing a folder takes no time from the search
+        if isinstance(provider, Corpus):  # indexing a folder must not use up the search's time
             async for state in provider.prepare():
                 context.extend_timeout(INDEXING_SECONDS)
                 context.record(
@@ -69,37 +70,33 @@ async def web_search(
                     left=state.left,
                     unread=[{"path": path, "reason": reason} for path, reason in state.unread],
                 )
-    result = await _search(context, web, SearchQuery(query, **asked))
+    result = await _search(context, web, SearchQuery(query, **options))
     return lambda: _search_result(context, query, result)
 
 
 async def _search(context: ToolContext, web: Web, query: SearchQuery) -> ChainResult:
-    """Search; where that finds little, ask the model for other words, and merge what they find."""
-    engines = context.limits.engines
-    # A plain search costs nothing; the model is asked only where that found too little.
-    first = await ask(web.chain, query, engines=engines, fresh=web.fresh)
+    """Search; if that finds too little, search again with rephrased queries and merge them."""
+    search = partial(ask, web.chain, engines=context.limits.engines, fresh=web.fresh)
+    # A plain search costs no tokens, so it comes before the model.
+    first = await search(query)
     if context.rephrase is None or not _is_too_little(context, query, first):
         return first
-    other = await context.rephrase(context.question, query.text, CALL_PLACE.get())
+    rephrased = await context.rephrase(context.question, query.text, CALL_PLACE.get())
     found = await asyncio.gather(
         *(
-            ask(
-                web.chain,
-                replace(query, text=text, lang=lang or query.lang),
-                engines=engines,
-                fresh=web.fresh,
-            )
-            for text, lang in other
-            if not context.outgoing.refusal(text, SEARCH)  # the model saw the question alone
+            search(replace(query, text=text, lang=lang or query.lang))
+            for text, lang in rephrased
+            # These queries are checked like those that the model sends itself.
+            if not context.outgoing.refusal(text, SEARCH)
         )
     )
     return joined([first, *found], query.limit) if found else first
 
 
 def _is_too_little(context: ToolContext, query: SearchQuery, first: ChainResult) -> bool:
-    """Whether engines answered with too little, or to a question that pages may not speak.
+    """Tell whether a search should be rephrased: too few results, or not in English.
 
-    A folder of a few files holds what it holds: one that was found there is no little.
+    A folder of a few files has no more to give, so few results from it are enough.
     """
     if len(first.results) < FEWEST_RESULTS:
         return first.answered and first.provider != _FOLDER
@@ -119,27 +116,29 @@ def _search_result(context: ToolContext, query: str, result: ChainResult) -> Too
         )
     if result.results:
         sources = register_results(context, query, result.results)
-        lines = [
-            f"{source.name if source else n}. {hit.title} — {hit.url}"
-            + (f"\n   {hit.snippet}" if hit.snippet else "")
-            for n, (hit, source) in enumerate(zip(result.results, sources, strict=True), 1)
-        ]
+        lines: list[str] = []
+        for n, (hit, source) in enumerate(zip(result.results, sources, strict=True), 1):
+            lines.append(f"{source.name if source else n}. {hit.title} — {hit.url}")
+            if hit.snippet:
+                lines.append(f"   {hit.snippet}")
         data = {"query": query, "provider": result.provider, "results": len(result.results)}
         return ToolResult(data, "\n".join(lines), "search", results=tuple(result.results))
-    trail = {attempt.provider: attempt.outcome.value for attempt in result.attempts}
+    outcomes = {attempt.provider: attempt.outcome.value for attempt in result.attempts}
     if result.answered:
-        return ToolResult({"query": query, "results": 0, "providers": trail})
-    names = ", ".join(f"{name}: {outcome}" for name, outcome in trail.items())
-    error = f"no search provider could be asked ({names})" if trail else "no search provider is set"
+        return ToolResult({"query": query, "results": 0, "providers": outcomes})
+    error = "no search provider is set"
+    if outcomes:
+        tried = ", ".join(f"{name}: {outcome}" for name, outcome in outcomes.items())
+        error = f"no search provider could be asked ({tried})"
     return ToolResult(
-        {"error": error, "query": query, "providers": trail},
+        {"error": error, "query": query, "providers": outcomes},
         hint="Searching again will not help; READ addresses that are known, or say NOT_FOUND.",
     )
 
 
 RELATED_LINKS = 6
 PREVIEW_CHARS = 8_000
-"""What the reference engine's FETCH_URL gives of a page."""
+"""Characters of a page that FETCH_URL shows, as in the reference engine."""
 _UNREAD_HINTS = {
     Outcome.EMPTY: "OPEN it in the browser.",
     Outcome.REFUSED: "Only the person can allow it (--allow-private HOST). Go on without.",
@@ -158,20 +157,20 @@ _WALL_ADVICE = {
     capped=False,
 )
 async def read(context: ToolContext, *, url: str = "", query: str = "", start: int = 1) -> Finish:
-    """Read a page, over HTTP or in the browser as it needs; or the page that is open."""
+    """Read a page, over HTTP or in the browser as needed; without url, the open page."""
     page = await _page(context, url)
     return lambda: read_result(context, page, query, start)
 
 
 @tool("FETCH_URL", "reads a page from its beginning.", capped=False, listed=False)
 async def fetch_url(context: ToolContext, *, url: NonEmpty) -> Finish:
-    """Read a page in the reference engine's form."""
+    """Read the beginning of a page, with a result in the reference engine's form."""
     page = await _page(context, url)
     return lambda: fetch_result(context, page)
 
 
 async def _page(context: ToolContext, url: str) -> Page:
-    web = web_of(context)
+    web = require_web(context)
     if not url:
         return await web.read_tab()
     if len(context.evidence.sources) >= context.limits.max_sources:
@@ -183,14 +182,14 @@ async def _page(context: ToolContext, url: str) -> Page:
 
 
 def read_result(context: ToolContext, page: Page, query: str = "", start: int = 1) -> ToolResult:
-    """Show a page that was read: its best passages, or those from a number on."""
+    """Show a page that was read: its best passages for a query, or those from `start` on."""
     document = page.document
     if document is None or not document.text.strip():
         return _unread(context, page)
-    source = register(context, page)
+    source = register_source(context, page)
     block, shown = show_passages(context, source, query=query, start=start)
     advice = _WALL_ADVICE.get(page.outcome)
-    if page.outcome in SOLVABLE and context.web and context.web.takes_walls_down:
+    if page.outcome in SOLVABLE and context.web and context.web.can_clear_walls:
         advice = "OPEN it: there the check can be taken down"
     data: dict[str, Any] = {
         "source": source.name,
@@ -207,11 +206,11 @@ def read_result(context: ToolContext, page: Page, query: str = "", start: int = 
         "notes": list(document.notes),
     }
     if query:
-        first: dict[int, str] = {}  # passage shown of each page of a paged document
+        first_on_page: dict[int, str] = {}  # page number of a paged document -> passage id
         for passage in shown:
             if passage.page is not None:
-                first.setdefault(passage.page, passage.id)
-        data |= {"pages": first or None, "links": _related_links(document, query)}
+                first_on_page.setdefault(passage.page, passage.id)
+        data |= {"pages": first_on_page or None, "links": _related_links(document, query)}
     data = {name: value for name, value in data.items() if value not in ("", None, [])}
     return ToolResult(data, block, source.name, passages=shown)
 
@@ -220,18 +219,19 @@ def fetch_result(context: ToolContext, page: Page) -> ToolResult:
     """Show the beginning of a page that was read."""
     if page.document is None or not page.document.text.strip():
         return _unread(context, page)
-    source = register(context, page)
+    source = register_source(context, page)
     preview = "\n".join(f"{p.id} {p.text}" for p in source.passages)[:PREVIEW_CHARS]
     data = {"success": True, "url": source.url, "source": source.name, "title": source.title}
     return ToolResult(data, preview, source.name, passages=source.passages)
 
 
 def _unread(context: ToolContext, page: Page) -> ToolResult:
+    """Report that a page has no readable text, why, and what to do instead."""
     outcome = page.outcome if page.outcome is not Outcome.OK else Outcome.EMPTY
-    noted = "; ".join(page.document.notes) if page.document else ""
-    reason = noted or page.reason or "the page holds no text"
+    notes = "; ".join(page.document.notes) if page.document else ""
+    reason = notes or page.reason or "the page holds no text"
     data = {"error": f"{page.url}: {reason}", "outcome": outcome.value, "status": page.status}
-    hint = "Read another result." if noted else _UNREAD_HINTS.get(outcome, "Read another result.")
+    hint = "Read another result." if notes else _UNREAD_HINTS.get(outcome, "Read another result.")
     result = context.evidence.result_for(page.requested_url)
     if result is not None:
         hint = f"{hint} Else its search result may be cited, as weaker: [{result.name}]."
@@ -239,20 +239,20 @@ def _unread(context: ToolContext, page: Page) -> ToolResult:
 
 
 def _related_links(document: Document, query: str) -> list[dict[str, str]]:
-    """Return the links whose texts share most words with a query."""
-    wanted = set(content_words(query))
-    shared = [(len(wanted & set(content_words(link.text))), link) for link in document.links]
-    best = sorted((row for row in shared if row[0]), key=lambda row: -row[0])
-    unique = {link.url: link.text for _, link in best}
-    return [{"text": text[:80], "url": url} for url, text in [*unique.items()][:RELATED_LINKS]]
+    """Return the links whose texts share most words with a query, each address once."""
+    terms = set(content_words(query))
+    counts = [(len(terms & set(content_words(link.text))), link) for link in document.links]
+    best = sorted((row for row in counts if row[0]), key=lambda row: -row[0])
+    texts = {link.url: link.text for _, link in best}
+    return [{"text": text[:80], "url": url} for url, text in [*texts.items()][:RELATED_LINKS]]
 
 
 WEB_TOOLS = (web_search, read, fetch_url)
 MOST_PAGES = 30
-"""Pages of one crawl: at four at once and half a second each, well within one call's time."""
+"""Most pages of one crawl: four at once, half a second each, fit well into one call's time."""
 BEST_PASSAGES = 10
 MOST_SOURCES = 6
-"""Pages of a crawl that become sources: those that hold the best passages."""
+"""Most pages of a crawl that become sources: those with the best passages."""
 CRAWL_SECONDS = 45.0
 
 
@@ -268,8 +268,8 @@ async def crawl(
     query: str = "",
     pages: Annotated[int, Field(ge=1, le=MOST_PAGES)] = 12,
 ) -> Finish:
-    """Read the folder of `url`, the pages first whose addresses and links speak of the query."""
-    web = web_of(context)
+    """Read the pages below `url`, first those whose addresses and link texts match the query."""
+    web = require_web(context)
     if web.crawler is None:
         raise ToolError("this run reads no sites", hint="READ single pages.")
     seconds = context.seconds_left(CRAWL_SECONDS)
@@ -295,20 +295,20 @@ def _crawl_result(context: ToolContext, crawled: Crawl, url: str, query: str) ->
         name = sources[page.url].name if page.url in sources else "-"
         lines.append(f"{name} {title} — {page.url}")
     overview = "\n".join(lines)
-    each = max(2, BEST_PASSAGES // max(1, len(sources)))
-    best = [p for s in sources.values() for p in context.evidence.search(query, each, s.n)]
-    room = context.limits.read_tokens * CHARS_PER_TOKEN
-    found, shown = list_passages(best, room - len(overview))
+    per_source = max(2, BEST_PASSAGES // max(1, len(sources)))
+    best = [p for s in sources.values() for p in context.evidence.search(query, per_source, s.n)]
+    max_chars = context.limits.read_tokens * CHARS_PER_TOKEN
+    passages, shown = list_passages(best, max_chars - len(overview))
     return ToolResult(
         {name: value for name, value in data.items() if value not in (0, [])},
-        "\n\n".join(part for part in (overview, found) if part),
+        "\n\n".join(part for part in (overview, passages) if part),
         "crawl",
         passages=shown,
     )
 
 
 def _crawl_sources(context: ToolContext, pages: Sequence[Page], query: str) -> dict[str, Source]:
-    """Make sources of the pages that hold the best passages for the query; of none without one."""
+    """Register the pages with the best passages for the query as sources; none without a query."""
     if not query:
         return {}
     index = PassageIndex(
@@ -317,9 +317,9 @@ def _crawl_sources(context: ToolContext, pages: Sequence[Page], query: str) -> d
         if page.document
     )
     best = dict.fromkeys(passage.source for passage in index.search(query, BEST_PASSAGES))
-    room = min(context.limits.max_sources - len(context.evidence.sources), MOST_SOURCES)
-    chosen = [pages[number] for number in best][: max(0, room)]
-    return {page.url: register(context, page) for page in chosen}
+    most = min(context.limits.max_sources - len(context.evidence.sources), MOST_SOURCES)
+    chosen = [pages[number] for number in best][: max(0, most)]
+    return {page.url: register_source(context, page) for page in chosen}
 
 
 CRAWL_TOOLS = (crawl,)

@@ -11,6 +11,7 @@ import email
 import imaplib
 import re
 import ssl
+from contextlib import contextmanager
 from email import policy
 from email.message import EmailMessage
 from email.utils import make_msgid, parseaddr
@@ -29,6 +30,7 @@ from browser.net.transport import certificates
 
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Iterator
 
     from agent.channels.channel import MessageHandler
 
@@ -90,7 +92,7 @@ class Email(Channel):
             raise UsageError("nothing tells a forged sender from a true one", hint=hint)
         while True:
             seen = self.link.notes.note("seen")
-            begun, found = await asyncio.to_thread(self._look, seen)
+            begun, found = await asyncio.to_thread(self._new_mails, seen)
             if begun != seen:
                 self.link.notes.keep("seen", begun)
             for number, body in found:
@@ -134,12 +136,12 @@ class Email(Channel):
     async def fetch(self, file: str) -> Attachment:
         """Bring a file of a mail, by the number of the mail and its own."""
         number, _, part = file.partition(" ")
-        for _, body in await asyncio.to_thread(self._read, number):
-            files = list(_parsed(body).iter_attachments())
-            one: Any = files[int(part)]
-            held = one.get_payload(decode=True) or b""
-            return Attachment(one.get_filename() or "file", held, one.get_content_type())
-        raise NotSent("the mail is not there any more")
+        body = await asyncio.to_thread(self._mail, number)
+        if body is None:
+            raise NotSent("the mail is not there any more")
+        one: Any = list(_parse_mail(body).iter_attachments())[int(part)]
+        content = one.get_payload(decode=True) or b""
+        return Attachment(one.get_filename() or "file", content, one.get_content_type())
 
     def _server(self) -> MailServer:
         user = urlsplit(self.settings.smtp).username
@@ -148,7 +150,7 @@ class Email(Channel):
 
     def _message(self, number: str, body: bytes) -> Inbound | None:
         """Read a mail; None for what no person wrote, and what may not be from whom it says."""
-        mail = _parsed(body)
+        mail = _parse_mail(body)
         sender = parseaddr(str(mail.get("From", "")))[1].lower()
         automatic = str(mail.get("Auto-Submitted", "no")).lower() != "no"
         if automatic or mail.get("List-Id") or str(mail.get("Precedence", "")).lower() == "bulk":
@@ -170,31 +172,31 @@ class Email(Channel):
         if not known:
             answer = subject if subject.lower().startswith("re:") else f"Re: {subject}"
             self.link.notes.keep(f"subject {root}", answer)
-        said, quoted = _words(mail)
-        text = said or (subject if not known else "")
+        own_words, quoted = _split_quotes(mail)
+        text = own_words or (subject if not known else "")
         files = tuple(f"{number} {n}" for n, _ in enumerate(mail.iter_attachments()))
         return Inbound(f"{number} {own}", sender, f"{root} {sender}", text, quoted, files)
 
-    def _look(self, last: str) -> tuple[str, list[tuple[str, bytes]]]:
-        """Give what is new since `last`, each with `UIDVALIDITY.UID`, and where that began."""
+    def _new_mails(self, last: str) -> tuple[str, list[tuple[str, bytes]]]:
+        """What is new since `last`, each with `UIDVALIDITY.UID`, and where that began."""
         with self._mailbox() as box:
-            validity = _number(box.response("UIDVALIDITY")[1])
             seen_in, _, seen = last.partition(".")
-            if seen_in != validity:
-                return f"{validity}.{max(map(int, _uids(box, 'ALL')), default=0)}", []
-            new = [one for one in _uids(box, f"UID {int(seen) + 1}:*") if int(one) > int(seen)]
-            return last, [(f"{validity}.{one}", _body(box, one)) for one in sorted(new, key=int)]
+            if seen_in != box.validity:
+                return f"{box.validity}.{max(map(int, box.uids('ALL')), default=0)}", []
+            found = box.uids(f"UID {int(seen) + 1}:*")
+            # `N:*` means the last mail, too, where N is beyond it.
+            new = sorted((uid for uid in found if int(uid) > int(seen)), key=int)
+            return last, [(f"{box.validity}.{uid}", box.mail(uid)) for uid in new]
 
-    def _read(self, number: str) -> list[tuple[str, bytes]]:
+    def _mail(self, number: str) -> bytes | None:
+        """The mail of this `UIDVALIDITY.UID`; None where the mailbox was made anew since."""
         validity, _, uid = number.partition(".")
         with self._mailbox() as box:
-            if _number(box.response("UIDVALIDITY")[1]) != validity:
-                return []
-            return [(number, _body(box, uid))]
+            return box.mail(uid) if box.validity == validity else None
 
     def _count(self) -> int:
         with self._mailbox() as box:
-            return len(_uids(box, "ALL"))
+            return len(box.uids("ALL"))
 
     def _mailbox(self) -> _Mailbox:
         parts = urlsplit(self.settings.imap)
@@ -202,10 +204,11 @@ class Email(Channel):
         assert parts.hostname, "`places` has looked at it"
         connection = tunnel(self.link.proxy_url, parts.hostname, port, timeout=_TIMEOUT_S)
         try:
-            box = _Mailbox(connection, parts.hostname, secure=parts.scheme == "imaps")
-        except (imaplib.IMAP4.error, OSError) as error:
+            with _connection_errors(parts.hostname):
+                box = _Mailbox(connection, parts.hostname, secure=parts.scheme == "imaps")
+        except ConnectFailed:
             connection.close()
-            raise ConnectFailed(f"{parts.hostname}: {error}") from error
+            raise
         try:
             box.enter(unquote(parts.username or ""), self.key("imap"), self.settings.folder)
         except (UsageError, ConnectFailed):
@@ -214,40 +217,54 @@ class Email(Channel):
         return box
 
 
+@contextmanager
+def _connection_errors(where: str) -> Iterator[None]:
+    """Raise what breaks a connection as ConnectFailed."""
+    try:
+        yield
+    except (imaplib.IMAP4.error, OSError) as error:
+        raise ConnectFailed(f"{where}: {error}") from error
+
+
 class _Mailbox(imaplib.IMAP4):
-    """A conversation with a server over a socket that is open already; read-only."""
+    """A folder on a server, read-only, over a socket that is open already.
+
+    Mails keep their numbers as long as the folder keeps its `validity`.
+    """
 
     def __init__(self, connection: socket.socket, host: str, *, secure: bool) -> None:
-        self._given, self._name, self._secure = connection, host, secure
+        self._connection, self._name, self._secure = connection, host, secure
+        self.validity = ""
         super().__init__(host)
         if not secure and "STARTTLS" in self.capabilities:
             self.starttls(certificates())
 
     def open(self, *_: Any, **__: Any) -> None:
-        """Take the socket that was given, in place of making one."""
-        self.sock = self._given
+        """Take the socket that is there, in place of making one."""
+        self.sock = self._connection
         if self._secure:
             self.sock = certificates().wrap_socket(self.sock, server_hostname=self._name)
         self.file = self.sock.makefile("rb")
 
     def enter(self, user: str, password: str, folder: str) -> None:
         """Log in and open a folder. Raises `UsageError` for a wrong name or password."""
-        if not isinstance(self.sock, ssl.SSLSocket) and not self._name.startswith(
-            ("127.", "localhost")
-        ):
+        local = self._name.startswith(("127.", "localhost"))
+        if not (isinstance(self.sock, ssl.SSLSocket) or local):
             raise UsageError(
                 f"{self._name} would get the password in the clear", hint="Use imaps://."
             )
         try:
             self.login(user, password)
-            done, said = self.select(f'"{folder}"', readonly=True)
+            done, reply = self.select(f'"{folder}"', readonly=True)
         except (self.abort, OSError) as error:
             raise ConnectFailed(f"{self._name}: {error}") from error
         except self.error as error:
             hint = "`research keys set IMAP_PASSWORD` keeps the password."
             raise UsageError(f"{self._name} does not let {user} in: {error}", hint=hint) from error
         if done != "OK":
-            raise UsageError(f"{self._name} has no folder {folder}: {said!r}")
+            raise UsageError(f"{self._name} has no folder {folder}: {reply!r}")
+        validity: Any = self.response("UIDVALIDITY")[1]  # told once
+        self.validity = validity[0].decode() if validity and validity[0] else "0"
 
     def __exit__(self, *error: object) -> None:
         """Leave; a connection that is gone already is no matter."""
@@ -256,58 +273,45 @@ class _Mailbox(imaplib.IMAP4):
         except (OSError, imaplib.IMAP4.error):
             self.shutdown()
 
+    def uids(self, which: str) -> list[str]:
+        """Numbers of mails by a search. Raises ConnectFailed and NotSent."""
+        with _connection_errors("the mailbox"):
+            done, found = self.uid("SEARCH", which)
+        if done != "OK":
+            raise NotSent(f"the mailbox cannot be searched: {found!r}")
+        return [one.decode() for part in found if isinstance(part, bytes) for one in part.split()]
 
-def _number(said: Any) -> str:
-    first = said[0] if said else b""
-    return first.decode() if isinstance(first, bytes) else "0"
-
-
-def _uids(box: imaplib.IMAP4, which: str) -> list[str]:
-    try:
-        done, found = box.uid("SEARCH", which)
-    except (imaplib.IMAP4.error, OSError) as error:
-        raise ConnectFailed(f"the mailbox: {error}") from error
-    if done != "OK":
-        raise NotSent(f"the mailbox cannot be searched: {found!r}")
-    return [one.decode() for part in found if isinstance(part, bytes) for one in part.split()]
-
-
-def _body(box: imaplib.IMAP4, uid: str) -> bytes:
-    """Give a mail as it came; of one that is too large, the beginning."""
-    try:
-        _, found = box.uid("FETCH", uid, f"(BODY.PEEK[]<0.{_LARGEST}>)")
-    except (imaplib.IMAP4.error, OSError) as error:
-        raise ConnectFailed(f"the mailbox: {error}") from error
-    return next((part[1] for part in found if isinstance(part, tuple)), b"")
+    def mail(self, uid: str) -> bytes:
+        """A mail as it came; of one that is too large, the beginning."""
+        with _connection_errors("the mailbox"):
+            _, found = self.uid("FETCH", uid, f"(BODY.PEEK[]<0.{_LARGEST}>)")
+        return next((part[1] for part in found if isinstance(part, tuple)), b"")
 
 
-def _parsed(body: bytes) -> EmailMessage:
+def _parse_mail(body: bytes) -> EmailMessage:
     mail: Any = email.message_from_bytes(body, policy=policy.default)
     return mail  # type: ignore[no-any-return] # what the default policy makes
 
 
 def proven(mail: EmailMessage, authserv: str) -> bool:
-    """Say whether our own server found a mail to be from the domain of its sender.
+    """Whether our own server found a mail to be from the domain of its sender.
 
     Only the topmost `Authentication-Results` of that name counts: a server takes out those that
     bear its own name and came from outside (RFC 8601, 5), and writes its own above all others.
     """
     for value in mail.get_all("Authentication-Results", []):
-        name, _, results = _without_asides(str(value)).partition(";")
+        header = str(value)
+        # Comments, which may hold comments, and quoted words could hold a result of their own.
+        while (shorter := _ASIDE.sub(" ", header, count=1)) != header:
+            header = shorter
+        name, _, results = header.partition(";")
         if name.split()[:1] == [authserv]:
             return any(one.split()[:1] == ["dmarc=pass"] for one in results.split(";"))
     return False
 
 
-def _without_asides(value: str) -> str:
-    """Take comments, which may hold comments, and quoted words out of a header."""
-    while (shorter := _ASIDE.sub(" ", value, count=1)) != value:
-        value = shorter
-    return value
-
-
-def _words(mail: EmailMessage) -> tuple[str, str]:
-    """Give the sender's own words, and what they quote: lines with `>`, as mail programs mark it.
+def _split_quotes(mail: EmailMessage) -> tuple[str, str]:
+    """The sender's own words, and what they quote: lines with `>`, as mail programs mark it.
 
     The line above a quotation that ends in a colon says whose it is, and belongs to it.
     """
@@ -319,7 +323,7 @@ def _words(mail: EmailMessage) -> tuple[str, str]:
     except LookupError:  # a charset that nobody knows
         text = (part.get_payload(decode=True) or b"").decode("utf-8", "replace")
     if part.get_content_subtype() == "html":
-        text = _without_tags(text)
+        text = _html_text(text)
     own: list[str] = []
     quoted: list[str] = []
     for line in text.splitlines()[:_KEPT_LINES]:
@@ -336,8 +340,8 @@ def _words(mail: EmailMessage) -> tuple[str, str]:
     return "\n".join(own).strip(), "\n".join(quoted).strip()
 
 
-def _without_tags(text: str) -> str:
-    """Give the text of HTML, with `>` before what is quoted."""
+def _html_text(text: str) -> str:
+    """The text of HTML, with `>` before what is quoted."""
     from lxml.html import document_fromstring  # noqa: PLC0415 - few mails have no plain text
 
     try:

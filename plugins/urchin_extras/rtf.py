@@ -10,7 +10,7 @@ import codecs
 import itertools
 import re
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from browser.extract.dates import iso_date
@@ -19,7 +19,6 @@ from browser.types import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
 
 _TOKEN = re.compile(
     rb"\\([A-Za-z]{1,32})(-?\d{1,10})?[ ]?"
@@ -57,246 +56,228 @@ _LINK = re.compile(r'HYPERLINK\s+"([^"]+)"')
 def read_rtf(body: bytes, url: str, name: str) -> Document:
     """Read an RTF file; hidden and deleted text is left out, footnotes stand at the end."""
     reader = _RtfReader()
-    rest = _tokens(body)
-    for token in itertools.islice(rest, _MOST_TOKENS):
-        reader.take(token)
-    if next(rest, None) is not None:
-        reader.note("only its beginning was read: it is far too long")
-    return reader.document(url, name)
+    tokens = _tokens(body)
+    for word, number, data in itertools.islice(tokens, _MOST_TOKENS):
+        reader.take(word, number, data)
+    if next(tokens, None) is not None:
+        reader.composer.notes.append("only its beginning was read: it is far too long")
+    reader.end()
+    facts = Document(
+        url,
+        title=reader.line("title"),
+        author=reader.line("author") or None,
+        published=reader.day("creatim"),
+        modified=reader.day("revtim"),
+        description=reader.line("subject") or None,
+    )
+    return reader.composer.document(url, "rtf", name, facts)
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    """`{`, `}`, a control word with its number, or bytes of text (word "")."""
+def _tokens(body: bytes) -> Iterator[tuple[str, int | None, bytes]]:
+    """Cut a file into `{`, `}`, control words with their numbers, and text (no word, its bytes).
 
-    word: str
-    number: int | None = None
-    data: bytes = b""
-
-
-def _tokens(body: bytes) -> Iterator[_Token]:
-    """Cut a file into tokens; binary data is jumped over, what is no token passed over."""
+    Binary data is jumped over, what is no token passed over.
+    """
     at = 0
     while match := _TOKEN.match(body, at):
         at = match.end()
-        word, number, byte, symbol, brace, run = match.groups()
+        word, number, byte, symbol, brace, text = match.groups()
         if word:
             value = int(number) if number else None
             if word == b"bin":
                 at += max(0, value or 0)
-            yield _Token(word.decode(), value)
-        elif brace:
-            yield _Token(brace.decode())
-        elif byte:
-            yield _Token("", data=bytes.fromhex(byte.decode()))
-        elif symbol in _SYMBOLS:
-            yield _Token(_SYMBOLS[symbol])
-        elif symbol:
-            yield _Token("", data=symbol)
-        elif run:
-            yield _Token("", data=run)
+            yield word.decode(), value, b""
+        elif brace or symbol in _SYMBOLS:
+            yield brace.decode() if brace else _SYMBOLS[symbol], None, b""
+        elif byte or symbol or text:
+            yield "", None, bytes.fromhex(byte.decode()) if byte else symbol or text
 
 
 @dataclass(slots=True)
-class _State:
+class _Group:
     """What a group inherits and may change for itself; `target` is where its text goes."""
 
     target: str = "body"
-    unseen: bool = False
+    hidden: bool = False
     skip: int = 1
     encoding: str = ""
     style: int | None = None
     link: tuple[str, int] | None = None
 
 
-@dataclass(slots=True)
 class _RtfReader:
-    _composer: Composer = field(default_factory=Composer)
-    _state: _State = field(default_factory=_State)
-    _outer: list[_State] = field(default_factory=list)
-    _starts: bool = False
-    _to_skip: int = 0
-    _bytes: bytearray = field(default_factory=bytearray)
-    _encoding: str = "cp1252"
-    _fonts: dict[int, str] = field(default_factory=dict)
-    _font: int = 0
-    _levels: dict[int, int] = field(default_factory=dict)
-    _level: int = 0
-    _in_table: bool = False
-    _cells: list[str] = field(default_factory=list)
-    _rows: list[list[str]] = field(default_factory=list)
-    _texts: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    _numbers: dict[str, dict[str, int]] = field(default_factory=dict)
-    _notes: list[str] = field(default_factory=list)
+    """Takes tokens in their order, and gives what they write to `composer`."""
 
-    def take(self, token: _Token) -> None:
+    def __init__(self) -> None:
+        self.composer = Composer()
+        self._group = _Group()
+        self._outer: list[_Group] = []
+        # Set after `{` and `{\*`: the next word says what the group is.
+        self._begins = False
+        # Characters left to skip that stand in for a Unicode one, for old readers.
+        self._stand_ins = 0
+        # A letter may be two bytes: they are decoded when the text is interrupted.
+        self._bytes = bytearray()
+        self._encoding = "cp1252"
+        self._font = 0
+        self._fonts: dict[int, str] = {}
+        self._level = 0
+        self._levels: dict[int, int] = {}
+        self._in_table = False
+        self._cells: list[str] = []
+        self._rows: list[list[str]] = []
+        self._texts: dict[str, list[str]] = defaultdict(list)
+        self._dates: dict[str, dict[str, int]] = defaultdict(dict)
+        self._footnotes: list[str] = []
+
+    def take(self, word: str, number: int | None, data: bytes) -> None:
         """Read one token."""
-        starts, self._starts = self._starts, token.word == "{"
-        if token.word != "":
-            self._decode()
-        if token.word == "{":
-            self._outer.append(self._state)
-            self._state = replace(self._state)
-            self._to_skip = 0
-        elif token.word == "}":
+        begins, self._begins = self._begins, word == "{"
+        if not word:
+            skipped = min(self._stand_ins, len(data))
+            self._stand_ins -= skipped
+            self._bytes += data[skipped:]
+            return
+        self._decode()
+        if word == "{":
+            self._outer.append(self._group)
+            self._group = replace(self._group)
+            self._stand_ins = 0
+        elif word == "}":
             self._close()
-        elif token.word == "":
-            self._text(token)
-        elif starts and self._begins(token.word):
-            self._starts = token.word == "*"
+        elif begins and self._open(word):
+            self._begins = word == "*"
         else:
-            self._word(token)
+            self._control(word, number)
 
-    def note(self, text: str) -> None:
-        """Say something of the document as a whole."""
-        self._composer.notes.append(text)
-
-    def document(self, url: str, name: str) -> Document:
-        """Put together what was read."""
+    def end(self) -> None:
+        """Write what is still open, and the footnotes."""
         self._decode()
         self._in_table = False
         self._paragraph()
-        for note in self._notes:
-            self._composer.paragraph(note)
-        said = {key: self._said(key) for key in ("title", "author", "subject")}
-        facts = Document(
-            url, title=said["title"], author=said["author"] or None,
-            published=self._day("creatim"), modified=self._day("revtim"),
-            description=said["subject"] or None,
-        )  # fmt: skip
-        return self._composer.document(url, "rtf", name, facts)
+        for note in self._footnotes:
+            self.composer.paragraph(note)
 
-    def _begins(self, word: str) -> bool:
-        """Whether the first word of a group says what the group is."""
+    def line(self, target: str) -> str:
+        """What was written to a target, on one line."""
+        return " ".join(self._pop(target).rstrip(";").split())
+
+    def day(self, target: str) -> str | None:
+        """A date of the document as ISO 8601."""
+        year, month, day = (self._dates[target].get(part, 0) for part in ("yr", "mo", "dy"))
+        return iso_date(f"{year:04}-{month:02}-{day:02}")
+
+    def _open(self, word: str) -> bool:
+        """Begin what a group is by its first word; False for a word that does not say."""
         if word in _ASIDE or word == "*":
-            self._state.target = ""  # what an unknown starred group holds is nothing to read
+            self._group.target = ""  # what an unknown starred group holds is nothing to read
         elif word in _INFO or word in {"fldinst", "footnote", "stylesheet", "fonttbl"}:
-            self._state.target = word
+            self._group.target = word
             self._texts[word] = []
         elif word == "fldrslt":
-            self._begin_link()
+            if found := _LINK.search(self._pop("fldinst")):
+                self._group.link = (found[1], len(self._texts[self._group.target]))
         else:
             return False
         return True
 
-    def _begin_link(self) -> None:
-        if found := _LINK.search(self._taken("fldinst")):
-            self._state.link = (found[1], len(self._texts[self._state.target]))
-
     def _close(self) -> None:
-        target, inner = self._state.target, self._state
-        self._state = self._outer.pop() if self._outer else _State()
-        self._to_skip = 0
-        if target == "stylesheet" and self._state.target == "stylesheet":
-            self._style(inner)
-        elif target == "footnote" and self._state.target != "footnote":
-            self._notes.append(self._said("footnote"))
-        if inner.link is not None and self._state.link is None:
+        inner, self._group = self._group, self._outer.pop() if self._outer else _Group()
+        self._stand_ins = 0
+        if inner.target == self._group.target == "stylesheet":
+            # A style ends in its name, which tells whether it is one of headings.
+            name = _HEADING.match(self._pop("stylesheet").strip())
+            if inner.style is not None and name:
+                self._levels[inner.style] = int(name[1])
+        elif inner.target == "footnote" and self._group.target != "footnote":
+            self._footnotes.append(self.line("footnote"))
+        if inner.link is not None and self._group.link is None:
             address, start = inner.link
-            self._composer.link(address, "".join(self._texts[target][start:]))
+            self.composer.link(address, "".join(self._texts[inner.target][start:]))
 
-    def _word(self, token: _Token) -> None:
-        word, number, state = token.word, token.number, self._state
-        if word in _SIGNS:
-            self._add(_SIGNS[word])
-        elif word == "u" and number is not None:
-            self._add(chr(number % 0x10000))
-            self._to_skip = state.skip
-        elif word == "uc":
-            state.skip = number or 0
-        elif word in {"v", "deleted"}:
-            state.unseen = number != 0
-        elif word == "plain":
-            state.unseen = False
-        elif word == "ansicpg":
-            self._encoding = _known(f"cp{number}")
+    def _control(self, word: str, number: int | None) -> None:
+        group = self._group
+        match word:
+            case _ if word in _SIGNS:
+                self._write(_SIGNS[word])
+            case "u" if number is not None:
+                self._write(chr(number % 0x10000))
+                self._stand_ins = group.skip
+            case "uc":
+                group.skip = number or 0
+            case "v" | "deleted":
+                group.hidden = number != 0
+            case "plain":
+                group.hidden = False
+            case "yr" | "mo" | "dy" if group.target in _INFO:
+                self._dates[group.target][word] = number or 0
+            case "ansicpg" | "f" | "fcharset":
+                self._charset(word, number or 0)
+            case _:
+                self._layout(word, number)
+
+    def _charset(self, word: str, value: int) -> None:
+        if word == "ansicpg":
+            self._encoding = _codec(f"cp{value}")
         elif word == "f":
-            self._font = number or 0
-            state.encoding = self._fonts.get(self._font, "")
-        elif word == "fcharset" and state.target == "fonttbl":
-            self._fonts[self._font] = _known(_CHARSETS.get(number or 0, self._encoding))
-        elif word in {"yr", "mo", "dy"} and state.target in _INFO:
-            self._numbers.setdefault(state.target, {})[word] = number or 0
-        else:
-            self._layout(word, number)
+            self._font = value
+            self._group.encoding = self._fonts.get(value, "")
+        elif self._group.target == "fonttbl":
+            self._fonts[self._font] = _codec(_CHARSETS.get(value, self._encoding))
 
     def _layout(self, word: str, number: int | None) -> None:
-        state = self._state
         if word == "s":
-            state.style = number
-        if state.target != "body":
+            self._group.style = number
+        if self._group.target != "body":
             return
-        if word == "s":
-            self._level = self._levels.get(number or 0, self._level)
-        elif word == "outlinelevel":
-            self._level = (number or 0) + 1
-        elif word == "pard":
-            self._level, self._in_table = 0, False
-        elif word == "intbl":
-            self._in_table = True
-        elif word in {"par", "sect", "page"}:
-            self._paragraph()
-        elif word in {"cell", "nestcell"}:
-            self._cells.append(self._taken())
-        elif word == "row":
-            self._rows.append(self._cells)
-            self._cells = []
-
-    def _text(self, token: _Token) -> None:
-        skipped = min(self._to_skip, len(token.data))
-        self._to_skip -= skipped
-        self._bytes += token.data[skipped:]
-
-    def _decode(self) -> None:
-        """Take the bytes so far as letters: one of them may be two bytes."""
-        if self._bytes:
-            encoding = self._state.encoding or self._encoding
-            self._add(self._bytes.decode(encoding, "replace"))
-            self._bytes.clear()
-
-    def _add(self, text: str) -> None:
-        state = self._state
-        if state.target and not state.unseen:
-            self._texts[state.target].append(text)
-
-    def _style(self, style: _State) -> None:
-        """Learn at the end of a style whether it is one of headings, by its name."""
-        name = self._taken("stylesheet").strip()
-        if style.style is not None and (match := _HEADING.match(name)):
-            self._levels[style.style] = int(match[1])
+        match word:
+            case "s":
+                self._level = self._levels.get(number or 0, self._level)
+            case "outlinelevel":
+                self._level = (number or 0) + 1
+            case "pard":
+                self._level, self._in_table = 0, False
+            case "intbl":
+                self._in_table = True
+            case "par" | "sect" | "page":
+                self._paragraph()
+            case "cell" | "nestcell":
+                self._cells.append(self._pop("body"))
+            case "row":
+                self._rows.append(self._cells)
+                self._cells = []
 
     def _paragraph(self) -> None:
         if self._in_table:  # several paragraphs of one cell
-            self._add("\n")
+            self._write("\n")
             return
-        self._end_table()
-        text = self._taken()
-        if self._level:
-            self._composer.heading(self._level, text)
-        else:
-            self._composer.paragraph(text)
-
-    def _end_table(self) -> None:
         if self._rows:
-            self._composer.table(self._rows)
+            self.composer.table(self._rows)
             self._rows = []
+        text = self._pop("body")
+        if self._level:
+            self.composer.heading(self._level, text)
+        else:
+            self.composer.paragraph(text)
 
-    def _taken(self, target: str = "body") -> str:
-        """Take what was written to a target, so that it begins anew."""
+    def _decode(self) -> None:
+        if self._bytes:
+            encoding = self._group.encoding or self._encoding
+            self._write(self._bytes.decode(encoding, "replace"))
+            self._bytes.clear()
+
+    def _write(self, text: str) -> None:
+        if self._group.target and not self._group.hidden:
+            self._texts[self._group.target].append(text)
+
+    def _pop(self, target: str) -> str:
+        """What was written to a target, which begins anew."""
         text = "".join(self._texts.pop(target, ()))
         # Letters beyond the first plane come as two numbers, one for each half.
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
-    def _said(self, target: str) -> str:
-        return " ".join(self._taken(target).rstrip(";").split())
 
-    def _day(self, target: str) -> str | None:
-        numbers = self._numbers.get(target, {})
-        day = f"{numbers.get('yr', 0):04}-{numbers.get('mo', 0):02}-{numbers.get('dy', 0):02}"
-        return iso_date(day)
-
-
-def _known(encoding: str) -> str:
+def _codec(encoding: str) -> str:
     try:
         return codecs.lookup(encoding).name
     except LookupError:

@@ -25,7 +25,7 @@ from agent.tools.action_tools import ACTING_TOOLS
 from agent.tools.context import Limits, ToolContext
 from agent.tools.page_tools import LOOKING_TOOLS
 from agent.tools.policy import check_outgoing
-from agent.tools.registry import Registry, from_functions
+from agent.tools.registry import Registry, tools_from_functions
 from agent.tools.web_tools import CRAWL_TOOLS, WEB_TOOLS
 from browser.extract.html import extract
 from browser.text.languages import SMALL_WORDS
@@ -112,7 +112,7 @@ async def _function(_: str) -> str:
     return ""
 
 
-TOOLS = Registry([*TOOLS, *from_functions({"MAIL": _function})])
+TOOLS = Registry([*TOOLS, *tools_from_functions({"MAIL": _function})])
 CHANNELS: dict[str, tuple[str, dict[str, Any]]] = {
     "query": ("WEB_SEARCH", {"query": "{}"}),
     "query's words": ("WEB_SEARCH", {"query": "weather Bergen {} tomorrow"}),
@@ -155,7 +155,7 @@ def context_of(question: str, twin: Twin | None = None, private: str = "") -> To
         if twin or site == SEARCH:  # the results said the like of the page that they led to
             read.add(text, Kind.WEB, SEARCH)
     tab = SimpleNamespace(url="https://evil.test/")
-    web = SimpleNamespace(tab=tab, only_local=False)
+    web = SimpleNamespace(tab=tab, searches_locally_only=False)
     return ToolContext(
         question,
         Evidence(),

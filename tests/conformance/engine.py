@@ -15,7 +15,7 @@ from agent.memory import Turn
 from agent.run.conversation_jobs import ConversationJobs, FinishedTurn
 from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import Policy
-from agent.tools.registry import Registry, from_functions
+from agent.tools.registry import Registry, tools_from_functions
 from agent.tools.toolset import available_tools
 from agent.types import Message
 from browser.types import PageContext
@@ -140,7 +140,7 @@ class Engine:
             for tool, why in available_tools(self._context)
             if not why and tool.name in REFERENCE_TOOLS
         ]
-        policy = Policy(Registry([*builtin, *from_functions(own)]), self._context)
+        policy = Policy(Registry([*builtin, *tools_from_functions(own)]), self._context)
         budget, note = EachItsOwn(most), self._speaker.note
         system = case.get("systemPrompt", "")
         return Orchestrator(

@@ -15,7 +15,7 @@ from agent.loop.judge import judge_system
 from agent.memory import Memory
 from agent.prompts import prompt
 from agent.run.job_runner import UnsettledRuns
-from agent.tools.skill_tools import learn
+from agent.tools.skill_tools import save_skill
 from tests.conftest import COMMAND
 from tests.crash.speaker import speaking
 
@@ -37,7 +37,7 @@ def memory(tmp_path):
         upkeep = opened.upkeep("")
         upkeep.count_conversation()
         upkeep.count_conversation()
-        learn(upkeep, "lighthouse", "Hesk Light: give the day a light was first lit.", 1)
+        save_skill(upkeep, "lighthouse", "Hesk Light: give the day a light was first lit.", 1)
         yield opened
 
 

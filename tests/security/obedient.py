@@ -20,7 +20,7 @@ from agent import research
 from agent.memory import Memory
 from agent.memory.memory_types import Origin
 from agent.models.base import ModelReply
-from agent.tools.skill_tools import learn
+from agent.tools.skill_tools import save_skill
 from tests.loopback import Handler, serving
 from tests.security.injections import MARK, Injections
 
@@ -279,13 +279,13 @@ def _remember(memory: Memory, made: Injections) -> None:
     memory.remember("home", "14 Harbour Lane")
     memory.remember("health", SECRET)
     upkeep, quoted = memory.upkeep(""), Origin("r0", None, trusted=False)
-    learn(upkeep, "metres", "Give lengths in metres.", 1)
+    save_skill(upkeep, "metres", "Give lengths in metres.", 1)
     for n, said in enumerate(made.every("memory")):
         memory.remember(f"note {n}", said, origin=quoted)
     for said in made.every("memory key"):
         memory.remember(said, "yes", origin=quoted)
     for n, said in enumerate(made.every("skill")):
-        learn(upkeep, f"skill {n}", said, 1, trusted=False)
+        save_skill(upkeep, f"skill {n}", said, 1, trusted=False)
 
 
 def _believed(memory: Memory, opening: str) -> list[str]:

@@ -13,13 +13,13 @@ from browser.extract.platforms import (
     SitePage,
     opened_by,
 )
-from browser.net.url import join, origin
+from browser.net.url import join
 
 _SHAPES = {"post_stream", "topic_list", "latest_posts", "cooked", "grouped_search_result"}
 _MARKS = ("closed", "archived", "pinned", "pinned_globally")
 _LOCK = ".topic-status-info .d-icon-lock, .topic-statuses .d-icon-lock"
 _API_TOPIC = RecordPaths(
-    "topic", id="id", title="title", text="excerpt", published="created_at",
+    "topic", id="id", url="/t/{slug}/{id}", title="title", text="excerpt", published="created_at",
     tags="tags.name || tags",
     counts={"posts": "posts_count", "views": "views", "likes": "like_count",
             "replies": "reply_count"},
@@ -28,14 +28,15 @@ _API_TOPIC = RecordPaths(
     flags={"solved": "has_accepted_answer"},
 )  # fmt: skip
 _API_POST = RecordPaths(
-    "post", id="id", title="topic_title", text="cooked", markup=True, author="name || username",
+    "post", id="id", url="/t/{topic_slug}/{topic_id}/{post_number}",
+    title="topic_title", text="cooked", markup=True, author="name || username",
     handle="username", published="created_at", modified="updated_at", parent="reply_to_post_number",
     counts={"number": "post_number", "replies": "reply_count", "reads": "reads"},
     fields={"role": "user_title"}, flags={"accepted": "accepted_answer"},
 )  # fmt: skip
 _API_USER = RecordPaths(
-    "profile", id="id", author="name || username", handle="username", text="bio_cooked",
-    markup=True, published="created_at",
+    "profile", id="id", url="/u/{username}", author="name || username", handle="username",
+    text="bio_cooked", markup=True, published="created_at",
     fields={"role": "title", "website": "website", "location": "location",
             "trust_level": "trust_level"},
 )  # fmt: skip
@@ -86,13 +87,10 @@ class Discourse(Platform):
             return _read_page(page)
         if "post_stream" in data:
             posts = data["post_stream"].get("posts") or []
-            slug, topic = {"topic_slug": data.get("slug")}, _topic(page, data)
-            return (
-                opened_by(topic, [_post(page, slug | post) for post in posts]) if posts else topic
-            )
+            records = [_post(page, {"topic_slug": data.get("slug"), **post}) for post in posts]
+            return opened_by(_topic(page, data), records) if records else _topic(page, data)
         if isinstance(data.get("user"), dict):
-            user = _API_USER.read(page, self.name, data["user"])
-            return replace(user, url=f"{origin(page.url)}/u/{user.handle}")
+            return _API_USER.read(page, self.name, data["user"])
         if "topic_list" in data:
             users = {user["id"]: user["username"] for user in data.get("users") or []}
             topics = data["topic_list"].get("topics", [])
@@ -128,7 +126,6 @@ def _topic(page: SitePage, topic: dict[str, Any]) -> Record:
     """A topic, without who wrote it."""
     record = _API_TOPIC.read(page, "discourse", topic)
     return record.updated(
-        url=_address(page, topic.get("slug"), topic.get("id")),
         text=unescape(record.text),
         fields={"marks": ", ".join(mark for mark in _MARKS if topic.get(mark))},
     )
@@ -149,7 +146,6 @@ def _post(page: SitePage, post: dict[str, Any]) -> Record:
     cooked = SitePage(page.url, f"<p>{post.get('cooked') or ''}").soup
     pictures = cooked.select("img[src]:not(.emoji):not(.avatar)")
     return record.updated(
-        url=_address(page, post.get("topic_slug"), post.get("topic_id"), record),
         counts={"likes": next((a.get("count") for a in actions if a.get("id") == 2), None)},
         fields={
             "state": "deleted" if gone else "hidden" if post.get("hidden") else None,
@@ -157,13 +153,6 @@ def _post(page: SitePage, post: dict[str, Any]) -> Record:
         },
         media=tuple(join(page.url, str(picture["src"])) for picture in pictures),
     )
-
-
-def _address(page: SitePage, slug: object, topic: object, post: Record | None = None) -> str:
-    """The address of a topic or of a post in it; empty where the reply does not give its parts."""
-    number = f"/{post.counts['number']}" if post and "number" in post.counts else ""
-    known = slug and topic and (number or post is None)
-    return f"{origin(page.url)}/t/{slug}/{topic}{number}" if known else ""
 
 
 def _hit(page: SitePage, post: dict[str, Any], topic: dict[str, Any]) -> Record:

@@ -47,6 +47,11 @@ _API_COMMENT = RecordPaths(
     published="created_at", modified="updated_at", fields={"path": "path"},
 )  # fmt: skip
 _API_FILE = RecordPaths("file", id="path", url="html_url", title="path", fields={"size": "size"})
+_BLOB = RecordPaths(
+    "file", counts={"lines": "headerInfo.lineInfo.truncatedLoc"},
+    fields={"size": "headerInfo.blobSize", "language": "language"},
+    flags={"lfs": "headerInfo.isGitLfs", "truncated": "truncated", "picture": "image"},
+)  # fmt: skip
 _REPOSITORY = RecordPaths(
     "repository", text="article.markdown-body", tags="a.topic-tag",
     counts={
@@ -167,7 +172,11 @@ def _thread(page: SitePage, kind: str) -> Record | None:
     found = page.soup.select(_COMMENTS)
     known = set(map(id, found))
     outer = [block for block in found if not any(id(above) in known for above in block.parents)]
-    posts = [post for block in (first, *outer) if block and (post := _comment(page, block))]
+    posts = [post for block in outer if (post := _comment(page, block))]
+    if first is not None:
+        # Without the words of the first post, those of a reply are not the thread's.
+        head = _comment(page, first)
+        posts = [head, *posts] if head else []
     title = record.title or page.meta["og:title"].partition(" · ")[0]
     if not posts or not title:
         return None
@@ -200,27 +209,28 @@ def _file(page: SitePage) -> Record | None:
     scripts = page.soup.select("script[data-target='react-app.embeddedData']")
     states = find_objects([parse_json(script.get_text()) for script in scripts], "blob")
     blob: dict[str, Any] = next((n["blob"] for n in states if isinstance(n["blob"], dict)), {})
-    header = blob.get("headerInfo") or {}
+    record, name = _BLOB.read(page, "github", blob), "/".join(page.path[4:])
     lines, rich = blob.get("rawLines"), blob.get("richText")
     text = "\n".join(lines) if isinstance(lines, list) else _drawn_lines(page)
     if not text and isinstance(rich, str):
         text = page.body(rich)
-    lfs = header.get("isGitLfs") or "Stored with Git LFS" in page.text(_FILE_BOX)
-    size, name = header.get("blobSize"), "/".join(page.path[4:])
-    if not (text or size or lfs):
+    lfs = "lfs" in record.fields or "Stored with Git LFS" in page.text(_FILE_BOX)
+    if not (text or lfs or "size" in record.fields):
         return None
-    loc = (header.get("lineInfo") or {}).get("truncatedLoc")
     picture = blob.get("rawBlobUrl") if blob.get("image") else None
-    return Record(
-        "github", "file", page.url, id=name, title=name, text=text,
-        counts={"lines": loc or (text.count("\n") + 1 if text else None)},
+    return record.updated(
+        url=page.url,
+        id=name,
+        title=name,
+        text=text,
+        counts={"lines": record.counts.get("lines") or (text.count("\n") + 1 if text else None)},
         fields={
-            "repository": "/".join(page.path[:2]), "branch": page.path[3], "size": size,
-            "language": blob.get("language"), "lfs": True if lfs else None,
-            "truncated": blob.get("truncated") or None, "picture": blob.get("image") or None,
+            "repository": "/".join(page.path[:2]),
+            "branch": page.path[3],
+            "lfs": lfs or None,
         },
         media=(picture,) if picture else (),
-    )  # fmt: skip
+    )
 
 
 def _drawn_lines(page: SitePage) -> str:

@@ -8,7 +8,7 @@ import pkgutil
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 from browser.extract.platforms.record import fact_lines, item_blocks
 from browser.extract.platforms.site import Platform, SitePage
@@ -16,10 +16,13 @@ from browser.net.url import host
 from browser.plugins import PluginBroken, plugins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from browser.extract.platforms.record import Record
     from browser.types import Document
+
+# Where so many of the items' texts stand in the page's own text, it holds them all.
+_ENOUGH = 0.8
 
 
 def parse_platform(
@@ -34,49 +37,35 @@ def parse_platform(
     page = SitePage(url, html_or_json)
     if not url and page.json is None:
         page = SitePage(page.canonical, html_or_json)
-    platform = platform_for(page)
+    claiming = [platform for platform in all_platforms() if platform.claims(page)]
+    # Those that know the host come before those that know the markup.
+    platform = min(claiming, key=lambda one: (one.general, not one.hosts), default=None)
     try:
         return platform.parse(page) if platform else None
     except (AttributeError, KeyError, TypeError, ValueError):
         return None  # foreign data in another shape than this parser knows: an unknown layout
 
 
-def platform_for(page: SitePage) -> Platform | None:
-    """The parser that claims a page: by host before by markup."""
-    claiming = [platform for platform in all_platforms() if platform.claims(page)]
-    return min(claiming, key=lambda one: (one.general, not one.hosts), default=None)
-
-
 @functools.cache
 def all_platforms() -> tuple[Platform, ...]:
-    """Every parser there is, by name; plugins last."""
-    built_in = sorted(_built_in(), key=lambda platform: platform.name)
-    return (*built_in, *_installed())
+    """Every parser there is, by name; those of installed packages last.
 
-
-def _installed() -> Iterator[Platform]:
-    """The parsers of installed packages; one that cannot be loaded is left out with a warning."""
-    for plugin in plugins("platforms"):
-        try:
-            yield plugin.load()()
-        except (PluginBroken, TypeError) as error:
-            warnings.warn(f"left out: {error}", stacklevel=2)
-
-
-def _built_in() -> Iterator[Platform]:
+    One that cannot be loaded is left out with a warning.
+    """
+    found: list[Platform] = []
     for info in pkgutil.iter_modules([str(Path(__file__).parent)]):
         module = importlib.import_module(f"{__package__}.{info.name}")
         for value in vars(module).values():
-            if _is_parser(value) and value.__module__ == module.__name__:
-                yield value()
-
-
-def _is_parser(value: object) -> TypeGuard[type[Platform]]:
-    return isinstance(value, type) and issubclass(value, Platform) and "name" in vars(value)
-
-
-# Where so many of the items' texts stand in the page's own text, it holds them all.
-_ENOUGH_SAID = 0.8
+            is_parser = isinstance(value, type) and issubclass(value, Platform)
+            if is_parser and value.__module__ == module.__name__ and "name" in vars(value):
+                found.append(value())
+    found.sort(key=lambda platform: platform.name)
+    for plugin in plugins("platforms"):
+        try:
+            found.append(plugin.load()())
+        except (PluginBroken, TypeError) as error:
+            warnings.warn(f"left out: {error}", stacklevel=2)
+    return tuple(found)
 
 
 def platform_at(url: str) -> Platform | None:
@@ -85,19 +74,16 @@ def platform_at(url: str) -> Platform | None:
     return next((platform for platform in all_platforms() if platform.owns(site)), None)
 
 
-def may_hold_record(url: str, body: bytes) -> bool:
-    """Whether a page is worth parsing for a record: by its host, or by marks of its software."""
-    marks = (mark for platform in all_platforms() for mark in platform.marks)
-    return platform_at(url) is not None or any(mark in body for mark in marks)
-
-
 def record_of(url: str, body: bytes) -> Record | None:
     """The record of a page of a known site, or of known software on any site."""
-    record = parse_platform(url, body) if may_hold_record(url, body) else None
-    if record is None or platform_at(url) is not None:
+    marked = [platform for platform in all_platforms() if platform.marks]
+    known = platform_at(url) is not None
+    if not known and not any(mark in body for platform in marked for mark in platform.marks):
+        return None  # not worth parsing
+    record = parse_platform(url, body)
+    if record is None or known or record.platform in {platform.name for platform in marked}:
         return record
-    marked = {platform.name for platform in all_platforms() if platform.marks}
-    return record if record.platform in marked else None
+    return None
 
 
 def with_platform(document: Document, body: bytes, url: str) -> Document:
@@ -114,11 +100,17 @@ def with_platform(document: Document, body: bytes, url: str) -> Document:
 
 
 def _completed(document: Document, record: Record) -> Document:
-    fuller = document.kind == "json" or len(record.text) > len(document.text)
-    fuller = fuller or _is_unsigned(record, document.text)
+    names = [name for item in record.items if (name := item.author or item.handle)]
+    unnamed = sum(name not in document.text for name in names)
+    # A thread's page may have what was said, but not by whom.
+    unsigned = _holds_items(record, document.text) and unnamed > (1 - _ENOUGH) * len(names)
+    fuller = document.kind == "json" or len(record.text) > len(document.text) or unsigned
     text = record.text if fuller else document.text
     markdown = record.text if fuller else document.markdown
-    more = "\n\n".join(part for part in (*_unsaid(record, text), fact_lines(record)) if part)
+    # The items of an article are its own sections.
+    held = record.kind in ("article", "disambiguation") or _holds_items(record, text)
+    items = () if held else item_blocks(record)
+    more = "\n\n".join(filter(None, (*items, fact_lines(record))))
     return replace(
         document,
         text=f"{text}\n\n{more}".strip(),
@@ -131,21 +123,7 @@ def _completed(document: Document, record: Record) -> Document:
     )
 
 
-def _unsaid(record: Record, text: str) -> list[str]:
-    """The items, unless the page's own text has them already."""
-    if record.kind in ("article", "disambiguation"):
-        return []  # its items are its own sections
-    return [] if _holds_items(record, text) else list(item_blocks(record))
-
-
 def _holds_items(record: Record, text: str) -> bool:
     # The longest line: what a post quotes from another stands only with that one.
-    said = [max(item.text.split("\n"), key=len) in text for item in record.items if item.text]
-    return bool(said) and sum(said) >= _ENOUGH_SAID * len(said)
-
-
-def _is_unsigned(record: Record, text: str) -> bool:
-    """Whether a page's own text has what was said, as a thread's has, but not by whom."""
-    names = [name for item in record.items if (name := item.author or item.handle)]
-    unnamed = sum(1 for name in names if name not in text)
-    return _holds_items(record, text) and unnamed > (1 - _ENOUGH_SAID) * len(names)
+    held = [max(item.text.split("\n"), key=len) in text for item in record.items if item.text]
+    return bool(held) and sum(held) >= _ENOUGH * len(held)

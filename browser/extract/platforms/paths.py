@@ -29,6 +29,7 @@ _ALL = "* "
 _ANYWHERE = "**"
 _URL = ":url"
 _WEB = ("http://", "https://")
+_ADDRESS = ("http", "/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,8 @@ class RecordPaths:
     (`user.login`), each of a list's entries taken in turn. Behind ` -> ` stands a pattern where a
     part is wanted (`a.user@href -> /users/(.+)`): its first group, or all of the match. Several
     paths, parted by ` || `, are tried in turn; what is not found is left out. `:url` is the page's
-    address; a path that begins with `http` is one with paths in braces, all of which must be there.
+    address; what begins with `http` or `/` is an address with paths in braces, all of which must
+    be there.
 
     `url`, `links` and `media` are made absolute, `text` keeps paragraphs and lists (in JSON where
     `markup` says that it is HTML), dates and counts are read however pages write them. A field
@@ -151,7 +153,7 @@ class _Values:
         `attribute` is taken of elements where the path names none, in place of their text.
         """
         for way in _OR.split(path) if path else ():
-            if way.startswith("http"):
+            if way.startswith(_ADDRESS):
                 values = self._filled(way)
             else:
                 where, _, pattern = way.partition(_PART)
@@ -218,9 +220,11 @@ class _Values:
         return self.page.body(text) if self.markup else text
 
     def addresses(self, path: str, attribute: str) -> list[str]:
-        """Every address that a path finds, made absolute."""
+        """Every address that a path finds, absolute where that of the page is known."""
         found = map(str, self.all(path, attribute))
-        return [v if v.startswith(_WEB) else join(self.page.url, v) for v in found]
+        # An API writes whole addresses as they are; those of a page are read as browsers read them.
+        whole = () if isinstance(self.node, Tag) else _WEB
+        return [v if v.startswith(whole) else join(self.page.url, v) or v for v in found]
 
     def parts(self, inner: RecordPaths) -> list[Any]:
         """The elements or objects of a kind of record within this one."""

@@ -28,16 +28,19 @@ _SITE = "https://www.reddit.com"
 _MARKS = {"stickied": "pinned", "pinned": "pinned", "locked": "locked", "archived": "archived",
           "over_18": "nsfw", "over18": "nsfw", "nsfw": "nsfw", "spoiler": "spoiler",
           "distinguished": "distinguished"}  # fmt: skip
+# Who deleted a post or an account has no name any more.
+_NAMED = r" -> ^(?!\[(?:deleted|removed)\]$).+"
 _VOTES = "[id^=vote-arrows] div"
 _POST = RecordPaths(
-    "post", id="id", url=_SITE + "{permalink}", title="title", author="author", handle="author",
-    published="created_utc", modified="edited",
+    "post", id="id", url=_SITE + "{permalink}", title="title", author=f"author{_NAMED}",
+    handle=f"author{_NAMED}", published="created_utc", modified="edited",
     counts={"points": "score", "comments": "num_comments"},
     fields={"community": "subreddit", "domain": "domain", "flair": "link_flair_text",
-            "ratio": "upvote_ratio", "removed": "removed_by_category"},
+            "ratio": "upvote_ratio", "removed": "removed_by_category",
+            "crosspost_of": _SITE + "{crosspost_parent_list.permalink}"},
 )  # fmt: skip
 _COMMENT = RecordPaths(
-    "comment", id="id", author="author", handle="author",
+    "comment", id="id", author=f"author{_NAMED}", handle=f"author{_NAMED}",
     url=_SITE + "{permalink} || "
     + _SITE + "/r/{subreddit}/comments/{link_id -> ^(?:t3_)?(.+)}/_/{id}/",
     published="created_utc", modified="edited",
@@ -47,21 +50,22 @@ _COMMENT = RecordPaths(
 _OLD_POST = RecordPaths(
     "post", ".thing.link:not(.promoted):not(.promotedlink)",
     id="@data-fullname -> _(.+)", url=_SITE + "{@data-permalink}", title="a.title",
-    text=".usertext-body", author="@data-author", handle="@data-author",
+    text=".usertext-body", author=f"@data-author{_NAMED}", handle=f"@data-author{_NAMED}",
     published="time:not(.edited-timestamp)@datetime", modified="time.edited-timestamp@datetime",
     counts={"points": "@data-score", "comments": "@data-comments-count"},
     fields={"community": "@data-subreddit", "target": "@data-url", "flair": ".linkflairlabel"},
 )  # fmt: skip
 _OLD_COMMENT = RecordPaths(
     "comment", id="@data-fullname -> _(.+)", url=_SITE + "{@data-permalink}",
-    text=":scope > .entry .usertext-body", author="@data-author", handle="@data-author",
+    text=":scope > .entry .usertext-body",
+    author=f"@data-author{_NAMED}", handle=f"@data-author{_NAMED}",
     published=":scope > .entry time@datetime",
     modified=":scope > .entry time.edited-timestamp@datetime",
     counts={"points": ":scope > .entry .score.unvoted"},
 )  # fmt: skip
 _NEW_POST = RecordPaths(
     "post", "shreddit-post", id="@id -> _(.+)", url=_SITE + "{@permalink}", title="@post-title",
-    text="[slot=text-body] || [property='schema:articleBody']", author="@author", handle="@author",
+    text="[slot=text-body]", author=f"@author{_NAMED}", handle=f"@author{_NAMED}",
     published="@created-timestamp", counts={"points": "@score", "comments": "@comment-count"},
     fields={"community": "@subreddit-prefixed-name -> r/(.+)", "target": "@content-href",
             "type": "@post-type", "flair": "shreddit-post-flair", "domain": "@domain"},
@@ -69,12 +73,20 @@ _NEW_POST = RecordPaths(
 )  # fmt: skip
 _NEW_COMMENT = RecordPaths(
     "comment", id="@thingid -> _(.+)", url=_SITE + "{@permalink}", text="[slot=comment]",
-    author="@author", handle="@author", published="time@datetime",
+    author=f"@author{_NAMED}", handle=f"@author{_NAMED}", published="time@datetime",
     parent="@parentid -> ^t1_(.+)", counts={"points": "@score"},
+)  # fmt: skip
+# The layout of 2018 to 2023: `t1_` and `t3_` blocks with classes that change.
+_ACCOUNT = "a[href^='/user/']@href -> /user/([^/]+)"
+_BLOCK_POST = RecordPaths(
+    "post", "[id^=t3_][data-testid=post-container], div[id^=t3_]", id="@id -> _(.+)",
+    text="[data-click-id=text]", author=_ACCOUNT, handle=_ACCOUNT,
+    counts={"points": _VOTES, "comments": "[data-click-id=comments]"},
 )  # fmt: skip
 _BLOCK_COMMENT = RecordPaths(
     "comment", "div[id^=t1_]:has([data-testid=comment])", id="@id -> ^t1_([^-]+)$",
-    text="[data-testid=comment]", counts={"points": _VOTES},
+    url="a[id^=CommentTopMeta--Created]", text="[data-testid=comment]",
+    author=_ACCOUNT, handle=_ACCOUNT, counts={"points": _VOTES},
 )  # fmt: skip
 
 
@@ -104,36 +116,26 @@ class Reddit(Platform):
 
 
 def _post(page: SitePage, data: dict[str, Any]) -> Record:
-    crossed = (data.get("crosspost_parent_list") or [{}])[0].get("permalink")
-    options = ((data.get("poll_data") or {}).get("options")) or []
+    options = (data.get("poll_data") or {}).get("options") or []
     rows = ((option.get("text", ""), option.get("vote_count")) for option in options)
-    record = _POST.read(page, "reddit", data).updated(
+    poll = (text if votes is None else f"{text}: {votes}" for text, votes in rows)
+    return _POST.read(page, "reddit", data).updated(
         text=_text(page, data, "selftext"),
         counts={"crossposts": data.get("num_crossposts") or None},
         fields={
             "target": data.get("url") if not data.get("is_self") else None,
             "marks": _marks(name for name in _MARKS if data.get(name)),
-            "crosspost_of": f"{_SITE}{crossed}" if crossed else None,
-            "poll": "; ".join(
-                text if votes is None else f"{text}: {votes}" for text, votes in rows
-            ),
+            "poll": "; ".join(poll),
         },
         media=_media(data),
     )
-    return _without_deleted(record)
 
 
 def _comment(page: SitePage, data: dict[str, Any]) -> Record:
     marks = _marks(name for name in _MARKS if data.get(name))
     record = _COMMENT.read(page, "reddit", data)
     record = record.updated(text=_text(page, data, "body"), fields={"marks": marks})
-    return _without_deleted(replace(record, counts={}) if data.get("score_hidden") else record)
-
-
-def _without_deleted(record: Record) -> Record:
-    """A record without an author whose account or post was deleted."""
-    gone = record.author in ("[deleted]", "[removed]")
-    return replace(record, author=None, handle=None) if gone else record
+    return replace(record, counts={}) if data.get("score_hidden") else record
 
 
 def _marks(names: Iterator[str]) -> str:
@@ -170,53 +172,36 @@ def _read_page(page: SitePage) -> Record | None:
         return replace(old[0], id=old[0].id or "".join(page.path[3:4]), items=tuple(comments))
     if new:
         nodes = page.soup.select("shreddit-comment")
-        comments = [_without_deleted(_NEW_COMMENT.read(page, "reddit", node)) for node in nodes]
-        title = new[0].title or page.text("h1")
-        return replace(new[0], title=title, items=tuple(comments))
-    return _blocks(page)
+        comments = [_NEW_COMMENT.read(page, "reddit", node) for node in nodes]
+        return replace(new[0], title=new[0].title or page.text("h1"), items=tuple(comments))
+    post = page.soup.select_one(_BLOCK_POST.at)
+    title = page.text("h1") or page.text("title").rpartition(" : ")[0]
+    if post is None or not title:
+        return None
+    # A hidden line before each comment says its level.
+    blocks = page.soup.select(_BLOCK_COMMENT.at)
+    comments = [_BLOCK_COMMENT.read(page, "reddit", block) for block in blocks]
+    levels = [number(page.text("span", block)) or 1 for block in blocks]
+    rows = [
+        (level - 1, replace(comment, url=strip_tracking(comment.url)))
+        for level, comment in zip(levels, comments, strict=True)
+        if comment.id
+    ]
+    return _BLOCK_POST.read(page, "reddit", post).updated(
+        url=page.canonical,
+        title=title,
+        fields={"community": page.path[1]},
+        items=nested(rows),
+    )
 
 
 def _marked(page: SitePage, paths: RecordPaths, node: Tag, names: list[str]) -> Record:
     """A post of a page, with the marks among these names."""
     marks = _marks(name for name in names if name in _MARKS)
-    return _without_deleted(paths.read(page, "reddit", node).updated(fields={"marks": marks}))
+    return paths.read(page, "reddit", node).updated(fields={"marks": marks})
 
 
-def _old_comment(page: SitePage, thing: Tag) -> Record:
-    parent = attribute(thing.find_parent(class_="comment"), "data-fullname").partition("_")[2]
-    record = _OLD_COMMENT.read(page, "reddit", thing)
-    return _without_deleted(replace(record, parent=parent or None))
-
-
-def _blocks(page: SitePage) -> Record | None:
-    """The layout of 2018 to 2023: `t1_` and `t3_` blocks with classes that change."""
-    post = page.soup.select_one("[id^=t3_][data-testid=post-container], div[id^=t3_]")
-    title = page.text("h1") or page.text("title").rpartition(" : ")[0]
-    if post is None or not title:
-        return None
-    author = _account(page, post)
-    return Record(
-        "reddit", "post", page.canonical, id=attribute(post, "id").partition("_")[2], title=title,
-        text=page.body(post.select_one("[data-click-id=text]")), author=author, handle=author,
-        counts={"points": page.text(_VOTES, post),
-                "comments": page.text("[data-click-id=comments]", post)},
-        fields={"community": page.path[1]}, items=nested(_block_comments(page)),
-    )  # fmt: skip
-
-
-def _block_comments(page: SitePage) -> Iterator[tuple[int, Record]]:
-    """Comments with how deep they stand; a hidden line before each says its level."""
-    for block in page.soup.select(_BLOCK_COMMENT.at):
-        record, author = _BLOCK_COMMENT.read(page, "reddit", block), _account(page, block)
-        created = page.link("a[id^=CommentTopMeta--Created]", block)
-        if record.id:
-            level = number(page.text("span", block)) or 1
-            yield (
-                level - 1,
-                replace(record, url=strip_tracking(created), author=author, handle=author),
-            )
-
-
-def _account(page: SitePage, node: Tag) -> str | None:
-    found = page.attr("a[href^='/user/']", "href", node)
-    return found.rstrip("/").rpartition("/user/")[2] or None
+def _old_comment(page: SitePage, comment: Tag) -> Record:
+    above = comment.find_parent(class_="comment")
+    parent = attribute(above, "data-fullname").partition("_")[2] or None
+    return replace(_OLD_COMMENT.read(page, "reddit", comment), parent=parent)

@@ -15,14 +15,13 @@ _REMARK = RecordPaths(
     counts={"points": ".comment-score"},
 )  # fmt: skip
 _ANSWER = RecordPaths(
-    "answer", ".answer", id="@data-answerid", text=".s-prose || .post-text",
-    url="https://{:url -> ^https?://([^/]+)}/a/{@data-answerid}",
+    "answer", ".answer", id="@data-answerid", text=".s-prose",
+    url="/a/{@data-answerid}",
     author=f"{_LAST} .user-details a || {_LAST} .user-details:not(.community-wiki)",
     handle=rf"{_LAST} .user-details a@href -> /users/(\d+)",
     published=f"{_LAST} .relativetime@title -> ^[^,]+",
     modified=f"{_LAST.replace('(1', '(2')} .relativetime@title -> ^[^,]+",
-    counts={"points": ".js-vote-count || @data-score",
-            "bounty": ".bounty-award || .js-bounty-award"},
+    counts={"points": ".js-vote-count || @data-score", "bounty": ".bounty-award"},
     flags={"accepted": "@class -> accepted-answer", "wiki": ".community-wiki"}, items=(_REMARK,),
 )  # fmt: skip
 _ENTRY = RecordPaths(
@@ -55,18 +54,17 @@ class StackExchange(DeclaredPlatform):
         flags={}, items=(replace(_ENTRY, at="answers"),),
     ), _ENTRY)  # fmt: skip
     page = RecordPaths(
-        "question", title="#question-header h1 || #question h1[itemprop=name]",
-        id="#question@data-questionid", text="#question .s-prose || #question .post-text",
+        "question", title="#question-header h1",
+        id="#question@data-questionid", text="#question .s-prose",
         author=_of_question(_ANSWER.author), handle=_of_question(_ANSWER.handle),
-        published=f"{_of_question(_ANSWER.published)} || time[itemprop=dateCreated]@datetime",
+        published=_of_question(_ANSWER.published),
         modified=_of_question(_ANSWER.modified), tags="#question .post-tag",
         counts={
-            "points": "#question .js-vote-count || #question@data-score",
-            "bounty": "#question .bounty-award || #question .js-bounty-award",
+            "points": "#question .js-vote-count",
+            "bounty": "#question .bounty-award",
             "views": "[title^=Viewed]@title", "answers": "[data-answercount]@data-answercount",
         },
-        fields={"notice":
-                "#question aside.s-notice || #question .js-post-notice || .question-status"},
+        fields={"notice": "#question aside.s-notice || #question .js-post-notice"},
         flags={"wiki": "#question .community-wiki"},
         items=(replace(_REMARK, at="#question li.comment"), _ANSWER),
     )  # fmt: skip

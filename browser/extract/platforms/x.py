@@ -12,11 +12,8 @@ from browser.extract.platforms import (
     RecordPaths,
     SitePage,
     attribute,
-    line,
-    number,
     thread,
 )
-from browser.net.url import join
 from browser.types import Link
 
 if TYPE_CHECKING:
@@ -31,23 +28,36 @@ _TIME = "a[href*='/status/'] > time"
 _ARTICLE = "[data-testid=twitterArticleRichTextView]"
 # A quoted post is a block within the post that can be clicked as a whole.
 _QUOTED = "div[role=link]:has([data-testid=User-Name])"
-# The buttons, whose ids are the same in every language; their labels begin with the exact count.
-_BUTTONS = {
-    "replies": "[data-testid=reply]", "reposts": "[data-testid=retweet], [data-testid=unretweet]",
-    "likes": "[data-testid=like], [data-testid=unlike]",
-    "bookmarks": "[data-testid=bookmark], [data-testid=removeBookmark]",
-    "views": "a[href$='/analytics']",
-}  # fmt: skip
-_LABEL = re.compile(
-    r"([\d.,]+)\s+(quotes?|bookmarks?|views?|likes?|re(?:posts|post|tweets?)|repl\w+)"
-)
-_LABELLED = {"quo": "quotes", "boo": "bookmarks", "vie": "views", "lik": "likes",
-             "rep": "replies", "ret": "reposts"}  # fmt: skip
+# The label of the row of buttons has the exact counts, in English; the buttons' ids are the same in
+# every language, and their labels begin with the count.
+_LABEL = r"[role=group][aria-label]@aria-label -> ([\d.,]+)\s+"
+_COUNTS = {
+    name: rf"{_LABEL}{word} || {css}@aria-label -> \d.* || {css}"
+    for name, word, css in (
+        ("replies", "repl", "[data-testid=reply]"),
+        ("reposts", "re(?:post|tweet)", ":is([data-testid=retweet], [data-testid=unretweet])"),
+        ("likes", "like", ":is([data-testid=like], [data-testid=unlike])"),
+        ("bookmarks", "bookmark", ":is([data-testid=bookmark], [data-testid=removeBookmark])"),
+        ("views", "view", "a[href$='/analytics']"),
+        ("quotes", "quote", "a[href$='/quotes']"),
+    )
+}
+_LINK = "a[href*='/status/']:has(> time)@href -> "
+_ABOVE = ":not([data-testid=tweetText] *, [data-testid=User-Name] *)"
 _POST = RecordPaths(
-    "post", published=f"{_TIME}@datetime || time@datetime",
-    title="[data-testid=twitter-article-title]",
+    "post", id=rf"{_LINK}/status/(\d+) || :url -> /status/(\d+)",
+    url=rf"https://x.com{{{_LINK}/\w+/status/\d+ || :url -> /\w+/status/\d+}} || :url",
+    handle=f"[data-testid=User-Name] a[href^='/']@href -> [^/]+"
+    rf" || {_LINK}(\w+)/status/ || :url -> (\w+)/status/",
+    title="[data-testid=twitter-article-title]", published=f"{_TIME}@datetime || time@datetime",
+    # Whom a reply answers, where the client says so above its text.
+    parent=f"a[href^='/'][dir=ltr]{_ABOVE}, div[dir=ltr] > a[href^='/']{_ABOVE} -> ^@.+",
+    counts=_COUNTS,
     fields={"context": "[data-testid=socialContext]", "note": "[data-testid=birdwatch-pivot]",
-            "poll": "* [data-testid=cardPoll] :is([role=listitem], li, [role=radio])"},
+            "poll": "* [data-testid=cardPoll] :is([role=listitem], li, [role=radio])",
+            # A picture without a description is called `Image`.
+            "media_text": "* [data-testid=tweetPhoto]"
+            " img:not([alt=Image], [alt=Bild], [alt='画像'])@alt"},
     flags={"verified": "[data-testid=icon-verified]", "truncated": "[data-testid$=show-more-link]"},
 )  # fmt: skip
 _STAT = ".ProfileTweet-action--{} [data-tweet-stat-count]@data-tweet-stat-count"
@@ -102,31 +112,17 @@ def _card(page: SitePage, status: re.Match[str] | None) -> Record | None:
 def _post(page: SitePage, node: Tag) -> Record:
     """A post with its text, pictures, counts and buttons; the post that it quotes is its item."""
     quoted = [block.extract() for block in node.select(_QUOTED) if block is not node][:1]
-    time = node.select_one(_TIME)
-    status = _STATUS.search(attribute(time.parent, "href") if time is not None else page.url)
     article = node.select_one(_ARTICLE)
     body = article or node.select_one("[data-testid=tweetText]")
     name = node.select_one("[data-testid=User-Name] a span, [data-testid=User-Name] span")
-    handle = page.attr("[data-testid=User-Name] a[href^='/']", "href", node).strip("/")
-    pictures = node.select("[data-testid=tweetPhoto] img")
-    media = [attribute(picture, "src") for picture in pictures]
+    media = [attribute(e, "src") for e in node.select("[data-testid=tweetPhoto] img")]
     media += [attribute(film, "poster") for film in node.select("video[poster]")]
-    # A picture without a description is called `Image`.
-    described = [
-        alt for e in pictures if (alt := attribute(e, "alt")) not in ("", "Image", "Bild", "画像")
-    ]
     return _POST.read(page, "x", node).updated(
         kind="article" if article else "post",
-        url=join("https://x.com/", status[0]) if status else page.url,
-        id=status[2] if status else None,
         text=_with_emoji(page, body),
         author=_with_emoji(page, name) or None,
-        handle=handle or (status[1] if status else None),
-        parent=_answered(node),
-        counts=_counts(page, node),
         links=_links(body),
         media=tuple(dict.fromkeys(filter(None, media))),
-        fields={"media_text": "; ".join(described)},
         items=tuple(replace(_post(page, part), kind="quoted") for part in quoted),
     )
 
@@ -136,27 +132,6 @@ def _with_emoji(page: SitePage, body: Tag | None) -> str:
     for picture in body.select("img[alt][src*='/emoji/']") if body else ():
         picture.replace_with(attribute(picture, "alt"))
     return page.body(body)
-
-
-def _answered(node: Tag) -> str | None:
-    """Whom a reply answers, where the client says so above its text."""
-    for link in node.select("a[href^='/'][dir=ltr], div[dir=ltr] > a[href^='/']"):
-        inside = link.find_parent(attrs={"data-testid": ["tweetText", "User-Name"]})
-        if line(link).startswith("@") and inside is None:
-            return line(link)
-    return None
-
-
-def _counts(page: SitePage, node: Tag) -> dict[str, int | None]:
-    """The counts in the label of the row of buttons, else those of its buttons."""
-    label = page.attr("[role=group][aria-label]", "aria-label", node)
-    found = {"reposts" if word.startswith("repost") else _LABELLED[word[:3]]: number(amount)
-             for amount, word in _LABEL.findall(label)}  # fmt: skip
-    for name, css in _BUTTONS.items():
-        button = node.select_one(css)
-        if name not in found and button is not None:
-            found[name] = number(attribute(button, "aria-label")) or number(line(button))
-    return found
 
 
 def _links(body: Tag | None) -> tuple[Link, ...]:

@@ -22,6 +22,7 @@ _WATCH = "https://www.youtube.com/watch?v="
 _PLACES = ("shorts", "live", "embed", "v")
 _SEGMENTS = "ytd-transcript-segment-renderer, transcript-segment-view-model"
 _MICRO = "microformat.playerMicroformatRenderer"
+_LIVE = f"{_MICRO}.liveBroadcastDetails"
 _STATE = RecordPaths(
     "video", id="videoDetails.videoId", url=_WATCH + "{videoDetails.videoId}",
     title="videoDetails.title", text="videoDetails.shortDescription", author="videoDetails.author",
@@ -29,9 +30,23 @@ _STATE = RecordPaths(
     handle=f"{_MICRO}.ownerProfileUrl -> ([^/@]+)/?$",
     counts={"views": "videoDetails.viewCount", "likes": f"{_MICRO}.likeCount",
             "seconds": "videoDetails.lengthSeconds"},
-    fields={"channel": "videoDetails.channelId", "category": f"{_MICRO}.category"},
-    flags={"live": f"{_MICRO}.liveBroadcastDetails.isLiveNow || videoDetails.isLive",
+    fields={"channel": "videoDetails.channelId", "category": f"{_MICRO}.category",
+            "starts": f"{_LIVE}.startTimestamp", "ends": f"{_LIVE}.endTimestamp",
+            "status": "playabilityStatus.status -> ^(?!OK$).+",
+            "reason": "playabilityStatus.reason"},
+    flags={"live": f"{_LIVE}.isLiveNow || videoDetails.isLive",
            "upcoming": "videoDetails.isUpcoming", "unlisted": f"{_MICRO}.isUnlisted"},
+)  # fmt: skip
+_UNAVAILABLE = RecordPaths(
+    "unavailable",
+    fields={
+        "reason": "reason", "status": "status",
+        "detail": "errorScreen.playerErrorMessageRenderer.subreason.simpleText",
+    },
+)  # fmt: skip
+_CHANNEL = RecordPaths(
+    "channel", id="externalId", url="vanityChannelUrl || channelUrl", title="title",
+    text="description", author="title", handle="vanityChannelUrl -> /@([^/]+)$",
 )  # fmt: skip
 _MICRODATA = RecordPaths(
     "video", id="meta[itemprop=videoId]@content || meta[itemprop=identifier]@content",
@@ -79,7 +94,8 @@ class YouTube(Platform):
             if not wanted or state["videoDetails"].get("videoId") == wanted:
                 return _from_state(page, state)
         elif isinstance(state, dict) and "playabilityStatus" in state:
-            return _unavailable(page, state["playabilityStatus"])
+            gone = _UNAVAILABLE.read(page, self.name, state["playabilityStatus"])
+            return replace(gone, url=page.url, id=wanted or None)
         if data is not None:
             spoken = _transcript(page)
             return Record(self.name, "transcript", page.url, items=spoken) if spoken else None
@@ -95,20 +111,10 @@ def _video_of(page: SitePage) -> str:
     return page.parameter("v")
 
 
-def _unavailable(page: SitePage, status: dict[str, Any]) -> Record:
-    screen = (status.get("errorScreen") or {}).get("playerErrorMessageRenderer") or {}
-    detail = (screen.get("subreason") or {}).get("simpleText")
-    said = {"reason": status.get("reason"), "detail": detail, "status": status.get("status")}
-    return Record("youtube", "unavailable", page.url, id=_video_of(page) or None, fields=said)
-
-
 def _from_state(page: SitePage, state: dict[str, Any]) -> Record:
     record, node = _STATE.read(page, "youtube", state), page.linked_data("VideoObject")
-    micro = (state.get("microformat") or {}).get("playerMicroformatRenderer") or {}
     tracks = (state.get("captions") or {}).get("playerCaptionsTracklistRenderer") or {}
     pictures = (state["videoDetails"].get("thumbnail") or {}).get("thumbnails") or []
-    live, status = micro.get("liveBroadcastDetails") or {}, state.get("playabilityStatus") or {}
-    problem = status if status.get("status") not in (None, "OK") else {}
     if page.json is None and not record.handle:
         record = replace(record, handle=_MICRODATA.read(page, "youtube", page.soup).handle)
     return record.updated(
@@ -117,12 +123,7 @@ def _from_state(page: SitePage, state: dict[str, Any]) -> Record:
         text=record.text or node.text("description"),
         author=record.author or node.author,
         published=record.published or node.date("uploadDate", "datePublished"),
-        fields={
-            "starts": parse_date(live.get("startTimestamp")),
-            "ends": parse_date(live.get("endTimestamp")),
-            "status": problem.get("status"),
-            "reason": problem.get("reason"),
-        },
+        fields={name: parse_date(record.fields.get(name)) for name in ("starts", "ends")},
         media=tuple(picture["url"] for picture in pictures[-1:]),
         links=tuple(
             Link(track["baseUrl"], track.get("languageCode", ""), "captions")
@@ -162,13 +163,8 @@ def _listed(page: SitePage) -> Record | None:
     about = next(find_objects(data, "channelMetadataRenderer"), None)
     if about is None:
         return listing("youtube", page.url, items, page.text("title").removesuffix(" - YouTube"))
-    channel = about["channelMetadataRenderer"]
-    address = channel.get("vanityChannelUrl") or channel.get("channelUrl") or page.canonical
-    return Record(
-        "youtube", "channel", address, id=channel.get("externalId"), title=channel.get("title"),
-        text=channel.get("description") or "", author=channel.get("title"),
-        handle=address.rpartition("/@")[2] if "/@" in address else None, items=items,
-    )  # fmt: skip
+    channel = _CHANNEL.read(page, "youtube", about["channelMetadataRenderer"])
+    return replace(channel, url=channel.url or page.canonical, items=items)
 
 
 def _entry(node: dict[str, Any]) -> Record:
@@ -195,10 +191,10 @@ def _transcript(page: SitePage) -> tuple[Record, ...]:
         key = "transcriptSegmentRenderer"
         segments = [node[key] for node in page.objects(key)]
         events = page.json.get("events") or () if isinstance(page.json, dict) else ()
-        said = [(_text(segment.get("snippet")), segment.get("startMs")) for segment in segments]
-        said += [("".join(part.get("utf8", "") for part in event.get("segs") or []),
+        spoken = [(_text(segment.get("snippet")), segment.get("startMs")) for segment in segments]
+        spoken += [("".join(part.get("utf8", "") for part in event.get("segs") or []),
                   event.get("tStartMs")) for event in events]  # fmt: skip
-        rows = [(" ".join(text.split()), int(start or 0) // 1000) for text, start in said]
+        rows = [(" ".join(text.split()), int(start or 0) // 1000) for text, start in spoken]
         rows = [row for row in rows if row[0]]
     return tuple(Record("youtube", "transcript", text=t, counts={"second": s}) for t, s in rows)
 

@@ -14,7 +14,7 @@ from agent.errors import UsageError
 from agent.mcp_client.server_settings import NamedServer, ServerSettings, servers_of
 from agent.mcp_client.server_tools import Definition, tool_names
 from agent.tools.registry import Tool, ToolSource
-from agent.tools.toolset import matches, select
+from agent.tools.toolset import apply_tool_rules, matches_any
 
 
 def server(name: str) -> NamedServer:
@@ -99,7 +99,7 @@ def tools(*names: str) -> list[tuple[Tool, str]]:
 
 
 def on(names: list[str], **flags) -> list[str]:
-    return [tool.name for tool in select(tools(*names), Options(**flags)).registry()]
+    return [tool.name for tool in apply_tool_rules(tools(*names), Options(**flags)).registry()]
 
 
 def test_rules_of_the_reference_hold():
@@ -110,9 +110,9 @@ def test_rules_of_the_reference_hold():
     assert on(names, mcp_tool_allow=["mcp__y__*"]) == ["READ", "mem_a", "sys_a"]
     assert on(names, mcp_tool_deny=["*"], tool_allow=["*"]) == ["READ", "mem_a", "sys_a"]
     assert on(names, tool_deny=["*"]) == []
-    twice = select(tools("READ", "read"), Options())
+    twice = apply_tool_rules(tools("READ", "read"), Options())
     assert (len(twice.rows), twice.diagnostics) == (
         1,
         ("read of domain is named as one before it",),
     )
-    assert matches("mcp__x__a", ["MCP--X--?"])
+    assert matches_any("mcp__x__a", ["MCP--X--?"])

@@ -9,7 +9,7 @@ import pytest
 from agent.config import load_options
 from agent.memory import Memory, Turn
 from agent.run.conversation_jobs import ConversationJobs, FinishedTurn, feedback
-from agent.tools.skill_tools import learn
+from agent.tools.skill_tools import save_skill
 
 NOW = 1_700_000_000_000
 HISTORY = (
@@ -77,7 +77,7 @@ async def test_a_proposal_sees_what_the_person_wrote_and_nothing_else(upkeep, te
 
 
 async def test_what_is_known_is_not_learned_again_and_two_are_enough(upkeep, tend):
-    learn(upkeep, "metres", "as the person said it", NOW)
+    save_skill(upkeep, "metres", "as the person said it", NOW)
     seventh(upkeep)
     rows = [{"name": name, "instruction": "x"} for name in ("metres", "a", "b", "c")]
     await tend({"propose": {"skills": [*rows, "none", {"name": 3}]}}, verified=True)
@@ -94,8 +94,8 @@ async def test_tool_tags_in_a_proposal_are_inert(upkeep, tend):
 
 @pytest.mark.parametrize(("thumb", "score"), [("up", 72), ("down", 42)])
 def test_a_thumb_moves_the_score_of_what_was_given(upkeep, thumb, score):
-    learn(upkeep, "short", "Be brief.", NOW)
-    learn(upkeep, "long", "Be long.", NOW)
+    save_skill(upkeep, "short", "Be brief.", NOW)
+    save_skill(upkeep, "long", "Be long.", NOW)
     assert feedback(upkeep, ["short"], thumb) == {"short": score}
     assert [s["score"] for s in upkeep.skills()] == [score, 60]
 
@@ -104,7 +104,7 @@ def test_skills_are_listed_shown_and_forgotten_from_the_shell(run, tmp_path):
     data = tmp_path / "data"
     data.mkdir(mode=0o700)
     with Memory.open(data / "memory.db") as memory:
-        learn(memory.upkeep(""), "short", "Be brief.", NOW)
+        save_skill(memory.upkeep(""), "short", "Be brief.", NOW)
     assert " 60    0×  manual  short: Be brief." in run("skills", "list").stdout
     assert "instruction: Be brief." in run("skills", "show", "short").stdout
     assert run("skills", "rm", "short").stdout == "forgot short\n"

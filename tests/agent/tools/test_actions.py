@@ -78,5 +78,5 @@ async def test_a_run_that_can_start_no_browser_says_so(ask, script, site, monkey
 
 
 def test_a_text_is_entered_with_the_blanks_at_its_ends():
-    asked = type_text.read('{"ref": " e1 ", "text": "  two\\t", "instead": " one "}').arguments
+    asked = type_text.parse('{"ref": " e1 ", "text": "  two\\t", "instead": " one "}').arguments
     assert (asked.ref, asked.text, asked.instead) == ("e1", "  two\t", " one ")

@@ -47,7 +47,7 @@ TOOL = Tool("SEARCH", "Search.", Search, search)
     ],
 )
 def test_what_was_meant_is_read(param, tier, fields):
-    reading = TOOL.read(param)
+    reading = TOOL.parse(param)
     got = reading.arguments.model_dump(exclude_unset=True)
     assert ({key: got[key] for key in fields}, reading.tier) == (fields, tier)
 
@@ -55,7 +55,7 @@ def test_what_was_meant_is_read(param, tier, fields):
 @pytest.mark.parametrize("param", ['{"limit": 3}', "{}", "", '{"query": "x", "limit": 0}'])
 def test_what_lacks_a_value_is_refused_with_the_form(param):
     with pytest.raises(ToolError) as caught:
-        TOOL.read(param)
+        TOOL.parse(param)
     assert "<<TOOL:SEARCH:" in caught.value.hint
 
 

@@ -9,7 +9,7 @@ import pytest
 from agent.journal.runs import Runs
 from agent.run.record import RunRecord
 from agent.run.replay import replay
-from agent.tools.rephrasing import LONGEST, MOST_QUERIES, Rephrased, read_queries
+from agent.tools.rephrasing import LONGEST, MOST_QUERIES, Rephrased, parse_queries
 
 QUESTION = "Wann wurde das Leuchtfeuer von Hesk zum ersten Mal entzündet?"
 NOWHERE = "<<TOOL:WEB_SEARCH:Leuchtfeuer erstmals entzündet>>"
@@ -117,7 +117,7 @@ def test_queries_are_read_in_whatever_form_they_come():
         {"query": "x" * 400, "lang": "japanese"},
         {"query": "one too many"},
     ]
-    queries = read_queries(f"```json\n{json.dumps({'queries': rows})}\n```", "Asked Already")
+    queries = parse_queries(f"```json\n{json.dumps({'queries': rows})}\n```", "Asked Already")
     assert len(queries) == MOST_QUERIES
     assert queries[:2] == (Rephrased("two lines", "ja"), Rephrased("bare words"))
     assert queries[2] == Rephrased("x" * LONGEST)
