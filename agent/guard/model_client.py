@@ -1,4 +1,4 @@
-"""Asking a model: within the budget, with every request and reply on record under its place."""
+"""Asking a model within the budget, with each request and reply on record under its place."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ModelClient:
-    """One conversation with a model: what is new in each request is recorded, and what it cost."""
+    """One conversation with a model; the record gets the new messages of each request."""
 
     model: Model
     system: str
@@ -40,13 +40,12 @@ class ModelClient:
         *,
         final: bool = False,
     ) -> ModelReply:
-        """Ask; `whole` is the conversation of which `fitted` is what fits.
+        """Ask the model; `fitted` are the messages to send, `whole` those before fitting.
 
-        The highest price of the call is reserved before it, and the bound on the reply that this
-        leaves is sent along; the `final` call may take what is kept for it. Raises `ModelError`,
-        and `LimitReached` where the call cannot be paid for.
+        The highest price of the call is reserved first, and bounds the reply; the `final` call may
+        use the reserve. Raises `ModelError`, and `LimitReached` if the call cannot be paid for.
         """
-        # The provider counts exactly, but only afterwards: what may be spent is held before.
+        # An estimate, since the provider's count comes only after the call.
         prompt = tokens(self.system) + sum(
             tokens(message.content) + IMAGE_TOKENS * len(message.images) for message in fitted
         )
@@ -57,7 +56,7 @@ class ModelClient:
         except ResearchError:
             reservation.release()
             raise
-        finally:  # a call that is cancelled stays counted: it may be billed
+        finally:  # not released if cancelled: such a call may be billed
             CALL_BUDGET.reset(token)
         reservation.release()
         self.budget.add(reply.usage)
@@ -75,12 +74,12 @@ class ModelClient:
         )
         self._sent = len(whole)
 
-        def hear(piece: str | None) -> None:  # None: the model begins anew
+        def record_delta(piece: str | None) -> None:  # None: the reply starts over
             self.record("model.delta", place, text=piece or "", anew=piece is None)
 
         started = time.monotonic()
         try:
-            reply = await ask_model(self.model, self.system, fitted, hear)
+            reply = await ask_model(self.model, self.system, fitted, record_delta)
         except ResearchError as error:
             info = {"type": type(error).__name__, "message": str(error), "hint": error.hint}
             self.record("model.failed", place, **info)
@@ -101,7 +100,7 @@ class ModelClient:
 
 
 def request_digest(system: str, messages: Sequence[Message]) -> str:
-    """SHA-256 (hex) of what a model is asked; a replay knows a request again by it."""
+    """Return the SHA-256 (hex) of a request, by which a replay recognises it."""
     digest = hashlib.sha256(system.encode())
     for message in messages:
         digest.update(f"\0{message.role}\0{message.content}".encode("utf-8", "replace"))

@@ -1,9 +1,9 @@
-"""Where the texts in a model's context come from: whose words it knows, and what it may believe.
+"""Provenance: where the texts in the context of a run's model come from.
 
-One `Provenance` a run is told of every text that enters the context of any of its loops: of the
-opening by the builder of contexts, of observations by the one caller through which all tool calls
-go. From it follow two properties, `private` and `untrusted`, and the sets of words that
-`agent.guard.outgoing` decides by. Words are compared as stems, without case and accents.
+Every text that enters the context of any loop is added to the run's one `Provenance`: the first
+messages by `ContextBuilder`, observations by `ProvenanceCalls`, through which all tool calls go.
+It tells whether private or untrusted texts were read, and has the sets of words by which
+`agent.guard.outgoing` decides. Words are compared as stems, without case and accents.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """Whose words a text is. A page is one of the web that only the person is shown."""
+    """Whose words a text is. A `PAGE` is a web page that is shown to the person alone."""
 
     PERSON = "person"
     WEB = "web"
@@ -39,11 +39,11 @@ class Kind(StrEnum):
 PRIVATE = frozenset(set(Kind) - {Kind.PERSON, Kind.WEB})
 UNTRUSTED = frozenset({Kind.WEB, Kind.PAGE, Kind.FILE, Kind.CORPUS, Kind.TOOL})
 SEARCH = "search"
-"""The site that search results are the words of, and to which queries go."""
+"""The "site" of search engines: of their results, and of the queries that they get."""
 SERVER = "mcp:"
-"""What the site of an MCP server begins with; the rest is its name."""
+"""Prefix of the "site" of an MCP server, before its name."""
 SHORT = 2
-"""Letters of a word that spells others when it is repeated."""
+"""Most letters of a word with which others can be spelt out."""
 _SPELLING = """
 zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
 sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred
@@ -63,7 +63,7 @@ _CHARACTER = re.compile(f"[{UNSPACED}]")
 _APOSTROPHE = re.compile("['’]")
 _SENTENCE = re.compile(r"[.!?]\s|[。！？]|\n\s*\n")
 _LONGEST = 16
-"""Words of a sentence at most: lists and tables have no end of one."""
+"""Most words of a sentence: lists and tables have no ends of sentences."""
 _THOUSANDS = re.compile(r"(?<=\d)[.,'’\u202f\xa0](?=\d{3}(?!\d))")
 """What parts the digits of a long figure: 15,000 is 15000 too."""
 
@@ -96,16 +96,17 @@ def _spelling_words(language: str) -> frozenset[str]:
 
 @dataclass(slots=True)
 class Provenance:
-    """What one run has read so far, `read`, and its words by whose they are.
+    """What one run has read so far (`read`: kinds and sites), and the words of it.
 
-    `own` are the person's words, `public` those that everybody can read, `private` the others, with
-    their kind; `shown` are the words of each site. `pairs` are neighbours of which one spells
-    others, `spelled` the words with capitals. `addresses` and `hosts` stood in a text;
-    `personal_links` are those that the person wrote, or a page of theirs links on its own site.
+    `own` are the person's words, `public` those that everybody can read, `private` all others with
+    their kind; `shown` are the words by site. `pairs` are neighbouring words of which one can spell
+    others, `spelled` the words with unusual capitals. `addresses` and `hosts` are those in texts;
+    `personal_links` are addresses that the person wrote, or that a page of theirs links on its own
+    site.
 
-    `shared` are kinds that the person lets go where the run likes; `on_read` is told of each kind
-    and site once, when it is first read. `sites` are those where the run is logged in: their pages
-    in the browser are the person's, and all of them in an `attached` Chrome are.
+    `shared` are the kinds that the person allows to be sent anywhere (`--share`); `on_read` is
+    called with each kind and site when it is first read. `sites` are those where the run is logged
+    in: their pages in the browser are private, as are all pages in an `attached` Chrome.
     """
 
     question: str = ""
@@ -132,30 +133,33 @@ class Provenance:
         self.add(self.question, Kind.PERSON)
 
     def split_apostrophes(self, text: str) -> str:
-        """Part the words that an apostrophe joins, where a language does so (`l'histoire`)."""
+        """Separate words joined by an apostrophe (`l'histoire`), except in English."""
         return text if self.language == "en" else _APOSTROPHE.sub(" ", text)
 
     def stems(self, text: str) -> list[str]:
-        """Split a text into the words that are compared, by the language of the question."""
+        """Split a text into stems, by the language of the question.
+
+        Figures are added without thousands separators as well.
+        """
         found = words(self.split_apostrophes(text))
         found += [word for word in words(_THOUSANDS.sub("", text)) if word.isdigit()]
         return [stem_in(self.language, word) for word in found]
 
     def spells_others(self, word: str) -> bool:
-        """Whether a word stands for a letter or a number: one by one, such spell any other.
+        """Whether a word stands for a letter or a digit, so that a row of them can spell any word.
 
-        They are free as they stood somewhere: beside the same word.
+        Such words may be sent only beside a neighbour with which they were read (`pairs`).
         """
         short = len(word) <= SHORT and not is_character(word)
         return short or word in _spelling_words(self.language)
 
     @property
     def untrusted(self) -> bool:
-        """Whether anything was read that somebody else wrote, also a page without a word."""
+        """Whether anything was read that somebody else wrote, even a page without text."""
         return any(kind in UNTRUSTED for kind, _ in self.read)
 
     def private_for(self, site: str) -> bool:
-        """Whether anything was read that is private, and that this site did not show itself."""
+        """Whether anything private was read, other than what this site showed itself."""
         return any(
             kind in PRIVATE
             and not self.is_shared(kind)
@@ -164,69 +168,70 @@ class Provenance:
         )
 
     def is_shared(self, kind: Kind) -> bool:
-        """Whether the person lets such texts go; earlier turns are a part of memory."""
+        """Whether the person allows such texts to be sent; earlier turns count as memory."""
         return (Kind.MEMORY if kind is Kind.TURNS else kind).value in self.shared
 
     def is_personal(self, url: str) -> bool:
-        """Whether a page in the browser may show what only the person is shown."""
+        """Whether a page in the browser may have content for the person alone."""
         return self.attached or registrable_domain(host(url)) in self.sites
 
     def add(self, text: str, kind: Kind, url: str = "", *, quoted: bool = False) -> None:
-        """Note a text that the model is shown; `url` is where it stands, `search` for results.
+        """Add a text of the model's context; `url` is its address, `SEARCH`, or a server's site.
 
-        `quoted` is what memory and earlier turns keep of somebody else's words.
+        `quoted` says that a text of memory or of an earlier turn holds somebody else's words.
         """
         site = url if url == SEARCH or url.startswith(SERVER) else site_of(url)
         if kind is Kind.PAGE and not url.startswith(("http", "file:")):
-            return  # an empty tab is nobody's words
-        for whose in (kind, *((Kind.WEB,) if quoted else ())):
-            if whose is not Kind.PERSON and (whose, site) not in self.read:
-                self.read.add((whose, site))
-                self.on_read(whose, site)
-        # What the person lets go counts as said by them.
+            return  # an empty tab has no words
+        for origin in (kind, Kind.WEB) if quoted else (kind,):
+            if origin is not Kind.PERSON and (origin, site) not in self.read:
+                self.read.add((origin, site))
+                self.on_read(origin, site)
+        # What the person allows to be sent counts as their own words.
         if kind is Kind.PERSON or self.is_shared(kind):
             self._add_words(text, self.own)
         elif kind in PRIVATE:
-            # A sentence is what may not leave in good part, though each of its words may.
+            # Whole sentences are kept too: `Outgoing` lets single everyday words of one leave, but
+            # not many of them.
             for sentence in _SENTENCE.split(text):
-                said = self.stems(sentence)
-                self.private.update(dict.fromkeys(said, kind))
-                self.private_signs.update(p for p in pairwise(said) if all(map(is_character, p)))
-                starts = range(0, len(said), _LONGEST)
-                self.private_sentences.update(frozenset(said[n : n + _LONGEST]) for n in starts)
+                stems = self.stems(sentence)
+                self.private.update(dict.fromkeys(stems, kind))
+                self.private_signs.update(p for p in pairwise(stems) if all(map(is_character, p)))
+                starts = range(0, len(stems), _LONGEST)
+                self.private_sentences.update(frozenset(stems[n : n + _LONGEST]) for n in starts)
             if kind is Kind.PAGE or url.startswith(SERVER):
                 self._add_words(text, self.shown.setdefault(site, set()))
         else:
             self._add_words(text, self.public, self.shown.setdefault(site, set()))
-        # An address that is merely written on a person's page is no link of it.
+        # An address in the text of a person's page is not a link of that page.
         self.add_addresses(text.split(), kind if kind is Kind.PERSON else Kind.WEB, url)
 
-    def _add_words(self, text: str, *to: set[str]) -> None:
-        found = self.stems(text)
-        for known in to:
-            known.update(found)
-        small = {word for word in found if is_character(word) or self.spells_others(word)}
-        self.pairs.update(pair for pair in pairwise(found) if not small.isdisjoint(pair))
+    def _add_words(self, text: str, *word_sets: set[str]) -> None:
+        stems = self.stems(text)
+        for word_set in word_sets:
+            word_set.update(stems)
+        spelling = {word for word in stems if is_character(word) or self.spells_others(word)}
+        self.pairs.update(pair for pair in pairwise(stems) if not spelling.isdisjoint(pair))
         self.spelled.update(w for w in text.split() if not w.islower() and not w.isupper())
 
-    def add_addresses(self, found: Iterable[str], kind: Kind, base: str = "") -> None:
-        """Note addresses that stand literally in a text, or are the links of a page at `base`.
+    def add_addresses(self, texts: Iterable[str], kind: Kind, base: str = "") -> None:
+        """Add the addresses in these texts, or the links of a page at `base`.
 
-        Those that the person wrote, or that a page of theirs has to its own site, are their links.
+        Those that the person wrote, and links of a person's page to its own site, are personal.
         """
-        for piece in found:
-            at = max(piece.find("https://"), piece.find("http://"))
-            if at < 0 and not (base and piece.startswith("/")):
+        for text in texts:
+            at = max(text.find("https://"), text.find("http://"))
+            if at < 0 and not (base and text.startswith("/")):
                 continue
-            whole = piece[max(at, 0) :].rstrip(".,;:!?)]}>'\"»”")
-            address = whole if at >= 0 else join(base, whole)
+            stripped = text[max(at, 0) :].rstrip(".,;:!?)]}>'\"»”")
+            address = stripped if at >= 0 else join(base, stripped)
             self.addresses.add(exact_url(address))
             self.hosts.add(host(address))
-            own = kind is Kind.PAGE and site_of(address) == site_of(base)
-            if kind is Kind.PERSON or own:
+            on_own_site = kind is Kind.PAGE and site_of(address) == site_of(base)
+            if kind is Kind.PERSON or on_own_site:
                 self.personal_links.add(exact_url(address))
 
     def public_words(self, text: str) -> str:
-        """Return those words of a text that are public, and in nothing private."""
-        free = self.public.difference(self.private)
-        return " ".join(word for word in words(text) if stem_in(self.language, word) in free)
+        """Return the words of a text that are public and in no private text."""
+        public = self.public.difference(self.private)
+        return " ".join(word for word in words(text) if stem_in(self.language, word) in public)

@@ -1,7 +1,7 @@
-"""Taking secrets out of a text, however they are spelt, also where it comes in pieces.
+"""Redacting secrets in texts, in any common encoding, also while a text is streamed.
 
-The secrets are the values that the environment holds under names of keys and passwords, and the
-keys of the models: no page, model or log has a use for them.
+The secrets are the values of environment variables named like keys and passwords, among them the
+keys of the models. No page, model or log needs them.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 MARK = "[redacted]"
 SHORTEST = 8
-"""Characters: a shorter value is found in ordinary text by chance."""
+"""Least characters of a secret: shorter values occur in ordinary text by chance."""
 _SECRET_NAME = re.compile(
     r"(?i)(?:^|_)(?:api_?)?(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|pat)(?:_|$)"
 )
 _HARMLESS = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+|[\d.]+|/.*|.* .*", re.DOTALL)
-"""A word, a number, a path, a sentence: what such variables hold that are no secrets."""
+"""A word, a number, a path, a sentence: values of such variables that are no secrets."""
 
 
 def find_secrets(environ: Mapping[str, str]) -> list[str]:
-    """Find the values of variables that are named like secrets."""
+    """Return the values of variables that are named like secrets."""
     return [
         value
         for name, value in environ.items()
@@ -36,28 +36,29 @@ def find_secrets(environ: Mapping[str, str]) -> list[str]:
 
 
 class Redactor:
-    """Knows secrets, and takes them out of texts."""
+    """Replaces secrets in texts by a mark."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._know(form for secret in secrets for form in spellings(secret))
+        self._set_spellings(form for secret in secrets for form in spellings(secret))
 
-    def _know(self, forms: Iterable[str]) -> None:
+    def _set_spellings(self, forms: Iterable[str]) -> None:
+        # The longest first, so that a secret is matched whole where another one is its beginning.
         self._spellings = sorted(set(forms), key=len, reverse=True)
-        for derived in ("_pattern", "_beginnings"):
-            self.__dict__.pop(derived, None)
+        for cached in ("_pattern", "_beginnings"):
+            self.__dict__.pop(cached, None)
 
     def add(self, secret: str) -> None:
         """Add one more secret, however short."""
-        self._know([*self._spellings, secret, *spellings(secret)])
+        self._set_spellings([*self._spellings, secret, *spellings(secret)])
 
     def text(self, text: str) -> str:
-        """Return a text without secrets."""
-        # Looking for each is faster by far than looking for any, and there is hardly ever one.
+        """Return a text with secrets redacted."""
+        # Searching for each spelling is far faster than the pattern, which is hardly ever needed.
         found = any(form in text for form in self._spellings)
         return self._pattern.sub(MARK, text) if found else text
 
     def value(self, value: Any) -> Any:
-        """Return JSON data without secrets in any of its texts."""
+        """Return JSON data with secrets redacted in all of its texts."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
@@ -67,15 +68,21 @@ class Redactor:
         return value
 
     def safe_until(self, text: str) -> int:
-        """Say up to where the beginning of a longer text may be shown: a secret may begin there."""
-        # The pieces end anywhere: the tail is held while it could still grow into a secret.
+        """Return up to where the beginning of a longer text can be shown.
+
+        What follows could be the beginning of a secret.
+        """
         longest = max(map(len, self._spellings), default=1)
-        starts = range(max(0, len(text) - longest + 1), len(text))
-        held = next((at for at in starts if text[at:] in self._beginnings), None)
-        if held is None:
+        for start in range(max(0, len(text) - longest + 1), len(text)):
+            if text[start:] in self._beginnings:
+                break
+        else:
             return len(text)
-        across = (m.start() for m in self._pattern.finditer(text) if m.start() < held < m.end())
-        return next(across, held)
+        # The cut must not split a secret that is complete already.
+        for match in self._pattern.finditer(text):
+            if match.start() < start < match.end():
+                return match.start()
+        return start
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
@@ -87,33 +94,37 @@ class Redactor:
 
 
 class StreamRedactor:
-    """Passes on a text that comes in pieces; what may be the beginning of a secret is held back."""
+    """Redacts a streamed text; what could be the beginning of a secret is held back."""
 
-    def __init__(self, redactor: Redactor, heard: Callable[[str | None], None]) -> None:
+    def __init__(self, redactor: Redactor, on_text: Callable[[str | None], None]) -> None:
         self._redactor = redactor
-        self._heard = heard
+        self._on_text = on_text
         self._held = ""
 
     def __call__(self, piece: str | None) -> None:
-        """Take a piece; None begins anew."""
+        """Add a piece; None starts over."""
         if piece is None:
             self._held = ""
-            self._heard(None)
+            self._on_text(None)
         else:
-            self._pass_on(self._held + piece, self._redactor.safe_until(self._held + piece))
+            text = self._held + piece
+            self._pass_on(text, self._redactor.safe_until(text))
 
     def end(self) -> None:
-        """Pass on what was held back: it became no secret."""
+        """Pass on what was held back: the text is complete."""
         self._pass_on(self._held, len(self._held))
 
     def _pass_on(self, text: str, safe: int) -> None:
         self._held = text[safe:]
         if safe:
-            self._heard(self._redactor.text(text[:safe]))
+            self._on_text(self._redactor.text(text[:safe]))
 
 
 def spellings(secret: str) -> set[str]:
-    """Spell a secret plainly, for URLs and JSON, in hex, and in base64 at its three alignments."""
+    """Return a secret plainly, in URL and JSON encoding, in hex, and in base64.
+
+    Base64 has three alignments, by the position of the secret in the encoded text.
+    """
     raw = secret.encode()
     forms = {
         secret,
@@ -127,7 +138,7 @@ def spellings(secret: str) -> set[str]:
     }
     for offset in range(3):
         encoded = base64.b64encode(b"\0" * offset + raw).decode().rstrip("=")
-        # Of the first and last characters some bits belong to what stands beside the secret.
+        # Some bits of the first and last characters belong to the text around the secret.
         end = len(encoded) if (offset + len(raw)) % 3 == 0 else len(encoded) - 1
         inner = encoded[(0, 2, 3)[offset] : end]
         forms |= {inner, inner.replace("+", "-").replace("/", "_")}

@@ -1,7 +1,7 @@
-"""Values that a person stored by name: keys of providers, and secrets that are typed by name.
+"""Stored values with names: keys of providers, and secrets that are typed into pages by name.
 
-They are in the keyring of the system where the package `keyring` is installed and has one, else in
-a file that only its owner can read. Names, and what belongs to them, always are in the file.
+Values are in the system's keyring if the package `keyring` is installed and finds one, else in a
+file that only its owner can read. The names and their metadata are always in the file.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ FILE: Final = "secrets.json"
 
 
 class ValueStore:
-    """Values by name, each with a row of what belongs to it; `file` holds the rows."""
+    """Values by name, each with a row of metadata; `file` holds the rows."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
 
     def rows(self) -> dict[str, dict[str, str]]:
-        """Return the rows by name; one with a `value` has it in the file, others in the keyring."""
+        """Return the rows by name; a row without `value` has its value in the keyring."""
         try:
             rows: dict[str, dict[str, str]] = json.loads(self.file.read_bytes())
         except FileNotFoundError:
@@ -39,9 +39,8 @@ class ValueStore:
         return rows
 
     def put(self, name: str, value: str, **row: str) -> bool:
-        """Store a value; gives whether it is in the keyring."""
+        """Store a value; returns whether it is in the keyring."""
         keyring = _keyring()
-        # A container or a server has no keyring, or one that forgets.
         if keyring is not None:
             keyring.set_password(APP, name, value)
         else:
@@ -50,7 +49,7 @@ class ValueStore:
         return keyring is not None
 
     def value(self, name: str) -> str | None:
-        """Return a value; None where there is none of that name, or no keyring any more."""
+        """Return a value; None if the name is unknown or the keyring has gone."""
         row = self.rows().get(name)
         if row is None:
             return None
@@ -61,7 +60,7 @@ class ValueStore:
         return None if found is None else str(found)
 
     def remove(self, name: str) -> bool:
-        """Delete a value; False where there is none of that name."""
+        """Delete a value; False if the name is unknown."""
         rows = self.rows()
         row = rows.pop(name, None)
         if row is None:
@@ -81,44 +80,45 @@ class ValueStore:
 
 
 def _keyring() -> Any | None:
-    """Return the keyring, where the package is installed and has somewhere to keep things."""
+    """Return the keyring module, or None if it is not installed or has no backend."""
     try:
         keyring = import_module("keyring")
     except ImportError:
         return None
+    # On servers and in containers there is often no backend; these two store nothing.
     usable = not type(keyring.get_keyring()).__module__.endswith((".fail", ".null"))
     return keyring if usable else None
 
 
 def secret_name(text: str) -> str:
-    """Return the name in `<secret>NAME</secret>`, which stands for a stored secret; else ""."""
+    """Return the name in `<secret>NAME</secret>`, the reference to a stored secret; else ""."""
     name = text.strip().removeprefix("<secret>").removesuffix("</secret>")
     return name if text.strip() == f"<secret>{name}</secret>" else ""
 
 
 class SecretStore:
-    """The secrets of a data folder, each for one origin: typed there, and shown nowhere."""
+    """The secrets of a data folder, each for one origin: they are typed there and never shown."""
 
     def __init__(self, data: Path) -> None:
         self._stored = ValueStore(data / FILE)
 
     def origins(self) -> dict[str, str]:
-        """Name the secrets, each with its origin."""
+        """Return the origins of the secrets by name."""
         return {name: row["origin"] for name, row in self._stored.rows().items()}
 
-    def put(self, name: str, where: str, value: str) -> None:
-        """Store a secret; raises `UsageError` for what is no origin, and for an empty value."""
-        if not is_web_url(where):
-            raise UsageError(f"{where!r} is no origin", hint="Write it as https://example.org.")
+    def put(self, name: str, url: str, value: str) -> None:
+        """Store a secret for the origin of `url`; raises `UsageError` for invalid arguments."""
+        if not is_web_url(url):
+            raise UsageError(f"{url!r} is no origin", hint="Write it as https://example.org.")
         if not name.strip() or not value:
             raise UsageError("a secret needs a name and a value")
-        self._stored.put(name, value, origin=origin(where))
+        self._stored.put(name, value, origin=origin(url))
 
-    def value(self, name: str, where: str) -> str | None:
-        """Return a secret for an address of its own origin; None for others and unknown names."""
-        known = where and origin(where) == self.origins().get(name)
-        return self._stored.value(name) if known else None
+    def value(self, name: str, url: str) -> str | None:
+        """Return a secret if `url` has its origin; None otherwise, and for unknown names."""
+        allowed = url and origin(url) == self.origins().get(name)
+        return self._stored.value(name) if allowed else None
 
     def remove(self, name: str) -> bool:
-        """Delete a secret; False where there is none of that name."""
+        """Delete a secret; False if the name is unknown."""
         return self._stored.remove(name)

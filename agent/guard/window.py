@@ -1,8 +1,8 @@
-"""Keeping the conversation within the context window, before every call.
+"""Fitting the conversation into the context window before each call.
 
-Between two compactions messages are only appended, so that what a provider has cached stays
-usable; at the high-water mark as much is taken out at once as lasts for several steps. Of old steps
-a model's summary may take the place; without one their first words and outcomes are left.
+Between two compactions messages are only appended, so that the provider's prompt cache stays
+valid. At the high-water mark enough is cut at once for several steps. Old steps are replaced by a
+summary of the model, or else by their first words and outcomes.
 """
 
 from __future__ import annotations
@@ -20,38 +20,39 @@ if TYPE_CHECKING:
     from agent.types import Message
 
 CONTEXT_CHARS = 80_000
-"""The reference engine's budget for what a run begins with, in UTF-16 units."""
+"""UTF-16 units of the first messages of a run; the reference engine's budget."""
 _HIGH_WATER = 3 / 4
-"""Of the window: the rest is for the system prompt, the functions and the answer."""
+"""Share of the window that the conversation may fill; the rest is for the system prompt, the
+functions and the answer."""
 _LOW_WATER = 1 / 2
-"""Of that, left after a compaction: the next one is then several long pages away."""
+"""Share of the high-water mark that is left after a compaction: room for several long pages."""
 FIRST_STEPS = 2
-"""Steps at the beginning that stay as they are: they hold how the question was taken up."""
+"""Steps at the beginning that are cut last: they show how the question was approached."""
 LAST_STEPS = 5
-"""Newest steps that stay as they are while there is room."""
+"""Newest steps that are cut only if cutting older ones is not enough."""
 IMAGE_TOKENS = 2_000
-"""Of one screenshot of 1280 × 900: providers count 1,100 to 1,900."""
+"""Tokens of a screenshot of 1280 × 900; providers count 1,100 to 1,900."""
 NOTES_UNITS = 4_000
-"""UTF-16 units of a summary of old steps: what the reference engine condenses a conversation to."""
+"""UTF-16 units of a summary of old steps; the reference engine's for a condensed conversation."""
 PICTURE_GONE = "[The picture was taken out: a newer one is below.]"
 _CHARS_PER_TOKEN = 4
-"""English text and JSON; other scripts are counted as one token a character."""
-_KEPT = 200
-"""UTF-16 units that are left of a message, as in the reference engine."""
+"""For English text and JSON; characters of other scripts are counted as one token each."""
+_KEPT_UNITS = 200
+"""UTF-16 units that are kept of a message that is cut, as in the reference engine."""
 _MARK = "…[trimmed]"
 _GUIDE = re.compile(r"<guide>\n.*?\n</guide>", re.DOTALL)
 _PAGE_TOOLS = frozenset("OPEN SNAPSHOT CLICK TYPE SELECT PRESS SCROLL BACK".split())
-"""Their results show the open page: of several only the newest is of use."""
+"""Tools whose results show the open page; only the newest of these is of use."""
 
 
 def tokens(text: str) -> int:
-    """Estimate how many tokens a text is, rather too many than too few."""
+    """Estimate the number of tokens of a text, rather too many than too few."""
     plain = len(text.encode("ascii", "ignore"))
     return plain // _CHARS_PER_TOKEN + (len(text) - plain) + 1
 
 
 def fit_opening(messages: Sequence[Message]) -> list[Message]:
-    """Trim what a run begins with, oldest first; the last two messages never."""
+    """Cut the first messages of a run to `CONTEXT_CHARS`, oldest first; never the last two."""
     fitted = list(messages)
     total = sum(js.length(message.content) for message in fitted)
     for index, message in enumerate(messages[:-2]):
@@ -64,64 +65,68 @@ def fit_opening(messages: Sequence[Message]) -> list[Message]:
 
 @dataclass(slots=True)
 class Window:
-    """The window of one conversation, in tokens; it remembers what was cut out of which message."""
+    """The window of one conversation; `high` and `low` are the water marks in tokens.
+
+    It remembers what it cut, so that a message that was cut once stays so in later requests.
+    """
 
     high: int = int(CONTEXT_WINDOW * _HIGH_WATER)
     low: int = int(CONTEXT_WINDOW * _HIGH_WATER * _LOW_WATER)
-    _cut: dict[int, str] = field(default_factory=dict)
-    _sizes: list[int] = field(default_factory=list)
+    _cut: dict[int, str] = field(default_factory=dict)  # shortened texts by index of message
+    _sizes: list[int] = field(default_factory=list)  # tokens of each message as it is sent
 
     @classmethod
     def from_tokens(cls, window: int) -> Window:
-        """Keep a conversation within a window of so many tokens."""
+        """Make the window for a model with a context of `window` tokens."""
         high = int(window * _HIGH_WATER)
         return cls(high, int(high * _LOW_WATER))
 
     def fit(self, messages: Sequence[Message], question: int) -> list[Message]:
-        """Return what is sent: `messages` with what was, or now has to be, taken out.
+        """Return the messages to send: `messages` with old ones cut as far as needed.
 
-        `question` is the index of the question, which is never cut; neither is the newest
-        observation.
+        `question` is the index of the question. It is never cut, nor is the newest observation.
         """
-        fitted = self._as_sent(messages)
-        for index, shorter in self._too_much(fitted, question).items():
-            self._take_out(index, shorter)
+        fitted = self._apply_cuts(messages)
+        for index, shorter in self._new_cuts(fitted, question).items():
+            self._cut_message(index, shorter)
             fitted[index] = replace(fitted[index], content=shorter)
         return fitted
 
     def steps_to_cut(self, messages: Sequence[Message], question: int) -> list[int]:
-        """Name the observations that the next `fit` will cut, by their index; often none."""
-        cut = self._too_much(self._as_sent(messages), question)
-        return sorted(n for n in cut if n > question and messages[n].role == "user")
+        """Return the indexes of the observations that the next `fit` will cut."""
+        cuts = self._new_cuts(self._apply_cuts(messages), question)
+        return sorted(n for n in cuts if n > question and messages[n].role == "user")
 
     def put_notes(self, notes: str, steps: Sequence[int], messages: Sequence[Message]) -> None:
-        """Cut these observations, and let notes on them stand behind what is left of the last."""
+        """Cut these observations, and append notes on them to the last one."""
         for index in steps:
-            self._take_out(index, _shortened(messages[index]))
-        said = js.well_formed(js.cut(notes, NOTES_UNITS))
-        behind = f"[Notes on the steps up to here, which were cut:\n{said}]"
-        self._take_out(steps[-1], f"{self._cut[steps[-1]]}\n{behind}")
+            self._cut_message(index, _shortened(messages[index]))
+        text = js.well_formed(js.cut(notes, NOTES_UNITS))
+        block = f"[Notes on the steps up to here, which were cut:\n{text}]"
+        self._cut_message(steps[-1], f"{self._cut[steps[-1]]}\n{block}")
 
-    def _too_much(self, fitted: Sequence[Message], question: int) -> dict[int, str]:
-        """Return what has to be shortened now, by its index."""
+    def _new_cuts(self, fitted: Sequence[Message], question: int) -> dict[int, str]:
+        """Return the messages that have to be cut now, shortened, by index."""
         total = sum(self._sizes) + IMAGE_TOKENS * sum(len(m.images) for m in fitted)
-        cut: dict[int, str] = {}
-        for index in _cutting_order(fitted, question) if total > self.high else ():
+        cuts: dict[int, str] = {}
+        if total <= self.high:
+            return cuts
+        for index in _cutting_order(fitted, question):
             if total <= self.low:
                 break
             shorter = _shortened(fitted[index])
             saved = self._sizes[index] - tokens(shorter)
-            if index not in self._cut and index not in cut and saved > 0:
-                cut[index] = shorter
+            if index not in self._cut and index not in cuts and saved > 0:
+                cuts[index] = shorter
                 total -= saved
-        return cut
+        return cuts
 
-    def _take_out(self, index: int, shorter: str) -> None:
+    def _cut_message(self, index: int, shorter: str) -> None:
         self._cut[index] = shorter
         self._sizes[index] = tokens(shorter)
 
-    def _as_sent(self, messages: Sequence[Message]) -> list[Message]:
-        """Return the messages with what was taken out before; of pictures only the newest stay."""
+    def _apply_cuts(self, messages: Sequence[Message]) -> list[Message]:
+        """Return the messages with earlier cuts, and with the newest images alone."""
         newest = max((n for n, message in enumerate(messages) if message.images), default=-1)
         fitted = list(messages)
         for n, message in enumerate(messages):
@@ -136,35 +141,45 @@ class Window:
 
 
 def _cutting_order(messages: Sequence[Message], question: int) -> Iterator[int]:
-    """What goes first: superseded pages, old steps, history, then newer steps, then notes."""
+    """Yield the indexes of messages in the order in which they are cut; some come twice."""
     last = len(messages) - 1
     observed = [i for i in range(question + 1, last) if messages[i].role == "user"]
-    # A page as it was is of no use once a later message shows it as it is.
-    shown = [i for i, m in enumerate(messages) if m.role == "user" and _is_page(m, first=True)]
-    yield from (i for i in observed if _is_page(messages[i]) and i < max(shown, default=0))
-    yield from observed[FIRST_STEPS : -(LAST_STEPS - 1) or None]
+    # 1. Snapshots of the page, if a later message shows it as it is now.
+    snapshots = [i for i, m in enumerate(messages) if m.role == "user" and _begins_with_page(m)]
+    newest_snapshot = max(snapshots, default=0)
+    yield from (i for i in observed if _is_page(messages[i]) and i < newest_snapshot)
+    # 2. Old steps. One less than LAST_STEPS, since the newest step is not in `observed`.
+    yield from observed[FIRST_STEPS : 1 - LAST_STEPS]
+    # 3. The messages before the question.
     yield from range(question)
+    # 4. The newer steps, then the first ones.
     yield from observed[FIRST_STEPS:]
     yield from observed[:FIRST_STEPS]
+    # 5. The model's own texts.
     yield from (i for i in range(question + 1, last) if messages[i].role == "assistant")
 
 
-def _is_page(message: Message, *, first: bool = False) -> bool:
-    """Whether a message shows the open page: alone, or as the `first` of its results."""
-    tools = [seen.tool for seen in message.observations][: 1 if first else None]
+def _is_page(message: Message) -> bool:
+    """Whether a message shows the open page and nothing else."""
+    tools = [observation.tool for observation in message.observations]
     return bool(tools) and _PAGE_TOOLS.issuperset(tools)
 
 
+def _begins_with_page(message: Message) -> bool:
+    """Whether the first result of a message shows the open page."""
+    return bool(message.observations) and message.observations[0].tool in _PAGE_TOOLS
+
+
 def _shortened(message: Message) -> str:
-    """Keep a message's first words and its guides, and of each result of an observation a line."""
-    outline = []
-    for seen in message.observations:
-        source = str(seen.get("source") or "")
-        where = f" {source}" if source[:1] == "S" and source[1:].isdecimal() else ""
-        outline.append(f"{seen.tool}{where} {'failed' if seen.failed else 'ok'}")
-    return "\n".join([_beginning(message.content), *outline, *_GUIDE.findall(message.content)])
+    """Shorten a message to its first words, a line for each tool result, and its guides."""
+    lines = [_beginning(message.content)]
+    for observation in message.observations:
+        source = str(observation.get("source") or "")
+        name = f" {source}" if source[:1] == "S" and source[1:].isdecimal() else ""
+        lines.append(f"{observation.tool}{name} {'failed' if observation.failed else 'ok'}")
+    return "\n".join([*lines, *_GUIDE.findall(message.content)])
 
 
 def _beginning(text: str) -> str:
-    """Cut a text; half a surrogate pair is dropped."""
-    return js.well_formed(js.cut(text, _KEPT)) + _MARK
+    """Cut a text to its first words; half a surrogate pair is dropped."""
+    return js.well_formed(js.cut(text, _KEPT_UNITS)) + _MARK

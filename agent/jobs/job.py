@@ -193,8 +193,8 @@ def parse_duration(text: str) -> float:
         else:
             seconds = timedelta(seconds=float(written)).total_seconds()
     except (ValueError, OverflowError):
-        seconds = 0.0
-    if seconds <= 0:
+        seconds = -1.0
+    if seconds < 0:
         raise UsageError(f"{text!r} is no length of time", hint="Such as 90s, 20m, 2h or 1d.")
     return seconds
 

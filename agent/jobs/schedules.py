@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -66,10 +67,8 @@ class Schedule(BaseModel):
 
     def times(self, after: datetime) -> Iterator[datetime]:
         """Return the times of firing after a moment, in order, up to `until`."""
-        for time in self._endless_times(after):
-            if self.until is not None and time > self.until:
-                return
-            yield time
+        until = self.until or datetime.max.replace(tzinfo=UTC)
+        yield from takewhile(lambda time: time <= until, self._endless_times(after))
 
     def _endless_times(self, after: datetime) -> Iterator[datetime]:
         if self.at is not None:
@@ -83,7 +82,7 @@ class Schedule(BaseModel):
         else:
             assert self.cron is not None
             for time in CronSim(self.cron, after.astimezone(ZoneInfo(self.zone))):
-                # the hour that comes twice at the end of summer time is one in the zone
+                # in the hour that comes twice at the end of summer time it may begin too early
                 if (utc := time.astimezone(UTC)) > after:
                     yield utc
 

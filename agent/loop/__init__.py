@@ -1,1 +1,1 @@
-"""The loop of a question: what it begins with, its steps and subtasks, the gate of its answer."""
+"""The agent loop: first messages, steps, subtasks, and the checks of an answer."""

@@ -1,6 +1,6 @@
-"""What a loop begins with: the layers of memory, the open page, the files and the question.
+"""Building the first messages of a loop: memory, the open page, files and the question.
 
-Each text goes to the run's provenance as well, which decides later what of it may leave.
+Each text is added to the run's provenance as well, which decides later what of it may leave.
 """
 
 from __future__ import annotations
@@ -51,21 +51,21 @@ class ContextBuilder:
     _loading: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def __call__(self, question: str, place: str = MAIN) -> list[Message]:
-        """Build the messages; the skills among them are counted as used.
+        """Build the messages, and count their skills as used.
 
         Raises `UsageError` for a file that cannot be read.
         """
-        async with self._loading:  # subtasks begin side by side, and share what is loaded
+        async with self._loading:  # subtasks start concurrently, and share page and files
             if self._observed is None:
                 await self._load_page_and_files()
         context, memory = self.context, self.context.memory
         if memory is None and self.page is None and not self.captured and not self.history:
             return self._redacted([Message("user", question, question=question)])
-        # A bare question needs nothing of memory, which loads a database.
+        # Imported here: a bare question needs no memory, which loads a database.
         from agent.memory.layers import build_messages  # noqa: PLC0415
 
         layers = await self._load_layers(question)
-        near = await self._nearness(question, layers)
+        near = await self._similarities(question, layers)
         messages, skills = build_messages(
             question,
             layers,
@@ -87,8 +87,8 @@ class ContextBuilder:
             if skills:
                 context.record("skills.given", place, names=skills)
             if layers.recalled:
-                given = [{"id": h.id, "kind": h.kind, "score": h.score} for h in layers.recalled]
-                context.record("memory.given", place, memories=given)
+                memories = [{"id": h.id, "kind": h.kind, "score": h.score} for h in layers.recalled]
+                context.record("memory.given", place, memories=memories)
         return self._redacted(messages)
 
     def _redacted(self, messages: list[Message]) -> list[Message]:
@@ -96,14 +96,14 @@ class ContextBuilder:
         return [replace(message, content=redactor.text(message.content)) for message in messages]
 
     async def _load_page_and_files(self) -> None:
-        """Make the open page and the files sources that can be cited, and read them."""
+        """Read the open page and the files, and register them as sources that can be cited."""
         web, observed = self.context.web, list[Observation]()
         captured: list[tuple[str, str]] = []
         if web is not None and web.context is not None:
-            self.page = seen = web.context
-            data = {"url": seen.url, "title": seen.title, "selection": seen.selection}
+            self.page = page = web.context
+            data = {"url": page.url, "title": page.title, "selection": page.selection}
             passages: tuple[Passage, ...] = ()
-            if web.page is not None:  # the block of the page itself has no ids of passages
+            if web.page is not None:  # the page's text in the prompt has no passage ids
                 source = register_source(self.context, web.page)
                 passages = source.passages
                 line = f"is {source.name}; READ without url gives its passages"
@@ -113,15 +113,15 @@ class ContextBuilder:
             text, observation = await self._read_file(web, path)
             captured.append(("file", text))
             observed.append(observation)
-        files = frozenset(map(_uri_of, self.context.files))
+        files = frozenset(map(_file_uri, self.context.files))
         for observation in observed:
             record_provenance(self.context.provenance, observation, files)
         self.captured = (*captured, *self.captured)
         self._observed = observed
 
     async def _read_file(self, web: Web | None, path: Path) -> tuple[str, Observation]:
-        """Read a file; gives what the model is shown of it, and the same as data."""
-        uri = _uri_of(path)
+        """Read a file; returns the text for the prompt, and the same as data."""
+        uri = _file_uri(path)
         if web is None or not uri:
             raise UsageError(f"cannot read the file {path}", hint="Check the path of --file.")
         page = await web.reader.read(uri)
@@ -130,8 +130,8 @@ class ContextBuilder:
             raise UsageError(f"cannot read the file {path}: {why}", hint="Check --file.")
         source = register_source(self.context, page)
         block, shown = show_passages(self.context, source, query=self.context.question)
-        name, of = inert(clean(path.name)), len(source.passages)
-        head = f"{name} is {source.name}, {len(shown)} of {of} passages:"
+        total = len(source.passages)
+        head = f"{inert(clean(path.name))} is {source.name}, {len(shown)} of {total} passages:"
         text = f'{head}\n<web source="{source.name}">\n{inert(block)}\n</web>'
         data = {"url": source.url, "title": source.title, "source": source.name}
         return text, Observation(ToolCall("READ"), data, shown)
@@ -146,8 +146,11 @@ class ContextBuilder:
         history = layers.history if self.history is None else tuple(self.history)
         return replace(layers, history=history, recalled=layers.recalled if self.recall else ())
 
-    async def _nearness(self, question: str, layers: Layers) -> dict[str, float]:
-        """Measure entries by embeddings, where the run has them and has to choose."""
+    async def _similarities(self, question: str, layers: Layers) -> dict[str, float]:
+        """Measure entries of memory by embeddings, if there are too many to show all.
+
+        Empty without embeddings, or where all entries are shown.
+        """
         from agent.memory.layers import SHOWN_WITHOUT_FILTER, candidates, entry_text  # noqa: PLC0415
 
         entries = candidates(layers)
@@ -156,37 +159,40 @@ class ContextBuilder:
         return await self.context.near(question, [entry_text(k, v) for k, v in entries.items()])
 
     def _note_origins(self, layers: Layers, shown: str) -> None:
-        """Tell the run's provenance whose words the messages are, of those entries that they show.
+        """Add the texts of memory and of the page to the run's provenance.
 
-        An entry is private also where the web wrote it, since it may have been written in a run
-        that had read something private, unless it is a fact of a page that a run found by itself.
+        Of the layers, only entries in `shown`, the text of the messages, are added. Memories are
+        private even if their words come from the web, since the run that wrote them may have read
+        something private. The exception are facts of pages that a public run found.
         """
         from agent import jsvalues  # noqa: PLC0415 - as above
         from agent.memory.memory_types import Untrusted  # noqa: PLC0415 - as above
 
-        read = self.context.provenance
-        layered = (layers.profile, layers.memories, layers.sessions)
-        for key, value in (item for layer in layered for item in layer.items()):
-            text = jsvalues.to_string(value)
-            if text in shown:
-                read.add(f"{key}: {text}", Kind.MEMORY, quoted=isinstance(value, Untrusted))
+        provenance = self.context.provenance
+        for layer in (layers.profile, layers.memories, layers.sessions):
+            for key, value in layer.items():
+                text = jsvalues.to_string(value)
+                if text in shown:
+                    quoted = isinstance(value, Untrusted)
+                    provenance.add(f"{key}: {text}", Kind.MEMORY, quoted=quoted)
         for skill in layers.skills:
-            quoted = not skill.get("trusted", True)
-            read.add(f"{skill.get('name')}: {skill.get('instruction')}", Kind.MEMORY, quoted=quoted)
+            text = f"{skill.get('name')}: {skill.get('instruction')}"
+            provenance.add(text, Kind.MEMORY, quoted=not skill.get("trusted", True))
         for hit in layers.recalled:
             public = hit.origin.url and hit.origin.run and self.is_public_run(hit.origin.run)
             kind, url = (Kind.WEB, hit.origin.url or "") if public else (Kind.MEMORY, "")
-            read.add(f"{hit.key or ''} {hit.text}", kind, url, quoted=not hit.origin.trusted)
+            text = f"{hit.key or ''} {hit.text}"
+            provenance.add(text, kind, url, quoted=not hit.origin.trusted)
         for turn in layers.history:
-            read.add(turn.text, Kind.TURNS, quoted=layers.quotes)
+            provenance.add(turn.text, Kind.TURNS, quoted=layers.quotes)
         if layers.condensed:
-            read.add(layers.condensed, Kind.TURNS, quoted=layers.quotes)
+            provenance.add(layers.condensed, Kind.TURNS, quoted=layers.quotes)
         if layers.public:
-            read.add(layers.public, Kind.WEB, SEARCH)
+            provenance.add(layers.public, Kind.WEB, SEARCH)
         if self.page is not None:
             text = f"{self.page.title}\n{self.page.selection}\n{self.page.visible_text}"
-            read.add(text, Kind.PAGE, self.page.url)
+            provenance.add(text, Kind.PAGE, self.page.url)
 
 
-def _uri_of(path: Path) -> str:
+def _file_uri(path: Path) -> str:
     return path.resolve().as_uri() if path.is_file() else ""

@@ -1,4 +1,4 @@
-"""The gate before an answer leaves: what does not hold goes back to the model, once."""
+"""The gate of an answer: unsupported sentences go back to the model, once."""
 
 from __future__ import annotations
 
@@ -30,16 +30,17 @@ if TYPE_CHECKING:
     from agent.types import Passage
 
 SAME = 0.6
-"""Share of a supported sentence's words in a sentence of the second answer that stands for it."""
+"""Least share of a sentence's words in one of the corrected answer for both to be the same."""
 NO_ANSWER = "it does not answer the question that was asked"
 _CITATION = re.compile(r"\[[^\]]*\]")
 
 
 @dataclass(slots=True)
 class Gate:
-    """Checks an answer before it leaves: code first, then a judge, then one round of repair.
+    """Checks an answer: by code, then by a judge, then the model corrects it once.
 
-    `judge` decides what code leaves open; None leaves it open. `verdicts` are its decisions.
+    `judge` decides what code leaves open; without one it stays undecided. `verdicts` are the
+    decisions of the judge so far.
     """
 
     work: Orchestrator
@@ -49,20 +50,21 @@ class Gate:
     verdicts: Verdicts = field(default_factory=Verdicts)
 
     async def check(self, result: LoopResult) -> LoopResult:
-        """Give the answer, mended once where a sentence of it is refused."""
+        """Return the answer, corrected once if a sentence of it is refused."""
         await self._judge(result.text, "judge/1")
         work = self.work
-        reviewed = result.limit or work.as_report  # the sections of a report have been
-        if reviewed or not takes(work.model, Task.REVIEW) or work.budget.steps_left <= 0:
+        # The sections of a report were corrected one by one (`SectionGate`).
+        final = result.limit or work.as_report
+        if final or not takes(work.model, Task.REVIEW) or work.budget.steps_left <= 0:
             return result
-        said = objections(result.text, self.evidence, self.verdicts)
-        if said is None:
+        note = objections(result.text, self.evidence, self.verdicts)
+        if note is None:
             return result
-        kept = check_answer(result.text, self.evidence, self.verdicts).supported
-        self.record(REVIEW, REVIEW, said=said, kept=list(kept))
-        again = await repair(work, result, said, kept)
-        await self._judge(again.text, "judge/2")
-        return again
+        supported = check_answer(result.text, self.evidence, self.verdicts).supported
+        self.record(REVIEW, REVIEW, said=note, kept=list(supported))
+        corrected = await repair(work, result, note, supported)
+        await self._judge(corrected.text, "judge/2")
+        return corrected
 
     async def _judge(self, answer: str, place: str) -> None:
         if _claims_something(answer, self.evidence):
@@ -71,9 +73,10 @@ class Gate:
     async def decide(
         self, claims: Mapping[str, Sequence[Passage]], place: str, answer: str = ""
     ) -> Verdicts:
-        """Let the judge decide claims in one request; gives all verdicts that there are now.
+        """Have the judge decide claims in one request; returns all verdicts so far.
 
-        Those decided before are not asked again. Where the judge fails they stay open, with a note.
+        Claims that are decided already are left out. If the judge fails, a note is recorded and
+        they stay undecided.
         """
         claims = self.verdicts.undecided(claims)
         if self.judge is None or not claims or not takes(self.judge, Task.JUDGE):
@@ -88,7 +91,7 @@ class Gate:
         except (ResearchError, TimeoutError) as error:
             self.record("note", place, text=f"the judge failed: {error or 'timeout'}")
             return self.verdicts
-        if not answer:  # claims of their own say nothing of the answer
+        if not answer:  # without the answer, the judge cannot say if the question is answered
             decided.answers = None
         self.verdicts = self.verdicts.merge(decided)
         self.record("judge", place, verdicts=decided.rows())
@@ -97,61 +100,62 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class SectionGate:
-    """Says what does not hold in a section of a report, and puts that on record."""
+    """Checks a section of a report, and records its objections."""
 
     evidence: Evidence
     record: Record
 
     def __call__(self, text: str, place: str) -> str | None:
-        """Check a section by code alone; what code leaves open is judged in the whole report."""
-        said = objections(text, self.evidence)
-        if said is not None:
-            self.record(REVIEW, f"{place}/{REVIEW}", said=said)
-        return said
+        """Check a section by code alone; the judge is asked about the whole report."""
+        note = objections(text, self.evidence)
+        if note is not None:
+            self.record(REVIEW, f"{place}/{REVIEW}", said=note)
+        return note
 
 
 async def repair(
-    work: Orchestrator, result: LoopResult, said: str, kept: Sequence[str] = ()
+    work: Orchestrator, result: LoopResult, note: str, supported: Sequence[str] = ()
 ) -> LoopResult:
-    """Let the answer be mended; the first one stands where that fails.
+    """Have the model correct an answer by a note; if that fails, the first answer stays.
 
-    `kept` are the first answer's supported sentences: one that the second leaves out is put behind
-    it, and where it gives up they are the answer.
+    `supported` are the supported sentences of the first answer. Those missing in the corrected one
+    are appended to it; if the model gives up, they are the answer.
     """
     try:
-        again = await work.follow_up(result.text, said)
+        corrected = await work.follow_up(result.text, note)
     except ModelError:
         return result
-    if again.limit or not again.text:
+    if corrected.limit or not corrected.text:
         return result
-    if kept and gives_up(again.text):
-        return replace(again, text="\n\n".join(kept))
-    text = _CITATION.sub("", again.text)
-    told = [frozenset(content_words(text[start:end])) for start, end in sentences(text)]
-    lost: list[str] = []
-    for sentence in kept:
-        wanted = frozenset(content_words(_CITATION.sub("", sentence)))
-        if wanted and not any(len(wanted & stems) >= SAME * len(wanted) for stems in told):
-            lost.append(sentence)
-    return replace(again, text="\n\n".join([again.text, *lost]))
+    if supported and gives_up(corrected.text):
+        return replace(corrected, text="\n\n".join(supported))
+    text = _CITATION.sub("", corrected.text)
+    new = [frozenset(content_words(text[start:end])) for start, end in sentences(text)]
+    missing: list[str] = []
+    for sentence in supported:
+        stems = frozenset(content_words(_CITATION.sub("", sentence)))
+        if stems and not any(len(stems & other) >= SAME * len(stems) for other in new):
+            missing.append(sentence)
+    return replace(corrected, text="\n\n".join([corrected.text, *missing]))
 
 
 def objections(answer: str, evidence: Evidence, verdicts: Verdicts | None = None) -> str | None:
-    """Say which sentences are refused and why; None where none is, or nothing was claimed.
+    """List the refused sentences with reasons, as a note for the model; None if there are none.
 
-    Refused is what code or the judge found contradicted, what the judge did not find carried, what
-    cites a passage that was not read, and an answer to another question.
+    Refused are sentences that are contradicted, that the judge did not find supported, or that cite
+    a passage which was not read; and the whole answer, if it answers another question.
     """
     if not _claims_something(answer, evidence):
         return None
     checked = check_answer(answer, evidence, verdicts)
     unread = {text for text, _ in checked.unread_citations}
     lines: list[str] = []
-    for one in checked.sentences:
-        wrong = one.verdict is VerdictState.CONTRADICTED or one.decided_by == "judge"
-        refused = one.verdict is not VerdictState.SUPPORTED and (wrong or one.text in unread)
-        if refused and not one.about_search:
-            lines.append(f"- “{inert(one.text)}” — {inert(one.reason)}")
+    for sentence in checked.sentences:
+        if sentence.verdict is VerdictState.SUPPORTED or sentence.about_search:
+            continue
+        contradicted = sentence.verdict is VerdictState.CONTRADICTED
+        if contradicted or sentence.decided_by == "judge" or sentence.text in unread:
+            lines.append(f"- “{inert(sentence.text)}” — {inert(sentence.reason)}")
     if not lines and verdicts is not None and verdicts.answers == "no":
         lines = [f"- the whole answer — {NO_ANSWER}"]
     return prompt(REVIEW).replace("{sentences}", "\n".join(lines)) if lines else None

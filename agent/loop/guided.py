@@ -1,10 +1,10 @@
-"""Guided mode: rules search and read, and a small language model only names the words that answer.
+"""Guided mode: rules search and read; a small language model only names the words of the answer.
 
-A model of a few billion parameters does not drive a tool loop, but finds the answer in passages
-that are laid before it. It is asked once, with few and short passages; what it names is shown only
-where code finds it there: its words stand in a passage, and the question's names and figures on the
-same page, or in a passage that leads to it. Where the passages only say who or what is meant, the
-model names that, it is looked up, and the model is asked a second time.
+A model of a few billion parameters cannot drive a tool loop, but it finds an answer in passages. It
+is asked once, with few and short passages. Its answer is used only if code finds it there: its
+words in a passage, and the question's names and figures on the same page or in a passage that names
+this page. If the passages only say who or what is meant, the model names that; it is looked up, and
+the model is asked a second time (a second hop).
 """
 
 from __future__ import annotations
@@ -34,34 +34,35 @@ if TYPE_CHECKING:
 
 PASSAGES: Final = 4
 SENTENCES: Final = 3
-"""Of a passage. Four of three hold the answer of 164 of 200 questions, six of 165; 155 times it is
-the first."""
-CHARS: Final = 1_400
-"""Of all passages, some 300 tokens as a rule; 1,800 hold no more answers."""
-LONGEST: Final = 25
-"""Words of the answer; a longer sentence is cut down."""
+"""Sentences of each passage in the request. Four passages of three sentences hold the answer to
+164 of 200 questions, six passages to 165; in 155 cases it is in the first."""
+PASSAGE_CHARS: Final = 1_400
+"""Most characters of all passages, about 300 tokens; 1,800 hold no more answers."""
+ANSWER_WORDS: Final = 25
+"""Most words of the answer's sentence; a longer one is shortened."""
 COVERED: Final = 0.5
-"""Share of the question's words that stand on the page. With the names it leaves 122 of 130 answers
-that were shown, and of 40 questions without one 9 (names alone: 124 and 17), whatever is named."""
+"""Least share of the question's words on the page of the answer. Together with the question's names
+it lets pass 122 of 130 right answers, and 9 for 40 questions without an answer (names alone: 124
+and 17)."""
 LONGEST_REPLY: Final = 500
-"""Tokens: the form takes 150 at most, where it is kept; a model that babbles ends here."""
-NAME: Final = 6
-"""Words of a name that is looked up, at most."""
+"""Most tokens of a reply: a valid one has 150 at most, and a model that rambles is stopped."""
+NAME_WORDS: Final = 6
+"""Most words of a name that is looked up."""
 _WORD = re.compile(r"[^\W_]+")
 _REFUSED = f"{NOT_FOUND} The passages that were read do not hold the answer."
 _LOOK_UP = "Looking up: "
-"""Begins the turn of a second hop; the name and the id of the passage that names it follow."""
+"""Prefix of the reply that starts a second hop, before the name and the id of its passage."""
 
 
 class Named(NamedTuple):
-    """What the model named: words that answer, and the passage (0 for none)."""
+    """The model's reply: words that answer, and the number of a passage (0 for none)."""
 
     answer: str
     passage: int
 
 
 class Found(NamedTuple):
-    """Where the words that were named stand: a passage, and their span in its text."""
+    """Where the words of an answer stand: a passage, and their span in its text."""
 
     passage: Passage
     start: int
@@ -69,7 +70,7 @@ class Found(NamedTuple):
 
 
 class GuidedModel:
-    """A `Model` that does the research by rules and asks `inner` only for the words that answer."""
+    """A `Model` that does the research by rules and asks `inner` only for the answer's words."""
 
     sees = False
     native = False
@@ -80,76 +81,86 @@ class GuidedModel:
         self._effort = effort
         self._researcher = Researcher(effort)
 
-    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:  # noqa: ARG002 - the inner model is told less
-        """Give the next tool calls, or a cited answer, or a refusal; raises `ModelError`."""
-        if messages[-1].content == SEARCHES:  # the model was relieved before it had read anything
+    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:  # noqa: ARG002 - `inner` has its own prompt
+        """Return the next tool calls, a cited answer or a refusal; raises `ModelError`."""
+        if messages[-1].content == SEARCHES:
+            # Guided mode started in the middle of a conversation, before anything was read: the
+            # model's attempts are left out.
             asked_at = max(n for n, message in enumerate(messages) if message.question)
             messages = messages[: asked_at + 1]
-        question = next((m.question for m in reversed(messages) if m.question), "")
-        hop = _hop_under_way(messages)
+        questions = [message.question for message in messages if message.question]
+        question = questions[-1] if questions else ""
+        hop = _current_hop(messages)
+
+        # Search and read by rules; in a second hop only read, with no further searches.
         calls = self._researcher.next_calls(messages) or []
         if calls and (hop is None or calls[0].name == "READ"):
             tags = "\n".join(f"<<TOOL:{call.name}:{call.param}>>" for call in calls)
             return ModelReply(tags, model=self.name)
-        shown = self._shown(messages, question, hop)
-        if not shown:
-            return ModelReply(_REFUSED, model=self.name)
-        asked = [Message("user", _request(question, shown))]
-        if isinstance(self._inner, Structured):
-            form = _form(len(shown))
-            said = await self._inner.reply_as(prompt("guided"), asked, form, LONGEST_REPLY)
-        else:
-            said = await self._inner.reply(prompt("guided"), asked)
-        named = _read_reply(said.text)
-        found = _locate(named, shown)
-        if found is None:
-            return ModelReply(_REFUSED, said.usage, said.model)
-        text = answer(found, question, shown, _stems_by_source(messages))
-        steps = sum(bool(message.observations) for message in messages)
-        halfway = text.startswith(NOT_FOUND) or names_no_place(found, question)
-        if halfway and hop is None and steps < self._effort.steps - 2:
-            text = second_hop(named.answer, found.passage, question) or text
-        return ModelReply(text, said.usage, said.model)
 
-    def _shown(
+        # Ask the model for the words of the answer.
+        passages = self._select_passages(messages, question, hop)
+        if not passages:
+            return ModelReply(_REFUSED, model=self.name)
+        request = [Message("user", _request(question, passages))]
+        if isinstance(self._inner, Structured):
+            schema = _reply_schema(len(passages))
+            reply = await self._inner.reply_as(prompt("guided"), request, schema, LONGEST_REPLY)
+        else:
+            reply = await self._inner.reply(prompt("guided"), request)
+
+        # Find them in the passages. If they do not answer, they may lead to a second hop.
+        named = _read_reply(reply.text)
+        found = _locate(named, passages)
+        if found is None:
+            return ModelReply(_REFUSED, reply.usage, reply.model)
+        text = answer(found, question, passages, _stems_by_source(messages))
+        steps = sum(bool(message.observations) for message in messages)
+        incomplete = text.startswith(NOT_FOUND) or names_no_place(found, question)
+        if incomplete and hop is None and steps < self._effort.steps - 2:
+            text = second_hop(named.answer, found.passage, question) or text
+        return ModelReply(text, reply.usage, reply.model)
+
+    def _select_passages(
         self, messages: Sequence[Message], question: str, hop: tuple[str, Passage] | None
     ) -> list[Passage]:
-        """The passages to show, as many as there is room for; on a second hop the leading one."""
+        """Select the best passages that fit; on a second hop the one that led to it comes first."""
         if hop is None:
             return _fit_passages(self._researcher.best_passages(messages, PASSAGES, SENTENCES))
         name, leading = hop
-        wanted = f"{name} {_open_words(question, leading)}"
-        asked = [replace(m, question=wanted) if m.question == question else m for m in messages]
-        best = self._researcher.best_passages(asked, PASSAGES, SENTENCES)
+        # The second hop has a question of its own, by which passages are ranked.
+        query = f"{name} {_open_words(question, leading)}"
+        rephrased = [replace(m, question=query) if m.question == question else m for m in messages]
+        best = self._researcher.best_passages(rephrased, PASSAGES, SENTENCES)
         return _fit_passages([leading, *(p for p in best if p.id != leading.id)])
 
     def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all
-        """Nothing but the question: it plans by rules, and judges nothing."""
+        """False for all: it plans by rules and judges nothing."""
         return False
 
     async def aclose(self) -> None:
-        """Let go of the inner model's connections."""
+        """Close the connections of the inner model."""
         await self._inner.aclose()
 
 
 def _read_reply(reply: str) -> Named:
     """Read the model's reply, JSON or plain words."""
-    said = loose_object(reply)
+    fields = loose_object(reply)
     plain = "" if "{" in reply else parse(reply).text
-    words = " ".join(str(said.get("answer") or plain).split())
-    if said.get("found") is False or words.startswith(NOT_FOUND):
+    words = " ".join(str(fields.get("answer") or plain).split())
+    if fields.get("found") is False or words.startswith(NOT_FOUND):
         words = ""
-    number = said.get("passage")
+    number = fields.get("passage")
     return Named(words, number if isinstance(number, int) else 0)
 
 
 def answer(
     found: Found, question: str, shown: Sequence[Passage], pages: Mapping[int, frozenset[str]]
 ) -> str:
-    """Turn what was found into a cited sentence of its passage, or a refusal.
+    """Write the sentence in which the answer was found, with a citation, or a refusal.
 
-    What the question names must stand on its page (`pages` has the stems of each source), or in a
-    passage that names this page: that one is then cited before it.
+    The names and figures of the question must be on its page (`pages` has the stems of each
+    source), or in a passage that names this page, which is then cited first.
     """
     passage = found.passage
     near = _stems(passage) | pages.get(passage.source, frozenset())
@@ -159,75 +170,82 @@ def answer(
         if leading is None:
             return f"{NOT_FOUND} No passage that was read speaks of {', '.join(missing)}."
         near |= _stems(leading)
-    asked = set(content_words(question))
-    if len(asked & near) < COVERED * len(asked):
+    stems = set(content_words(question))
+    if len(stems & near) < COVERED * len(stems):
         return _REFUSED
     text = f"{_excerpt(passage.text, found.start, found.end)} [{passage.id}]"
     if leading is None:
         return text
-    at = _find(leading.text, bare_title(_page(passage))) or (0, 1)
-    return f"{_excerpt(leading.text, *at)} [{leading.id}] {text}"
+    start, end = _find(leading.text, bare_title(_page_title(passage))) or (0, 1)
+    return f"{_excerpt(leading.text, start, end)} [{leading.id}] {text}"
 
 
 def second_hop(name: str, leading: Passage, question: str) -> str:
-    """Write the search for what the model named instead of an answer; "" where that is none.
+    """Write the search for a name that the model gave instead of an answer; "" if it is no name.
 
-    It must be a new name, and stand in a passage that has one of the question's own.
+    The name must be new, and its passage must have at least one of the question's own names.
     """
-    if len(name.split()) > NAME or not name[:1].isupper():
+    if len(name.split()) > NAME_WORDS or not name[:1].isupper():
         return ""
-    new = not set(content_words(name)) <= set(content_words(question))
-    missing, names = (missing_values(question, x) for x in (_stems(leading), frozenset[str]()))
-    if not new or len(missing) >= len(names):
+    is_new = not set(content_words(name)) <= set(content_words(question))
+    missing = missing_values(question, _stems(leading))
+    names = missing_values(question, frozenset())
+    if not is_new or len(missing) >= len(names):
         return ""
     call = json.dumps({"query": f"{name} {_open_words(question, leading)}"}, ensure_ascii=False)
     return f"{_LOOK_UP}{inert(name)} [{leading.id}]\n<<TOOL:WEB_SEARCH:{call}>>"
 
 
 def names_no_place(found: Found, question: str) -> bool:
-    """Tell whether a place is asked for ("in what city") beside words that speak of none.
+    """Whether the question asks for a place ("in what city") and the passage speaks of none.
 
-    Then they may only lead to it: so with 7 of 9 development questions of two hops, and with 1 of
-    300 plain ones, whose answer a second look finds again.
+    Then the found words may only lead to it. This is so with 7 of 9 development questions of two
+    hops, and with 1 of 300 plain ones, whose answer the second hop finds again.
     """
     asked = analyse(question)
-    wanted = asked.kind is AnswerKind.PLACE and asked.focus
-    return bool(wanted) and not asked.focus & _stems(found.passage)
+    asks_for_place = asked.kind is AnswerKind.PLACE and bool(asked.focus)
+    return asks_for_place and not asked.focus & _stems(found.passage)
 
 
-def _hop_under_way(messages: Sequence[Message]) -> tuple[str, Passage] | None:
-    """Find the name that was looked up for a second hop, and the passage that led to it."""
-    turns = [m.content for m in messages if m.role == "assistant"]
-    said = next((text for text in reversed(turns) if text.startswith(_LOOK_UP)), "")
-    name, _, cited = said.partition("\n")[0].removeprefix(_LOOK_UP).rpartition(" [")
-    read = ((o.title, p) for m in messages for o in m.observations for p in o.passages)
-    leading = next(((title, p) for title, p in read if p.id == cited.rstrip("]")), None)
-    if not said or leading is None:
+def _current_hop(messages: Sequence[Message]) -> tuple[str, Passage] | None:
+    """Return the name that is looked up in a second hop, and the passage that led to it."""
+    for message in reversed(messages):
+        if message.role == "assistant" and message.content.startswith(_LOOK_UP):
+            break
+    else:
         return None
-    title, passage = leading
-    start, end = _sentences_around(passage.text, *(_find(passage.text, name) or (0, 1)))
-    heading = " › ".join(filter(None, (title, passage.heading)))
-    return name, replace(passage, heading=heading, text=passage.text[start:end])
+    first_line = message.content.partition("\n")[0]
+    name, _, cited = first_line.removeprefix(_LOOK_UP).rpartition(" [")
+    passage_id = cited.rstrip("]")
+    for observation in (o for m in messages for o in m.observations):
+        for passage in observation.passages:
+            if passage.id == passage_id:
+                start, end = _find(passage.text, name) or (0, 1)
+                start, end = _sentences_around(passage.text, start, end)
+                headings = [part for part in (observation.title, passage.heading) if part]
+                text = passage.text[start:end]
+                return name, replace(passage, heading=" › ".join(headings), text=text)
+    return None
 
 
 def _leads(leading: Passage, passage: Passage, question: str, near: frozenset[str]) -> bool:
-    """Tell whether a passage names the page of another, and has what is missing near that one."""
-    title = set(content_words(bare_title(_page(passage))))
-    named = bool(title) and title <= set(content_words(leading.text))
-    lacking = missing_values(question, near | _stems(leading))
-    return leading.id != passage.id and named and not lacking
+    """Whether a passage names the page of another, and has the question's values missing there."""
+    title = set(content_words(bare_title(_page_title(passage))))
+    names_page = bool(title) and title <= set(content_words(leading.text))
+    missing = missing_values(question, near | _stems(leading))
+    return leading.id != passage.id and names_page and not missing
 
 
 def _open_words(question: str, leading: Passage) -> str:
-    """The question's telling words that a passage does not hold."""
+    """Return the keywords of the question that a passage does not have."""
     near = _stems(leading)
     return " ".join(w for w in keywords(question).split() if not near.issuperset(content_words(w)))
 
 
 def _locate(named: Named, shown: Sequence[Passage]) -> Found | None:
-    """Find the passage in which words stand, the one that was named first: models miscount.
+    """Find the passage with the answer's words, trying the named one first: models miscount.
 
-    Where they stand together nowhere, a sentence that has them all will do: small models leave
+    If no passage has the words together, a sentence with all of them is taken: small models leave
     words out ("bridge across the Tyne" of "a bridge was built across the Tyne").
     """
     first = shown[named.passage - 1 : named.passage] if named.passage > 0 else ()
@@ -238,7 +256,7 @@ def _locate(named: Named, shown: Sequence[Passage]) -> Found | None:
     return None
 
 
-def _page(passage: Passage) -> str:
+def _page_title(passage: Passage) -> str:
     return passage.heading.partition(" › ")[0]
 
 
@@ -247,7 +265,7 @@ def _stems(passage: Passage) -> frozenset[str]:
 
 
 def _stems_by_source(messages: Sequence[Message]) -> dict[int, frozenset[str]]:
-    """Give the stems of what was read of each source."""
+    """Return the stems of all passages that were read, by source."""
     found: dict[int, frozenset[str]] = {}
     for passage in (p for m in messages for o in m.observations for p in o.passages):
         found[passage.source] = found.get(passage.source, frozenset()) | _stems(passage)
@@ -255,25 +273,25 @@ def _stems_by_source(messages: Sequence[Message]) -> dict[int, frozenset[str]]:
 
 
 def missing_values(question: str, near: frozenset[str]) -> list[str]:
-    """Name what the question names (names, figures) and these stems do not hold."""
-    named = [
-        word
-        for number, word in enumerate(question.replace("’", "'").split())
-        if any(c.isdigit() for c in word)
-        or (any(c.isupper() for c in word) and (number or not _is_plain(word)))
-    ]
-    return [word.strip(".,;:?!\"'()") for word in named if not near.issuperset(content_words(word))]
+    """Return the names and figures of the question that are not among these stems."""
+    missing = []
+    for number, word in enumerate(question.replace("’", "'").split()):
+        is_figure = any(c.isdigit() for c in word)
+        is_name = any(c.isupper() for c in word) and (number > 0 or not _is_plain(word))
+        if (is_figure or is_name) and not near.issuperset(content_words(word)):
+            missing.append(word.strip(".,;:?!\"'()"))
+    return missing
 
 
 def _is_plain(word: str) -> bool:
-    """Whether a question's first word has its capital only for standing first."""
+    """Whether the first word of a question is no name, but has a capital for its position."""
     return word.casefold() in STOP_WORDS or not word[1:] or word[1:].islower()
 
 
 def _fit_passages(passages: Sequence[Passage]) -> list[Passage]:
-    """Take passages, best first, as long as there is room."""
+    """Take passages, best first, as long as they fit; at least one."""
     kept: list[Passage] = []
-    room = CHARS
+    room = PASSAGE_CHARS
     for passage in passages:
         if not kept or len(passage.text) <= room:
             kept.append(passage)
@@ -289,7 +307,7 @@ def _request(question: str, shown: Sequence[Passage]) -> str:
     return "\n".join([*lines, "", f"Question: {question}"])
 
 
-def _form(passages: int) -> dict[str, Any]:
+def _reply_schema(passages: int) -> dict[str, Any]:
     properties: dict[str, Any] = {
         "found": {"type": "boolean"},
         "passage": {"type": "integer", "minimum": 0, "maximum": passages},
@@ -303,43 +321,54 @@ def _form(passages: int) -> dict[str, Any]:
     }
 
 
-def _find(text: str, said: str) -> tuple[int, int] | None:
-    """Find words in a text, by their letters and digits alone; gives their span in it."""
-    wanted, found = [word for word, _, _ in _tokens(said)], _tokens(text)
-    for n in range(len(found) - len(wanted) + 1 if wanted else 0):
+def _find(text: str, phrase: str) -> tuple[int, int] | None:
+    """Find a phrase in a text, comparing letters and digits alone; returns its span."""
+    wanted, found = [word for word, _, _ in _tokens(phrase)], _tokens(text)
+    if not wanted:
+        return None
+    for n in range(len(found) - len(wanted) + 1):
         if [word for word, _, _ in found[n : n + len(wanted)]] == wanted:
             return found[n][1], found[n + len(wanted) - 1][2]
     return None
 
 
-def _find_spread(text: str, said: str) -> tuple[int, int] | None:
-    """Find the sentence that has all of these words; gives the span from its first to its last."""
-    wanted = {word for word, _, _ in _tokens(said)}
-    for sentence in sentences(text) if wanted else ():
-        there = [token for token in _tokens(text) if sentence.start <= token[1] < sentence.end]
-        held = [token for token in there if token[0] in wanted]
-        if {word for word, _, _ in held} == wanted:
-            return held[0][1], held[-1][2]
+def _find_spread(text: str, phrase: str) -> tuple[int, int] | None:
+    """Find a sentence with all words of a phrase; returns the span from the first to the last."""
+    wanted = {word for word, _, _ in _tokens(phrase)}
+    if not wanted:
+        return None
+    tokens = _tokens(text)
+    for sentence in sentences(text):
+        matching = [
+            token
+            for token in tokens
+            if sentence.start <= token[1] < sentence.end and token[0] in wanted
+        ]
+        if {word for word, _, _ in matching} == wanted:
+            return matching[0][1], matching[-1][2]
     return None
 
 
 def _tokens(text: str) -> list[tuple[str, int, int]]:
-    """Give each run of letters and digits, case-folded, with its span."""
+    """Return each run of letters and digits, case-folded, with its span."""
     return [(word[0].casefold(), *word.span()) for word in _WORD.finditer(text)]
 
 
 def _excerpt(text: str, start: int, end: int) -> str:
-    """Give the sentence around a span, literally; of a long one the words around the span."""
+    """Return the sentence around a span, literally; a long one is cut to `ANSWER_WORDS`."""
     first, last = _sentences_around(text, start, end)
-    whole = text[first:last].split()
-    if len(whole) <= LONGEST:
-        return " ".join(whole)
-    low = len(text[first:start].split()) - (start > first and not text[start - 1].isspace())
-    span = len(text[first:end].split()) - low
-    begin = min(max(0, low - max(0, LONGEST - span) // 2), len(whole) - LONGEST)
-    stop = begin + LONGEST
-    kept = " ".join(whole[begin:stop]).rstrip(",;:")
-    return f"{'…' if begin else ''}{kept}{'…' if stop < len(whole) else ''}"
+    words = text[first:last].split()
+    if len(words) <= ANSWER_WORDS:
+        return " ".join(words)
+    # Number of the span's first word; a span may begin inside a word.
+    begins_in_word = start > first and not text[start - 1].isspace()
+    span_start = len(text[first:start].split()) - begins_in_word
+    span_words = len(text[first:end].split()) - span_start
+    margin = max(0, ANSWER_WORDS - span_words) // 2
+    begin = min(max(0, span_start - margin), len(words) - ANSWER_WORDS)
+    stop = begin + ANSWER_WORDS
+    kept = " ".join(words[begin:stop]).rstrip(",;:")
+    return f"{'…' if begin else ''}{kept}{'…' if stop < len(words) else ''}"
 
 
 def _sentences_around(text: str, start: int, end: int) -> tuple[int, int]:

@@ -1,7 +1,7 @@
-"""The third layer of checking: a model decides what code left open, from the passages alone.
+"""The judge: a model decides about sentences that code left open, from the passages alone.
 
-One request judges all open sentences of an answer, and says whether the answer answers its
-question. Of the conversation that wrote the answer the judge sees nothing.
+One request judges all open sentences of an answer, and whether the answer answers the question.
+The judge does not see the conversation in which the answer was written.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     """Claims, each with the passages that it cites."""
 
 _MOST_PASSAGES = 6
-"""Passages shown with a claim; an answer cites one or two, a whole source may stand for more."""
+"""Most passages shown with a claim; an answer cites one or two, or a whole source."""
 _SHORT_SOURCE = 4_000
-"""Characters of a source that is shown whole: the passage that decides may be any."""
+"""Characters up to which a source is shown whole: any of its passages may decide."""
 _LONGEST_REASON = 30
-"""Words that a judge adds to its verdict and that are kept as its reason."""
+"""Most words after a verdict that are kept as its reason."""
 _LINE = re.compile(
     r"^\W*(?:claim\W+)?(\d+)\W+(supported|in part|contradicted|not stated|undecided)\b(.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
-"""Number, word, and whatever a model says after it: many give a reason beside the quote."""
+"""Number, verdict, and the rest of the line: many models give a reason beside the quote."""
 _ANSWERS = re.compile(r"^\W*answer\W+(fully|in part|no)\b", re.IGNORECASE | re.MULTILINE)
 CITED = re.compile(r"S\d+¶\d+")
 
@@ -60,13 +60,13 @@ _OTHERS = (
 )
 
 Case = tuple[str, str]
-"""A claim, and the ids of the passages that it cites: with others it is another question."""
+"""A claim, and the ids of the passages that it cites: with other passages it is another case."""
 
 
 class Verdicts:
-    """A judge that has decided already: gives its verdicts by claim and what the claim cites.
+    """The verdicts of a judge, by claim and cited passages; a call looks one up.
 
-    `answers` is its word on whether the answer answers the question, None where it gave none.
+    `answers` says how far the answer answers the question, None if the judge did not say.
     """
 
     def __init__(
@@ -76,23 +76,23 @@ class Verdicts:
         self.answers = answers
 
     def __call__(self, claim: str, passages: Sequence[Passage]) -> Verdict | None:
-        """Give the verdict on a claim that cites these passages; None for none."""
+        """Return the verdict on a claim that cites these passages, or None."""
         return self._decided.get(_case(claim, passages))
 
     @classmethod
     def from_rows(cls, rows: Sequence[Mapping[str, str]]) -> Verdicts:
-        """Take verdicts back from the record; the last word on the answer counts."""
-        found = cls()
+        """Read verdicts from rows of the record; of several `answers` the last one counts."""
+        verdicts = cls()
         for row in rows:
             if "answers" in row:
-                found.answers = cast("Answers", row["answers"])
+                verdicts.answers = cast("Answers", row["answers"])
                 continue
             verdict = Verdict(VerdictState(row["state"]), row["quote"], row["reason"], "judge")
-            found._decided[row["claim"], row.get("cited", "")] = verdict
-        return found
+            verdicts._decided[row["claim"], row.get("cited", "")] = verdict
+        return verdicts
 
     def rows(self) -> list[dict[str, str]]:
-        """The verdicts as the record keeps them."""
+        """Convert the verdicts to rows of the record."""
         rows = [
             {
                 "claim": claim,
@@ -106,11 +106,11 @@ class Verdicts:
         return rows + ([{"answers": self.answers}] if self.answers else [])
 
     def undecided(self, claims: Claims) -> dict[str, Sequence[Passage]]:
-        """Leave out the claims that are decided already."""
+        """Return the claims that have no verdict yet."""
         return {c: cited for c, cited in claims.items() if _case(c, cited) not in self._decided}
 
     def merge(self, other: Verdicts) -> Verdicts:
-        """Add the verdicts of another round."""
+        """Return these verdicts with those of a later request, which override them."""
         return Verdicts({**self._decided, **other._decided}, other.answers or self.answers)
 
 
@@ -118,45 +118,48 @@ def _case(claim: str, passages: Sequence[Passage]) -> Case:
     return claim, " ".join(passage.id for passage in passages)
 
 
-class PluggedJudge:
-    """A judge of a plug-in where a model is expected: it decides claims, and does nothing else."""
+class PluginJudge:
+    """A plug-in's judge in the place of a model: it decides claims and takes no other task."""
 
-    def __init__(self, name: str, decides: Judge) -> None:
+    def __init__(self, name: str, judge_claim: Judge) -> None:
         self.name = name
-        self._decides = decides
+        self._judge_claim = judge_claim
 
     def takes(self, task: Task) -> bool:
-        """Tell whether it takes a task: judging alone."""
+        """Whether it takes a task: judging alone."""
         return task is Task.JUDGE
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
-        """Refuse: it is no model."""
+        """Raise `ModelError`: it is no language model."""
         del system, messages
         raise ModelError(f"{self.name} judges claims, and cannot be asked anything else")
 
     async def aclose(self) -> None:
-        """Let go of nothing."""
+        """Nothing to close."""
 
     def decide(self, claims: Claims) -> Verdicts:
-        """Give the verdicts that it has."""
-        decided = {
-            _case(claim, cited): self._decides(claim, cited) for claim, cited in claims.items()
-        }
-        return Verdicts({case: verdict for case, verdict in decided.items() if verdict is not None})
+        """Judge claims; those without a verdict are left out."""
+        decided = {}
+        for claim, cited in claims.items():
+            verdict = self._judge_claim(claim, cited)
+            if verdict is not None:
+                decided[_case(claim, cited)] = verdict
+        return Verdicts(decided)
 
 
 def open_claims(answer: str, evidence: Evidence) -> dict[str, Sequence[Passage]]:
-    """Find the sentences that do not stand there literally, with the passages that they cite."""
+    """Find the sentences that code leaves open, with the passages that they cite."""
     claims: dict[str, Sequence[Passage]] = {}
-    check_answer(answer, evidence, claims.__setitem__)  # notes what a judge would be asked
+    # The third argument is the judge, asked about each open sentence: this one only collects them.
+    check_answer(answer, evidence, claims.__setitem__)
     return claims
 
 
 async def judge(
     asker: ModelClient, place: str, claims: Claims, evidence: Evidence, answer: str = ""
 ) -> Verdicts:
-    """Ask a model about claims; what it does not answer stays undecided. Raises `ModelError`."""
-    if isinstance(asker.model, PluggedJudge):
+    """Ask a model about claims; those it does not answer stay undecided. Raises `ModelError`."""
+    if isinstance(asker.model, PluginJudge):
         return await asyncio.to_thread(asker.model.decide, claims)
     claims = by_sources(claims)
     request = judge_request(claims, evidence, answer)
@@ -165,75 +168,84 @@ async def judge(
 
 
 def judge_system(question: str = "") -> str:
-    """The judge's own system prompt; of an answer to a question it is to say whether it is one."""
-    return "\n\n".join([prompt(JUDGE), *([prompt("judge-answer")] if question else [])])
+    """Return the judge's system prompt; with a question it also judges if that is answered."""
+    if question:
+        return f"{prompt(JUDGE)}\n\n{prompt('judge-answer')}"
+    return prompt(JUDGE)
 
 
 def by_sources(claims: Claims) -> dict[str, Sequence[Passage]]:
-    """Put claims together that cite the same sources: so they are numbered in their order."""
+    """Reorder claims so that those citing the same sources are neighbours."""
     groups: dict[tuple[int, ...], dict[str, Sequence[Passage]]] = {}
     for claim, passages in claims.items():
-        groups.setdefault(_sources(passages), {})[claim] = passages
+        groups.setdefault(_source_numbers(passages), {})[claim] = passages
     return {claim: cited for group in groups.values() for claim, cited in group.items()}
 
 
-def _sources(passages: Iterable[Passage]) -> tuple[int, ...]:
+def _source_numbers(passages: Iterable[Passage]) -> tuple[int, ...]:
     return tuple(sorted({passage.source for passage in passages}))
 
 
 def judge_request(claims: Claims, evidence: Evidence, answer: str = "") -> str:
-    """Write what a judge is asked: question and answer, then the claims before their passages.
+    """Write the request to a judge: question and answer, then claims with their passages.
 
-    Claims are numbered from 1; neighbours that cite the same sources stand together, so that
-    passages are shown once, with what stands before and after them, their headings and the page's
-    title. What the answer's other sentences cite comes last: a second hop is told by the first's.
+    Claims are numbered from 1. Neighbours that cite the same sources share one block of passages,
+    each with those before and after it, their headings and the page's title. The passages cited by
+    the answer's other sentences come last: they tell who or what a claim is about.
     """
-    parts = [f"Question: {evidence.question}"] if evidence.question else []
-    parts += [f"<answer>\n{inert(answer)}\n</answer>"] if answer else []
-    known: set[str] = set()
+    parts = []
+    if evidence.question:
+        parts.append(f"Question: {evidence.question}")
+    if answer:
+        parts.append(f"<answer>\n{inert(answer)}\n</answer>")
+    all_shown: set[str] = set()
     numbered = enumerate(claims.items(), 1)
-    for _, group in itertools.groupby(numbered, key=lambda one: _sources(one[1][1])):
+    for _, group in itertools.groupby(numbered, key=lambda row: _source_numbers(row[1][1])):
         lines: list[str] = []
         shown: dict[str, Passage] = {}
         for number, (claim, passages) in group:
             lines.append(f"Claim {number}: {inert(' '.join(claim.split()))}")
-            shown.update((passage.id, passage) for passage in _shown(passages, evidence))
+            shown.update((passage.id, passage) for passage in _with_context(passages, evidence))
         ordered = sorted(shown.values(), key=lambda p: (p.source, p.start))
-        parts.append("\n".join([*lines, _web(ordered, evidence)]))
-        known |= shown.keys()
-    others = [p for p in cited_passages(answer, evidence) if p.id not in known]
-    parts += [f"{_OTHERS}\n{_web(others, evidence)}"] if others else []
+        parts.append("\n".join([*lines, _web_block(ordered, evidence)]))
+        all_shown |= shown.keys()
+    others = [p for p in cited_passages(answer, evidence) if p.id not in all_shown]
+    if others:
+        parts.append(f"{_OTHERS}\n{_web_block(others, evidence)}")
     return "\n\n".join(parts)
 
 
-def _shown(passages: Sequence[Passage], evidence: Evidence) -> list[Passage]:
-    """Give the passages with those before and after each; a short source whole.
+def _with_context(passages: Sequence[Passage], evidence: Evidence) -> list[Passage]:
+    """Add the passages before and after each passage, and all passages of short sources.
 
-    Headings are left out: they stand before the passages under them.
+    Headings are left out, since each passage is shown with its heading.
     """
     cited = list(passages[:_MOST_PASSAGES])
-    found = [near for p in cited for near in (p, *evidence.neighbours(p.id))]
-    for source in map(evidence.source, dict.fromkeys(p.source for p in cited)):
+    found: list[Passage] = []
+    for passage in cited:
+        found += [passage, *evidence.neighbours(passage.id)]
+    for number in dict.fromkeys(passage.source for passage in cited):
+        source = evidence.source(number)
         if source is not None and len(source.text) <= _SHORT_SOURCE:
             found += source.passages
     return [passage for passage in found if passage.kind != "heading" or passage in cited]
 
 
-def _web(passages: Iterable[Passage], evidence: Evidence) -> str:
+def _web_block(passages: Iterable[Passage], evidence: Evidence) -> str:
     lines = "\n".join(format_passage(passage, evidence) for passage in passages)
     return f"<web>\n{inert(lines)}\n</web>"
 
 
 def cited_passages(text: str, evidence: Evidence) -> list[Passage]:
-    """Find the passages that a text cites by their ids, each once."""
+    """Find the passages whose ids are in a text, each once."""
     found = map(evidence.passage, dict.fromkeys(CITED.findall(text)))
     return [passage for passage in found if passage is not None]
 
 
 def read_verdicts(reply: str, claims: Claims, evidence: Evidence) -> Verdicts:
-    """Read a judge's reply: a line a claim, by its number; a claim without one stays open.
+    """Read a judge's reply: one line a claim, with its number; claims without a line stay open.
 
-    What is supported by words of a source that the claim does not cite is cited to the wrong page.
+    A claim whose quote stands only on a page that it does not cite becomes undecided.
     """
     cases = list(claims.items())
     decided: dict[Case, Verdict] = {}
@@ -244,17 +256,23 @@ def read_verdicts(reply: str, claims: Claims, evidence: Evidence) -> Verdicts:
         claim, passages = cases[number - 1]
         cited = {passage.source for passage in passages}
         sources = [source for source in evidence.sources if source.n in cited]
-        beside = (passage for source in sources for passage in source.passages)
+        texts = [passage.text for passage in passages]
+        texts += [passage.text for source in sources for passage in source.passages]
         state, reason = _STATES[word]
-        quote = _quote(rest, [passage.text for passage in (*passages, *beside)])
+        quote = _find_quote(rest, texts)
         remark = rest.replace(quote, "").strip(' \t:;,.—–-*`"“”')
-        urls = {source.url for source in sources}
-        for page in evidence.sources if state is VerdictState.SUPPORTED and not quote else ():
-            words = "" if page.url in urls else _quote(rest, [p.text for p in page.passages])
-            if words:
-                state, remark = VerdictState.UNDECIDED, ""
-                reason = f"it stands on another page, “{page.title or page.url}”: “{words}”"
-                break
+
+        if state is VerdictState.SUPPORTED and not quote:
+            urls = {source.url for source in sources}
+            for page in evidence.sources:
+                if page.url in urls:
+                    continue
+                words = _find_quote(rest, [passage.text for passage in page.passages])
+                if words:
+                    state, remark = VerdictState.UNDECIDED, ""
+                    reason = f"it stands on another page, “{page.title or page.url}”: “{words}”"
+                    break
+
         if quote and state is not VerdictState.SUPPORTED:
             reason = f"{reason}: “{' '.join(quote.split())}”"
         if state is not VerdictState.SUPPORTED and 1 < len(remark.split()) <= _LONGEST_REASON:
@@ -264,14 +282,16 @@ def read_verdicts(reply: str, claims: Claims, evidence: Evidence) -> Verdicts:
     return Verdicts(decided, cast("Answers", answers[1].lower()) if answers else None)
 
 
-def _quote(rest: str, texts: Sequence[str]) -> str:
-    """Find the words quoted in the rest of a line that stand in a passage, the longest first.
+def _find_quote(rest: str, texts: Sequence[str]) -> str:
+    """Find the longest quotation in the rest of a line that stands literally in a text; or "".
 
-    The words may have quotation marks of their own, and several places may be quoted.
+    A quotation may hold quotation marks, and there may be several, so all pairs of marks are tried.
     """
     marks = [i for i, character in enumerate(rest) if character in '"“”']
-    spans = [rest[a + 1 : b] for a, b in itertools.combinations(marks, 2)]
-    # A word set off by spaces stands between two quotes: it joins them.
+    spans = [rest[start + 1 : end] for start, end in itertools.combinations(marks, 2)]
+    # A single word with spaces around it is no quotation: it joins two ("a" and "b").
     spans = [span for span in spans if span == span.strip() or len(span.split()) > 1]
-    quoted = sorted((span.strip() for span in spans), key=len, reverse=True)
-    return next((q for q in quoted if q and any(q in text for text in texts)), "")
+    for quote in sorted((span.strip() for span in spans), key=len, reverse=True):
+        if quote and any(quote in text for text in texts):
+            return quote
+    return ""

@@ -1,7 +1,7 @@
-"""The loop of an agent: query the model, execute the tools it calls, show it the results, again.
+"""The agent loop: query the model, execute the tools it calls, show it the results, repeat.
 
-`Loop.run` takes steps until the model answers or a limit ends them. A reply that neither calls a
-tool nor may stand as an answer is sent back with a note that says what is wrong with it.
+`Loop.run` takes steps until the model answers or a limit is reached. A reply that neither calls a
+tool nor is acceptable as an answer is sent back with a note that says what is wrong with it.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ if TYPE_CHECKING:
 
 
 FORMS_SHOWN: Final = 2
-"""Times that the form of a call is shown: a model that misses it thrice will not learn it."""
+"""Times that the form of a call is shown; a model that fails a third time will not learn it."""
 NUDGES: Final = 2
-"""Times that an answer is not taken while nothing was read: asked again, then guided."""
+"""Times that an answer without evidence is refused: asked again first, then guided mode."""
 NUDGED: Final = "nudged"
-"""What the record calls a nudge."""
+"""The name of a nudge on record."""
 BEYOND_PLAN: Final = 2
-"""Steps that a plan may take beyond its own budget; the reference engine's."""
+"""Steps beyond the budget of a plan before a note; the reference engine's."""
 LONGEST_REPLY: Final = 60_000
-"""Characters of a reply that are read: a long report has 20,000; what goes on repeats itself."""
+"""Characters of a reply that are parsed: a long report has 20,000; a longer reply is a loop."""
 REJECTED_CHARS: Final = 2_000
-"""Characters of a reply that was sent back which stay in the conversation."""
-ECHO: Final = 40
-"""Characters of a line that nobody writes by chance as the instructions have it."""
+"""Characters of a rejected reply that stay in the conversation."""
+ECHO_CHARS: Final = 40
+"""Least length of a line that counts as copied if it stands in the system prompt."""
 _CITATION: Final = "¶"
-"""Stands in each id of a passage (`S2¶7`), and hardly anywhere else."""
+"""Part of each passage id (`S2¶7`), and rare in other text."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoopResult:
-    """The final text, and the limit that ended the loop, if one did."""
+    """The final text, and the limit that ended the loop, None if the model answered."""
 
     text: str
     limit: str | None = None
@@ -63,9 +63,10 @@ class LoopResult:
 class Loop:
     """One conversation with a model, from the question to the final text.
 
-    `place` names the loop within the run; every event carries it. `guard` notices circles, None
-    for none. `guides` are the helper texts that the conversation may be given. `planned` are the
-    steps that a plan should take, 0 without one. `messages` is the conversation so far.
+    `place` names the loop within the run, in every event. `guard` detects repeated calls; None
+    turns that off. `guides` are help texts that are added when a tool is first used; without them
+    a reply is taken as it is. `planned` is the number of steps of the plan, 0 without one.
+    `messages` is the conversation so far.
     """
 
     model: Model
@@ -80,26 +81,26 @@ class Loop:
     planned: int = 0
     messages: list[Message] = field(default_factory=list)
     _client: ModelClient = field(init=False)
-    _question: int = field(default=0, init=False)
+    _question: int = field(default=0, init=False)  # index of the question in the messages
     _nudges: int = field(default=0, init=False)
     _forms_shown: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self._client = ModelClient(self.model, self.system, self.budget, self.record)
-        if not takes(self.model, Task.FOLLOW_NOTES):  # rules of its own would not read a note
+        if not takes(self.model, Task.FOLLOW_NOTES):  # a model driven by rules reads no notes
             self.guard = None
 
     async def run(self, messages: list[Message]) -> LoopResult:
-        """Work until the model answers, or a limit asks it to answer from what is known.
+        """Take steps until the model answers; at a limit it must answer from what it knows.
 
-        `messages` ends with the question, and grows. Raises `ModelError`.
+        `messages` ends with the question; the conversation is appended to it. Raises `ModelError`.
         """
         self.messages = messages
         self._question = len(messages) - 1
         return await self._until_answered()
 
     async def follow_up(self, note: str, answer: str | None = None) -> LoopResult:
-        """Say something, after an answer was given, and work until there is another one."""
+        """Append an answer and a note about it, and take steps until the next answer."""
         if answer is not None:
             self.messages.append(Message("assistant", answer))
         self.messages.append(Message("user", note))
@@ -115,13 +116,14 @@ class Loop:
             return LoopResult(await self._wrap_up(reached.limit), reached.limit)
 
     async def step(self) -> str | None:
-        """Query the model once and act on its reply; gives the final text when it answers.
+        """Query the model once and act on its reply; returns the final text if it answers.
 
-        Raises `LimitReached` where no step is left.
+        Raises `LimitReached` if no step is left.
         """
         reply = await self.query()
         if reply.calls:
-            # Before they are made: where one ends the loop, the model is shown what it asked for.
+            # Appended before the calls are made: if one of them ends the loop, the wrap-up still
+            # shows the model what it asked for.
             self.messages.append(Message("assistant", reply.text))
             self.messages.append(await self.execute(reply.calls))
         elif note := self._rejected(reply):
@@ -132,16 +134,16 @@ class Loop:
         return None
 
     async def query(self) -> Reply:
-        """Ask the model for its next reply, within the time that is left."""
+        """Ask the model for its next reply, within the time that is left, and parse it."""
         try:
             async with asyncio.timeout(self.budget.seconds_left()):
                 place = f"{self.place}/{self.budget.begin_step()}"
-                # Before the request is fitted into the window: what is cut then has its notes.
+                # Before the request is fitted into the window, which cuts the old steps.
                 await self._condense(f"{CONDENSE}/{place}")
-                said = await self._ask(place)
+                model_reply = await self._ask(place)
         except TimeoutError as error:
             raise LimitReached("timeout") from error
-        reply = parse(said.text[:LONGEST_REPLY], self.guides.tools if self.guides else ())
+        reply = parse(model_reply.text[:LONGEST_REPLY], self.guides.tools if self.guides else ())
         if self.guides and self._echoes_instructions(reply.text):
             reply = replace(reply, broken=not reply.calls)
         for thought in reply.thoughts:
@@ -149,31 +151,33 @@ class Loop:
         return reply
 
     async def execute(self, calls: Sequence[ToolCall]) -> Message:
-        """Make the calls side by side; gives the message that shows their results, in tag order."""
+        """Make the calls concurrently; returns the message with their results, in tag order."""
         step = f"{self.place}/{self.budget.steps}"
         places = [f"{step}/{n}" for n in range(1, len(calls) + 1)]
         for call, place in zip(calls, places, strict=True):
             self.record("tool.call", place, name=call.name, param=call.param)
-        # Calls run together, but are finished in tag order: how sources are numbered, and what is
-        # recorded, must not depend on which was faster.
+        # Calls run concurrently, but are finished in tag order: the numbers of sources and the
+        # record must not depend on which call was faster.
         finishes = await asyncio.gather(*map(self.tools.run, calls, places))
         results = [finish() for finish in finishes]
-        shown = [format_results(results)]
+        parts = [format_results(results)]
         if self.guides:
-            shown.append(self.guides.after(results))
+            parts.append(self.guides.after(results))
         if self.guard:
-            shown.append(self._circle_note(self.guard.check_calls(calls, results)))
+            parts.append(self._circle_note(self.guard.check_calls(calls, results)))
         if self.planned and self.budget.steps == self.planned + BEYOND_PLAN:
             self.record("note", step, text="the plan is used up")
-            shown.append(PLAN_SPENT.format(steps=self.planned))
+            parts.append(PLAN_SPENT.format(steps=self.planned))
+        text = "\n\n".join(part for part in parts if part)
         observations = [r.observed(call) for call, r in zip(calls, results, strict=True)]
-        # Of several pictures the last one shows the page as it is now.
-        images = next((r.images for r in reversed(results) if r.images), ())
-        return Message("user", "\n\n".join(filter(None, shown)), images, tuple(observations))
+        # Only the last images: they show the page as it is now.
+        with_images = [result.images for result in results if result.images]
+        images = with_images[-1] if with_images else ()
+        return Message("user", text, images, tuple(observations))
 
     def _rejected(self, reply: Reply) -> str:
-        """Say what is wrong with a reply that is no answer; "" where it may stand as one."""
-        # A thought that was never closed hides what the model wanted to do.
+        """Return a note on what is wrong with a reply; "" if it is acceptable as an answer."""
+        # An unclosed thought hides what the model wanted to do.
         if not reply.text and (reply.unclosed or (self.guard and reply.thoughts)):
             note = self._circle_note(self.guard.check_thought()) if self.guard else ""
             return note or GO_ON
@@ -185,11 +189,15 @@ class Loop:
         return self._nudge(reply)
 
     def _nudge(self, reply: Reply) -> str:
-        """Ask a model on that ends before anything was read; guide one that gives up even then."""
+        """Return a note for a model that ends before it has read anything; "" for none.
+
+        A model that searched and gives up is asked to read. One that called no tool is asked to
+        call one; if it fails again, guided mode starts.
+        """
         observed = [o for message in self.messages for o in message.observations]
         only_searched = bool(observed) and all(o.tool == "WEB_SEARCH" for o in observed)
         if (
-            self.place != MAIN  # a part's own task may rest on what others found
+            self.place != MAIN  # a subtask may rest on what earlier ones found
             or self._nudges >= NUDGES
             or (observed and not (only_searched and gives_up(reply.text)))
             or not takes(self.model, Task.NUDGE)
@@ -202,9 +210,9 @@ class Loop:
         elif self._nudges == 0:
             note = NUDGE.format(call=CALL)
         else:
-            made_up = _CITATION in reply.text
-            gave_up = not reply.text or reply.broken or made_up or gives_up(reply.text)
-            if not gave_up or not start_guided_mode(self.model):
+            invented_citation = _CITATION in reply.text
+            useless = not reply.text or reply.broken or invented_citation or gives_up(reply.text)
+            if not useless or not start_guided_mode(self.model):
                 return ""
             note = SEARCHES
         self._nudges += 1
@@ -219,13 +227,13 @@ class Loop:
 
     def _echoes_instructions(self, text: str) -> bool:
         lines = (line.strip("-*> ") for line in text.splitlines())
-        return any(len(line) >= ECHO and line in self.system for line in lines)
+        return any(len(line) >= ECHO_CHARS and line in self.system for line in lines)
 
     def _final_text(self, reply: Reply) -> str:
-        """Give the text of an answer: nothing raw, and nothing behind the word of giving up."""
+        """Return the text of an answer; `NOT_FOUND` alone if the model gives up."""
         if self.guides is None:
             return reply.text
-        # Citations of passages where none was ever shown are made up.
+        # If no passage was ever shown, citations are invented.
         if _CITATION in reply.text and not any(_CITATION in m.content for m in self.messages):
             return NOT_FOUND
         if reply.broken:
@@ -234,16 +242,17 @@ class Loop:
         return NOT_FOUND if gave_up else reply.text
 
     async def _condense(self, place: str) -> None:
-        """Have the model sum up, once, the steps that no longer fit whole; else they are cut."""
+        """Have the model summarise the steps that no longer fit; if it fails, they are only cut."""
         steps = self.window.steps_to_cut(self.messages, self._question)
         if not steps or not takes(self.model, Task.CONDENSE):
             return
-        said = "\n\n".join(
+        # Each observation with the reply that asked for it.
+        text = "\n\n".join(
             inert(message.content) for n in steps for message in self.messages[n - 1 : n + 1]
         )
-        said = said[: int(len(said) * min(1, self.window.high / tokens(said)))]
+        text = text[: int(len(text) * min(1, self.window.high / tokens(text)))]
         question = self.messages[self._question].content
-        request = f"The question:\n{question}\n\n<steps>\n{said}\n</steps>"
+        request = f"The question:\n{question}\n\n<steps>\n{text}\n</steps>"
         client = ModelClient(self.model, prompt("steps"), self.budget, self.record)
         try:
             reply = await client.ask(place, [Message("user", request)])
@@ -260,7 +269,7 @@ class Loop:
         return await self._client.ask(place, fitted, self.messages, final=final)
 
     async def _wrap_up(self, limit: str) -> str:
-        """Ask for an answer from what is known; "" where even for that nothing is left."""
+        """Ask for an answer from what is known; "" if the budget does not even allow that."""
         self.messages.append(Message("user", WRAP_UP.format(limit=limit)))
         try:
             async with asyncio.timeout(self.budget.seconds_left(reserve=False)):
@@ -271,11 +280,11 @@ class Loop:
 
 
 def asks_for_notes(system: str) -> bool:
-    """Tell whether a request with this system prompt is for notes on old steps."""
+    """Whether a request with this system prompt asks for notes on old steps."""
     return system == prompt("steps")
 
 
 def without_calls(text: str) -> str:
-    """Take thoughts and tool tags out of a reply that should have had none."""
+    """Remove thoughts and tool tags from a reply that should have none."""
     reply = parse(text)
     return reply.text if not reply.calls else reply.text.split("<<TOOL:")[0].strip()

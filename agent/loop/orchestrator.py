@@ -1,4 +1,4 @@
-"""One question's work: a loop, subtasks side by side, or a report; then what is still open."""
+"""Answering one question: in one loop, by parallel subtasks, or as a report in sections."""
 
 from __future__ import annotations
 
@@ -31,25 +31,26 @@ if TYPE_CHECKING:
     from agent.prompts import Guides
     from agent.protocol.results import Caller
 
-QUOTED: Final = 500
-"""UTF-16 units of a question that a plan and a synthesis are shown; the reference engine's."""
+QUESTION_UNITS: Final = 500
+"""UTF-16 units of the question in the prompts of plan and synthesis; the reference engine's."""
 RESULT_UNITS: Final = 2_000
-"""Of a result, as later subtasks and the synthesis are shown it; the reference engine's."""
+"""UTF-16 units of a subtask's result in the prompts of later ones and of the synthesis; the
+reference engine's."""
 FEWEST_STEPS: Final = 2
-"""A part with fewer could not look at anything before it answers."""
+"""With fewer steps a subtask could not read anything before it answers."""
 
 BuildContext = Callable[[str, str], Awaitable[list[Message]]]
-"""Question and place to the messages that a loop begins with."""
+"""(question, place) -> the first messages of a loop."""
 
 
 @dataclass(slots=True)
 class Orchestrator:
-    """One question's work; every model call in it is recorded under a place of its own.
+    """Answers one question; every model call in it has a place of its own on record.
 
-    `build_context(question, place)` lays out what a loop begins with; `objections(text, place)`
-    says what does not hold in a section of a report, None where nothing; `concurrent` bounds the
-    loops that run at once. `guides(system)` gives the helper texts of a loop, shown when it first
-    uses what they are about; `context_window` is in tokens.
+    `build_context(question, place)` builds the first messages of a loop; `objections(text, place)`
+    returns what is wrong with a section of a report, None for nothing; `concurrent` is the number
+    of loops that may run at once. `guides(system)` returns the help texts of a loop, which are
+    added when a tool is first used; `context_window` is in tokens.
     """
 
     model: Model
@@ -72,11 +73,11 @@ class Orchestrator:
 
     @property
     def messages(self) -> list[Message]:
-        """The conversation that the answer came of."""
+        """The conversation of the main loop, which gave the answer."""
         return self._loop.messages
 
     async def answer(self, question: str) -> LoopResult:
-        """Answer. Raises `ModelError`; a plan that fails leaves the question to one loop."""
+        """Answer the question; if planning fails, in one loop. Raises `ModelError`."""
         self._loop.messages = fit_opening(await self.build_context(question, MAIN))
         if self.as_report:
             return await self._report(question)
@@ -86,42 +87,43 @@ class Orchestrator:
         if subtasks and self.budget.steps_per_part(len(subtasks)) >= FEWEST_STEPS:
             answer = await self._by_subtasks(question, subtasks)
         else:
-            self._note_steps(reply)
+            self._add_plan(reply)
         if answer is None:
             answer = await self._loop.run(self.messages)
         return await self._fill_gaps(question, answer)
 
     async def follow_up(self, answer: str, note: str) -> LoopResult:
-        """Say something about an answer, and work until there is another one."""
+        """Send a note about an answer, and work until the next one."""
         return await self._loop.follow_up(note, answer)
 
     async def _plan(self, question: str) -> str:
         wanted = self.effort.plans and planning.wants_plan(question)
         if not wanted or not takes(self.model, Task.PLAN):
             return ""
-        request = Message("user", f"Request: {_cut(question, QUOTED)}")
+        request = Message("user", f"Request: {_cut(question, QUESTION_UNITS)}")
         return await self._ask_once(PLAN, prompt(PLAN), [request]) or ""
 
-    def _note_steps(self, reply: str) -> None:
-        """Put planned steps behind the question, unless the record has them there already."""
+    def _add_plan(self, reply: str) -> None:
+        """Add planned steps to the question."""
         plan = planning.read_steps(reply, self.budget.steps_left)
         if plan is None:
             return
         self._loop.planned = plan.budget
-        asked = self.messages[-1]
-        if not asked.content.endswith(plan.note()):
-            self.messages[-1] = replace(asked, content=f"{asked.content}\n\n{plan.note()}")
+        question = self.messages[-1]
+        # In a resumed run or a replay the recorded question has the plan already.
+        if not question.content.endswith(plan.note()):
+            self.messages[-1] = replace(question, content=f"{question.content}\n\n{plan.note()}")
             self.record("plan", PLAN, steps=[step for step, _ in plan.steps], budget=plan.budget)
 
     async def _by_subtasks(self, question: str, plan: Sequence[Subtask]) -> LoopResult | None:
-        """Work on the subtasks and put their results together; None where that fails."""
+        """Run subtasks and have the model put their results together; None if that fails."""
         self.record("plan", PLAN, subtasks=[subtask.task for subtask in plan])
-        results = await self._side_by_side(plan)
+        results = await self._run_parallel(plan)
         steps = [
             f"Step {number} ({subtask.task}): {_cut(result.text, RESULT_UNITS)}"
             for number, (subtask, result) in enumerate(zip(plan, results, strict=True), 1)
         ]
-        request = prompt(SYNTHESIS).replace("{question}", _cut(question, QUOTED))
+        request = prompt(SYNTHESIS).replace("{question}", _cut(question, QUESTION_UNITS))
         request = request.replace("{steps}", "\n\n".join(steps))
         messages = [*self.messages, Message("user", request)]
         reply = await self._ask_once(SYNTHESIS, self.system, messages, final=True)
@@ -131,10 +133,11 @@ class Orchestrator:
         return LoopResult(without_calls(reply), _first_limit(results))
 
     async def _fill_gaps(self, question: str, answer: LoopResult) -> LoopResult:
-        """Ask what a draft leaves open, and research it, as often as the depth says."""
+        """Ask the model what its draft leaves open, and research that, `effort.rounds` times."""
         for number in range(1, self.effort.rounds + 1):
-            enough = answer.limit or self.budget.steps_left < FEWEST_STEPS
-            if enough or not takes(self.model, Task.MISSING):
+            if answer.limit or self.budget.steps_left < FEWEST_STEPS:
+                break
+            if not takes(self.model, Task.MISSING):
                 break
             request = planning.missing_request(question, answer.text, self.effort.points)
             reply = await self._ask_once(f"{MISSING}/{number}", prompt(MISSING), [request])
@@ -146,7 +149,7 @@ class Orchestrator:
         return answer
 
     async def _report(self, question: str) -> LoopResult:
-        """Write a report: sections side by side, then what stands above and below them."""
+        """Write a report: the sections in parallel, then the summary and the end around them."""
         if not takes(self.model, Task.OUTLINE):
             await self._loop.run(self.messages)
             return await self._loop.follow_up(sections.BY_RULES)
@@ -155,10 +158,10 @@ class Orchestrator:
             return await self._fill_gaps(question, await self._loop.run(self.messages))
         self.record("plan", OUTLINE, subtasks=[section.heading for section in outline])
         tasks = [sections.section_task(question, section, outline) for section in outline]
-        results = await self._side_by_side([planning.Subtask(task) for task in tasks])
+        results = await self._run_parallel([planning.Subtask(task) for task in tasks])
         written = [replace(s, text=r.text) for s, r in zip(outline, results, strict=True)]
-        asked = [*self.messages, Message("user", sections.closing_request(written))]
-        frame = await self._ask_once(CLOSING, self.system, asked, final=True)
+        messages = [*self.messages, Message("user", sections.closing_request(written))]
+        frame = await self._ask_once(CLOSING, self.system, messages, final=True)
         text = sections.put_together(written, without_calls(frame or ""))
         return LoopResult(text, _first_limit(results))
 
@@ -168,19 +171,19 @@ class Orchestrator:
         most = min(self.effort.sections, self.budget.steps_per_part(FEWEST_STEPS))
         return sections.read_outline(reply or "", most)
 
-    async def _side_by_side(self, plan: Sequence[Subtask]) -> list[LoopResult]:
-        """Work on subtasks, each as soon as those are done that it depends on.
+    async def _run_parallel(self, plan: Sequence[Subtask]) -> list[LoopResult]:
+        """Run subtasks, each as soon as those that it depends on are done.
 
-        Gives the results in the order of the plan; places are numbered from 1 in it.
+        Returns the results in the order of the plan. The subtasks' places are `1`, `2`, …
         """
         slots = asyncio.Semaphore(self.concurrent)
-        # One part more than there are: putting the results together costs money too.
+        # One part more than subtasks: putting the results together costs money too.
         parts, steps = len(plan) + 1, self.effort.part_steps
         budgets = [self.budget.part(parts, steps, str(number)) for number in range(1, parts)]
         running: list[asyncio.Task[LoopResult]] = []
 
         async def run(number: int, subtask: Subtask) -> LoopResult:
-            if number and self.concurrent == 1:  # in the order of the plan
+            if number and self.concurrent == 1:  # strictly in the order of the plan
                 await running[number - 1]
             task = subtask.task
             if subtask.dependent:
@@ -190,28 +193,30 @@ class Orchestrator:
                 ]
                 task = "\n".join([task, "", "Context from previous steps:", *(results or [""])])
             async with slots:
-                return await self._part(task, str(number + 1), budgets[number])
+                return await self._run_part(task, str(number + 1), budgets[number])
 
         try:
             for number, subtask in enumerate(plan):
                 running.append(asyncio.create_task(run(number, subtask)))
             return list(await asyncio.gather(*running))
-        finally:  # where one raises, the others would go on spending
+        finally:  # if one raises, the others must not go on spending
             for task in running:
                 task.cancel()
             self.budget.subtask_steps += sum(budget.steps for budget in budgets)
 
-    async def _part(self, task: str, place: str, budget: Budget) -> LoopResult:
-        """Work on a subtask, or a section of a report; a failure is told in the result's text."""
+    async def _run_part(self, task: str, place: str, budget: Budget) -> LoopResult:
+        """Work on a subtask, or on a section of a report; an error becomes the result's text."""
         try:
             loop = self._new_loop(place, budget)
             result = await loop.run(fit_opening(await self.build_context(task, place)))
             if self.as_report and not result.limit:
+                # A section with an unsupported sentence is corrected once.
                 note = self.objections(result.text, place)
-                # A section is mended once where a sentence of it does not hold.
-                again = await loop.follow_up(note, result.text) if note else result
-                result = again if again.text and not again.limit else result
-        except ReplayDiverged:  # a replay that goes another way is no part that failed
+                if note:
+                    corrected = await loop.follow_up(note, result.text)
+                    if corrected.text and not corrected.limit:
+                        result = corrected
+        except ReplayDiverged:  # the whole replay fails, not this part
             raise
         except ResearchError as error:
             return LoopResult(f"{sections.FAILED}{error}")
@@ -220,9 +225,9 @@ class Orchestrator:
     async def _ask_once(
         self, place: str, system: str, messages: list[Message], *, final: bool = False
     ) -> str | None:
-        """Ask once, within the time there is; None, with a note on record, where that fails.
+        """Send one request; None if it fails, which is noted on record.
 
-        What makes the `final` answer may take the time that is kept for it.
+        The `final` request, which makes the answer, may use the reserve of time and money.
         """
         client = ModelClient(self.model, system, self.budget, self.record)
         try:

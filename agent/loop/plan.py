@@ -1,4 +1,4 @@
-"""What a model is asked beside the answer: subtasks or steps, and what a draft leaves open."""
+"""Requests for a plan (subtasks or steps) and for what a draft leaves open; reading the replies."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from agent.types import Message
 LONG_QUESTION: Final = 120
 FEWEST, MOST = 2, 4
 SIDE_BY_SIDE: Final = 4
-"""Loops at once: as many as a plan has subtasks; more would only wait for the same sites."""
+"""Loops that run at once: as many as a plan has subtasks. More would wait for the same sites."""
 MOST_STEPS: Final = 6
 LONGEST_STEP: Final = 200
-"""Characters of a planned step."""
+"""Most characters of a planned step."""
 LONGEST_POINT: Final = 300
-"""Characters of an open point: it is a question, not an essay."""
+"""Most characters of an open point: it is a question, not an essay."""
 NO_RESPONSE: Final = "No response."
-"""What an empty answer is called."""
+"""Stands for an empty answer of a subtask."""
 _JOINS = re.compile(r"\b(?:and|then|also|after that|next|finally)\b", re.IGNORECASE | re.ASCII)
 _PLAIN = re.compile(r"(?:hi|hey|hello|what|who|how much|price|gm)\b", re.IGNORECASE | re.ASCII)
-"""Greetings and short questions are one task, however long; by whole words (`History` is none)."""
+"""Beginnings of questions that are one task; whole words, so that `History` is not `hi`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subtask:
-    """A phase of a request, and the numbers (from 0) of the earlier ones that it builds on.
+    """A part of a request, with the numbers (from 0) of the earlier ones that it depends on.
 
-    `dependent` holds also where those that the plan names do not exist.
+    `dependent` is also true if the plan names only subtasks that do not exist.
     """
 
     task: str
@@ -42,28 +42,30 @@ class Subtask:
 
 @dataclass(frozen=True, slots=True)
 class StepPlan:
-    """What to do about a question that stays whole, and what else where that fails.
+    """The planned steps for a question that is not split, each with a fallback or "".
 
-    `budget` is how many rounds of tool calls it should take.
+    `budget` is the number of rounds of tool calls that it should take.
     """
 
     steps: tuple[tuple[str, str], ...]
     budget: int
 
     def note(self) -> str:
-        """Write the plan as it stands behind the question."""
+        """Format the plan as it is appended to the question."""
         lines = [
-            f"{n}. {step}" + (f"\n   ↳ else: {fallback}" if fallback else "")
-            for n, (step, fallback) in enumerate(self.steps, 1)
+            f"[Plan, to be left where what is found says otherwise; about {self.budget} rounds:"
         ]
-        head = f"[Plan, to be left where what is found says otherwise; about {self.budget} rounds:"
-        return "\n".join([head, *lines]) + "]"
+        for number, (step, fallback) in enumerate(self.steps, 1):
+            lines.append(f"{number}. {step}")
+            if fallback:
+                lines.append(f"   ↳ else: {fallback}")
+        return "\n".join(lines) + "]"
 
 
 def wants_plan(question: str) -> bool:
-    """Tell whether a question may have several phases, by its joining words or its length."""
-    joined = len(_JOINS.findall(question)) >= 2 or js.length(question) > LONG_QUESTION
-    return joined and not _PLAIN.match(js.trim(question))
+    """Whether a question may have several parts, by its joining words or its length."""
+    complex_ = len(_JOINS.findall(question)) >= 2 or js.length(question) > LONG_QUESTION
+    return complex_ and not _PLAIN.match(js.trim(question))
 
 
 def read_plan(reply: str) -> list[Subtask]:
@@ -79,18 +81,19 @@ def read_plan(reply: str) -> list[Subtask]:
 
 
 def _dependencies(row: dict[str, Any], number: int) -> tuple[tuple[int, ...], bool]:
-    """Read which earlier subtasks one depends on, and whether it names any at all."""
-    named = row.get("dependsOn")
-    named = named if isinstance(named, list) else []
-    numbers = [int(n) if isinstance(n, str) and n.isdecimal() else n for n in named]
+    """Read the earlier subtasks that number `number` depends on, and if it names any at all."""
+    values = row.get("dependsOn")
+    values = values if isinstance(values, list) else []
+    numbers = [int(n) if isinstance(n, str) and n.isdecimal() else n for n in values]
+    # `type`, since JSON's `true` is an `int` in Python.
     earlier = [n for n in numbers if type(n) is int and 0 <= n < number]
-    return tuple(dict.fromkeys(earlier)), bool(named)
+    return tuple(dict.fromkeys(earlier)), bool(values)
 
 
-def read_steps(reply: str, most: int) -> StepPlan | None:
-    """Read the steps of a reply that leaves a question whole; None without two of them.
+def read_steps(reply: str, max_steps: int) -> StepPlan | None:
+    """Read the steps of a reply that does not split the question; None for less than two.
 
-    The budget is their number where the reply names none, and at most `most`.
+    The default of the budget is the number of steps; it is at most `max_steps`.
     """
     plan = loose_object(reply)
     rows = plan.get("steps")
@@ -101,9 +104,10 @@ def read_steps(reply: str, most: int) -> StepPlan | None:
     steps = [step for step in steps if step[0]][:MOST_STEPS]
     if len(steps) < FEWEST:
         return None
-    named = plan.get("budget")
-    budget = named if type(named) is int else len(steps)
-    return StepPlan(tuple(steps), max(1, min(budget, most)))
+    budget = plan.get("budget")
+    if type(budget) is not int:
+        budget = len(steps)
+    return StepPlan(tuple(steps), max(1, min(budget, max_steps)))
 
 
 def _line(value: Any) -> str:
@@ -111,21 +115,21 @@ def _line(value: Any) -> str:
 
 
 def missing_request(question: str, draft: str, most: int) -> Message:
-    """Ask for the points that a draft leaves open, at most so many."""
-    said = draft or "(nothing was found)"
-    return Message("user", f"At most {most} points.\n\nQuestion: {question}\n\nDraft:\n{said}")
+    """Make the request for at most `most` points that a draft leaves open."""
+    text = draft or "(nothing was found)"
+    return Message("user", f"At most {most} points.\n\nQuestion: {question}\n\nDraft:\n{text}")
 
 
 def read_points(reply: str, most: int) -> list[str]:
-    """Read the points of a reply; anything that is no list of questions is none."""
-    points = loose_object(reply).get("open")
-    if not isinstance(points, list):
+    """Read the open points of a reply; empty if it is no list of texts."""
+    rows = loose_object(reply).get("open")
+    if not isinstance(rows, list):
         return []
-    named = [" ".join(point.split())[:LONGEST_POINT] for point in points if isinstance(point, str)]
-    return [point for point in dict.fromkeys(named) if point][:most]
+    points = [" ".join(row.split())[:LONGEST_POINT] for row in rows if isinstance(row, str)]
+    return [point for point in dict.fromkeys(points) if point][:most]
 
 
 def missing_note(points: list[str]) -> str:
-    """Say what is still open, and what to do about it."""
+    """Make the note that asks the model to research open points."""
     listed = "\n".join(f"- {point}" for point in points)
     return prompt("open-points").replace("{points}", listed)

@@ -1,7 +1,7 @@
-"""Noticing that a run goes round in circles: first a word to the model, then an end.
+"""Detecting that a loop repeats itself: the model gets a note first, then the loop is ended.
 
-Only calls that brought nothing new are counted: a call whose result differs from all seen before
-changed the page, the evidence or the results, so a paged list or a long form is free.
+Only calls with nothing new in their result are counted. A result that differs from all before
+means progress, so that paging through a list or filling in a long form is never stopped.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     from agent.types import ToolCall
 
 REPETITION: Final = "repetition"
-"""The limit that such an end is reported as."""
+"""The name of the limit that ends such a loop."""
 SAME: Final = 3
-"""The third identical answer to an identical call is no accident (the second may be); also the same
-page or query, however the call is spelt."""
+"""Identical calls with identical results, or calls about one page or query, however they are
+spelt. The second time may be an accident, the third is not."""
 FAILURES: Final = 3
-"""A tool that failed so often in a row fails for a reason that trying will not mend."""
+"""Failures of a tool in a row; further attempts will not help."""
 TURNS: Final = 6
-"""Calls of two tools in turn: A B A B A B is the shortest run that is surely a cycle."""
+"""Alternating calls of two tools: A B A B A B is the shortest sequence that is surely a cycle."""
 ONE_TOOL, ONE_RESEARCH_TOOL = 5, 15
-"""A model may look about, more so with tools that only read."""
+"""Calls of one tool without anything new; tools that only read are allowed more."""
 RESEARCH_TOOLS: Final = frozenset(
     {"WEB_SEARCH", "READ", "FETCH_URL", "FIND", "SNAPSHOT", "SCROLL", "SEARCH_MEMORY", "RECALL"}
 )
 THOUGHTS: Final = 5
-"""Turns without a call or an answer; a hard question takes two or three."""
+"""Replies without a call or an answer; a hard question takes two or three."""
 
 
 class Circle(StrEnum):
-    """A way of going round in circles; the value is what records and people read."""
+    """A kind of repetition; the value is the name on record."""
 
     SAME_CALL = "same call"
     FAILING = "failing"
@@ -52,7 +52,7 @@ class Circle(StrEnum):
 
     @property
     def note(self) -> str:
-        """What the model is told once, before the run is ended for the same reason."""
+        """The note to the model; the second time the loop is ended instead."""
         return f"[Note: {_NOTES[self]}]"
 
 
@@ -71,7 +71,7 @@ _NOTES = {
 }
 
 
-class _Idle(NamedTuple):
+class _FruitlessCall(NamedTuple):
     """A call that brought nothing new; `place` is the page or query that it is about."""
 
     name: str
@@ -84,7 +84,7 @@ class RepetitionGuard:
     """Watches the calls of one loop."""
 
     _seen: set[bytes] = field(default_factory=set)
-    _idle: list[_Idle] = field(default_factory=list)
+    _fruitless: list[_FruitlessCall] = field(default_factory=list)
     _failed: Counter[str] = field(default_factory=Counter)
     _thoughts: int = 0
     _noted: set[Circle] = field(default_factory=set)
@@ -92,61 +92,73 @@ class RepetitionGuard:
     def check_calls(
         self, calls: Sequence[ToolCall], results: Sequence[CallResult]
     ) -> Circle | None:
-        """Count a step's calls; gives what the model is to be told of, or raises `LimitReached`."""
+        """Count the calls of a step; returns what the model gets a note on, if anything.
+
+        Raises `LimitReached` if it had that note before.
+        """
         self._thoughts = 0
+        # All calls are counted, also those behind the first repetition.
         found = [self._check(call, result) for call, result in zip(calls, results, strict=True)]
-        return self._note_or_end(next(filter(None, found), None))
+        circles = [circle for circle in found if circle is not None]
+        return self._note_or_end(circles[0] if circles else None)
 
     def check_thought(self) -> Circle | None:
-        """Count a turn with neither call nor answer; as `check_calls`."""
+        """Count a reply with neither call nor answer; result and errors as of `check_calls`."""
         self._thoughts += 1
         return self._note_or_end(Circle.THINKING if self._thoughts >= THOUGHTS else None)
 
     def _check(self, call: ToolCall, result: CallResult) -> Circle | None:
-        nothing = failed(result.data)
-        self._failed[call.name] = self._failed[call.name] + 1 if nothing else 0
-        seen = "".join(image.sha256 for image in result.images)
-        said = f"{call.name}\0{to_json(result.data)}\0{result.web}\0{seen}"
-        digest = hashlib.sha256(said.encode("utf-8", "replace")).digest()
-        fresh = digest not in self._seen and not nothing
+        has_failed = failed(result.data)
+        self._failed[call.name] = self._failed[call.name] + 1 if has_failed else 0
+        images = "".join(image.sha256 for image in result.images)
+        content = f"{call.name}\0{to_json(result.data)}\0{result.web}\0{images}"
+        digest = hashlib.sha256(content.encode("utf-8", "replace")).digest()
+        is_new = digest not in self._seen and not has_failed
         self._seen.add(digest)
-        if fresh:
-            # What was repeated before something changed says nothing about what comes now.
-            self._idle.clear()
+        if is_new:
+            # After a change, a repeated call may well have another result.
+            self._fruitless.clear()
             self._noted.clear()
             return None
-        this = _Idle(call.name, call.param, _place_of(call))
-        self._idle.append(this)
-        turns = [each.name for each in self._idle[-TURNS:]]
-        often = ONE_RESEARCH_TOOL if call.name in RESEARCH_TOOLS else ONE_TOOL
-        # The first of several alike brought something, so it is not among those counted here.
-        checks = {
-            Circle.SAME_CALL: self._idle.count(this) >= SAME - 1,
-            Circle.FAILING: self._failed[call.name] >= FAILURES,
-            Circle.SAME_PLACE: sum(each[::2] == this[::2] for each in self._idle) >= SAME - 1,
-            Circle.ALTERNATING: len({*turns}) == 2 and turns == turns[:2] * (TURNS // 2),
-            Circle.ONE_TOOL: sum(each.name == call.name for each in self._idle) >= often,
-        }
-        return next((kind for kind, holds in checks.items() if holds), None)
 
-    def _note_or_end(self, kind: Circle | None) -> Circle | None:
-        if kind is None:
+        this = _FruitlessCall(call.name, call.param, _place_of(call))
+        self._fruitless.append(this)
+        same_place = [c for c in self._fruitless if (c.name, c.place) == (this.name, this.place)]
+        same_tool = [c for c in self._fruitless if c.name == this.name]
+        turns = [c.name for c in self._fruitless[-TURNS:]]
+        max_of_tool = ONE_RESEARCH_TOOL if call.name in RESEARCH_TOOLS else ONE_TOOL
+        # One less than SAME: the first of the identical calls was new, and is not in the list.
+        if self._fruitless.count(this) >= SAME - 1:
+            return Circle.SAME_CALL
+        if self._failed[call.name] >= FAILURES:
+            return Circle.FAILING
+        if len(same_place) >= SAME - 1:
+            return Circle.SAME_PLACE
+        if len(set(turns)) == 2 and turns == turns[:2] * (TURNS // 2):
+            return Circle.ALTERNATING
+        if len(same_tool) >= max_of_tool:
+            return Circle.ONE_TOOL
+        return None
+
+    def _note_or_end(self, circle: Circle | None) -> Circle | None:
+        if circle is None:
             return None
-        if kind in self._noted:
-            raise LimitReached(REPETITION, kind)
-        self._noted.add(kind)
-        self._idle.clear()
+        if circle in self._noted:
+            raise LimitReached(REPETITION, circle)
+        self._noted.add(circle)
+        self._fruitless.clear()
         self._failed.clear()
         self._thoughts = 0
-        return kind
+        return circle
 
 
 def _place_of(call: ToolCall) -> str:
-    """Name the page or query that a call is about, else the whole parameter."""
+    """Return the page or query that a call is about, else its parameter; normalised."""
     try:
         fields = json.loads(call.param)
     except ValueError:
         fields = None
-    named = fields if isinstance(fields, dict) else {}
-    place = str(named.get("url") or named.get("query") or call.param)
+    if not isinstance(fields, dict):
+        fields = {}
+    place = str(fields.get("url") or fields.get("query") or call.param)
     return " ".join(place.lower().split()).rstrip("/")

@@ -1,8 +1,7 @@
-"""A report: its outline, what each section is asked to do, and how they become one text.
+"""Reports in sections: the outline, the task of each section, and joining them into one text.
 
-Sections are put together as they were written: their citations name passages of the run, so that
-they survive. The model adds what stands above them (the summary) and below (what is contested,
-what is not known).
+Sections are joined as they were written: their citations name passages of the run, so they stay
+valid. The model adds the summary above them, and what is contested or not known below.
 """
 
 from __future__ import annotations
@@ -22,18 +21,18 @@ if TYPE_CHECKING:
 
 SUMMARY, CONTESTED = "Summary", "What is contested"
 BY_RULES: Final = "[Report: write what was read on the question as a report.]"
-"""Said to a model that plans by rules of its own."""
+"""The request for a report to the keyless model, which has an outline of its own."""
 FAILED: Final = "Failed: "
-"""Begins the text of a part that an error ended."""
+"""Prefix of the text of a part that an error ended."""
 FEWEST: Final = 2
-"""One section is no report."""
+"""Least sections of a report."""
 _HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
 _NONE = re.compile(r"(?:none|nothing|no(?:t applicable)?|n/?a|-)?\W*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section: its heading, what is to be found out for it, and the text once it is written."""
+    """A section: its heading, what to find out for it, and its text once it is written."""
 
     heading: str
     task: str = ""
@@ -41,18 +40,18 @@ class Section:
 
     @property
     def failed(self) -> bool:
-        """Whether it holds nothing that was found out."""
-        begins = self.text.lstrip("*_`# ")
-        return not self.text or begins.startswith((NOT_FOUND, NO_RESPONSE, FAILED))
+        """Whether nothing was found for it."""
+        text = self.text.lstrip("*_`# ")
+        return not self.text or text.startswith((NOT_FOUND, NO_RESPONSE, FAILED))
 
 
 def outline_request(question: str, most: int) -> str:
-    """Ask for an outline."""
+    """Make the request for an outline of at most `most` sections."""
     return f"At most {most} sections.\n\nQuestion: {question}"
 
 
 def read_outline(reply: str, most: int) -> list[Section]:
-    """Read an outline; empty where it names fewer than two sections."""
+    """Read an outline; empty if it has less than two sections."""
     rows = loose_object(reply).get("sections")
     found: dict[str, Section] = {}
     for row in rows if isinstance(rows, list) else []:
@@ -66,44 +65,48 @@ def read_outline(reply: str, most: int) -> list[Section]:
 
 
 def section_task(question: str, section: Section, outline: Sequence[Section]) -> str:
-    """Say what one section is to do, and what the others do."""
+    """Write the task of a section, which names the others so that they do not overlap."""
     others = "; ".join(other.heading for other in outline if other is not section)
     filled = prompt("section").replace("{task}", section.task).replace("{question}", question)
     return filled.replace("{heading}", section.heading).replace("{others}", others)
 
 
 def closing_request(sections: Sequence[Section]) -> str:
-    """Ask for what stands around the sections."""
+    """Make the request for the parts around the sections."""
     written = "\n\n".join(f"## {section.heading}\n{section.text}" for section in sections)
     return prompt(CLOSING).replace("{sections}", written)
 
 
 def put_together(sections: Sequence[Section], frame: str) -> str:
-    """Put the sections and their frame into one Markdown text."""
-    found = [section for section in sections if not section.failed]
-    if not found:
+    """Join the sections and their frame into one Markdown text."""
+    written = [section for section in sections if not section.failed]
+    if not written:
         return f"{NOT_FOUND} None of the sections could be written from what was read."
-    around = _parts_of_frame(frame)
-    unknown = [around.get(NOT_KNOWN, "")]
-    unknown += [f"- {s.heading}: nothing was found." for s in sections if s.failed]
+    frame_parts = _read_frame(frame)
+    unknown = [f"- {s.heading}: nothing was found." for s in sections if s.failed]
+    if NOT_KNOWN in frame_parts:
+        unknown.insert(0, frame_parts[NOT_KNOWN])
     parts = [
-        (SUMMARY, around.get(SUMMARY, "")),
-        # A section's own headings go one level down, below its own.
-        *((s.heading, _HEADING.sub(r"### \1", s.text).strip()) for s in found),
-        (CONTESTED, around.get(CONTESTED, "")),
-        (NOT_KNOWN, "\n".join(filter(None, unknown))),
+        (SUMMARY, frame_parts.get(SUMMARY, "")),
+        # Headings inside a section go one level below the section's own.
+        *((s.heading, _HEADING.sub(r"### \1", s.text).strip()) for s in written),
+        (CONTESTED, frame_parts.get(CONTESTED, "")),
+        (NOT_KNOWN, "\n".join(unknown)),
     ]
     return "\n\n".join(f"## {heading}\n\n{text}" for heading, text in parts if text)
 
 
-def _parts_of_frame(frame: str) -> dict[str, str]:
-    """Take the frame apart by the words of its headings; one that says “none” is left out."""
+def _read_frame(frame: str) -> dict[str, str]:
+    """Split the frame into its parts by words of its headings; parts that say “none” are left out.
+
+    A frame without headings is the summary.
+    """
     pieces = _HEADING.split(frame)
     titled = list(zip(pieces[1::2], pieces[2::2], strict=True)) or [(SUMMARY, frame)]
     names = {"summary": SUMMARY, "contest": CONTESTED, "disagree": CONTESTED, "known": NOT_KNOWN}
-    found: dict[str, str] = {}
+    parts: dict[str, str] = {}
     for heading, text in titled:
-        name = next((name for word, name in names.items() if word in heading.lower()), "")
-        if name and not _NONE.fullmatch(text.strip()):
-            found.setdefault(name, text.strip())
-    return found
+        matching = [name for word, name in names.items() if word in heading.lower()]
+        if matching and not _NONE.fullmatch(text.strip()):
+            parts.setdefault(matching[0], text.strip())
+    return parts

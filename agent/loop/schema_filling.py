@@ -1,7 +1,7 @@
-"""Filling in a schema: by the model from the passages of the run, or by rules without one.
+"""Filling in a JSON Schema from the passages of a run, by the model or by rules.
 
-Without a language model numbers, dates, one of several choices and names are looked for in the
-sentences that speak of the field; yes or no, lists, and texts of one's own words are left out.
+Rules find numbers, dates, choices and names in the sentences about a field. Booleans, lists and
+free texts need a language model.
 """
 
 from __future__ import annotations
@@ -35,46 +35,47 @@ if TYPE_CHECKING:
     from agent.loop.gate import Gate
     from agent.types import Passage
 
-EACH = 4
-"""Passages looked up for a field: its value stands in one, and the others tell it from its like."""
-ROOM = 24_000
-"""Characters of passages, about 6,000 tokens: what the answer rests on, and the fields' own."""
-BY_RULES = 8
-"""Passages that rules look at for a field."""
+PASSAGES_PER_FIELD = 4
+"""Passages searched for a field: one has the value, the others show what it must not be mistaken
+for."""
+PASSAGE_CHARS = 24_000
+"""Most characters of passages in the request, about 6,000 tokens."""
+RULE_PASSAGES = 8
+"""Passages that rules search for a field."""
 _WORDS_OF_A_NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
 @dataclass(slots=True)
-class Filling:
-    """Fills in a schema from what a run has read; asks the model once, and once more to mend.
+class SchemaFiller:
+    """Fills in a schema from what a run has read.
 
-    `gate` has what the run read, its model, and the judge that decides, in one request, what code
-    leaves open.
+    The model is asked once, and a second time to correct what was wrong. `gate` has the evidence,
+    the model, and the judge of what code leaves open.
     """
 
     schema: Schema
     gate: Gate
 
     async def fill(self, question: str, answer: str) -> CheckedValues:
-        """Give the values; `answer` is the model's own text, with the ids of passages."""
+        """Return the values; `answer` is the text of the model, with passage ids as citations."""
         gate, work = self.gate, self.gate.work
         if not gate.evidence.sources:
             return CheckedValues(notes=["/: nothing was read"])
         if not takes(work.model, Task.VALUES):
-            return await self._check(by_rules(self.schema, question, gate.evidence), 1)
+            return await self._check(fill_by_rules(self.schema, question, gate.evidence), 1)
         asker = ModelClient(work.model, prompt(VALUES), work.budget, gate.record)
         messages = [Message("user", self._request(question, answer))]
         try:
             async with asyncio.timeout(work.budget.seconds_left(reserve=False)):
                 reply = (await asker.ask(f"{VALUES}/1", messages)).text
-                first = await self._check(_draft(reply), 1)
+                first = await self._check(_read_draft(reply), 1)
                 if not first.notes:
                     return first
-                wrong = "\n".join(f"- {inert(note)}" for note in first.notes)
-                again = prompt("values-again").replace("{notes}", wrong)
-                messages += Message("assistant", reply), Message("user", again)
+                notes = "\n".join(f"- {inert(note)}" for note in first.notes)
+                correction = prompt("values-again").replace("{notes}", notes)
+                messages += Message("assistant", reply), Message("user", correction)
                 reply = (await asker.ask(f"{VALUES}/2", messages)).text
-                second = await self._check(_draft(reply), 2)
+                second = await self._check(_read_draft(reply), 2)
                 return second if len(second.values) >= len(first.values) else first
         except ReplayDiverged:
             raise
@@ -82,21 +83,22 @@ class Filling:
             gate.record("note", VALUES, text=f"the values were not filled in: {error or 'timeout'}")
             return CheckedValues(notes=[f"/: {error or 'no time was left'}"])
 
-    async def _check(self, draft: ValuesDraft, time: int) -> CheckedValues:
-        """Check a draft by code, then with the judge's verdicts on what that leaves open."""
+    async def _check(self, draft: ValuesDraft, attempt: int) -> CheckedValues:
+        """Check a draft by code, then with the judge's verdicts on what code leaves open."""
         evidence = self.gate.evidence
         claims: dict[str, Sequence[Passage]] = {}
-        found = check_values(draft, self.schema, evidence, claims.__setitem__)
-        verdicts = await self.gate.decide(claims, f"{JUDGE}/{VALUES}/{time}")
-        return check_values(draft, self.schema, evidence, verdicts) if claims else found
+        checked = check_values(draft, self.schema, evidence, claims.__setitem__)
+        verdicts = await self.gate.decide(claims, f"{JUDGE}/{VALUES}/{attempt}")
+        return check_values(draft, self.schema, evidence, verdicts) if claims else checked
 
     def _request(self, question: str, answer: str) -> str:
-        """Write what the model is asked; what the answer cites comes before what fields need."""
-        evidence, room = self.gate.evidence, ROOM
+        """Write the request; passages cited by the answer come before those found for fields."""
+        evidence, room = self.gate.evidence, PASSAGE_CHARS
         found = {passage.id: passage for passage in cited_passages(answer, evidence)}
         for field in self.schema.fields():
             query = f"{field.description} {field.name.replace('*', '')} {question}"
-            found.update((passage.id, passage) for passage in evidence.search(query, EACH))
+            hits = evidence.search(query, PASSAGES_PER_FIELD)
+            found.update((passage.id, passage) for passage in hits)
         lines: list[str] = []
         for passage in found.values():
             line = f"{passage.id} {format_passage(passage, evidence)}"
@@ -115,72 +117,91 @@ class Filling:
         )
 
 
-def _draft(reply: str) -> ValuesDraft:
-    found = loose_object(reply)
-    cited: Any = found.get("citations")
+def _read_draft(reply: str) -> ValuesDraft:
+    fields = loose_object(reply)
+    cited: Any = fields.get("citations")
     rows = cited.items() if isinstance(cited, dict) else ()
-    citations = {str(where): CITED.findall(str(ids)) for where, ids in rows}
-    return ValuesDraft(found.get("data"), citations)
+    citations = {str(place): CITED.findall(str(ids)) for place, ids in rows}
+    return ValuesDraft(fields.get("data"), citations)
 
 
-def by_rules(schema: Schema, question: str, evidence: Evidence) -> ValuesDraft:
-    """Fill in what can be found; the rest is absent."""
+def fill_by_rules(schema: Schema, question: str, evidence: Evidence) -> ValuesDraft:
+    """Fill in the fields for which rules find a value; the others are absent."""
     data: dict[str, Any] = {}
     citations: dict[str, list[str]] = {}
     for field in schema.fields():
-        found = None if "*" in field.path or not field.path else _find(field, question, evidence)
-        if found is not None:
-            holder = data
-            for part in field.path[:-1]:
-                holder = holder.setdefault(part, {})
-            holder[field.path[-1]] = found[0]
-            citations[pointer(field.path)] = [found[1]]
+        if "*" in field.path or not field.path:  # in a list, or the whole document
+            continue
+        found = _find_value(field, question, evidence)
+        if found is None:
+            continue
+        value, passage_id = found
+        parent = data
+        for part in field.path[:-1]:
+            parent = parent.setdefault(part, {})
+        parent[field.path[-1]] = value
+        citations[pointer(field.path)] = [passage_id]
     return ValuesDraft(data, citations)
 
 
-def _find(field: Field, question: str, evidence: Evidence) -> tuple[Any, str] | None:
-    """Give a value and its passage: from the sentence that speaks most of field and question."""
+def _find_value(field: Field, question: str, evidence: Evidence) -> tuple[Any, str] | None:
+    """Find the value of a field and the id of its passage.
+
+    Of the sentences with a value, the one with most words of the field counts; then the one that,
+    with the title of its page, has most words of the question.
+    """
+    # Both `firstLit` and `first_lit` become `first lit`.
     spelt = " ".join(part for name in field.path for part in _WORDS_OF_A_NAME.findall(name))
-    wording = f"{spelt} {field.description}"  # of `firstLit` and `first_lit`: `first lit`
-    own, asked = frozenset(content_words(wording)), frozenset(content_words(question))
-    best: tuple[tuple[int, int], Any, str] | None = None
-    for passage in evidence.search(f"{wording} {question}", BY_RULES):
+    wording = f"{spelt} {field.description}"
+    field_words = frozenset(content_words(wording))
+    question_words = frozenset(content_words(question))
+    best_rank, best = (0, 0), None
+    for passage in evidence.search(f"{wording} {question}", RULE_PASSAGES):
         source = evidence.source(passage.source)
         title = frozenset(content_words(source.title if source else ""))
         for start, end in sentences(passage.text):
             sentence = passage.text[start:end]
             stems = frozenset(content_words(sentence))
-            rank = (len(own & stems), len(asked & (stems | title)))
-            if not rank[0] or (best is not None and rank <= best[0]):
+            rank = (len(field_words & stems), len(question_words & (stems | title)))
+            if not rank[0] or (best is not None and rank <= best_rank):
                 continue
-            value = _value(field, wording, sentence, question)
+            value = _read_value(field, wording, sentence, question)
             if value is not None:
-                best = (rank, value, passage.id)
-    return best and (best[1], best[2])
+                best_rank, best = rank, (value, passage.id)
+    return best
 
 
-def _value(field: Field, wording: str, sentence: str, question: str) -> Any:
-    """Read the one value of a field's kind in a sentence; None where it has none, or several."""
+def _read_value(field: Field, wording: str, sentence: str, question: str) -> Any:
+    """Read the value of a field in a sentence; None if there is none, or more than one."""
     facts = extract_facts(sentence)
     if field.choices:
         found: list[Any] = [choice for choice in field.choices if contains_value(choice, sentence)]
     elif field.kind in ("integer", "number"):
-        said = wording.casefold().split()
-        named = [figure for figure in facts.figures if figure.measure in said]
-        numbers = [figure.value for figure in named or facts.figures]
-        if "year" in said:
+        field_words = wording.casefold().split()
+        if "year" in field_words:
             numbers = [float(date.year) for date in facts.dates if date.year]
-        whole = {int(number) if number == int(number) else number for number in numbers}
-        whole = {number for number in whole if not contains_value(number, question)}
-        found = [n for n in whole if field.kind == "number" or isinstance(n, int)]
+        else:
+            # Figures with a unit that the field names, if there are any.
+            measured = [figure for figure in facts.figures if figure.measure in field_words]
+            numbers = [figure.value for figure in measured or facts.figures]
+        values = {int(number) if number == int(number) else number for number in numbers}
+        values = {value for value in values if not contains_value(value, question)}
+        found = [v for v in values if field.kind == "number" or isinstance(v, int)]
     elif field.kind == "string" and field.format.startswith("date"):
-        days = ((date.year, date.month, date.day) for date in facts.dates)
-        return next((f"{y:04}-{m:02}-{d:02}" for y, m, d in days if y and m and d), None)
+        for date in facts.dates:
+            if date.year and date.month and date.day:
+                return f"{date.year:04}-{date.month:02}-{date.day:02}"
+        return None
     elif analyse(f"which {wording}").kind in (AnswerKind.PERSON, AnswerKind.PLACE):
-        known, own = set(content_words(question)), set(content_words(wording))
-        new = [name for name in facts.names if not known.issuperset(content_words(name))]
-        behind = [n for n in new if own & {*content_words(sentence.partition(n)[0])[-1:]}]
-        found = new if len(new) == 1 else behind
+        asked, field_stems = set(content_words(question)), set(content_words(wording))
+        names = [name for name in facts.names if not asked.issuperset(content_words(name))]
+        # Of several names, the one right behind a word of the field ("keeper Ada Brask").
+        following = [
+            name
+            for name in names
+            if field_stems.intersection(content_words(sentence.partition(name)[0])[-1:])
+        ]
+        found = names if len(names) == 1 else following
     else:
         return None
     return found[0] if len(found) == 1 else None

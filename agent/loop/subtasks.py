@@ -1,4 +1,4 @@
-"""Tool calls of loops side by side: each has a page of its own, kept for a run that goes on."""
+"""Tool calls of parallel loops: each loop has its own page, which is saved for a resumed run."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 
 TABS: Final = "urchinTabs"
-"""A field beside Playwright's own in the saved state: what each loop's tab has in its session."""
+"""Our field in Playwright's storage state: the session storage of each loop's tab."""
 PAGE_OPEN: Final = "page.open"
 """The event that names the page which a call left open."""
 FEWEST_SOURCES: Final = 3
-"""A loop that may read fewer pages cannot compare any."""
+"""Least number of pages that a loop may read: with less it cannot compare any."""
 
 
 class SubtaskCalls:
-    """Makes each call in the context of the loop that asks for it, and keeps what it leaves open.
+    """Makes each call in the context of its loop, and saves the page that it leaves open.
 
-    `left_open` are the pages that the loops of a run that was cut off had open, by their places.
+    `left_open` are the pages that the loops of a killed run had open, by the loops' places.
     """
 
     def __init__(
@@ -66,10 +66,10 @@ class SubtaskCalls:
         return finish
 
     def _context_of(self, loop: str) -> ToolContext:
-        """Give the main loop's context, or for a subtask one with no page open yet.
+        """Return the run's context for the main loop, a copy without an open page for a subtask.
 
-        What a subtask reads has numbers of its own, and it may read its share of the sources, so
-        that neither depends on which loop is faster.
+        A subtask numbers its sources itself and has its own share of `max_sources`, so that neither
+        depends on which loop is faster.
         """
         context, left = self._context, self._left_open.get(loop)
         if loop == MAIN:
@@ -87,9 +87,9 @@ class SubtaskCalls:
 
 
 class SavedPages:
-    """Saves which page each loop of a run has open, and the browser's state.
+    """Saves the page that each loop of a run has open, and the browser's storage state.
 
-    `start` is the state that the browser began with, as `--storage-state` names it.
+    `start` is the file of `--storage-state`, the state that the browser was started with.
     """
 
     def __init__(self, folder: RunFolder, record: Record, start: Path | None = None) -> None:
@@ -103,7 +103,7 @@ class SavedPages:
         self._lock = asyncio.Lock()
 
     async def save(self, web: Web | None, place: str) -> None:
-        """Save what stands after a call; a page that does not answer changes nothing."""
+        """Save the state after a call; nothing is saved if the page does not answer."""
         if web is None or web.tab is None:
             return
         loop, url = place.partition("/")[0], web.tab.url
@@ -111,12 +111,12 @@ class SavedPages:
             self._urls[loop] = url
             self._record(PAGE_OPEN, place, url=url)
         if web.attached:
-            return  # the person's own profile is theirs to keep
+            return  # the storage of the person's own browser is not ours to save
         try:
             stored = await web.tab.stored()
         except BrowserError:
             return
-        async with self._lock:  # loops that end a call at once write one after the other
+        async with self._lock:  # several loops may finish a call at the same time
             await asyncio.to_thread(self._write, stored, loop)
 
     def _write(self, stored: BrowserStorage, loop: str) -> None:
@@ -141,16 +141,16 @@ class SavedPages:
 
 
 def left_pages(events: Iterable[Event], state: Path) -> dict[str, InterruptedPage]:
-    """Read from a record and the browser's state which page each loop had open at last."""
+    """Read the page that each loop had open last, from a record and the browser's state."""
     urls = {e.place.partition("/")[0]: str(e.data["url"]) for e in events if e.type == PAGE_OPEN}
     tabs = _read_state(state).get(TABS, {})
-    found = {}
+    pages = {}
     for loop, url in urls.items():
         tab = tabs.get(loop)
-        here = tab is not None and tab["origin"] == origin(url)
-        rows = tab["sessionStorage"] if here else ()
-        found[loop] = InterruptedPage(url, tuple((row["name"], row["value"]) for row in rows))
-    return found
+        same_origin = tab is not None and tab["origin"] == origin(url)
+        rows = tab["sessionStorage"] if same_origin else ()
+        pages[loop] = InterruptedPage(url, tuple((row["name"], row["value"]) for row in rows))
+    return pages
 
 
 def _rows(items: StorageItems) -> list[dict[str, str]]:
@@ -158,7 +158,7 @@ def _rows(items: StorageItems) -> list[dict[str, str]]:
 
 
 def _read_state(path: Path | None) -> dict[str, Any]:
-    """Read the state that the browser was started with; Playwright has read it before."""
+    """Read a storage state, which Playwright has checked; empty without a file."""
     if path is None or not path.is_file():
         return {}
     state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

@@ -1,1 +1,1 @@
-"""A run: the question, what it needs, its way to a report, and going on with one on record."""
+"""Runs: wiring one together, answering its question, resuming and replaying it, jobs after it."""

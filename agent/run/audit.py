@@ -1,7 +1,7 @@
-"""`research audit`: a draft of somebody's own, held against what it cites.
+"""`research audit`: checking a draft against the pages that it cites.
 
-An audit is a run whose answer is the draft: what the draft cites is read and kept, each sentence is
-checked as the sentences of an answer are, and the report is shown and exported like any other.
+An audit is a run whose answer is the draft: the cited pages are read and saved, each sentence is
+checked like a sentence of an answer, and the report is shown and exported like any other.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
     from agent.types import Passage, Report, Verdict
 
 CLAIMS_AT_ONCE: Final = 10
-"""Claims that a judge is asked about in one request: as many as a long answer has."""
+"""Most claims in one request to the judge: as many as a long answer has."""
 
-_LOOKED_AT: Final = 60
-"""Passages among which the nearest of another page is looked for: those of its own come first."""
-_FIRST_WORDS: Final = 24
-"""Characters of a claim by which its paragraph is found: markers stand further on."""
+_RANKED_PASSAGES: Final = 60
+"""Passages searched for the nearest one of another page; those of the cited page rank first."""
+_FIRST_CHARS: Final = 24
+"""Characters of a claim by which its paragraph is found: citation markers come later."""
 
 
 async def audit(
@@ -61,110 +61,122 @@ async def audit(
     config: bool = False,
     **flags: Unpack[Flags],
 ) -> Report:
-    """Audit a draft; `services` are addresses for those of `SERVICES`, `flags` as of `research`.
+    """Audit a draft; `services` replace addresses of `SERVICES`, `flags` are those of `research`.
 
     Raises `UsageError` for a draft that cannot be read or cites nothing that can be looked up.
     """
     draft = read_draft(path, bibliography)
-    named: dict[str, Any] = {**flags, "model": model, "memory": False}
-    settings = load_options(named, config=config)
-    where = {**dict(one.partition("=")[::2] for one in settings.service), **(services or {})}
-    for name in where.keys() - SERVICES.keys():
+    arguments: dict[str, Any] = {**flags, "model": model, "memory": False}
+    options = load_options(arguments, config=config)
+    addresses = dict(setting.partition("=")[::2] for setting in options.service)
+    addresses |= services or {}
+    for name in addresses.keys() - SERVICES.keys():
         raise UsageError(f"there is no service {name!r}", hint=f"There are {', '.join(SERVICES)}.")
-    private = (*settings.allow_private, *map(host_port, where.values()))
-    settings = settings.model_copy(update={"allow_private": private})
-    found = resolve_model(settings, None, os.environ if config else {})
-    runs, inputs = Runs(private_folder(settings.data)), Inputs(on_event=on_event, config=config)
-    async with RunServices(f"Audit of {path.name}", settings, inputs, runs) as begun:
-        return await Audit(begun, found, draft, {**SERVICES, **where}).to_report()
+    # The person named these addresses, so they may be private ones.
+    private = (*options.allow_private, *map(host_port, addresses.values()))
+    options = options.model_copy(update={"allow_private": private})
+    resolved = resolve_model(options, None, os.environ if config else {})
+    runs, inputs = Runs(private_folder(options.data)), Inputs(on_event=on_event, config=config)
+    async with RunServices(f"Audit of {path.name}", options, inputs, runs) as run_services:
+        run = Audit(run_services, resolved, draft, {**SERVICES, **addresses})
+        return await run.to_report()
 
 
 class Audit(Run):
-    """One draft on its way to a report; a failure ends as that of a run does."""
+    """The audit of one draft; `addresses` are those of `SERVICES`. Errors end it like a run."""
 
     def __init__(
-        self, services: RunServices, model: ResolvedModel, draft: Draft, where: Mapping[str, str]
+        self,
+        services: RunServices,
+        model: ResolvedModel,
+        draft: Draft,
+        addresses: Mapping[str, str],
     ) -> None:
         super().__init__(services, model)
-        services.evidence.question = ""  # a draft answers none
+        services.evidence.question = ""  # a draft answers no question
         self._draft = draft
-        self._where = where
+        self._addresses = addresses
         self._requests = 0
 
     async def _answer(self, stack: AsyncExitStack) -> Report:
-        services, context, evidence = (
-            self._services,
-            self._services.context,
-            self._services.evidence,
-        )
+        services = self._services
+        context, evidence = services.context, services.evidence
         services.write_start(self._model.name, services.folder.id, work="audit")
+
+        # Read what the draft cites.
         opened = open_web(services.options, services.environ, services.record)
         web = context.web = await stack.enter_async_context(opened)
-        checking = ReferenceChecker(context, web, self._where)
-        references = await checking.check_all(self._draft.references)
-        text = self._draft.with_addresses(checking.places)
+        checker = ReferenceChecker(context, web, self._addresses)
+        references = await checker.check_all(self._draft.references)
+        text = self._draft.with_addresses(checker.places)
+
+        # Check each sentence by code, then ask the judge about what that leaves open.
         model = await self._model.open_judge(stack)
-        model = model or await self._model.open(stack, lambda why: services.write("note", text=why))
+        if model is None:
+            model = await self._model.open(stack, lambda why: services.write("note", text=why))
         checked = await asyncio.to_thread(check_answer, text, evidence)
         if takes(model, Task.JUDGE):
-            # Not about what could not be read: other pages decide nothing.
-            unread = _unread(checked)
+            # Where the cited page could not be read, there is nothing to judge by.
+            unread = _unread_sentences(checked)
             claims = await asyncio.to_thread(open_claims, text, evidence)
             claims = {claim: cited for claim, cited in claims.items() if claim not in unread}
             verdicts = await self._ask_judge(model, claims, checked.answer)
             checked = await asyncio.to_thread(check_answer, text, evidence, verdicts)
-        checked = _with_other_pages(checked, await self._elsewhere(model, checked), evidence)
+        checked = _with_other_pages(checked, await self._find_elsewhere(model, checked), evidence)
+
+        # Make the report.
         numbers = {source.url: source.n for source in checked.sources}
-        for reference, found in references.items():
-            found.source = numbers.get(checking.places.get(reference, ""))
+        for reference, checked_reference in references.items():
+            checked_reference.source = numbers.get(checker.places.get(reference, ""))
         cited = [sentence for sentence in checked.sentences if sentence.citations]
-        carried = sum(one.verdict is VerdictState.SUPPORTED for one in cited)
+        supported = sum(sentence.verdict is VerdictState.SUPPORTED for sentence in cited)
         report = services.ledger.new_report("answered")
         report.answer = checked.answer
         report.confidence = None
-        report.confidence_parts.supported = round(carried / (len(cited) or 1), 3)
+        report.confidence_parts.supported = round(supported / (len(cited) or 1), 3)
         report.sentences = list(checked.sentences)
         report.sources = list(checked.sources)
         report.references = list(references.values())
         return self._finish(report)
 
-    async def _elsewhere(self, model: Model, checked: CheckedAnswer) -> dict[str, Verdict]:
-        """Look on the other pages that were read for what its own does not carry: where it stands.
+    async def _find_elsewhere(self, model: Model, checked: CheckedAnswer) -> dict[str, Verdict]:
+        """Find, for sentences that their own pages do not support, another page that does.
 
-        Words that stand there decide it, or the judge, who is shown the page that is nearest.
+        Returns the verdicts by sentence. Code decides where the words stand on the nearest page,
+        else the judge.
         """
         evidence, found = self._services.evidence, {}
-        near = await asyncio.to_thread(_on_other_pages, checked, evidence)
+        near = await asyncio.to_thread(_nearest_on_other_pages, checked, evidence)
         for claim, passages in near.items():
             verdict = verify_claim(claim, passages)
             if verdict.state is VerdictState.SUPPORTED:
                 found[claim] = verdict
         if takes(model, Task.JUDGE):
-            left = {claim: cited for claim, cited in near.items() if claim not in found}
-            verdicts = await self._ask_judge(model, left, checked.answer)
-            for claim, passages in left.items():
+            undecided = {claim: cited for claim, cited in near.items() if claim not in found}
+            verdicts = await self._ask_judge(model, undecided, checked.answer)
+            for claim, passages in undecided.items():
                 source = evidence.source(passages[0].source)
-                said = drop_unfounded_quote(
+                judgement = drop_unfounded_quote(
                     verdicts(claim, passages), source.passages if source else ()
                 )
-                if said and said.state is VerdictState.SUPPORTED and said.passage:
-                    found[claim] = said
+                if judgement and judgement.state is VerdictState.SUPPORTED and judgement.passage:
+                    found[claim] = judgement
         return found
 
     async def _ask_judge(
         self, model: Model, claims: Mapping[str, Sequence[Passage]], text: str
     ) -> Verdicts:
-        """Ask the judge about claims, some at a time; as far as it goes."""
+        """Ask the judge about claims in batches; if it fails, the rest stays undecided."""
         services, verdicts, claims = self._services, Verdicts(), by_sources(claims)
-        for first in range(0, len(claims), CLAIMS_AT_ONCE):
-            some = dict(itertools.islice(claims.items(), first, first + CLAIMS_AT_ONCE))
+        for start in range(0, len(claims), CLAIMS_AT_ONCE):
+            batch = dict(itertools.islice(claims.items(), start, start + CLAIMS_AT_ONCE))
             self._requests += 1
             place = f"{JUDGE}/{self._requests}"
             client = ModelClient(model, judge_system(), services.budget, services.record)
             try:
                 async with asyncio.timeout(services.budget.seconds_left(reserve=False)):
-                    told = _paragraphs_of(some, text)
-                    decided = await judge(client, place, some, services.evidence, told)
+                    paragraphs = _paragraphs_of(batch, text)
+                    decided = await judge(client, place, batch, services.evidence, paragraphs)
             except (ResearchError, TimeoutError) as error:
                 services.record("note", place, text=f"the judge failed: {error or 'timeout'}")
                 break
@@ -173,23 +185,26 @@ class Audit(Run):
         return verdicts
 
 
-def _unread(checked: CheckedAnswer) -> set[str]:
-    """Give the sentences that cite nothing but what could not be read."""
-    said = {text for text, _ in checked.unread_citations}
-    return said - {one.text for one in checked.sentences if one.citations}
+def _unread_sentences(checked: CheckedAnswer) -> set[str]:
+    """Return the sentences whose cited pages could all not be read."""
+    unread = {text for text, _ in checked.unread_citations}
+    return unread - {sentence.text for sentence in checked.sentences if sentence.citations}
 
 
-def _on_other_pages(checked: CheckedAnswer, evidence: Evidence) -> dict[str, list[Passage]]:
-    """Give the nearest passages of the nearest page that a sentence which is not carried omits."""
-    unread, found = _unread(checked), {}
+def _nearest_on_other_pages(checked: CheckedAnswer, evidence: Evidence) -> dict[str, list[Passage]]:
+    """Find, for each unsupported sentence, the nearest page that it does not cite.
+
+    Returns that page's nearest passages by sentence. Sentences that cite nothing are left out.
+    """
+    unread, found = _unread_sentences(checked), {}
     urls = {source.n: source.url for source in checked.sources}
     for sentence in checked.sentences:
-        cites = sentence.citations or sentence.text in unread
-        if sentence.verdict is VerdictState.SUPPORTED or not cites:
+        has_citation = sentence.citations or sentence.text in unread
+        if sentence.verdict is VerdictState.SUPPORTED or not has_citation:
             continue
-        own = {urls[n] for n in sentence.citations}
-        others = {source.n for source in evidence.sources if source.url not in own}
-        ranked = evidence.search(sentence.text, _LOOKED_AT)
+        cited = {urls[n] for n in sentence.citations}
+        others = {source.n for source in evidence.sources if source.url not in cited}
+        ranked = evidence.search(sentence.text, _RANKED_PASSAGES)
         passages = [passage for passage in ranked if passage.source in others]
         near = [passage for passage in passages if passage.source == passages[0].source]
         if near:
@@ -200,21 +215,23 @@ def _on_other_pages(checked: CheckedAnswer, evidence: Evidence) -> dict[str, lis
 def _with_other_pages(
     checked: CheckedAnswer, elsewhere: Mapping[str, Verdict], evidence: Evidence
 ) -> CheckedAnswer:
-    """Tell of each sentence where else it stands, and a judge's no from what nobody decided."""
+    """Add to each sentence the other page that supports it; adapt verdicts to a draft."""
     sources = {source.url: source for source in checked.sources}
-    unread, sentences = _unread(checked), []
+    unread, sentences = _unread_sentences(checked), []
     for sentence in checked.sentences:
         state, reason = sentence.verdict, sentence.reason
+        # Uncited is a sentence without any reference; one whose page could not be read has one.
         if state is VerdictState.UNDECIDED and not sentence.citations:
             state = VerdictState.UNCITED
         if state is VerdictState.UNCITED and sentence.text in unread:
-            state = VerdictState.UNDECIDED  # it cites something
+            state = VerdictState.UNDECIDED
         verdict = elsewhere.get(sentence.text)
         passage = evidence.passage((verdict and verdict.passage) or "")
         page = evidence.source(passage.source) if passage else None
         if verdict and page:
             source = sources.setdefault(page.url, report_source(len(sources) + 1, page, []))
-            source.quotes += [verdict.quote] * (verdict.quote not in source.quotes)
+            if verdict.quote not in source.quotes:
+                source.quotes.append(verdict.quote)
             quote = " ".join(verdict.quote.split())
             reason = f"{reason}; it stands in [{source.n}]: “{quote}”"
         sentences.append(sentence.model_copy(update={"verdict": state, "reason": reason}))
@@ -222,15 +239,15 @@ def _with_other_pages(
 
 
 def _paragraphs_of(claims: Iterable[str], text: str) -> str:
-    """Give the paragraphs of a draft in which claims stand, each under its heading.
+    """Return the paragraphs of a draft that hold claims, each with its heading.
 
-    They tell what “he” and “it” mean.
+    The judge needs them to know what “he” and “it” mean.
     """
-    begun = [claim[:_FIRST_WORDS] for claim in claims]
+    beginnings = [claim[:_FIRST_CHARS] for claim in claims]
     kept: dict[str, None] = {}
     heading = ""
     for part in text.split("\n\n"):
         heading = part if part.startswith("#") else heading
-        if any(words in part for words in begun):
-            kept.update(dict.fromkeys(filter(None, (heading, part))))
+        if any(beginning in part for beginning in beginnings):
+            kept |= {piece: None for piece in (heading, part) if piece}
     return "\n\n".join(kept)

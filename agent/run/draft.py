@@ -1,9 +1,9 @@
-"""A draft of somebody's own as it is audited: its text, what it cites, its references looked up.
+"""The draft of an audit: reading its text and references, and looking the references up.
 
-Markdown, HTML, Word, PDF and other documents that the reader reads, with links, footnotes, a
-numbered list of references or pandoc's `[@key]`; a BibTeX file is references alone. Whether a DOI
-exists is asked of Crossref, and of doi.org where Crossref does not know it (other agencies give
-DOIs too); whether a dead page was archived, of the Wayback Machine.
+A draft is Markdown, HTML, Word, PDF or another document that the reader reads, with links,
+footnotes, a numbered list of references, or pandoc's `[@key]`. A BibTeX file holds references
+alone. Crossref is asked about DOIs, then doi.org, since other agencies register DOIs too; the
+Wayback Machine is asked for copies of dead pages.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ READABLE: Final = "An audit reads Markdown, .docx, HTML, PDF and .bib."
 _URL = re.compile(r"https?://[^\s<>()\[\]\"|]*(?:\([^\s()]*\)[^\s<>()\[\]\"|]*)*")
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
 _CLOSING: Final = ".,;:!?'\"*_"
-"""What ends the sentence behind an address, not the address."""
+"""Characters behind an address that belong to the sentence."""
 _KEYED = re.compile(r"^ {0,3}(?:\[\^?([\w:.-]+)\]:?|(\d{1,3})[.)])[ \t]+(\S.*)$")
 _ITEM = re.compile(r"^ {0,3}[-*+•][ \t]+(\S.*)$")
 _HEADING = re.compile(r"^#{1,6}\s", re.MULTILINE)
 _LINK = re.compile(r"\[[^\[\]\n]*\]\(([^\s()]*(?:\([^\s()]*\)[^\s()]*)*)\)")
 _IN_BRACKETS = re.compile(rf"\(({_LINK.pattern}(?:(?:\s*[,;]\s*|\s+and\s+){_LINK.pattern})*)\)")
-"""Links alone in brackets: their words are a title, none of the sentence."""
+"""Brackets that hold links alone: their words are titles, not words of the sentence."""
 _NUMBERED = re.compile(r"\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]")
 _NAMED_LINK = re.compile(r"\[([^\[\]\n]+)\]\[([^\[\]\n]*)\]")
 _PANDOC = re.compile(r"\[(@[\w:.-]+(?:\s*;\s*@[\w:.-]+)*)\]")
@@ -58,10 +58,10 @@ _NO_ENTRY: Final = frozenset({"comment", "preamble", "string"})
 
 @dataclass(frozen=True, slots=True)
 class DraftReference:
-    """What a draft cites: `key` is its number or name there, empty for a link in the text.
+    """A reference of a draft: `key` is its number or name, empty for a link in the text.
 
-    `text` is the reference as it is written. `title` and `authors` (family names) are known of
-    BibTeX alone; of other references the text has them.
+    `text` is the reference as it is written. Only BibTeX gives `title` and `authors` (family
+    names); other references have them somewhere in the text.
     """
 
     key: str
@@ -74,30 +74,34 @@ class DraftReference:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The text of a draft as Markdown, without its list of references, and the references."""
+    """The text of a draft as Markdown, without its list of references; and the references."""
 
     text: str
     references: tuple[DraftReference, ...]
 
     def with_addresses(self, places: Mapping[DraftReference, str]) -> str:
-        """Write the draft with the addresses that were read in place of those it names.
+        """Return the draft with each address replaced by the one that was read (`places`).
 
-        Markers keep their form; each reference of a list is defined at the end.
+        Citation markers stay as they are; the references of a list are defined at the end.
         """
-        moved = {ref.url: place for ref, place in places.items() if not ref.key and place}
+        replacements = {ref.url: place for ref, place in places.items() if not ref.key and place}
 
-        def read_place(found: re.Match[str]) -> str:
-            url = found[0].rstrip(_CLOSING)
-            return moved.get(url, url) + found[0][len(url) :]
+        def replace_url(match: re.Match[str]) -> str:
+            url = match[0].rstrip(_CLOSING)
+            return replacements.get(url, url) + match[0][len(url) :]
 
-        text = _IN_BRACKETS.sub(lambda found: _LINK.sub(r"[source](\1)", found[1]), self.text)
-        body = _URL.sub(read_place, text)
-        notes = [f"[{r.key}]: {places.get(r) or r.url or 'none'}" for r in self.references if r.key]
-        return "\n\n".join(filter(None, [body.strip(), "\n".join(notes)])) + "\n"
+        text = _IN_BRACKETS.sub(lambda match: _LINK.sub(r"[source](\1)", match[1]), self.text)
+        body = _URL.sub(replace_url, text).strip()
+        notes = "\n".join(
+            f"[{ref.key}]: {places.get(ref) or ref.url or 'none'}"
+            for ref in self.references
+            if ref.key
+        )
+        return "\n\n".join(part for part in (body, notes) if part) + "\n"
 
 
 def read_draft(path: Path, bibliography: Path | None = None) -> Draft:
-    """Read a draft; `bibliography` is the BibTeX file that its `[@key]` mean.
+    """Read a draft; `bibliography` is the BibTeX file of its `[@key]`.
 
     Raises `UsageError` for a file that cannot be read, or cites nothing that can be looked up.
     """
@@ -106,7 +110,7 @@ def read_draft(path: Path, bibliography: Path | None = None) -> Draft:
         draft = Draft("", (*_bib_entries(_text(path)), *bib))
     else:
         draft = _split(_PANDOC.sub(_as_footnotes, _markdown(path)), bib)
-    if not any(one.url or one.doi for one in draft.references):
+    if not any(ref.url or ref.doi for ref in draft.references):
         hint = "An audit needs links, footnotes, or a list of references with addresses or DOIs."
         raise UsageError(f"{path.name} cites nothing that can be looked up", hint=hint)
     return draft
@@ -126,14 +130,14 @@ def _markdown(path: Path) -> str:
 
 
 def _whole_page(body: bytes, place: str) -> str:
-    """Read all of an author's own page: what stands around an article is part of a draft."""
+    """Convert an HTML draft to Markdown, without dropping what stands around the article."""
     root = parse_html(body)
     strip_hidden(root)
     for link in root.iter("a"):
-        if (link.get("href") or "").startswith("#"):  # a footnote's number, or the way back from it
+        if (link.get("href") or "").startswith("#"):  # the number of a footnote, or its back link
             del link.attrib["href"]
-            said = (link.text or "").strip()
-            link.text = f"[{said}]" if said.isdigit() else link.text
+            text = (link.text or "").strip()
+            link.text = f"[{text}]" if text.isdigit() else link.text
     return render_markdown(walk(root, place))
 
 
@@ -144,63 +148,66 @@ def _text(path: Path) -> str:
         raise UsageError(f"cannot read {path}: {error}", hint=READABLE) from error
 
 
-def _as_footnotes(found: re.Match[str]) -> str:
-    return "".join(f"[^{key.strip().lstrip('@')}]" for key in found[1].split(";"))
+def _as_footnotes(match: re.Match[str]) -> str:
+    return "".join(f"[^{key.strip().lstrip('@')}]" for key in match[1].split(";"))
 
 
 def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
-    """Part a text into its body and its references: those of a list, then links in the body.
+    """Split a text into its body and its references: those listed, then the links in the body.
 
-    A line that begins with `[1]` or `[^1]:` and names an address or a DOI is a reference, and goes
-    on up to the next one or to a blank line; in the list that ends a text with numbered markers,
-    so is each item.
+    A line that begins with `[1]` or `[^1]:` and has an address or a DOI begins a reference, which
+    ends before the next one or at a blank line. In a text with numbered markers, each item of its
+    last list is a reference too.
     """
-    list_begins = _list_at_the_end(text) if _NUMBERED.search(text) else len(text)
+    list_start = _find_last_list(text) if _NUMBERED.search(text) else len(text)
     body: list[str] = []
     listed: list[tuple[str, list[str]]] = []  # key and lines
-    at, running = 0, False
+    at, in_reference = 0, False
     for line in text.splitlines(keepends=True):
-        in_list = at >= list_begins
+        in_list = at >= list_start
         keyed, item = _KEYED.match(line), _ITEM.match(line) if in_list else None
-        key = ""
+        key = first_line = ""
         if keyed and (in_list or (keyed[1] and (_URL.search(keyed[3]) or _DOI.search(keyed[3])))):
-            key = keyed[1] or keyed[2]
+            key, first_line = keyed[1] or keyed[2], keyed[3]
         elif item and not keyed:
-            key = str(len(listed) + 1)
+            key, first_line = str(len(listed) + 1), item[1]
         if key:
-            listed.append((key, [keyed[3] if keyed else item[1] if item else ""]))
-        elif running and line.strip() and not _HEADING.match(line):
+            listed.append((key, [first_line]))
+        elif in_reference and line.strip() and not _HEADING.match(line):
             listed[-1][1].append(line)
         else:
             body.append(line)
-        running = bool(key) or (running and bool(line.strip()))
+        in_reference = bool(key) or (in_reference and bool(line.strip()))
         at += len(line)
-    named = {}
+
+    by_key = {}
     for key, lines in listed:
-        told = " ".join(" ".join(lines).split())
-        url = _URL.search(told)
-        named[key] = DraftReference(key, told, url[0].rstrip(_CLOSING) if url else "", doi_of(told))
+        reference = " ".join(" ".join(lines).split())
+        match = _URL.search(reference)
+        url = match[0].rstrip(_CLOSING) if match else ""
+        by_key[key] = DraftReference(key, reference, url, find_doi(reference))
 
-    def inlined(found: re.Match[str]) -> str:
-        """Write a link that is defined elsewhere (`[words][key]`) as one that is not."""
-        target = named.get(found[2] or found[1])
-        return f"[{found[1]}]({target.url})" if target and target.url else found[0]
+    def inline_link(match: re.Match[str]) -> str:
+        """Turn a link that is defined elsewhere (`[words][key]`) into an inline one."""
+        target = by_key.get(match[2] or match[1])
+        return f"[{match[1]}]({target.url})" if target and target.url else match[0]
 
-    plain = _NAMED_LINK.sub(inlined, "".join(body))
+    plain = _NAMED_LINK.sub(inline_link, "".join(body))
     urls = dict.fromkeys(match[0].rstrip(_CLOSING) for match in _URL.finditer(plain))
-    links = (DraftReference("", url, url, doi_of(url)) for url in urls)
-    return Draft(plain, (*named.values(), *links, *bibliography))
+    links = (DraftReference("", url, url, find_doi(url)) for url in urls)
+    return Draft(plain, (*by_key.values(), *links, *bibliography))
 
 
-def _list_at_the_end(text: str) -> int:
-    """Find where the list begins that ends a text: behind its last heading, or as its last lines.
+def _find_last_list(text: str) -> int:
+    """Find where the list at the end of a text begins: after the last heading, or its last lines.
 
-    The end of the text where there is none.
+    The end of the text if there is none.
     """
-    begun = max((match.end() for match in _HEADING.finditer(text)), default=0)
-    behind = text.find("\n", begun) + 1
-    if begun and _is_item(next(filter(str.strip, text[behind:].splitlines()), "")):
-        return behind
+    heading_end = max((match.end() for match in _HEADING.finditer(text)), default=0)
+    after_heading = text.find("\n", heading_end) + 1
+    lines = [line for line in text[after_heading:].splitlines() if line.strip()]
+    if heading_end and lines and _is_item(lines[0]):
+        return after_heading
     at = len(text)
     for line in reversed(text.splitlines(keepends=True)):
         if line.strip() and not _is_item(line):
@@ -213,13 +220,14 @@ def _is_item(line: str) -> bool:
     return bool(_KEYED.match(line) or _ITEM.match(line))
 
 
-def doi_of(text: str) -> str:
-    """Find the DOI that a reference or an address names; empty for none."""
+def find_doi(text: str) -> str:
+    """Find the DOI in a reference or an address; empty for none."""
     match = _DOI.search(text)
-    found = match[0].rstrip(_CLOSING) if match else ""
-    while found.endswith((")", "]")) and found.count(")") > found.count("("):
-        found = found[:-1].rstrip(_CLOSING)
-    return found.lower()
+    doi = match[0].rstrip(_CLOSING) if match else ""
+    # DOIs may hold brackets; one that was never opened belongs to the text around.
+    while doi.endswith((")", "]")) and doi.count(")") > doi.count("("):
+        doi = doi[:-1].rstrip(_CLOSING)
+    return doi.lower()
 
 
 def _bib_entries(text: str) -> Iterator[DraftReference]:
@@ -228,16 +236,21 @@ def _bib_entries(text: str) -> Iterator[DraftReference]:
         if match[1].lower() in _NO_ENTRY:
             continue
         fields = dict(_bib_fields(text, match.end()))
-        told = [fields.get(name, "") for name in ("author", "title", "year")]
-        url, doi = fields.get("url", ""), doi_of(fields.get("doi", "") or fields.get("url", ""))
-        names = told[0].replace("\n", " ").split(" and ")
-        authors = tuple(_family_name(name) for name in names if name.strip())
-        title = " ".join(told[1].split())
-        yield DraftReference(match[2], ". ".join(filter(None, told)), url, doi, title, authors)
+        parts = [fields.get(name, "") for name in ("author", "title", "year")]
+        names = parts[0].replace("\n", " ").split(" and ")
+        url = fields.get("url", "")
+        yield DraftReference(
+            key=match[2],
+            text=". ".join(part for part in parts if part),
+            url=url,
+            doi=find_doi(fields.get("doi", "") or url),
+            title=" ".join(parts[1].split()),
+            authors=tuple(_family_name(name) for name in names if name.strip()),
+        )
 
 
 def _bib_fields(text: str, at: int) -> Iterator[tuple[str, str]]:
-    """Read the fields of an entry from behind its key to its last brace."""
+    """Read the fields of an entry, from after its key to its closing brace."""
     while match := _BIB_FIELD.search(text, at):
         if "}" in text[at : match.start()]:
             return
@@ -253,7 +266,7 @@ def _bib_fields(text: str, at: int) -> Iterator[tuple[str, str]]:
 
 
 def _bib_closing(text: str, at: int) -> int:
-    """Find what closes the brace or the quotation mark at this place, outside of inner braces."""
+    """Find what closes the brace or quotation mark at `at`; inner braces are skipped."""
     depth, end = 0, at
     for end in range(at, len(text)):
         depth += {"{": 1, "}": -1}.get(text[end], 0)
@@ -272,69 +285,74 @@ SERVICES: Final = {
     "doi": "https://doi.org",
     "archive": "https://archive.org",
 }
-"""What is asked about references, by name, and where each is."""
-AT_ONCE: Final = 6
+"""The services that are asked about references, with their addresses."""
+CONCURRENT_CHECKS: Final = 6
 SAME_TITLE: Final = 0.5
-"""Share of the shorter title's words in the longer one, below which they are two titles."""
-_ENDED: Final = frozenset({"retraction", "removal", "withdrawal", "retracted", "withdrawn"})
+"""Least share of the shorter title's words in the other one for both to count as the same."""
+_RETRACTIONS: Final = frozenset({"retraction", "removal", "withdrawal", "retracted", "withdrawn"})
+"""Crossref's types of updates that withdraw a work."""
 _HANDLE_FOUND: Final = 1
+"""The `responseCode` of doi.org for a DOI that exists."""
 
 
 @dataclass(slots=True)
 class ReferenceChecker:
-    """Looks up the references of one draft; what is read becomes a source of the run."""
+    """Looks up the references of one draft; pages that are read become sources of the run."""
 
     context: ToolContext
     web: Web
     services: Mapping[str, str]
     places: dict[DraftReference, str] = field(default_factory=dict)
-    """The address under which each reference is a source, where its page was read."""
-    _asked: int = field(default=0, init=False)
+    """The address of the source of each reference whose page was read."""
+    _pages_read: int = field(default=0, init=False)
     _unreachable: list[str] = field(default_factory=list, init=False)
 
     async def check_all(
         self, references: Sequence[DraftReference]
     ) -> dict[DraftReference, CheckedReference]:
-        """Check all references; sources are numbered in their order, however fast each page is.
+        """Check all references; references to the same address are checked once.
 
-        Those to one address are one, under all its keys: it stands under the first of them.
-        Raises `WebOutOfReach` where not one of them can be connected to.
+        Returns the result for the first reference to each address, under the keys of all. Raises
+        `WebOutOfReach` if not a single address can be connected to.
         """
-        slots = asyncio.Semaphore(AT_ONCE)
-        same: dict[object, list[DraftReference]] = {}
-        for one in references:
-            place = (_place(one.url), one.title) if one.url and not one.doi else one
-            same.setdefault(place, []).append(one)
+        slots = asyncio.Semaphore(CONCURRENT_CHECKS)
+        by_address: dict[object, list[DraftReference]] = {}
+        for ref in references:
+            address = (_comparable(ref.url), ref.title) if ref.url and not ref.doi else ref
+            by_address.setdefault(address, []).append(ref)
+        groups = list(by_address.values())
 
-        async def check(one: DraftReference) -> tuple[CheckedReference, Page | None]:
+        async def check(ref: DraftReference) -> tuple[CheckedReference, Page | None]:
             async with slots:
-                return await self._check(one)
+                return await self._check(ref)
 
-        found = await asyncio.gather(*(check(first) for first, *_ in same.values()))
-        if self._unreachable and len(self._unreachable) == self._asked:
+        results = await asyncio.gather(*(check(group[0]) for group in groups))
+        if self._unreachable and len(self._unreachable) == self._pages_read:
             raise WebOutOfReach(f"no reference can be reached: {self._unreachable[0]}")
-        for each, (checked, page) in zip(same.values(), found, strict=True):
-            checked.key = ", ".join(one.key for one in each if one.key)
+        # Pages are registered only now, so that the numbers of sources follow the draft's order
+        # and not the speed of the sites.
+        for group, (checked, page) in zip(groups, results, strict=True):
+            checked.key = ", ".join(ref.key for ref in group if ref.key)
             if page is not None:
-                self._register(each, checked, page)
-        return {each[0]: one for each, (one, _) in zip(same.values(), found, strict=True)}
+                self._register(group, checked, page)
+        return {group[0]: checked for group, (checked, _) in zip(groups, results, strict=True)}
 
-    async def _check(self, one: DraftReference) -> tuple[CheckedReference, Page | None]:
-        """Ask about a reference and read its page, or where that is dead an archived copy."""
-        checked = CheckedReference(key=one.key, text=one.text, url=one.url, doi=one.doi)
-        if one.doi:
-            await self._by_doi(one, checked)
-        url = one.url or (f"{self.services['doi']}/{one.doi}" if one.doi else "")
-        if checked.state == "dead" and not one.url:
+    async def _check(self, ref: DraftReference) -> tuple[CheckedReference, Page | None]:
+        """Look up a reference's DOI, and read its page, or an archived copy of a dead one."""
+        checked = CheckedReference(key=ref.key, text=ref.text, url=ref.url, doi=ref.doi)
+        if ref.doi:
+            await self._check_doi(ref, checked)
+        url = ref.url or (f"{self.services['doi']}/{ref.doi}" if ref.doi else "")
+        if checked.state == "dead" and not ref.url:
             return checked, None
         if not url:
             checked.notes.append("it names no address and no DOI")
             return checked, None
         page = await self.web.reader.read(url)
-        self._asked += 1
+        self._pages_read += 1
         why = page.reason or page.outcome.value.replace("_", " ")
         if page.outcome is Outcome.OK and page.document is not None:
-            moved = not one.doi and _place(page.url) != _place(url)
+            moved = not ref.doi and _comparable(page.url) != _comparable(url)
             checked.state, checked.now = ("moved", page.url) if moved else ("ok", "")
             return checked, page
         if page.outcome is Outcome.UNREACHABLE:
@@ -342,55 +360,61 @@ class ReferenceChecker:
         if page.outcome in (Outcome.NOT_FOUND, Outcome.UNREACHABLE) or page.status in (404, 410):
             checked.state = "dead"
             checked.wrong.append(f"the link is dead: {why}")
-            return checked, await self._archived(url, checked)
+            return checked, await self._read_archived(url, checked)
         checked.state = "not_read"
         checked.notes.append(f"it could not be read: {why}")
         return checked, None
 
     def _register(
-        self, each: Sequence[DraftReference], checked: CheckedReference, page: Page
+        self, group: Sequence[DraftReference], checked: CheckedReference, page: Page
     ) -> None:
         """Make the page of some references a source, if it has a text."""
-        one = each[0]
+        first = group[0]
         try:
             source = register_source(self.context, page)
         except ToolError as error:
             checked.state = "not_read"
             checked.notes.append(str(error))
             return
-        self.places.update(dict.fromkeys(each, source.url))
-        if one.key and not one.doi and not _same_title(one.title or one.text, source.title):
+        self.places.update(dict.fromkeys(group, source.url))
+        cited = first.title or first.text
+        if first.key and not first.doi and not _same_title(cited, source.title):
             checked.notes.append(f"the page is titled “{source.title}”")
 
-    async def _archived(self, url: str, checked: CheckedReference) -> Page | None:
-        """Ask for an archived copy, and read it in the dead page's place."""
-        told = await self._json("archive", f"/wayback/available?url={quote(url, safe='')}", checked)
-        closest = ((told or {}).get("archived_snapshots") or {}).get("closest") or {}
+    async def _read_archived(self, url: str, checked: CheckedReference) -> Page | None:
+        """Find the archived copy of a dead page, and read it instead; None if there is none."""
+        path = f"/wayback/available?url={quote(url, safe='')}"
+        answer = await self._get_json("archive", path, checked) or {}
+        closest = (answer.get("archived_snapshots") or {}).get("closest") or {}
         checked.archived = str(closest.get("url") or "") if closest.get("available") else ""
         if not checked.archived:
             return None
         page = await self.web.reader.read(checked.archived)
         return page if page.outcome is Outcome.OK and page.document is not None else None
 
-    async def _by_doi(self, one: DraftReference, checked: CheckedReference) -> None:
-        """Compare a reference with what Crossref says of its DOI; note one that does not exist."""
-        told = await self._json("crossref", f"/works/{quote(one.doi, safe='/')}", checked)
-        work = (told or {}).get("message")
+    async def _check_doi(self, ref: DraftReference, checked: CheckedReference) -> None:
+        """Compare a reference with Crossref's metadata of its DOI; note a DOI without a work."""
+        answer = await self._get_json("crossref", f"/works/{quote(ref.doi, safe='/')}", checked)
+        work = (answer or {}).get("message")
         if isinstance(work, dict):
-            _compare(one, work, checked)
-        elif told is not None:
-            handle = await self._json("doi", f"/api/handles/{quote(one.doi, safe='/')}", checked)
+            _compare(ref, work, checked)
+        elif answer is not None:
+            path = f"/api/handles/{quote(ref.doi, safe='/')}"
+            handle = await self._get_json("doi", path, checked)
             if handle is not None and handle.get("responseCode") != _HANDLE_FOUND:
-                checked.wrong.append(f"the DOI {one.doi} does not exist")
+                checked.wrong.append(f"the DOI {ref.doi} does not exist")
                 checked.state = "dead"
 
-    async def _json(self, name: str, path: str, checked: CheckedReference) -> dict[str, Any] | None:
-        """Ask a service; `{}` where it knows nothing of it, None (and a note) where it fails."""
+    async def _get_json(
+        self, name: str, path: str, checked: CheckedReference
+    ) -> dict[str, Any] | None:
+        """Ask a service; `{}` if it has no entry, None (and a note) if it fails."""
         try:
             answer = await self.web.http.get(self.services[name].rstrip("/") + path)
-            told = {} if answer.status == 404 and name != "doi" else answer.json()
-            if answer.status in (200, 404) and isinstance(told, dict):
-                return told
+            # Only doi.org explains its 404 in JSON.
+            data = {} if answer.status == 404 and name != "doi" else answer.json()
+            if answer.status in (200, 404) and isinstance(data, dict):
+                return data
             why = f"status {answer.status}"
         except BrowserError as error:
             why = str(error)
@@ -398,52 +422,55 @@ class ReferenceChecker:
         return None
 
 
-def _compare(one: DraftReference, work: Mapping[str, Any], checked: CheckedReference) -> None:
-    """Hold a reference against what the metadata service says of its DOI."""
+def _compare(ref: DraftReference, work: Mapping[str, Any], checked: CheckedReference) -> None:
+    """Compare a reference with Crossref's metadata of a work."""
     title = " ".join(map(str, work.get("title") or ()))
-    if title and not _same_title(one.title or one.text, title):
-        checked.wrong.append(f"the DOI {one.doi} is that of “{title}”")
+    if title and not _same_title(ref.title or ref.text, title):
+        checked.wrong.append(f"the DOI {ref.doi} is that of “{title}”")
     names = [str(row.get("family") or row.get("name") or "") for row in work.get("author") or ()]
-    if others := _wrong_authors(one, [name for name in names if name]):
-        checked.wrong.append(others)
+    if difference := _wrong_authors(ref, [name for name in names if name]):
+        checked.wrong.append(difference)
     kinds = {str(row.get("type", "")).lower() for row in work.get("updated-by") or ()}
-    if kinds & _ENDED or title.lower().startswith(("retracted", "withdrawn")):
+    if kinds & _RETRACTIONS or title.lower().startswith(("retracted", "withdrawn")):
         checked.wrong.append("it was retracted")
     elif kinds:
         checked.notes.append(f"there is a later notice: {', '.join(sorted(kinds))}")
 
 
-def _wrong_authors(one: DraftReference, names: Sequence[str]) -> str:
-    """Say which cited authors the work does not have; of free text, that it names none of its own.
+def _wrong_authors(ref: DraftReference, names: Sequence[str]) -> str:
+    """Describe how the cited authors differ from the family names of a work; empty if they agree.
 
-    Of a reference that is only an address or a title nothing can be said.
+    BibTeX lists the authors. Free text is wrong if it begins with a name (`Brask, H.`) and has none
+    of the work's authors; a reference that is only an address or a title says nothing of them.
     """
     known = [_fold(name) for name in names]
     if not known:
         return ""
-    if one.authors:
-        told = [name for name in one.authors if _fold(name) not in (*known, "others")]
-        return f"not its authors: {', '.join(told)} ({', '.join(names)})" if told else ""
-    text, title = f" {' '.join(words(_fold(one.text)))} ", len(content_words(one.text))
-    named = any(f" {' '.join(words(name))} " in text for name in known)
-    began = re.match(r"[^\d\W][\w'’-]+, (?:[A-Z]\.|[A-Z]\w+)", one.text)  # `Brask, H.`
-    return f"its authors are {', '.join(names)}" if title and began and not named else ""
+    if ref.authors:
+        wrong = [name for name in ref.authors if _fold(name) not in (*known, "others")]
+        return f"not its authors: {', '.join(wrong)} ({', '.join(names)})" if wrong else ""
+    text = f" {' '.join(words(_fold(ref.text)))} "
+    has_author = any(f" {' '.join(words(name))} " in text for name in known)
+    begins_with_name = re.match(r"[^\d\W][\w'’-]+, (?:[A-Z]\.|[A-Z]\w+)", ref.text)
+    if content_words(ref.text) and begins_with_name and not has_author:
+        return f"its authors are {', '.join(names)}"
+    return ""
 
 
 def _same_title(cited: str, title: str) -> bool:
-    """Whether a title stands in what is cited; true where one of them says too little to tell."""
-    told = {_fold(w) for w in content_words(_URL.sub(" ", cited))}
-    theirs = {_fold(w) for w in content_words(title)}
-    fewest = min(len(told), len(theirs))
-    return fewest < 2 or len(told & theirs) >= SAME_TITLE * fewest
+    """Whether a reference has a title in it; true if one of the two is too short to tell."""
+    cited_words = {_fold(word) for word in content_words(_URL.sub(" ", cited))}
+    title_words = {_fold(word) for word in content_words(title)}
+    shorter = min(len(cited_words), len(title_words))
+    return shorter < 2 or len(cited_words & title_words) >= SAME_TITLE * shorter
 
 
 def _fold(text: str) -> str:
-    """Write letters without their accents, in lower case: as names are compared."""
+    """Remove accents and case, for comparing names."""
     decomposed = unicodedata.normalize("NFKD", text)
     return "".join(c for c in decomposed if not unicodedata.combining(c)).lower()
 
 
-def _place(url: str) -> str:
-    """An address without what sites change freely: scheme, `www.`, a last slash, a fragment."""
+def _comparable(url: str) -> str:
+    """Remove what sites change freely in an address: scheme, `www.`, last slash, fragment."""
     return normalize(url).partition("://")[2].removeprefix("www.").rstrip("/")

@@ -1,4 +1,4 @@
-"""A file of questions with expectations: reading it, and what of a report does not hold."""
+"""Checks of answers (`research check`): reading a file of them, and comparing reports with it."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 _HINT: Final = "It is a mapping with `checks:`, a list of `question` (or `run`) and `expect`."
 
 
-def _several(value: Any) -> tuple[str, ...]:
-    # What YAML reads as a number is meant as it is written.
+def _to_texts(value: Any) -> tuple[str, ...]:
+    # YAML reads `1902` as a number: here it is a pattern.
     return tuple(str(part) for part in (value if isinstance(value, list) else [value]))
 
 
-def _patterns(values: tuple[str, ...]) -> tuple[str, ...]:
+def _valid_patterns(values: tuple[str, ...]) -> tuple[str, ...]:
     for value in values:
         try:
             re.compile(value)
@@ -49,14 +49,14 @@ def _patterns(values: tuple[str, ...]) -> tuple[str, ...]:
     return values
 
 
-Globs = Annotated[tuple[str, ...], BeforeValidator(_several)]
-Patterns = Annotated[tuple[str, ...], BeforeValidator(_several), AfterValidator(_patterns)]
+Globs = Annotated[tuple[str, ...], BeforeValidator(_to_texts)]
+Patterns = Annotated[tuple[str, ...], BeforeValidator(_to_texts), AfterValidator(_valid_patterns)]
 
 
 class Expectation(BaseModel):
-    """What must hold; what is not named is not looked at, but for the status.
+    """What must be true of a report; only the status has a default.
 
-    Patterns are regular expressions searched in the answer, without regard to case. Globs are
+    Patterns are regular expressions that are searched in the answer, ignoring case. Globs are
     matched against the addresses of the sources: without `://` from the host on, without `/`
     against the host alone. `from_pages`: no sentence may rest on a search result alone.
     """
@@ -76,10 +76,14 @@ class Expectation(BaseModel):
     max_seconds: float | None = Field(None, gt=0)
 
     def failures(self, report: Report) -> list[str]:
-        """Say in a line each what does not hold."""
-        return [*self._quality(report), *self._answer(report), *self._costs(report)]
+        """Describe the expectations that a report does not meet, one line each."""
+        return [
+            *self._quality_failures(report),
+            *self._answer_failures(report),
+            *self._cost_failures(report),
+        ]
 
-    def _quality(self, report: Report) -> Iterator[str]:
+    def _quality_failures(self, report: Report) -> Iterator[str]:
         if report.status != self.status:
             why = f": {report.error.message}" if report.error else ""
             yield f"status is {report.status}, not {self.status}{why}"
@@ -90,12 +94,12 @@ class Expectation(BaseModel):
             yield f"not every sentence is supported: {'; '.join(others) or 'there is none'}"
         if self.from_pages and (weak := [s.text for s in report.sentences if s.weak]):
             yield f"search results alone say: {'; '.join(weak)}"
-        wanted, rated = self.min_confidence, report.confidence
-        if wanted is not None and (rated is None or rated < wanted):
-            said = "not rated" if rated is None else f"{rated:.2f}"
-            yield f"confidence is {said}, below {wanted:.2f}"
+        least, confidence = self.min_confidence, report.confidence
+        if least is not None and (confidence is None or confidence < least):
+            shown = "not rated" if confidence is None else f"{confidence:.2f}"
+            yield f"confidence is {shown}, below {least:.2f}"
 
-    def _answer(self, report: Report) -> Iterator[str]:
+    def _answer_failures(self, report: Report) -> Iterator[str]:
         for pattern in self.answer:
             if not re.search(pattern, report.answer, re.IGNORECASE):
                 yield f"the answer does not match {pattern!r}"
@@ -109,7 +113,7 @@ class Expectation(BaseModel):
         for glob in self.not_cite:
             yield from (f"{url} is cited, against {glob!r}" for url in urls if _matches(url, glob))
 
-    def _costs(self, report: Report) -> Iterator[str]:
+    def _cost_failures(self, report: Report) -> Iterator[str]:
         if self.max_usd is not None and report.usage.usd > self.max_usd:
             yield f"it cost ${report.usage.usd:.4f}, above ${self.max_usd:.4f}"
         if self.max_steps is not None and report.steps > self.max_steps:
@@ -139,19 +143,19 @@ class Check(BaseModel):
     expect: Expectation = Expectation()
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Check:
+    def _has_question_or_run(self) -> Check:
         if bool(self.question) == bool(self.run):
             raise ValueError("a check has either a question or a run")
         return self
 
     @property
     def title(self) -> str:
-        """How the check is called where it has no name."""
+        """The name of the check, by default its question or run."""
         return self.name or self.question or f"run {self.run}"
 
 
 class Suite(BaseModel):
-    """A file of checks; its `options` hold for all questions. Paths are as seen from the file."""
+    """A file of checks; `options` apply to all questions. Paths are relative to its `folder`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -161,7 +165,7 @@ class Suite(BaseModel):
 
 
 def read_suite(path: Path) -> Suite:
-    """Read a file of checks; raises `UsageError` that names the line or the key that is wrong."""
+    """Read a file of checks; raises `UsageError` with the line and the key that is wrong."""
     try:
         rows = YAML(typ="rt", pure=True).load(path.read_text(encoding="utf-8"))
         suite = Suite.model_validate({**rows, "folder": path.parent})
@@ -174,23 +178,26 @@ def read_suite(path: Path) -> Suite:
         raise UsageError(f"{path} holds no checks", hint=_HINT) from error
     except ValidationError as error:
         first = error.errors()[0]
-        raise _wrong(path, rows, first["loc"], first["msg"]) from error
-    # A wrong setting is found before the first question is asked.
+        raise _error_at(path, rows, first["loc"], first["msg"]) from error
+    # Wrong settings are reported before the first question is asked, which may cost money.
     settings: list[tuple[tuple[str | int, ...], dict[str, Any]]] = [(("options",), suite.options)]
     settings += [(("checks", n, "options"), check.options) for n, check in enumerate(suite.checks)]
-    for place, given in settings:
-        for name, value in given.items():
+    for location, options in settings:
+        for name, value in options.items():
             try:
                 load_options({name: value})
             except UsageError as error:
-                raise _wrong(path, rows, (*place, name), str(error)) from error
+                raise _error_at(path, rows, (*location, name), str(error)) from error
     return suite
 
 
-def _wrong(path: Path, rows: Any, place: tuple[str | int, ...], why: str) -> UsageError:
-    """Name the line of the value at a path of keys and indexes, or of what would hold it."""
+def _error_at(path: Path, rows: Any, location: tuple[str | int, ...], why: str) -> UsageError:
+    """Make an error with the line of a value, or of the nearest node above that exists.
+
+    `location` is the path of keys and indexes to the value.
+    """
     node, line = rows, 0
-    for part in place:
+    for part in location:
         if isinstance(node, CommentedMap) and part in node:
             line = node.lc.key(part)[0]
         elif isinstance(node, CommentedSeq) and isinstance(part, int) and part < len(node):
@@ -198,5 +205,5 @@ def _wrong(path: Path, rows: Any, place: tuple[str | int, ...], why: str) -> Usa
         else:
             break
         node = node[part]
-    where = ".".join(str(part) for part in place) or "the file"
+    where = ".".join(str(part) for part in location) or "the file"
     return UsageError(f"{path}:{line + 1}: {where}: {why}", hint=_HINT)

@@ -1,9 +1,9 @@
-"""The background jobs of runs: claimed before a run's end is on record, done behind it.
+"""The background jobs of a run: claimed before its end is recorded, done after its answer.
 
-What a run leaves in memory is worked out from its events alone, so that another process can finish
-the jobs of one that was killed behind its answer. The runs whose jobs are not done are empty files
-in a folder beside the runs, each locked by the process that is at them: one that is killed lets go
-of its lock, and leaves the file.
+What a run writes into memory is computed from its events alone, so that another process can finish
+the jobs of a run that was killed after its answer. Each run with unfinished jobs is an empty file
+in a folder beside the runs, locked by the process that works on it. A process that is killed
+releases its lock and leaves the file.
 """
 
 from __future__ import annotations
@@ -48,30 +48,30 @@ if TYPE_CHECKING:
 
 
 FACTS: Final = "facts"
-"""The job that writes what the run found out, by its name on record."""
+"""The job that writes the findings of a run into memory, by its name on record."""
 DAY_LOG: Final = "day-log"
 """The job that writes a run into the day's log of a wiki."""
 SETTLED: Final = "run.settled"
-"""The event behind which nothing is left to do."""
+"""The event that says that all jobs of a run are done."""
 FOLDER: Final = "unsettled"
-AT_ONCE: Final = 3
-"""Runs whose jobs a later run does beside its own; the one after it goes on."""
+MAX_KILLED_RUNS: Final = 3
+"""Killed runs whose jobs a run does beside its own; the next run does the others."""
 ONLY_HERE: Final = ""
-"""The name of a memory that a caller brought: no other run can open it."""
+"""The name of a memory object passed by a caller: no other process can open it."""
 
 
 class UnsettledRuns:
-    """The runs of a data folder whose jobs are not done yet."""
+    """The runs of a data folder with unfinished jobs."""
 
     def __init__(self, data: Path) -> None:
         self._folder = data / FOLDER
 
     def claim(self, run: str) -> FileLock | None:
-        """Mark a run as unsettled and claim its jobs; None while another process is at them."""
+        """Mark a run as unsettled and lock it; None while another process has the lock."""
         from filelock import FileLock, Timeout  # noqa: PLC0415 - a run without memory has no jobs
 
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # Not bound to a thread: it is claimed in one and let go of in another.
+        # Not bound to a thread: it is acquired in one and released in another.
         lock = FileLock(self._folder / run, blocking=False, thread_local=False)
         try:
             lock.acquire()
@@ -80,24 +80,25 @@ class UnsettledRuns:
         return lock
 
     def names(self) -> list[str]:
-        """List the unsettled runs, oldest first, those among them that a process is at."""
-        left = self._folder.iterdir() if self._folder.is_dir() else ()
-        return sorted(file.name for file in left)
+        """List the unsettled runs, locked ones included, oldest first."""
+        if not self._folder.is_dir():
+            return []
+        return sorted(file.name for file in self._folder.iterdir())
 
 
-def forget(lock: FileLock) -> None:
-    """Say that all of a run is done, as its record does already: who claims it finds nothing."""
+def unmark(lock: FileLock) -> None:
+    """Remove the mark of an unsettled run; its record says already that its jobs are done."""
     lock.release()
     Path(lock.lock_file).unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
 class JobNotes:
-    """What only the run itself knows: noted with its end, so that others can do its jobs.
+    """What the jobs need beside the events; recorded in `run.finished`, so that others can do them.
 
-    `messages` counts what its model had before it in the end, `used` are the memories that it was
-    given, `memory` names the memory that it is for, and `asks` says that a language model is
-    asked. `wiki` is the folder whose day's log it goes into, empty for none.
+    `messages` is the length of the final conversation, `used` the ids of the memories in its
+    prompt, `memory` the name of the memory to write to, `asks` whether a language model is needed.
+    `wiki` is the folder of the wiki whose day's log is written, empty for none.
     """
 
     messages: int
@@ -109,7 +110,7 @@ class JobNotes:
 
 @dataclass(frozen=True, slots=True)
 class PendingJobs:
-    """The jobs of one run: what they go by, and how far they have come.
+    """The unfinished jobs of one run: their inputs, and which of them are done.
 
     `ledger` has what the run did; `ended_ms` is when it ended, in milliseconds since the epoch.
     """
@@ -123,35 +124,35 @@ class PendingJobs:
 
     @classmethod
     def from_record(cls, record: RunRecord) -> PendingJobs | None:
-        """Read what is left to do for a run; None where nothing is."""
+        """Read the unfinished jobs of a run; None where there are none."""
         end = record.end
-        noted = end.data.get("after") if end else None
-        if end is None or not noted:
+        notes = end.data.get("after") if end else None
+        if end is None or not notes:
             return None
-        behind = [event for event in record.events if event.seq >= end.seq]
-        if any(event.type == SETTLED for event in behind):
+        job_events = [event for event in record.events if event.seq >= end.seq]
+        if any(event.type == SETTLED for event in job_events):
             return None
         ledger = Ledger(record.question)
         for event in record.events_until_end():
             ledger.add(event)
         return cls(
             report=Report.model_validate(record.report),
-            notes=JobNotes(**noted),
+            notes=JobNotes(**notes),
             session=str(record.started.get("session") or record.folder.id),
             ledger=ledger,
             ended_ms=event_time_ms(end),
-            progress=JobProgress.from_events(behind),
+            progress=JobProgress.from_events(job_events),
         )
 
 
 def event_time_ms(event: Event) -> int:
-    """Tell when an event was written, in milliseconds since the epoch."""
+    """Return when an event was written, in milliseconds since the epoch."""
     return int(datetime.fromisoformat(event.at).timestamp() * 1000)
 
 
 @dataclass(frozen=True, slots=True)
 class BackgroundJobs:
-    """The jobs of a run itself; a kill between its answer and `settle` loses none of them."""
+    """The jobs of the run in this process; a kill between its answer and `settle` loses none."""
 
     notes: JobNotes
     _services: RunServices
@@ -165,42 +166,42 @@ class BackgroundJobs:
     ) -> BackgroundJobs | None:
         """Claim the jobs before the end is on record; None without a memory.
 
-        Where they cannot be marked as unsettled (a full disk) that is told: they are done all the
-        same, but nobody finds them if this process is killed meanwhile.
+        If marking the run as unsettled fails (a full disk), a note is recorded: the jobs are done
+        all the same, but they are lost if this process is killed before.
         """
         context, options, layers = services.context, services.options, builder.layers
         if context.memory is None:
             return None
-        brought = services.inputs.memory is not None
+        callers_memory = services.inputs.memory is not None
         day_log = context.wiki is not None and context.wiki.rules.day_log
         notes = JobNotes(
-            len(work.messages),
-            tuple(hit.id for hit in layers.recalled) if layers else (),
-            ONLY_HERE if brought else memory_name(options),
-            can_ask(work.model, work.budget),
-            str(options.wiki_folder.resolve()) if day_log else "",
+            messages=len(work.messages),
+            used=tuple(hit.id for hit in layers.recalled) if layers else (),
+            memory=ONLY_HERE if callers_memory else memory_name(options),
+            asks=can_ask(work.model, work.budget),
+            wiki=str(options.wiki_folder.resolve()) if day_log else "",
         )
         lock = None
         try:
-            if not brought:
+            if not callers_memory:
                 claim = UnsettledRuns(options.data).claim
                 lock = await asyncio.to_thread(claim, services.folder.id)
         except OSError as error:
-            told = f"what follows the answer was not marked, a kill would lose it: {error}"
-            services.write("note", text=told)
+            text = f"what follows the answer was not marked, a kill would lose it: {error}"
+            services.write("note", text=text)
         thread, memory = context.in_memory_thread, context.memory
         runner = JobRunner(memory, thread, notes.memory, work.model, work.budget)
         return cls(notes, services, builder.session, runner, lock)
 
     async def settle(self, report: Report, ended_ms: int) -> None:
-        """Do them, behind those that killed runs have left on the same memory."""
+        """Do the jobs of killed runs on the same memory, which are older, then those of the run."""
         services, runner, lock = self._services, self._runner, self._lock
         if lock:
             await runner.settle_killed(services.options.data)
         pending = PendingJobs(report, self.notes, self._session, services.ledger, ended_ms)
         try:
             if await runner.settle(pending, runner.model, services.record) and lock:
-                forget(lock)
+                unmark(lock)
         finally:
             if lock:
                 lock.release()
@@ -208,9 +209,10 @@ class BackgroundJobs:
 
 @dataclass(frozen=True, slots=True)
 class JobRunner:
-    """Does the jobs of runs on one memory, which is called in its thread.
+    """Does the jobs of runs on one memory, whose calls are made with `in_thread`.
 
-    `name` is that of the memory; without a `model`, or money for it, what wants one stays pending.
+    `name` is the name of the memory. Without a `model`, or money for it, jobs that need one stay
+    pending.
     """
 
     memory: Memory
@@ -220,7 +222,7 @@ class JobRunner:
     budget: Budget = field(default_factory=Budget)
 
     async def settle_killed(self, data: Path) -> int:
-        """Do what killed processes have left; gives how many runs are settled, three at most."""
+        """Do the jobs of killed runs; returns how many runs were settled, at most three."""
         settled, unsettled = 0, UnsettledRuns(data)
         for run in unsettled.names():
             lock = unsettled.claim(run)
@@ -229,18 +231,18 @@ class JobRunner:
             try:
                 record = RunRecord.read(RunFolder(Runs(data).root / run))
                 settled += await self._settle_claimed(record, lock)
-            except JournalError:  # it was deleted, or cannot be read: nothing can be done for it
-                forget(lock)
+            except JournalError:  # deleted or damaged: its jobs cannot be done
+                unmark(lock)
             finally:
                 lock.release()
-            if settled == AT_ONCE:
+            if settled == MAX_KILLED_RUNS:
                 break
         return settled
 
     async def settle_one(
         self, data: Path, record: RunRecord, on_event: Callable[[Event], None] | None = None
     ) -> None:
-        """Do what is left of one run. Raises `UsageError` while another process is at it."""
+        """Do the jobs of one run. Raises `UsageError` while another process does them."""
         lock = UnsettledRuns(data).claim(record.folder.id)
         if lock is None:
             hint = "Its answer stands: `research show` shows it."
@@ -253,12 +255,13 @@ class JobRunner:
     async def _settle_claimed(
         self, record: RunRecord, lock: FileLock, on_event: Callable[[Event], None] | None = None
     ) -> bool:
-        """Do the jobs of a run; one that came to no end, or is sealed, has none to do."""
+        """Do the jobs of a locked run; returns whether it is settled now."""
         pending = PendingJobs.from_record(record)
-        if pending is None or record.folder.stamps():  # a stamp is on the record as it stands
-            forget(lock)
+        # A timestamp covers the whole record: writing more events would make it invalid.
+        if pending is None or record.folder.stamps():
+            unmark(lock)
             return False
-        if pending.notes.memory != self.name:  # left for a run on that memory
+        if pending.notes.memory != self.name:  # a run on that memory will do them
             return False
         redactor = Redactor(find_secrets(os.environ))
         with closing(Journal(record.folder)) as journal:
@@ -268,20 +271,21 @@ class JobRunner:
             def write(kind: str, place: str = "", **data: Any) -> None:
                 journal.write(kind, place, **redactor.value(data))
 
-            model = (
-                ResumedModel(record, RedactingModel(self.model, redactor)) if self.model else None
-            )
+            model = None
+            if self.model:
+                model = ResumedModel(record, RedactingModel(self.model, redactor))
             done = await self.settle(pending, model, once_each(record, write))
         if done:
-            forget(lock)
+            unmark(lock)
         return done
 
     async def settle(self, pending: PendingJobs, model: Model | None, record: Record) -> bool:
-        """Keep what a run found out, and do its jobs; what is on record is not done again.
+        """Save the findings of a run and do its jobs, except those done according to the record.
 
-        False where they want a language model, and there is none or no money for it.
+        False where they need a language model, and there is none or no money for it.
         """
         report, progress, ledger = pending.report, pending.progress, pending.ledger
+        # Jobs without a model.
         if FACTS not in progress.done:
             used = pending.notes.used
             await self.in_thread(save_findings, self.memory, report, ledger.playbook, used)
@@ -290,15 +294,17 @@ class JobRunner:
             if failure := await self.in_thread(_write_day_log, pending):
                 record("note", job_place(DAY_LOG), text=f"the day's log was not written: {failure}")
             record(DONE, job_place(DAY_LOG))
-        ask = self._asking(model, record) if model else None
+
+        # Jobs of the conversation, most of which ask a model.
+        ask = self._ask_function(model, record) if model else None
         if pending.notes.asks and ask is None:
             return False
         upkeep = self.memory.upkeep(pending.session)
         turns = await self.in_thread(upkeep.turns)
         turn = FinishedTurn(
-            tuple(_up_to_answer(turns, report)),
-            pending.notes.messages,
-            ledger.skills,
+            history=tuple(_turns_until_answer(turns, report)),
+            messages=pending.notes.messages,
+            given_skills=ledger.skills,
             tainted=ledger.tainted,
             tools=tuple(line.partition(" ")[0] for line in ledger.playbook),
             verified=report.status == "answered" and verified(report),
@@ -309,7 +315,7 @@ class JobRunner:
         record(SETTLED)
         return True
 
-    def _asking(
+    def _ask_function(
         self, model: Model, record: Record
     ) -> Callable[[str, str, str], Awaitable[str]] | None:
         if not can_ask(model, self.budget):
@@ -322,17 +328,19 @@ class JobRunner:
         return ask
 
 
-def can_ask(model: Model, spent: Budget) -> bool:
-    """Tell whether the jobs have a language model to ask, and money is left for it."""
-    return takes(model, Task.BACKGROUND) and (
-        spent.max_usd is None or spent.spent_usd < spent.max_usd
-    )
+def can_ask(model: Model, budget: Budget) -> bool:
+    """Whether the model does background jobs, and money is left for it."""
+    affordable = budget.max_usd is None or budget.spent_usd < budget.max_usd
+    return takes(model, Task.BACKGROUND) and affordable
 
 
 def save_findings(
     memory: Memory, report: Report, steps: Sequence[str] = (), used: Sequence[int] = ()
 ) -> None:
-    """Keep what a run found out, or how it failed, and seal that it did."""
+    """Write the findings of a run, or its failure, into memory and into the sealed log.
+
+    `steps` are its successful searches and readings, `used` the ids of the memories in its prompt.
+    """
     from agent.memory.sealed_log import seal_run  # noqa: PLC0415 - loads a database
 
     memory.record_run(report, steps, used)
@@ -340,7 +348,7 @@ def save_findings(
 
 
 def _write_day_log(pending: PendingJobs) -> str:
-    """Write a run into the day's log of the wiki; says why it cannot where it cannot."""
+    """Write a run into the day's log of the wiki; returns what went wrong, or an empty text."""
     from agent.wiki import Wiki  # noqa: PLC0415 - few runs have one
 
     report, ended = pending.report, datetime.fromtimestamp(pending.ended_ms / 1000, UTC)
@@ -353,7 +361,7 @@ def _write_day_log(pending: PendingJobs) -> str:
 
 
 def answer_turn_text(report: Report) -> str:
-    """Give an answer as its conversation keeps it: with what was found, and where it stands."""
+    """Format an answer as a turn of its conversation: with doubtful sentences and the sources."""
     notes = (
         ("Contradicted by its source", (VerdictState.CONTRADICTED,)),
         ("Not verified", (VerdictState.UNDECIDED, VerdictState.UNCITED)),
@@ -368,11 +376,11 @@ def answer_turn_text(report: Report) -> str:
     return "\n".join([report.answer, *lines])
 
 
-def _up_to_answer(turns: Sequence[Turn], report: Report) -> Sequence[Turn]:
-    """Give the conversation up to an answer: it may have gone on since."""
-    said = [("user", report.question), ("assistant", answer_turn_text(report))]
+def _turns_until_answer(turns: Sequence[Turn], report: Report) -> Sequence[Turn]:
+    """Return the turns up to an answer: the conversation may have gone on since."""
+    last_two = [("user", report.question), ("assistant", answer_turn_text(report))]
     for end in range(len(turns), 1, -1):
-        if [(turn.role, turn.text) for turn in turns[end - 2 : end]] == said:
+        if [(turn.role, turn.text) for turn in turns[end - 2 : end]] == last_two:
             return turns[:end]
     return turns
 
@@ -380,24 +388,29 @@ def _up_to_answer(turns: Sequence[Turn], report: Report) -> Sequence[Turn]:
 async def save_turns(
     context: ToolContext, session: str, question: str, report: Report | None, *, resumed: bool
 ) -> None:
-    """Keep what was said in the conversation; of a resumed run only what does not stand there.
+    """Append question and answer to the conversation in memory.
 
-    A run that failed has no `report` to keep; its question is kept all the same.
+    A run that failed has no `report`; its question is saved all the same. A `resumed` run may have
+    saved its turns before it was killed: those are not saved twice.
     """
     memory = context.memory
     if memory is None:
         return
-    said = [("user", question)]
+    turns = [("user", question)]
     if report is not None:
-        said.append(("assistant", answer_turn_text(report)))
+        turns.append(("assistant", answer_turn_text(report)))
     if resumed:
-        turns = await context.in_memory_thread(memory.turns, session, len(said))
-        kept = [(turn.role, turn.text) for turn in turns]
-        same = (n for n in range(len(said), 0, -1) if kept[-n:] == said[:n])
-        said = said[next(same, 0) :]
-    sent = " ".join(line.query for line in report.searches) if report else ""
-    public = f"{sent} {context.provenance.public_words(said[-1][1])}" if said else sent
+        latest = await context.in_memory_thread(memory.turns, session, len(turns))
+        saved = [(turn.role, turn.text) for turn in latest]
+        for count in range(len(turns), 0, -1):
+            if saved[-count:] == turns[:count]:
+                turns = turns[count:]
+                break
+    # Later runs of the conversation may send the words that this run sent or that are public.
+    public = " ".join(line.query for line in report.searches) if report else ""
+    if turns:
+        public = f"{public} {context.provenance.public_words(turns[-1][1])}"
     add = partial(memory.upkeep(session).add_provenance, quotes=context.provenance.untrusted)
     await context.in_memory_thread(add, public)
-    for role, text in said:
+    for role, text in turns:
         await context.in_memory_thread(memory.append_turn, session, role, text)

@@ -1,4 +1,4 @@
-"""The model of a run: opened by name, with fallbacks behind it, its replies free of secrets."""
+"""The model of a run: resolved by its name, opened with its fallbacks, its replies redacted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agent.guard.redact import StreamRedactor
 from agent.keyless.model import ExtractiveModel
 from agent.limits import STANDARD
 from agent.loop.guided import GuidedModel
-from agent.loop.judge import PluggedJudge
+from agent.loop.judge import PluginJudge
 from agent.models.base import ModelWrapper, ask_model
 from agent.models.local import serve_model_file
 from agent.models.providers import (
@@ -42,10 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedModel:
-    """The model that a run was found to have, before anything is opened.
-
-    It is either `local`, which needs no endpoint, or behind one.
-    """
+    """The model of a run before it is opened: a `local` one, or one at an `endpoint`."""
 
     options: Options
     environ: Mapping[str, str]
@@ -54,62 +51,65 @@ class ResolvedModel:
 
     @property
     def name(self) -> str:
-        """What the record calls it."""
-        found = self.local or self.endpoint
-        return found.name if found else ""
+        """The name of the model on record."""
+        model = self.local or self.endpoint
+        return model.name if model else ""
 
     @property
     def guided(self) -> bool:
-        """Tell whether rules drive the loop for it: it is small, or that is asked by flag."""
+        """Whether rules drive the loop for it: the model is small, or a flag asks for it."""
         if self.endpoint is None:
             return False
-        wanted = self.options.guided
-        return is_small(self.endpoint.model) if wanted is None else wanted
+        if self.options.guided is not None:
+            return self.options.guided
+        return is_small(self.endpoint.model)
 
     @property
     def by_rules(self) -> bool:
-        """Tell whether rules make the calls: they know no tools but our own."""
+        """Whether rules make the tool calls; they use our own tools only."""
         return self.guided or isinstance(self.local, ExtractiveModel)
 
     async def open(self, stack: AsyncExitStack, note: Callable[[str], object]) -> Model:
-        """Open it, guided where it is small, with its fallbacks behind it.
+        """Open the model, in guided mode if it is small, with its fallbacks.
 
-        `note` is told of each model that was passed over. Raises `UsageError` for a fallback that
-        nobody has.
+        `note` is called with a text for each model that failed and was skipped. Raises `UsageError`
+        for an unknown fallback.
         """
         options = self.options
         model = self.local or await open_endpoint(stack, self.endpoint, options)
-        model = GuidedModel(model, options.effort) if self.guided else model
+        if self.guided:
+            model = GuidedModel(model, options.effort)
         if not options.fallback:
             return model
         models = [model]
-        for name in options.fallback:  # looked up at once, opened when it is needed
-            where = find_endpoint(name, None, self.environ, options)
-            opening = partial(open_endpoint, stack, where, options)
-            models.append(LazyModel(where, opening) if where else _local_model(name))
+        for name in options.fallback:
+            # Resolved now, so that a wrong name is reported at once; opened when it is needed.
+            endpoint = find_endpoint(name, None, self.environ, options)
+            if endpoint is None:
+                models.append(_local_model(name))
+            else:
+                models.append(LazyModel(endpoint, partial(open_endpoint, stack, endpoint, options)))
         return Router(models, note)
 
     async def open_judge(self, stack: AsyncExitStack) -> Model | None:
-        """Open the model that judges; None where the run's own does."""
+        """Open the model that judges; None for the run's own model."""
         judge = self.options.judge
         if judge is None:
             return None
         if judge.isidentifier() and judge != EXTRACTIVE:
             plugged = make_plugin("judges", judge)
             if plugged is not None:
-                return PluggedJudge(judge, plugged)
+                return PluginJudge(judge, plugged)
         return await open_model(stack, judge, self.options, self.environ)
 
 
-def resolve_model(
-    options: Options, brought: Model | None, environ: Mapping[str, str]
-) -> ResolvedModel:
-    """Find the model of a run, one that the caller brings first.
+def resolve_model(options: Options, own: Model | None, environ: Mapping[str, str]) -> ResolvedModel:
+    """Find the model of a run: the caller's `own`, else the one of the settings.
 
-    Raises `UsageError` for one that nobody has.
+    Raises `UsageError` for an unknown one.
     """
-    if brought is not None:
-        return ResolvedModel(options, environ, brought)
+    if own is not None:
+        return ResolvedModel(options, environ, own)
     endpoint = find_endpoint(options.model, options.base_url, environ, options)
     if endpoint is None:
         return ResolvedModel(options, environ, _local_model(options.model, options.effort))
@@ -120,7 +120,7 @@ def resolve_model(
 async def open_model(
     stack: AsyncExitStack, name: str | None, options: Options, environ: Mapping[str, str]
 ) -> Model:
-    """Open a model by its name, None the default one; raises `UsageError` for one nobody has."""
+    """Open a model by its name, None for the default; raises `UsageError` for an unknown one."""
     endpoint = find_endpoint(name, options.base_url, environ, options)
     return await open_endpoint(stack, endpoint, options) if endpoint else _local_model(name)
 
@@ -128,10 +128,10 @@ async def open_model(
 async def open_endpoint(
     stack: AsyncExitStack, endpoint: Endpoint | None, options: Options
 ) -> Model:
-    """Open a model behind an endpoint, through a way out of its own.
+    """Open a model at an endpoint, through an egress proxy of its own.
 
-    The endpoint's address is the user's word, so it may be private; pages get no such right,
-    which is why the web's way out is another one.
+    The user named the endpoint, so its address may be a private one. Pages must not reach private
+    addresses, which is why the web has another proxy.
     """
     assert endpoint is not None, "a model that is not local has an endpoint"
     if endpoint.api == "local":
@@ -141,16 +141,16 @@ async def open_endpoint(
     private = (host_port(endpoint.base_url),) if endpoint.base_url else ()
     allowed = EgressPolicy(allow_private=private, upstream_proxy=options.proxy)
     egress = await stack.enter_async_context(Egress(allowed))
-    # In a thread, since the client's package may still be loading.
+    # In a thread: the import of the client may take half a second.
     model = await asyncio.to_thread(remote_model, endpoint, egress.proxy_url)
     stack.push_async_callback(model.aclose)
     return model
 
 
 def _local_model(name: str | None, effort: Effort = STANDARD) -> Model:
-    """Make a model that needs no endpoint: a script, a plug-in, or the keyless one at a depth.
+    """Make a model without an endpoint: a script, a plug-in's, or the keyless one.
 
-    Raises `UsageError` for a script that is not there, or not as it should be.
+    Raises `UsageError` for a script that is missing or invalid.
     """
     if name and name.startswith(SCRIPTED):
         return ScriptedModel.from_file(name.removeprefix(SCRIPTED))
@@ -159,9 +159,9 @@ def _local_model(name: str | None, effort: Effort = STANDARD) -> Model:
 
 
 class RedactingModel(ModelWrapper):
-    """Asks a model, and takes the secrets out of what it says.
+    """Redacts secrets in the replies of a model.
 
-    What it is asked holds none: they are taken out of messages and results where these begin.
+    Requests hold none: messages and tool results are redacted where they are made.
     """
 
     streams = True
@@ -174,13 +174,13 @@ class RedactingModel(ModelWrapper):
         self, system: str, messages: Sequence[Message], on_text: OnText | None = None
     ) -> ModelReply:
         """Answer the last message."""
-        pieces = StreamRedactor(self._redactor, on_text) if on_text else None
-        reply = await ask_model(self._model, system, messages, pieces)
-        if pieces:
-            pieces.end()
+        stream = StreamRedactor(self._redactor, on_text) if on_text else None
+        reply = await ask_model(self._model, system, messages, stream)
+        if stream:
+            stream.end()
         return replace(reply, text=self._redactor.text(reply.text))
 
     def start_guided_mode(self) -> None:
-        """Search and read by rules from now on, and ask the model only for the answer."""
+        """Let rules search and read from now on; the model is asked only for the answer."""
         if not isinstance(self._model, GuidedModel | ExtractiveModel):
             self._model = GuidedModel(self._model)

@@ -1,4 +1,4 @@
-"""From the events of a run to its report: status, sentences with verdicts, sources, usage."""
+"""Making the report of a run from its events: status, checked sentences, sources, usage."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ if TYPE_CHECKING:
 
 INTERRUPT: Final = "interrupt"
 FINAL: Final = frozenset({"answered", "not_found"})
-"""How a run ends that nothing goes on with; the others can be resumed."""
+"""The statuses of a run that cannot be resumed."""
 EXIT_CODES: Final = {"answered": 0, "not_found": 3, "partial": 5, "failed": 1}
 MOST_STEPS: Final = 12
-"""Steps of a playbook; a longer one is no method to follow."""
+"""Most steps of a playbook; a longer one is no method to follow."""
 LONGEST_STEP: Final = 200
-"""Characters of what a step asked for."""
+"""Most characters of a step's query or address."""
 _PLAYBOOK_FIELDS: Final = {
     "WEB_SEARCH": "query",
     "READ": "url",
@@ -58,20 +58,21 @@ _PLAYBOOK_FIELDS: Final = {
     "OPEN": "url",
     "FIND": "text",
 }
-"""Tools whose calls mean something later, with the field that says what was asked for. Refs of a
-live page do not, and what is typed into one may be a secret."""
-_ANSWERED_HONESTLY = ("ok", "empty")
+"""The tools in a playbook, each with the field that says what was asked for. Others are left out:
+refs of a live page mean nothing later, and what is typed into one may be a secret."""
+_SEARCHED_OUTCOMES = ("ok", "empty")
+"""Outcomes of a provider that did search, whether it found something or not."""
 _REPORTED: Final = frozenset({"SCHEDULE_TASK", "REMIND_ME", "SET_TIMER", "MONITOR", "STOP"})
-"""Tools that a person asks a run for: what they say of their success belongs to its answer."""
+"""Tools whose success message is part of the answer: the person asked for what they do."""
 _REFUSED_HINT = "--allow and --deny hold for search engines too; `--site HOST` narrows the search."
 
 
 @dataclass(slots=True)
 class Ledger:
-    """Adds up a run's events, live or from its record, and makes the report of them.
+    """Adds up the events of a run, live or from its record, and makes its report.
 
-    `skills` are the names of those that the main loop was given; `tainted` says that the run read
-    the web, or what others wrote.
+    `skills` are the names of the skills in the main loop's prompt; `tainted` says that the run read
+    the web, or other texts that the person did not write.
     """
 
     question: str
@@ -115,9 +116,9 @@ class Ledger:
 
     def _note_result(self, data: dict[str, Any]) -> None:
         name, result = data["name"], data["data"]
-        asked = _asked_for(data["param"], _PLAYBOOK_FIELDS.get(name, ""))
-        if asked and not failed(result):
-            self._steps[f"{name} {asked[:LONGEST_STEP]}"] = None
+        request = _requested(data["param"], _PLAYBOOK_FIELDS.get(name, ""))
+        if request and not failed(result):
+            self._steps[f"{name} {request[:LONGEST_STEP]}"] = None
         if not isinstance(result, dict):
             return
         if result.get("outcome") == NO_BROWSER:
@@ -127,8 +128,9 @@ class Ledger:
 
     def _note_reply(self, event: Event) -> None:
         data, usage = event.data, self._usage
-        if not event.place.startswith(JUDGE):  # which may be another model
-            usage.model = data["model"]  # the one that answered in the end, with a fallback another
+        # The judge may be another model. Of fallbacks, the model that answered last is reported.
+        if not event.place.startswith(JUDGE):
+            usage.model = data["model"]
             self._fit = Fit(**data["fit"]) if "fit" in data else None
         usage.model_calls += 1
         usage.input_tokens += data["input_tokens"]
@@ -138,41 +140,49 @@ class Ledger:
 
     @property
     def playbook(self) -> tuple[str, ...]:
-        """The searches made and pages read that worked, one line each; twice the same is one."""
+        """The successful searches and readings, one line each, without repetitions."""
         return tuple(self._steps)[:MOST_STEPS]
 
     def finished_report(self, result: LoopResult, verdicts: Verdicts | None = None) -> Report:
-        """Report on a run that came to its end, or to one of its limits."""
+        """Make the report of a run that finished, or reached a limit."""
         evidence = self.evidence
-        # A search that failed everywhere is no answer that was not found.
-        if not evidence.sources and self._searches:
-            asked = [line for line in self._searches if line.outcome != "skipped"]
-            if not any(line.outcome in _ANSWERED_HONESTLY for line in asked):
-                return self.failed_report(_out_of_reach(self._searches))
+
+        # Where nothing could be searched or opened, the run failed: it did not find "nothing".
+        could_search = any(line.outcome in _SEARCHED_OUTCOMES for line in self._searches)
+        if not evidence.sources and self._searches and not could_search:
+            return self.failed_report(_out_of_reach(self._searches))
         no_browser = WebOutOfReach(f"no browser could be started: {self._no_browser}")
         if self._no_browser and not evidence.sources:
             return self.failed_report(no_browser)
+
+        # The status.
         text, gave_up = _without_verdict_word(result.text)
         checked = check_answer(text, evidence, verdicts)
         status: Status = "not_found" if gave_up or not checked.sources else "answered"
         if result.limit is not None:
             status = "partial"
-        nothing = not evidence.sources and not self._searches and result.limit is None
-        if self._done and nothing:  # a model's own words around it stand on nothing
+        no_research = not evidence.sources and not self._searches and result.limit is None
+        if self._done and no_research:
+            # A task was set up: its message is the answer. The model's own words are left out,
+            # since nothing supports them.
             status, checked = "answered", check_answer("", evidence)
-        lacking = self._undone or (self._no_browser and status == "answered")
-        report = self.new_report("partial" if lacking else status)
+        incomplete = self._undone or (self._no_browser and status == "answered")
+        report = self.new_report("partial" if incomplete else status)
         if self._no_browser:
-            report.error = _info(no_browser)
+            report.error = _error_info(no_browser)
         elif self._undone:
-            report.error = _info(NeedsPerson("; ".join(dict.fromkeys(self._undone))))
-        report.answer = "\n\n".join(filter(None, (checked.answer, *dict.fromkeys(self._done))))
-        report.answer = report.answer or self._what_was_tried()
-        report.sources = list(checked.sources)  # also those of the passages that come closest
-        # A run that was told to remember something and searched nothing claims nothing.
+            report.error = _error_info(NeedsPerson("; ".join(dict.fromkeys(self._undone))))
+
+        # The answer, its sources and sentences. Of an answer that was not found, the sources are
+        # those of the passages that come closest.
+        answer_parts = [part for part in (checked.answer, *dict.fromkeys(self._done)) if part]
+        report.answer = "\n\n".join(answer_parts) or self._what_was_tried()
+        report.sources = list(checked.sources)
+        # A run that only called tools without searching (say, to remember something) makes no
+        # claims that could be checked.
         researched = self._searches or not self._calls or evidence.sources
         if status != "not_found" or (not gave_up and researched):
-            report.sentences = list(checked.sentences)  # also those that nothing carries
+            report.sentences = list(checked.sentences)
         if status != "not_found":
             answers = verdicts.answers if verdicts else None
             weighed = assess_answer(
@@ -185,14 +195,14 @@ class Ledger:
         return report
 
     def failed_report(self, error: ResearchError) -> Report:
-        """Report on a run that an error ended; what was read stays in its record."""
+        """Make the report of a run that an error ended."""
         report = self.new_report("failed")
         report.answer = self._what_was_tried() if self.evidence.sources else ""
-        report.error = _info(error)
+        report.error = _error_info(error)
         return report
 
     def new_report(self, status: Status) -> Report:
-        """Give a report without an answer: the search trail, the usage, the steps, the time."""
+        """Make a report without an answer: search trail, usage, steps and time."""
         return Report(
             run=self.run,
             question=self.question,
@@ -210,57 +220,62 @@ class Ledger:
         return f"No answer was found. Searched: {searched}. Read: {read or 'no page'}."
 
 
-def _asked_for(param: str, name: str) -> str:
-    """Give the field of a call that says what was asked for; the parameter may be the field."""
-    if not name:
+def _requested(param: str, field_name: str) -> str:
+    """Return a field of a call's parameter; a parameter that is no JSON object is the field."""
+    if not field_name:
         return ""
     if not param.startswith("{"):
         return " ".join(param.split())
     try:
         fields = json.loads(param, strict=False)
     except ValueError:
-        return ""  # the tool forgave what was wrong with it; the playbook can do without
-    return " ".join(str(fields.get(name, "")).split())
+        return ""  # tools repair broken JSON; a playbook can do without such a step
+    return " ".join(str(fields.get(field_name, "")).split())
 
 
 def _without_verdict_word(text: str) -> tuple[str, bool]:
-    """Take the word of giving up from the beginning of an answer; tells whether it stood there."""
+    """Remove `NOT_FOUND` from the beginning of an answer; returns whether it was there."""
     stripped = text.strip().lstrip("*_`# ")
     if not stripped.startswith(NOT_FOUND):
         return text, False
     return stripped.removeprefix(NOT_FOUND).strip(" :—-*_`\n"), True
 
 
-def _info(error: ResearchError) -> ErrorInfo:
+def _error_info(error: ResearchError) -> ErrorInfo:
     return ErrorInfo(type=type(error).__name__, message=str(error), hint=error.hint)
 
 
 def _out_of_reach(searches: Iterable[SearchLine]) -> WebOutOfReach:
-    """Say why no provider could be asked: the machine is offline, the person's rules, or each."""
-    # What a provider said when it was asked stands above its rest afterwards.
-    asked = sorted(searches, key=lambda line: line.outcome == "skipped", reverse=True)
-    seen: dict[str, str] = {}
-    for line in asked:
+    """Explain why no provider could search: offline, refused by a rule, or each for itself."""
+    # Skipped ones first: a provider that failed is skipped afterwards, and its failure, which
+    # comes later in this order, says more.
+    lines = sorted(searches, key=lambda line: line.outcome == "skipped", reverse=True)
+    providers: dict[str, str] = {}
+    for line in lines:
         detail = f" ({line.detail})" if line.detail else ""
-        seen[line.provider] = f"{line.provider}: {line.outcome}{detail}"
-    reasons = {line.detail for line in asked if line.outcome == "unreachable"}
-    outcomes = {line.outcome for line in asked} - {"skipped"}
-    if outcomes == {"unreachable"} and len(reasons) > 1:  # one reason for all is the proxy's
-        said = f"none of {len(seen)} search providers can be reached"
-        return Offline(f"you seem to be offline ({said}); try --corpus DIR")
+        providers[line.provider] = f"{line.provider}: {line.outcome}{detail}"
+    reasons = {line.detail for line in lines if line.outcome == "unreachable"}
+    outcomes = {line.outcome for line in lines} - {"skipped"}
+    # If all have the same reason, the proxy is out of reach, not the network.
+    if outcomes == {"unreachable"} and len(reasons) > 1:
+        summary = f"none of {len(providers)} search providers can be reached"
+        return Offline(f"you seem to be offline ({summary}); try --corpus DIR")
     if outcomes == {"refused"}:
-        said = f"all {len(seen)} search providers are refused" if len(seen) > 1 else "refused"
-        last = asked[-1]
-        return WebOutOfReach(f"{said}: {last.provider}: {last.detail}", hint=_REFUSED_HINT)
-    return WebOutOfReach("no search provider could be asked: " + "; ".join(seen.values()))
+        summary = "refused"
+        if len(providers) > 1:
+            summary = f"all {len(providers)} search providers are refused"
+        last = lines[-1]
+        return WebOutOfReach(f"{summary}: {last.provider}: {last.detail}", hint=_REFUSED_HINT)
+    return WebOutOfReach("no search provider could be asked: " + "; ".join(providers.values()))
 
 
 def exit_code(report: Report, *, require_verified: bool = False) -> int:
-    """Choose the exit code of the contract for a report."""
+    """Return the exit code for a report, as the README lists them."""
     if report.status == "failed" and report.error is not None:
         return error_class(report.error.type).exit_code
-    code = EXIT_CODES[report.status]
-    return 4 if code == 0 and require_verified and not verified(report) else code
+    if report.status == "answered" and require_verified and not verified(report):
+        return 4
+    return EXIT_CODES[report.status]
 
 
 def verified(report: Report) -> bool:
@@ -270,7 +285,7 @@ def verified(report: Report) -> bool:
 
 
 async def answer_by_rules(result: LoopResult, messages: Sequence[Message]) -> LoopResult:
-    """Fill an answer that a limit or an interrupt left empty from what was read, by rules."""
+    """If a limit or an interrupt left the answer empty, have the keyless model write one."""
     if result.limit is None or result.text.strip() or len(messages) < 2:
         return result
     last = Message("user", WRAP_UP.format(limit=result.limit))
@@ -279,14 +294,15 @@ async def answer_by_rules(result: LoopResult, messages: Sequence[Message]) -> Lo
 
 
 async def add_values(report: Report, answer: str, schema: Schema, gate: Gate) -> None:
-    """Fill in a schema after an answer (the model's own text), and put the values into the report.
+    """Fill in a schema after an answer, and add the values to the report.
 
-    `gate` has the evidence, the model, and the judge of what code leaves open. Sources that only
-    values cite come after the report's own.
+    `answer` is the text of the model, with its citations; `gate` has the evidence, the model and
+    the judge. Sources that only values cite come after those of the answer.
     """
-    from agent.loop.schema_filling import Filling  # noqa: PLC0415 - few runs have a schema
+    from agent.loop.schema_filling import SchemaFiller  # noqa: PLC0415 - few runs have a schema
 
-    filled, evidence = await Filling(schema, gate).fill(report.question, answer), gate.evidence
+    evidence = gate.evidence
+    filled = await SchemaFiller(schema, gate).fill(report.question, answer)
     report.data, report.data_notes = filled.data, filled.notes
     for value in filled.values:
         cited = [_report_source(report, n, evidence) for n in value.sources]
@@ -303,8 +319,8 @@ async def add_values(report: Report, answer: str, schema: Schema, gate: Gate) ->
         )
         texts = {(s.url, s.sha256): s.text for s in (*evidence.sources, *evidence.snippets)}
         for source in cited:
-            here = bool(verdict.quote) and verdict.quote in texts[source.url, source.sha256]
-            if here and verdict.quote not in source.quotes:
+            is_quoted = bool(verdict.quote) and verdict.quote in texts[source.url, source.sha256]
+            if is_quoted and verdict.quote not in source.quotes:
                 source.quotes.append(verdict.quote)
 
 

@@ -1,4 +1,4 @@
-"""What a run would do: its model, whether it would plan, its prompt, its likely cost."""
+"""Preview of a run (`--dry-run`): its model, its prompt, if it would plan, its likely cost."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from agent.config import Options
 
 LIKELY_STEPS = 4
-"""A search, two rounds of reading and the answer: what most questions take."""
+"""Steps of most questions: a search, two rounds of reading, and the answer."""
 REPLY_TOKENS = 300
-"""A thought and a few calls, or a short answer."""
+"""Tokens of a thought and a few calls, or of a short answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A run that was not made; `usd` is 0 where the model is free or its price not known.
+    """What a run would do; `usd` is 0 where the model is free or its price unknown.
 
-    `functions` are the tools that the model is offered beside the prompt.
+    `functions` are the names of the tools that are offered as native functions.
     """
 
     model: str
@@ -46,23 +46,29 @@ class Preview:
 
 
 def preview(question: str, options: Options, environ: Mapping[str, str]) -> Preview:
-    """Look ahead; nothing is sent. Raises `UsageError` for a model that nobody has."""
-    where = find_endpoint(options.model, options.base_url, environ, options)
-    name = where.name if where else options.model or EXTRACTIVE
+    """Preview a run; nothing is sent. Raises `UsageError` for an unknown model."""
+    endpoint = find_endpoint(options.model, options.base_url, environ, options)
+    name = endpoint.name if endpoint else options.model or EXTRACTIVE
     context = ToolContext(question, Evidence(), Limits())
     tools = apply_tool_rules(available_tools(context), options).registry()
-    native = where is not None and where.native
-    today = utc_now().date().isoformat()
-    said = options.instruction or ""
-    system = system_prompt(tools, native=native, depth=options.depth, instruction=said, today=today)
+    native = endpoint is not None and endpoint.native
+    system = system_prompt(
+        tools,
+        native=native,
+        depth=options.depth,
+        instruction=options.instruction or "",
+        today=utc_now().date().isoformat(),
+    )
     offered = tool_specs(tools) if native else []
+
+    # Each step sends the conversation again, which grows by what was read.
     steps = min(LIKELY_STEPS, options.max_steps or options.effort.steps)
     first = tokens(system) + tokens(json.dumps(offered)) + tokens(question)
-    growing = context.limits.read_tokens * sum(range(steps))
-    usage = Usage(first * steps + growing, output_tokens=REPLY_TOKENS * steps)
-    if where is not None:
-        usage = with_price(usage, where.model, where.prices)
-    plans = where is not None and options.effort.plans and wants_plan(question)
+    read = context.limits.read_tokens * sum(range(steps))
+    usage = Usage(first * steps + read, output_tokens=REPLY_TOKENS * steps)
+    if endpoint is not None:
+        usage = with_price(usage, endpoint.model, endpoint.prices)
+    plans = endpoint is not None and options.effort.plans and wants_plan(question)
     return Preview(
         name,
         plans,

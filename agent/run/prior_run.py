@@ -1,4 +1,4 @@
-"""What a run takes over from a record: its own, which it goes on in, or another one's web."""
+"""A run that starts from a record: its own, when it is resumed, or the web of another run."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 
 _TOOLS: Final = {tool.name: tool for tool in WEB_TOOLS}
 _READING: Final = ("READ", "FETCH_URL")
-_HARMLESS: Final = frozenset(
+_HARMLESS_SETTINGS: Final = frozenset(
     "depth report site since lang region max_steps max_sources timeout budget".split()
 )
-"""Settings of a run that reach nothing on this machine: no file, host, proxy, browser or memory."""
+"""Settings that give access to nothing on this machine: no file, host, proxy, browser, memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class PriorRun:
-    """What a run takes over from a record.
+    """The record that a run starts from.
 
-    A `resumed` run is the recorded one: what stands there is used, and not written twice. Another
-    one asks another model on the same web; it opens the web where it is `live`, for what the
-    record does not hold.
+    A `resumed` run continues the recorded one: what is on record is used, and not written twice.
+    Otherwise another model is asked on the recorded web; with `live`, what the record does not
+    hold is looked up on the web.
     """
 
     source: RunRecord
@@ -49,68 +49,72 @@ class PriorRun:
     live: bool = True
 
     def open_journal(self, runs: Runs) -> Journal:
-        """Open the journal to write to."""
+        """Open the journal of the run: the recorded one if it is resumed, else a new one."""
         return Journal(self.source.folder if self.resumed else runs.create(utc_now()))
 
     def opening(self, place: str) -> list[Message] | None:
-        """Give the messages that a loop begins with; None where they are laid out anew.
+        """Return the recorded first messages of a loop; None where they are built anew.
 
-        Another model plans for itself, so that only its main loop begins alike.
+        Another model makes its own plan, so only its main loop begins with the same messages.
         """
         return self.source.opening_at(place) if self.resumed or place == MAIN else None
 
     @property
     def origins_read(self) -> set[str]:
-        """The kinds of texts that the recorded run read."""
+        """The kinds of texts that the recorded run read (values of `Kind`)."""
         return {event.data["origin"] for event in self.source.events_of("context.read")}
 
     @property
     def read_private(self) -> bool:
-        """Whether the record tells of private texts, or does not tell what was read at all."""
+        """Whether the run read private texts, or is too old to say what it read."""
         return not self.origins_read or not PRIVATE.isdisjoint(self.origins_read)
 
     @property
     def logged_in(self) -> bool:
-        """Whether the person's logins are in the browser: those of the site's forms are not."""
-        own = str(self.source.folder.browser_state)  # what each resumption begins with
-        begun = self.source.events_of("run.started")
-        given = {event.data["options"].get("storage_state") for event in begun}
-        return not self.resumed or bool(given - {None, own}) or Kind.PAGE in self.origins_read
+        """Whether the browser holds logins of the person, not only those made during the run."""
+        # A resumed run starts with the browser state that the run itself saved.
+        own_state = str(self.source.folder.browser_state)
+        starts = self.source.events_of("run.started")
+        states = {event.data["options"].get("storage_state") for event in starts}
+        has_persons_state = bool(states - {None, own_state})
+        return not self.resumed or has_persons_state or Kind.PAGE in self.origins_read
 
     def left_open(self) -> dict[str, InterruptedPage]:
-        """Give the pages that were open, by the loops that had them; opened again when needed."""
+        """Return the page that each loop had open, to be opened again when it is needed."""
         if not self.resumed:
             return {}
         return left_pages(self.source.events_of("page.open"), self.source.folder.browser_state)
 
     def model(self, live: Model) -> Model:
-        """Give the model to ask, given the live one."""
+        """Return the model to ask, given the live one."""
         return ResumedModel(self.source, live) if self.resumed else live
 
     def calls(self, live: Caller, journal: Journal) -> Caller:
-        """Give who makes the tool calls, given the live policy."""
+        """Return the caller of the tools, given the live one."""
         if self.resumed:
             return ResumedCalls(self.source, live, journal.write)
         self.source.copy_sources(journal)
         return RecordedWebCalls(self.source, journal.write, live if self.live else None)
 
     def record(self, write: Record) -> Record:
-        """Give how events are written."""
+        """Return the function that writes events, given one that always writes."""
         return once_each(self.source, write) if self.resumed else write
 
 
 def with_harmless_settings(record: RunRecord) -> RunRecord:
-    """Give the record of an archive without the settings that would open this machine to it.
+    """Return the record of an archive without settings that give access to this machine.
 
-    A run that goes on from it (another model, the live web) has its reach from the person's own
-    settings, not from whoever made the archive.
+    What a run on it may reach is decided by the person's own settings, not by whoever made the
+    archive.
     """
-    asked = record.started.get("options", {})
-    return record.with_options({name: asked[name] for name in asked if name in _HARMLESS})
+    options = record.started.get("options", {})
+    return record.with_options(
+        {name: value for name, value in options.items() if name in _HARMLESS_SETTINGS}
+    )
 
 
 class ResumedCalls:
-    """Gives recorded results, does what was never done, and repeats no write of unknown outcome."""
+    """Returns recorded results and makes the other calls, but never a write a second time."""
 
     def __init__(self, record: RunRecord, live: Caller, write: Record) -> None:
         self._record = record
@@ -119,13 +123,15 @@ class ResumedCalls:
         self._begun = {event.place for event in record.events_of("tool.intent")}
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
-        """Find a call's result, or make the call."""
+        """Find the result of a call on record, or make the call."""
         known = self._record.results.get(place)
-        # The model may have been asked anew, and call something else in this place.
+        # Compared, since the model may have been asked again and make another call at this place.
         if known is not None and known[:2] == (call.name, call.param):
             return lambda: known[2]
-        if place not in self._begun:  # an effect that it may have had is not had twice
+        if place not in self._begun:
             return await self._live.run(call, place)
+        # The run was killed during this write: whether it took effect is not known, so that it is
+        # not repeated.
 
         def unknown() -> CallResult:
             self._write("tool.outcome_unknown", place, name=call.name, param=call.param)
@@ -139,10 +145,10 @@ class ResumedCalls:
 
 
 class RecordedWebCalls:
-    """Tool calls of another model on the recorded web: known ones are answered from the record.
+    """Answers the tool calls of another model from the record of a run.
 
-    A search is known by its words, a page by its address, whatever is asked of it. The others go
-    to `live` where there is one, and are errors where there is none.
+    A search is found by its words, a page by its address whatever the query. Other calls are made
+    by `live`; without it they fail.
     """
 
     def __init__(self, record: RunRecord, write: Record, live: Caller | None) -> None:
@@ -158,8 +164,8 @@ class RecordedWebCalls:
         )
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
-        """Find the result of the same call anywhere in the record."""
-        found = self._results.get(_key(call.name, call.param)) or self._page_shown(call)
+        """Find the result of the same call, made at any place."""
+        found = self._results.get(_key(call.name, call.param)) or self._read_recorded_page(call)
         if found is None and self._live is not None:
             return await self._live.run(call, place)
         result = found or CallResult(
@@ -174,30 +180,30 @@ class RecordedWebCalls:
 
         return finish
 
-    def _page_shown(self, call: ToolCall) -> CallResult | None:
-        """Show a page on record, with another query or from another passage on."""
+    def _read_recorded_page(self, call: ToolCall) -> CallResult | None:
+        """Read a recorded page, with another query or from another passage on."""
         arguments = _arguments(call.name, call.param) if call.name in _READING else None
         if arguments is None or normalize(arguments.url) not in self._pages:
             return None
         page, part = self._pages[normalize(arguments.url)]
         context = replace(self._context, evidence=self._context.evidence.for_loop(part))
         if call.name == "READ":
-            made = read_result(context, page, arguments.query, arguments.start)
+            result = read_result(context, page, arguments.query, arguments.start)
         else:
-            made = fetch_result(context, page)
+            result = fetch_result(context, page)
         return CallResult(
             call.name,
-            made.data,
-            made.web,
-            made.label,
-            made.hint,
+            result.data,
+            result.web,
+            result.label,
+            result.hint,
             capped=_TOOLS[call.name].capped,
-            passages=made.passages,
+            passages=result.passages,
         )
 
 
 def _key(name: str, param: str) -> tuple[str, str]:
-    """Give what a call is known by: the same words in another form or case are the same search."""
+    """Return the key by which a call is found; searches are compared without case and spacing."""
     arguments = _arguments(name, param)
     if arguments is None:
         return name, param
@@ -208,7 +214,7 @@ def _key(name: str, param: str) -> tuple[str, str]:
 
 
 def _arguments(name: str, param: str) -> Any:
-    """Read what a tool of the web is asked; None where it is none, or asked in a wrong way."""
+    """Parse the arguments of a web tool; None for other tools and for wrong arguments."""
     tool = _TOOLS.get(name)
     try:
         return tool.parse(param).arguments if tool else None

@@ -1,7 +1,7 @@
-"""The record of a run as it can be used again: each field is a query over its events.
+"""Reading the record of a run: each field is a query over its events.
 
-`ResumedModel` and `once_each` are for a run that goes on in its own record: what was replied is not
-asked again, and what stands there is not written twice.
+`ResumedModel` and `once_each` serve a resumed run: recorded replies are not asked for again, and
+recorded events are not written twice.
 """
 
 from __future__ import annotations
@@ -47,17 +47,27 @@ if TYPE_CHECKING:
     from agent.tools.context import Record
 
 
-_OTHERS: Final = (MEND, REPHRASE, PLAN, AFTER, JUDGE, MISSING, OUTLINE, VALUES, CONDENSE)
-"""Places of calls that have a system prompt of their own."""
+_OWN_SYSTEM_PROMPT: Final = (
+    MEND,
+    REPHRASE,
+    PLAN,
+    AFTER,
+    JUDGE,
+    MISSING,
+    OUTLINE,
+    VALUES,
+    CONDENSE,
+)
+"""Places of model calls that do not have the system prompt of the loops."""
 
-_ONCE: Final = frozenset(
+_ONCE_A_PLACE: Final = frozenset(
     {"model.request", "model.reply", "thought", "tool.call", "tool.result", "tool.intent"}
 )
-"""Events that name one effect: at a place where one stands on record, it is not written again."""
+"""Events of which there is one at a place: a resumed run does not write them a second time."""
 
 
 class RunRecord:
-    """The events of one run, and what they say; nothing of it changes while it is read."""
+    """The events of one run, as they were when it was read, and queries over them."""
 
     def __init__(self, folder: RunFolder, events: Iterable[Event]) -> None:
         self.folder = folder
@@ -70,27 +80,27 @@ class RunRecord:
 
     @classmethod
     def read(cls, folder: RunFolder) -> RunRecord:
-        """Read a run; raises `JournalError` where it holds no beginning."""
+        """Read the record of a run; raises `JournalError` if it has no `run.started`."""
         return cls(folder, read_events(folder.journal))
 
     def events_of(self, kind: str) -> list[Event]:
-        """Give the events of a type, in order."""
+        """Return the events of a type, in order."""
         return self._by_type[kind]
 
     # How it began.
 
     @property
     def started(self) -> dict[str, Any]:
-        """What its first event says; of a resumed run, that of the last time it was resumed."""
+        """The data of `run.started`; of a resumed run, of the latest one."""
         return self.events_of("run.started")[-1].data
 
     @property
     def question(self) -> str:
-        """What was asked."""
+        """The question of the run."""
         return str(self.started["question"])
 
     def require_question(self) -> RunRecord:
-        """Give this record; raises `UsageError` for an audit, which has no loop to repeat."""
+        """Return this record; raises `UsageError` for an audit, which has no loop to repeat."""
         if self.started.get("work") == "audit":
             hint = "`research verify` holds its quotes against the saved pages; "
             hint += "`research audit FILE` reads them anew."
@@ -104,7 +114,7 @@ class RunRecord:
 
     @property
     def by_rules(self) -> bool:
-        """Whether rules drove its loop from the beginning: there was no model, or it was guided."""
+        """Whether rules drove its loop: the keyless model answered, or a guided one."""
         return self.started["model"] == EXTRACTIVE or bool(self.started.get("guided"))
 
     @property
@@ -118,34 +128,37 @@ class RunRecord:
         found = self.started.get("schema")
         return found if isinstance(found, dict) else None
 
-    # What its models were asked and said, and what its tools gave, by their places.
+    # Model calls and tool calls, by their places.
 
     @property
     def requests(self) -> list[Event]:
-        """Every model call, in order: its digest, and the messages that were new in it."""
+        """The model calls in order, each with its digest and the messages new in it."""
         return self.events_of("model.request")
 
     @property
     def system(self) -> str:
-        """The system prompt of its loops."""
-        own = (e.data["system"] for e in self.requests if not e.place.startswith(_OTHERS))
-        return next((prompt for prompt in reversed([*own]) if prompt), "")
+        """The system prompt of its loops; of a resumed run, the latest one."""
+        for request in reversed(self.requests):
+            if request.data["system"] and not request.place.startswith(_OWN_SYSTEM_PROMPT):
+                return str(request.data["system"])
+        return ""
 
     @cached_property
     def replies(self) -> dict[str, ModelReply]:
-        """What was replied."""
+        """The replies of its models by place."""
         found = {}
         for event in self.events_of("model.reply"):
             data = event.data
-            counted = (data["input_tokens"], data["cached_tokens"], data["output_tokens"])
+            usage = Usage(
+                data["input_tokens"], data["cached_tokens"], data["output_tokens"], data["usd"]
+            )
             fit = Fit(**data["fit"]) if "fit" in data else None
-            usage = Usage(*counted, data["usd"])
             found[event.place] = ModelReply(data["text"], usage, data["model"], fit)
         return found
 
     @cached_property
     def results(self) -> dict[str, tuple[str, str, CallResult]]:
-        """The name, the parameter and the result of each tool call."""
+        """The name, the parameter and the result of each tool call, by place."""
         passage, blob, found = self.evidence.passage, self.folder.blob, {}
         for event in self.events_of("tool.result"):
             data = event.data
@@ -165,34 +178,36 @@ class RunRecord:
         return found
 
     def opening_at(self, loop: str) -> list[Message] | None:
-        """Give the messages with which a loop began; None where it never did."""
+        """Return the first messages of a loop; None if it never began."""
         for request in self.requests:
             if request.place.startswith(f"{loop}/"):
                 return self.messages(request)
+            # With subtasks or sections, the main loop is first asked to put them together: the
+            # request for that is the last message.
             if loop == MAIN and request.place in (SYNTHESIS, CLOSING):
                 return self.messages(request)[:-1]
         return None
 
     def messages(self, request: Event) -> list[Message]:
-        """Read the messages that were new in a request, with the passages that they showed."""
+        """Read the messages that were new in a request, with the passages shown in them."""
         blob, passage = self.folder.blob, self.evidence.passage
         return [message_from_row(row, blob, passage) for row in request.data["messages"]]
 
     def replies_by_digest(self) -> dict[str, deque[ModelReply]]:
-        """Give the replies by what was asked."""
+        """Return the replies by the digest of their requests, oldest first."""
         found: dict[str, deque[ModelReply]] = defaultdict(deque)
         for request in self.requests:
             if request.place in self.replies:
                 found[request.data["sha256"]].append(self.replies[request.place])
         return found
 
-    # What it read.
+    # The pages and search results that it read.
 
     @cached_property
     def evidence(self) -> Evidence:
-        """The sources of the run, as they were numbered; a run that goes on adds its own.
+        """The sources of the run with their numbers; a resumed run adds to them.
 
-        Raises `JournalError` where a saved text is not the one on record.
+        Raises `JournalError` if a saved text was changed.
         """
         evidence = Evidence(self.question)
         for event in self.events:
@@ -213,7 +228,7 @@ class RunRecord:
             raise JournalError(f"the saved text of S{row['n']} was changed")
 
     def pages(self) -> list[tuple[Page, int]]:
-        """Give the pages that were read, in order, each with the number of the loop."""
+        """Return the pages that were read, in order, each with the number of the loop."""
         return [
             (self._page(e.data), e.data["n"] // NUMBERS_PER_LOOP)
             for e in self.events_of("source.added")
@@ -237,7 +252,7 @@ class RunRecord:
         )
 
     def copy_sources(self, journal: Journal) -> None:
-        """Make the sources part of another run's record, so that it stands on its own."""
+        """Copy the sources into the record of another run, so that it is complete by itself."""
         for event in self.events:
             if event.type == "source.added":
                 for name in ("text", "body"):
@@ -250,21 +265,22 @@ class RunRecord:
 
     @property
     def end(self) -> Event | None:
-        """Its last event `run.finished`, with the report; None where it came to no end."""
-        return self.events_of("run.finished")[-1] if self.events_of("run.finished") else None
+        """The last event `run.finished`, with the report; None if the run did not finish."""
+        finished = self.events_of("run.finished")
+        return finished[-1] if finished else None
 
     def events_until_end(self) -> Sequence[Event]:
-        """Give the events up to its end: what comes behind it are the jobs of its conversation."""
+        """Return the events up to `run.finished`; those after it are of the background jobs."""
         end = self.end
         return [event for event in self.events if end is None or event.seq <= end.seq]
 
     @property
     def report(self) -> dict[str, Any]:
-        """Its report; empty where it came to no end."""
+        """The report; empty if the run did not finish."""
         return self.end.data["report"] if self.end else {}
 
     def with_options(self, options: dict[str, Any]) -> RunRecord:
-        """Give the same record with other settings."""
+        """Return a copy of the record with other settings."""
         events = [
             replace(e, data={**e.data, "options": options}) if e.type == "run.started" else e
             for e in self.events
@@ -273,7 +289,7 @@ class RunRecord:
 
 
 class ResumedModel(ModelWrapper):
-    """Gives recorded replies as long as the record has them, then asks the model."""
+    """Returns recorded replies; asks the live model where the record has none."""
 
     streams = True
 
@@ -290,22 +306,24 @@ class ResumedModel(ModelWrapper):
     async def reply(
         self, system: str, messages: Sequence[Message], on_text: OnText | None = None
     ) -> ModelReply:
-        """Answer from the record, or live."""
+        """Return the recorded reply to the same request, else the live model's."""
         digest = request_digest(system, messages)
-        if digest in self._failed:  # what stands behind it on record went on without it
+        # The recorded run went on without these notes on old steps; with them, its next requests
+        # would differ from the record.
+        if digest in self._failed:
             raise ModelUnavailable("old steps were not summed up when this was asked")
         if known := self._replies.get(digest):
             return known.popleft()
         return await ask_model(self._model, system, messages, on_text)
 
     def start_guided_mode(self) -> None:
-        """Guide the live model."""
+        """Start the guided mode of the live model."""
         start_guided_mode(self._model)
 
 
 def once_each(record: RunRecord, write: Record) -> Record:
-    """Wrap the writing of events, so that what is on record is not written twice."""
-    known = {(event.type, event.place) for event in record.events if event.type in _ONCE}
+    """Wrap `write`, so that events of `_ONCE_A_PLACE` on record are not written again."""
+    known = {(event.type, event.place) for event in record.events if event.type in _ONCE_A_PLACE}
 
     def write_new(kind: str, place: str = "", **data: Any) -> None:
         if (kind, place) not in known:

@@ -31,15 +31,16 @@ if TYPE_CHECKING:
     from agent.run.record import RunRecord
     from agent.types import Message, Report, ToolCall
 
-_ASKED_AT: Final = {Task.PLAN: PLAN, Task.OUTLINE: OUTLINE, Task.VALUES: f"{VALUES}/1"}
+_PLACE_OF_TASK: Final = {Task.PLAN: PLAN, Task.OUTLINE: OUTLINE, Task.VALUES: f"{VALUES}/1"}
+"""Where the request for a task is on record, if it was made."""
 DIFF_LINES: Final = 12
-"""Lines of differences that are shown; the first ones tell what is wrong."""
+"""Most lines of a difference that are shown; the first ones tell what is wrong."""
 DIFF_WIDTH: Final = 160
-"""Characters at which a long line is broken, so that only the part that differs is shown."""
+"""Characters at which long lines are broken, so that only the part that differs is shown."""
 
 
 async def replay(record: RunRecord) -> Report:
-    """Run again from the record to the same answer, byte for byte.
+    """Repeat a run from its record to the same answer, byte for byte.
 
     Raises `ReplayDiverged` where the run would now ask its model or its tools something else.
     """
@@ -48,15 +49,16 @@ async def replay(record: RunRecord) -> Report:
     ledger = Ledger(question, evidence, budget)
     for event in record.events_until_end():
         ledger.add(event)
-    # What the gate said against the answer stands at `review`, against a section at its loop.
+    # Objections to the answer are recorded at `review`, those to a section at its loop.
     reviews = {event.place.partition("/")[0]: event.data for event in record.events_of(REVIEW)}
-    tools = next((event.data for event in record.events_of("tools.offered")), {})
+    offers = record.events_of("tools.offered")
+    tools = offers[0].data if offers else {}
 
     async def build_context(_question: str, place: str) -> list[Message]:
-        found = record.opening_at(place)
-        if found is None:
+        messages = record.opening_at(place)
+        if messages is None:
             raise ReplayDiverged(f"the run begins a loop {place} that is not on record")
-        return found
+        return messages
 
     work = Orchestrator(
         ResumedModel(record, NoLiveModel(record)),
@@ -94,39 +96,39 @@ async def replay(record: RunRecord) -> Report:
 
 
 class Interrupted(Exception):
-    """The recorded run was interrupted here."""
+    """Raised where the recorded run was interrupted."""
 
 
 class NoLiveModel:
-    """Stands behind the recorded replies, where a run that goes on has its model.
+    """The model of a replay, asked where the record has no reply: it always fails.
 
-    What has no reply on record fails as it failed then, or the run has diverged.
+    It fails as the recorded call failed, or with `ReplayDiverged` if there was no such call.
     """
 
     def __init__(self, record: RunRecord) -> None:
         self.name = str(record.started["model"])
         self._record = record
         self._places = {request.place for request in record.requests}
-        self._looked = 0
+        self._missing_rounds = 0
         self._by_rules = record.by_rules
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
         """Raise the limit or the error that ended the recorded call, or `ReplayDiverged`."""
         self._fail_as_recorded(request_digest(system, messages))
-        if asks_for_notes(system):  # what was not summed up then was cut
+        if asks_for_notes(system):  # then the recorded run cut old steps without asking for notes
             raise ModelUnavailable("these steps were not summed up")
-        told = difference(self._record, messages)
-        raise ReplayDiverged(f"the run asks its model something else {told}")
+        details = difference(self._record, messages)
+        raise ReplayDiverged(f"the run asks its model something else {details}")
 
     async def aclose(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to close."""
 
     def start_guided_mode(self) -> None:
-        """Rules drive the loop from here on; what was replied is on record."""
+        """Note that rules drive the loop from here on; the replies are on record."""
         self._by_rules = True
 
     def takes(self, task: Task) -> bool:
-        """Tell what was asked beside the question."""
+        """Whether the recorded run asked its model for a task."""
         match task:
             case Task.NUDGE:
                 noticed = self._record.events_of("guard.noticed")
@@ -135,13 +137,13 @@ class NoLiveModel:
                 return not self._by_rules
             case Task.CONDENSE:
                 return any(place.startswith(CONDENSE) for place in self._places)
-            case Task.MISSING:  # asked before each round, of which the depth may allow several
-                self._looked += 1
-                return f"{MISSING}/{self._looked}" in self._places
-        return _ASKED_AT.get(task) in self._places
+            case Task.MISSING:  # the orchestrator asks once a round, so this counts the rounds
+                self._missing_rounds += 1
+                return f"{MISSING}/{self._missing_rounds}" in self._places
+        return _PLACE_OF_TASK.get(task) in self._places
 
     def _fail_as_recorded(self, digest: str) -> None:
-        """Fail as the recorded call did that never got its reply."""
+        """Raise what ended the recorded call with this digest, if it got no reply."""
         record = self._record
         failures = {event.place: event.data for event in record.events_of("model.failed")}
         for request in record.requests:
@@ -160,14 +162,15 @@ class NoLiveModel:
 
 
 def _limit_of(record: RunRecord, loop: str = "") -> str | None:
-    """Give the limit that ended a loop, else the one that ended the run."""
-    reached = [e.data["limit"] for e in record.events_of("limit.reached") if e.place == loop]
-    ended = reached or [event.data["limit"] for event in record.events_of("answer.draft")]
-    return ended[-1] if ended else None
+    """Return the limit that ended a loop, else the one that ended the run, else None."""
+    limits = [e.data["limit"] for e in record.events_of("limit.reached") if e.place == loop]
+    if not limits:
+        limits = [event.data["limit"] for event in record.events_of("answer.draft")]
+    return limits[-1] if limits else None
 
 
 class RecordedCalls:
-    """Gives for each tool call what it gave before, by its place."""
+    """Returns the recorded result of each tool call, by its place."""
 
     def __init__(self, record: RunRecord) -> None:
         self._record = record
@@ -187,68 +190,77 @@ class RecordedCalls:
 
 
 class RecordedBudget(Budget):
-    """Ends where the recorded run ended, whatever the clock says.
+    """A budget that ends where the recorded run ended, whatever the clock says.
 
-    Where the run asks whether there is enough left for something, there is: whether it was done
-    then is told by the record, through `NoLiveModel.takes`.
+    For everything else there is always enough left: `NoLiveModel.takes` decides by the record
+    whether something was done.
     """
 
     def __init__(self, record: RunRecord, loop: str = MAIN) -> None:
-        places = (request.place.partition("/") for request in record.requests)
-        super().__init__(max_steps=sum(head == loop and n.isdigit() for head, _, n in places))
+        steps = 0
+        for request in record.requests:  # a step's place is `loop/number`
+            head, _, number = request.place.partition("/")
+            steps += head == loop and number.isdigit()
+        super().__init__(max_steps=steps)
         self._record = record
         self._limit = _limit_of(record, loop)
 
-    def part(self, of: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - as recorded
-        """Give what the loop at this place had."""
+    def part(self, parts: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - as recorded
+        """Return the budget that the loop at this place had."""
         return RecordedBudget(self._record, place)
 
     def begin_step(self) -> int:
-        """Count a step, or raise the recorded limit."""
+        """Count a step; raises the recorded limit after the last one."""
         if self.steps >= self.max_steps:
             raise LimitReached(self._limit or "steps")
         self.steps += 1
         return self.steps
 
     def steps_per_part(self, parts: int) -> int:  # noqa: ARG002 - as recorded
-        """Give enough for any part."""
+        """More than any part can need."""
         return MAX_STEPS
 
     def elapsed(self) -> float:
-        """The seconds that the run took then."""
+        """The seconds that the recorded run took."""
         return float(self._record.report.get("elapsed_s", 0.0))
 
     @property
     def steps_left(self) -> int:
-        """Give enough for any question."""
+        """More than any question can need."""
         return MAX_STEPS
 
 
 def difference(record: RunRecord, messages: Sequence[Message]) -> str:
-    """Compare a request with the one on record that is most like it, as `diff` writes it."""
+    """Describe how a request differs from the most similar one on record, as a unified diff."""
+    # Rebuild each recorded request: its event holds only the messages that are new in its loop.
     loops: dict[str, list[Message]] = {}
-    asked: list[tuple[int, int, str, list[Message]]] = []
-    for request in record.requests:  # each has what is new behind what its loop said before
+    candidates: list[tuple[int, int, str, list[Message]]] = []
+    for request in record.requests:
         loop = loops.setdefault(request.place.partition("/")[0], [])
         loop += record.messages(request)
         pairs = zip(loop, messages, strict=False)
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-        asked.append((same, -abs(len(loop) - len(messages)), request.place, list(loop)))
-    if not asked:
+        candidates.append((same, -abs(len(loop) - len(messages)), request.place, list(loop)))
+    if not candidates:
         return "no request is on record"
-    n, _, place, then = max(asked, key=lambda row: row[:2])
-    if n == len(then) == len(messages):
+
+    # The most similar one has the longest common beginning, then the nearest length.
+    n, _, place, recorded = max(candidates, key=lambda row: row[:2])
+    if n == len(recorded) == len(messages):
         return f"at {place}: its messages are those on record, and the record's hash of them is not"
-    if n == min(len(then), len(messages)):
-        return f"at {place}: {len(messages)} messages now, {len(then)} on record"
-    before, after = _lines(then[n].content), _lines(messages[n].content)
-    found = list(unified_diff(before, after, "on record", "now", lineterm="", n=0))
-    more = [f"… {len(found) - DIFF_LINES} lines more"] if len(found) > DIFF_LINES else []
-    told = "\n".join([*found[:DIFF_LINES], *more])
-    return f"at {place}, message {n + 1} of {len(then)} ({then[n].role}):\n{told}"
+    if n == min(len(recorded), len(messages)):
+        return f"at {place}: {len(messages)} messages now, {len(recorded)} on record"
+
+    before, after = _broken_lines(recorded[n].content), _broken_lines(messages[n].content)
+    diff = list(unified_diff(before, after, "on record", "now", lineterm="", n=0))
+    lines = diff[:DIFF_LINES]
+    if len(diff) > DIFF_LINES:
+        lines.append(f"… {len(diff) - DIFF_LINES} lines more")
+    head = f"at {place}, message {n + 1} of {len(recorded)} ({recorded[n].role}):"
+    return "\n".join([head, *lines])
 
 
-def _lines(text: str) -> list[str]:
+def _broken_lines(text: str) -> list[str]:
     return [
         line[at : at + DIFF_WIDTH]
         for line in text.splitlines()

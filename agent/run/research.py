@@ -1,4 +1,7 @@
-"""The front door: a question goes in, a report comes out. Every way in goes through here."""
+"""The entry point of the agent: `research` answers a question with a report.
+
+The command line, the server, jobs, channels and MCP all start their runs here.
+"""
 
 from __future__ import annotations
 
@@ -59,17 +62,18 @@ async def research(
     """Research a question.
 
     `flags` are the command line's flags with underscores (lists where a flag repeats). `tools` are
-    async functions by name: each gets the raw parameter, what it gives back is the result.
-    `on_event` is called with each journal event; `approve` asks the person about a risky step,
-    `ask` what they meant, once at most; `opened` is handed the run's means. Environment and
-    settings file are read only with `config`. `run` is the id of the run, for who must know it
-    before it begins; `tasks` makes the tools of `allow_tasks`.
+    async functions by name: each gets the raw parameter and returns the result. `on_event` is
+    called with each journal event; `approve` asks the person about a risky step, `ask` asks them
+    what they meant, at most once; `opened` is called with the run's `ToolContext` once its web is
+    open. Environment and settings file are read only with `config`. `run` sets the id of the run,
+    for callers that must know it beforehand; `tasks` makes the tools of `allow_tasks`.
+
     A model or a web that fails ends in a report with status `failed`; wrong settings raise
-    `UsageError`, and a cancelled run leaves its record behind and raises `CancelledError`.
+    `UsageError`, and a cancelled run keeps its record and raises `CancelledError`.
     """
-    named = model if isinstance(model, str) else None
-    switch = memory if isinstance(memory, bool) else True
-    options = load_options({**flags, "model": named, "memory": switch}, config=config)
+    model_name = model if isinstance(model, str) else None
+    use_memory = memory if isinstance(memory, bool) else True
+    options = load_options({**flags, "model": model_name, "memory": use_memory}, config=config)
     inputs = Inputs(
         model=None if isinstance(model, str) else model,
         memory=None if isinstance(memory, bool) else memory,
@@ -82,7 +86,8 @@ async def research(
         run=run,
         tasks=tasks,
     )
-    text = question.encode("utf-8", "replace").decode()  # the shell hands on any bytes
+    # A shell passes on any bytes: halves of surrogate pairs could not be written to the record.
+    text = question.encode("utf-8", "replace").decode()
     return await run_question(text, options, inputs)
 
 
@@ -92,24 +97,24 @@ P = ParamSpec("P")
 def _synchronous(run: Callable[P, Coroutine[Any, Any, Report]]) -> Callable[P, Report]:
     def wait(*args: P.args, **kwargs: P.kwargs) -> Report:
         """Research a question and wait for the report; takes what `research` takes."""
-        begun = partial(run, *args, **kwargs)
+        start = partial(run, *args, **kwargs)
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            return asyncio.run(begun())
-        # The loop of the caller is busy with this very call: it runs in one of another thread.
+            return asyncio.run(start())
+        # The caller's event loop is blocked by this call, so the run gets one in another thread.
         with ThreadPoolExecutor(1, thread_name_prefix="research") as thread:
-            return thread.submit(lambda: asyncio.run(begun())).result()
+            return thread.submit(lambda: asyncio.run(start())).result()
 
     return wait
 
 
 research_sync = _synchronous(research)
-"""`research`, waited for: the same arguments, the report; inside a running event loop too."""
+"""The blocking form of `research`: same arguments and result; works inside an event loop too."""
 
 
 async def run_question(question: str, options: Options, inputs: Inputs) -> Report:
-    """Run a question to its report. Raises `UsageError` for what is wrong before the run begins."""
+    """Answer a question. Raises `UsageError` for wrong settings, before the run begins."""
     runs = Runs(private_folder(options.data))
     model = resolve_model(options, inputs.model, os.environ if inputs.config else {})
     if options.keep_days is not None:
@@ -119,17 +124,17 @@ async def run_question(question: str, options: Options, inputs: Inputs) -> Repor
 
 
 class Run:
-    """One question on its way to a report; a resumed run and one on a recorded web go it too."""
+    """Answers one question: of a new run, a resumed one, or one on a recorded web."""
 
     def __init__(self, services: RunServices, model: ResolvedModel) -> None:
         self._services = services
         self._model = model
         self._work: Orchestrator | None = None
-        self._ended_ms: int | None = None  # when its end was put on record
-        self._report: Report | None = None  # once it is handed over
+        self._ended_ms: int | None = None  # when `run.finished` was written
+        self._report: Report | None = None  # set once it is written
 
     async def to_report(self) -> Report:
-        """Answer; a failure becomes a failed report, an interrupt leaves its record behind."""
+        """Answer the question. Errors become a failed report; a cancelled run keeps its record."""
         services = self._services
         failure: ResearchError
         try:
@@ -137,9 +142,9 @@ class Run:
                 return await self._answer(stack)
         except ResearchError as error:
             if self._ended_ms is not None and self._report is None:
-                raise  # on record it has its answer, which `resume` hands over
+                raise  # the answer is already on record: `resume` returns it
             failure = error
-        # A fault of ours still ends in a report: the record is kept, and says where it was.
+        # A bug of ours also ends in a report; the record keeps the traceback.
         except Exception as error:  # noqa: BLE001
             services.write("run.crashed", error=repr(error), trace=traceback.format_exc())
             failure = InternalError(f"internal error: {type(error).__name__}: {error}")
@@ -153,18 +158,21 @@ class Run:
         return self._report or self._finish(services.ledger.failed_report(failure))
 
     async def _answer(self, stack: AsyncExitStack) -> Report:
-        """Open what the run needs, work to an answer, check it, and hand it over."""
         services, options, inputs = self._services, self._services.options, self._services.inputs
         context, prior = services.context, inputs.prior
-        # Before the first event, which names the conversation: the memory may know which it is.
+
+        # Open memory and web. The memory comes first: it knows the id of the conversation, which
+        # the first event names.
         session = await services.open_memory(stack)
         services.write_start(self._model.name, session, guided=self._model.guided)
-        live = prior is None or prior.live  # else all that the run needs is on record
+        live = prior is None or prior.live  # otherwise the record holds all that the run needs
         if live:
             opened = open_web(options, services.environ, services.record)
             context.web = await stack.enter_async_context(opened)
         if inputs.opened is not None:
             inputs.opened(context)
+
+        # Open the model, with its tools and its first messages.
         model = await self._model.open(stack, lambda why: services.write("note", text=why))
         tools = await select_tools(
             context,
@@ -178,18 +186,20 @@ class Run:
         builder = ContextBuilder(
             context,
             session,
-            captured=services.wanted_values(),
+            captured=services.requested_values(),
             is_public_run=partial(is_public_run, options.data),
         )
-        # Kept at hand: an interrupt answers from what was read up to then.
+        # An attribute, so that `to_report` can answer an interrupt from what was read by then.
         work = self._work = new_orchestrator(services, model, builder, tools)
         judge = await self._model.open_judge(stack) or work.model
         gate = Gate(work, services.evidence, services.record, judge)
-        keep = partial(save_turns, context, session, services.question, resumed=prior is not None)
+
+        # Answer, and check the answer.
+        save = partial(save_turns, context, session, services.question, resumed=prior is not None)
         try:
             result = await work.answer(services.question)
-        except ResearchError as error:  # the question and the failure are kept all the same
-            await keep(None)
+        except ResearchError as error:  # memory keeps the question and the failure all the same
+            await save(None)
             failed = services.ledger.failed_report(error)
             failed.answer = ""
             if context.memory is not None:
@@ -199,17 +209,18 @@ class Run:
         report = self._checked(result, gate.verdicts)
         if services.schema is not None:
             await add_values(report, result.text, services.schema, gate)
-        # Before the end is on record: a run that has ended is not resumed, so that a kill in
-        # between would lose the turn. For the same reason its jobs are claimed before it.
-        await keep(report)
+
+        # Save the turns and claim the jobs before `run.finished` is written: a finished run is not
+        # resumed, so a kill in between would lose them.
+        await save(report)
         jobs = await BackgroundJobs.claim(services, builder, work)
         self._finish(report, jobs)
         if jobs is not None and self._ended_ms is not None:
-            await jobs.settle(report, self._ended_ms)  # nobody waits for it any more
+            await jobs.settle(report, self._ended_ms)
         return report
 
     def _checked(self, result: LoopResult, verdicts: Verdicts | None = None) -> Report:
-        """Make the report of an answer, with a verdict for each sentence."""
+        """Make the report of an answer, and record the verdict on each sentence."""
         services = self._services
         services.journal.write("answer.draft", text=result.text, limit=result.limit)
         report = services.ledger.finished_report(result, verdicts)
@@ -222,11 +233,11 @@ class Run:
         return report
 
     def _finish(self, report: Report, jobs: BackgroundJobs | None = None) -> Report:
-        """Write the end of the run, and its report."""
+        """Write the event `run.finished` and the file of the report."""
         services = self._services
         if report.error is not None:  # some providers repeat the key that they refuse
             report.error.message = services.redactor.text(report.error.message)
-        # What the jobs behind it use is no longer the answer's.
+        # A copy, since the ledger goes on counting: the jobs' model calls are not the answer's.
         report.usage = report.usage.model_copy()
         after = asdict(jobs.notes) if jobs else None
         dumped = report.model_dump(mode="json")
@@ -234,7 +245,7 @@ class Run:
             services.journal.write("run.finished", report=dumped, after=after)
         )
         services.folder.write(services.folder.report, report.to_json().encode())
-        if report.status in FINAL:  # nothing goes on with it, and the state holds logins
+        if report.status in FINAL:  # it will not be resumed, and the browser's state holds logins
             services.folder.browser_state.unlink(missing_ok=True)
         self._report = report
         return report

@@ -1,4 +1,4 @@
-"""Runs that begin with a record: going on with one that was cut off, or asking another model."""
+"""Runs that start from a record: resuming a run that was killed, or asking another model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 async def resume_run(folder: RunFolder, **settings: Any) -> Report:
-    """Go on with the run in a folder; takes what `resume` does, and raises as it does."""
+    """Resume the run in a folder; same settings and errors as `resume`."""
     return await resume(RunRecord.read(folder), **settings)
 
 
@@ -46,25 +46,28 @@ async def resume(
     tasks: Callable[[Options], Sequence[Tool]] | None = None,
     **flags: Any,
 ) -> Report:
-    """Go on with a run where it stopped; `flags` may raise its limits, the rest is `research`'s.
+    """Resume a run where it stopped; `flags` replace its settings, the rest is as in `research`.
 
-    Raises `UsageError` where it came to its end, and the jobs after it did too.
+    Of a run with a final answer only the background jobs are done. Raises `UsageError` where those
+    are done too.
     """
     settings = {**record.options, "data_dir": data_dir, **flags}
     if record.report.get("status") in FINAL:
-        return await _hand_over(record, settings, on_event)
+        return await _finish_jobs(record, settings, on_event)
     record.require_question()
     settings["schema_file"] = record.schema
     settings["session"] = record.started.get("session")
-    settings["mcp_servers"] = file_settings()[0].get("mcp_servers", {})  # not on record: secrets
+    # Settings of MCP servers may hold secrets, so they are not recorded.
+    settings["mcp_servers"] = file_settings()[0].get("mcp_servers", {})
     if record.folder.browser_state.is_file():
         settings["storage_state"] = record.folder.browser_state
-    # The same tools are offered as before, so that what is on record is known again.
-    person = record.started.get("person")
+    # With `ask` the model is offered one tool more. The tools must be those of the record, or its
+    # requests would differ from the recorded ones.
+    could_ask = record.started.get("person")
     inputs = Inputs(
         on_event=on_event,
         approve=approve,
-        ask=(ask or _no_answer) if person else None,
+        ask=(ask or _no_answer) if could_ask else None,
         config=True,
         prior=PriorRun(record),
         opened=opened,
@@ -77,10 +80,10 @@ async def _no_answer(_question: str) -> str:
     return ""
 
 
-async def _hand_over(
+async def _finish_jobs(
     record: RunRecord, settings: dict[str, Any], on_event: Callable[[Event], None] | None
 ) -> Report:
-    """Hand over the report of a run that had come to its end, and do the jobs that it left."""
+    """Return the report of a finished run, and do its unfinished background jobs."""
     pending = PendingJobs.from_record(record)
     if record.end is None or (pending is None and record.folder.report.is_file()):
         hint = "`research show` shows it; `research replay` runs it again."
@@ -90,13 +93,13 @@ async def _hand_over(
     if on_event:
         on_event(record.end)
     if pending is not None:
-        own = load_options(settings, config=True)
+        options = load_options(settings, config=True)
         async with AsyncExitStack() as stack:
-            memory = await asyncio.to_thread(open_memory, own, os.environ)
+            memory = await asyncio.to_thread(open_memory, options, os.environ)
             stack.callback(memory.close)
-            model = await open_model(stack, own.model, own, os.environ)
-            runner = JobRunner(memory, asyncio.to_thread, memory_name(own), model)
-            await runner.settle_one(own.data, record, on_event)
+            model = await open_model(stack, options.model, options, os.environ)
+            runner = JobRunner(memory, asyncio.to_thread, memory_name(options), model)
+            await runner.settle_one(options.data, record, on_event)
     return report
 
 
@@ -108,7 +111,10 @@ async def rerun_on_recorded_web(
     data_dir: Path | None = None,
     live: bool = False,
 ) -> Report:
-    """Ask another model the same question, on the recorded web; gives a run of its own."""
+    """Ask another model the same question on the recorded web, in a new run; returns its report.
+
+    With `live`, pages and searches that the record does not hold are looked up on the web.
+    """
     record.require_question()
     settings = {
         **record.options,

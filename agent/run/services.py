@@ -1,4 +1,4 @@
-"""What the parts of one run share, and what a caller brings to it."""
+"""The services that the parts of one run share, and the inputs of its caller."""
 
 from __future__ import annotations
 
@@ -39,16 +39,20 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_PUBLIC: Final = frozenset({Kind.WEB, Kind.MEMORY, Kind.TURNS})
-_COLLECTOR: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+_PUBLIC_KINDS: Final = frozenset({Kind.WEB, Kind.MEMORY, Kind.TURNS})
+_COLLECTOR_VARIABLES: Final = (
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What a caller brings beside the settings; None where the settings decide.
+    """What a caller passes beside the settings; None where the settings decide.
 
-    `opened` is handed the means of the run once its web is open: a live view looks at its page.
-    `tasks` makes the tools that set something off later, for the settings that allow them.
+    `prior` is the record that the run starts from. `opened` is called with the tool context once
+    the web is open, so that a live view can watch the page. `tasks` makes the tools that schedule
+    something, where the settings allow them.
     """
 
     model: Model | None = None
@@ -65,11 +69,11 @@ class Inputs:
 
 
 class RunServices:
-    """Opened once for a run, whether it is new, resumed, or on the web of a recorded one.
+    """The services of one run, whether it is new, resumed, or on the web of a recorded one.
 
-    `record` writes an event unless a resumed run has it already, `write` always does; secrets of
-    the environment are taken out of both. `context` is what tools have at hand. As an
-    async context manager it closes the journal at the end.
+    `write` appends an event to the journal; `record` does so unless a resumed run has it already.
+    Both redact the secrets of the environment. `context` is handed to the tools. As an async
+    context manager it closes the journal at the end.
     """
 
     def __init__(self, question: str, options: Options, inputs: Inputs, runs: Runs) -> None:
@@ -78,19 +82,19 @@ class RunServices:
         self.options = options
         self.inputs = inputs
         self.environ = os.environ if inputs.config else {}
-        self.schema = _schema_of(options)
+        self.schema = _read_schema(options)
         self.redactor = Redactor(find_secrets(os.environ))
         self.evidence = prior.source.evidence if prior else Evidence(question)
         self.budget = make_budget(options, self.environ)
         logins = logged_in_sites(options) if not prior or prior.logged_in else set()
-        # Nothing was written up to here, so that wrong settings leave no run behind.
+        # Everything above may raise, and writes nothing: wrong settings leave no run behind.
         self.journal = (
             prior.open_journal(runs) if prior else Journal(runs.create(utc_now(), inputs.run))
         )
         self.record = prior.record(self.write) if prior else self.write
-        # The ledger listens first: whoever is told of an event may ask for what it adds up to.
+        # The ledger is the first listener: the others may ask it for totals.
         self.ledger = Ledger(question, self.evidence, self.budget, self.folder.id)
-        if prior and prior.resumed:  # what the run has used before it was cut off counts
+        if prior and prior.resumed:  # what the run used before it was killed counts too
             for event in prior.source.events:
                 self.ledger.add(event)
         self.journal.listen(self.ledger.add)
@@ -103,7 +107,7 @@ class RunServices:
             sites=logins,
             on_read=lambda kind, site: self.record("context.read", origin=kind.value, site=site),
         )
-        ask = self._on_record(inputs.ask)
+        ask = self._recorded(inputs.ask)
         self.context = ToolContext(
             question=question,
             evidence=self.evidence,
@@ -116,7 +120,7 @@ class RunServices:
             run=self.folder.id,
             files=options.file,
             skills=load_skills(options, config=inputs.config),
-            approve=self._on_record(inputs.approve),
+            approve=self._recorded(inputs.approve),
             person=Person(ask) if ask else None,
             deadline=time.monotonic() + options.timeout if options.timeout else None,
         )
@@ -132,25 +136,25 @@ class RunServices:
 
     @property
     def folder(self) -> RunFolder:
-        """Where the run is kept."""
+        """The folder of the run."""
         return self.journal.folder
 
     @property
     def today(self) -> str:
-        """The date of the run (UTC); one that goes on, or on a recorded web, has the record's."""
+        """The date of the run (UTC), which is the record's where the run starts from one."""
         prior = self.inputs.prior
         return prior.source.day if prior else utc_now().date().isoformat()
 
     def write(self, kind: str, place: str = "", **data: Any) -> None:
-        """Write an event, without secrets."""
+        """Write an event, with secrets redacted."""
         self.journal.write(kind, place, **self.redactor.value(data))
 
     def write_start(
         self, model: str, session: str, *, guided: bool = False, work: str = "question"
     ) -> None:
-        """Write the first event; `work` is what the run is at, a question or an `audit`."""
-        # As it is: a question or a setting without what looks like a secret would be another one
-        # when the run is resumed. Settings that are secrets are none of the dumped ones.
+        """Write the first event; `work` is `question` or `audit`."""
+        # Not redacted: with anything taken out, a resumed run would have another question or other
+        # settings. The settings that hold secrets are not dumped.
         self.journal.write(
             "run.started",
             run=self.folder.id,
@@ -166,9 +170,9 @@ class RunServices:
         )
 
     async def open_memory(self, stack: AsyncExitStack) -> str:
-        """Open the memory; gives the conversation that the run belongs to."""
+        """Open the memory; returns the id of the run's conversation."""
         context, options = self.context, self.options
-        stack.callback(context.close)  # entered first, so that the thread outlives the memory
+        stack.callback(context.close)  # registered first, so that the thread outlives the memory
         context.memory = self.inputs.memory if options.memory else None
         if options.memory and context.memory is None:
             memory = await context.in_memory_thread(open_memory, options, self.environ)
@@ -178,10 +182,10 @@ class RunServices:
                 from agent.wiki import Wiki  # noqa: PLC0415 - few runs have one
 
                 context.wiki = Wiki(options.wiki_folder, options.wiki_rules)
-        return await context.in_memory_thread(self._session, context.memory)
+        return await context.in_memory_thread(self._find_session, context.memory)
 
-    def _session(self, memory: Memory | None) -> str:
-        """Name the conversation: the one asked for, the one continued, or a new one of this run."""
+    def _find_session(self, memory: Memory | None) -> str:
+        """Return the conversation that was asked for or is continued, else a new one."""
         if self.options.session:
             return self.options.session
         continued = self.options.continue_run
@@ -189,11 +193,12 @@ class RunServices:
             folder = Runs(self.options.data).find(continued)
             started = next(read_events(folder.journal), None)
             return str(started.data.get("session") or folder.id) if started else folder.id
+        # An empty name (`--continue` alone) means the latest conversation.
         latest = memory.latest_session() if memory and continued is not None else None
         return latest or self.folder.id
 
-    def wanted_values(self) -> list[tuple[str, str]]:
-        """Name the values that a schema wants beside the answer, so that they are looked for."""
+    def requested_values(self) -> list[tuple[str, str]]:
+        """List the fields of the schema for the first message, so that the model looks for them."""
         if self.schema is None:
             return []
         lines = [
@@ -202,27 +207,27 @@ class RunServices:
         ]
         return [("also wanted, each value from a page that is read", "; ".join(lines))]
 
-    def _on_record(
+    def _recorded(
         self, ask: Callable[[str], Awaitable[T]] | None
     ) -> Callable[[str], Awaitable[T]] | None:
-        """Let a way of asking the person tell the record, so that a live view makes room."""
+        """Wrap a callback that asks the person in events, so that a live view can make room."""
         if ask is None:
             return None
 
-        async def asking(what: str) -> T:
+        async def ask_and_record(what: str) -> T:
             self.write("person.asked", what=what)
             try:
                 return await ask(what)
             finally:
                 self.write("person.answered")
 
-        return asking
+        return ask_and_record
 
     def _start_tracing(self) -> RunSpans | None:
-        """Trace a run whose environment names a collector; raises `UsageError`."""
+        """Start OpenTelemetry where the environment names a collector; raises `UsageError`."""
         environ = self.environ
-        off = environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
-        if off or not any(map(environ.get, _COLLECTOR)):
+        disabled = environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
+        if disabled or not any(environ.get(name) for name in _COLLECTOR_VARIABLES):
             return None
         with from_extra("otel", ", or set OTEL_SDK_DISABLED=true."):
             from agent.run.telemetry import RunSpans  # noqa: PLC0415 - an extra
@@ -231,8 +236,8 @@ class RunServices:
         return spans
 
 
-def _schema_of(options: Options) -> Schema | None:
-    """Read the schema of a run, if it has one; raises `UsageError` for what is none."""
+def _read_schema(options: Options) -> Schema | None:
+    """Read the schema of the run, if there is one; raises `UsageError` where it is invalid."""
     if options.schema_file is None:
         return None
     from agent.evidence.schema import Schema  # noqa: PLC0415 - few runs have one
@@ -241,7 +246,7 @@ def _schema_of(options: Options) -> Schema | None:
 
 
 def is_public_run(data: Path, run: str) -> bool:
-    """Tell of an earlier run that its facts are public: it read no file, folder or person's page.
+    """Whether an earlier run read no file, no folder and no page of the person.
 
     False where its record is gone, or of a version that did not note what was read.
     """
@@ -250,4 +255,4 @@ def is_public_run(data: Path, run: str) -> bool:
         origins = {event.data["origin"] for event in events if event.type == "context.read"}
     except ResearchError:
         return False
-    return bool(origins) and origins <= _PUBLIC
+    return bool(origins) and origins <= _PUBLIC_KINDS

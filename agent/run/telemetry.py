@@ -1,7 +1,8 @@
-"""OpenTelemetry (extra `otel`): spans of a run made of its events, by the GenAI conventions.
+"""OpenTelemetry (extra `otel`): the events of a run as spans, by the GenAI conventions.
 
-A run, its steps, model calls, tool calls and pages; names, tokens, dollars and outcomes, no texts.
-Off unless OTEL_EXPORTER_OTLP_ENDPOINT or …_TRACES_ENDPOINT is set.
+There are spans for the run, its steps, model calls, tool calls and pages. They hold names, tokens,
+dollars and outcomes, but no texts, which may be private. Tracing is off unless
+OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is set.
 https://opentelemetry.io/docs/specs/semconv/gen-ai/
 """
 
@@ -24,94 +25,115 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
 
 
-PATIENCE: Final = 2.0
-"""Seconds for sending spans, tries included: a collector that is gone must not hold a run up."""
+TIMEOUT: Final = 2.0
+"""Seconds for sending spans, retries included: an unreachable collector must not delay a run."""
 
 
 class RunSpans:
-    """A listener of a run's events; `close` sends what is left, and waits for that."""
+    """A listener of a run's events that makes spans of them; `close` sends the last ones."""
 
     def __init__(self) -> None:
-        named = Resource.create({"service.name": "urchin-research"})
-        self._provider = TracerProvider(resource=named)
-        self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(timeout=_patience())))
+        resource = Resource.create({"service.name": "urchin-research"})
+        self._provider = TracerProvider(resource=resource)
+        exporter = OTLPSpanExporter(timeout=_timeout())
+        self._provider.add_span_processor(BatchSpanProcessor(exporter))
         self._tracer = self._provider.get_tracer("urchin")
         self._run: Span | None = None
         self._steps: dict[str, Span] = {}
-        self._last = 0
+        self._now = 0  # time of the latest event, in nanoseconds since the epoch
 
     def note(self, event: Event) -> None:
-        """Make the spans that an event ends."""
-        data, self._last = event.data, _ns(event.at)
+        """Make the span that an event stands for."""
+        data, self._now = event.data, _to_nanoseconds(event.at)
         if event.type == "run.started":
-            told = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "urchin"}
-            told |= {"gen_ai.conversation.id": data["session"], "urchin.run": data["run"]}
-            told |= {"gen_ai.request.model": data["model"]}
-            name = "invoke_agent urchin"
-            self._run = self._tracer.start_span(name, attributes=told, start_time=self._last)
+            attributes = {
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.agent.name": "urchin",
+                "gen_ai.conversation.id": data["session"],
+                "urchin.run": data["run"],
+                "gen_ai.request.model": data["model"],
+            }
+            self._run = self._tracer.start_span(
+                "invoke_agent urchin", attributes=attributes, start_time=self._now
+            )
         elif event.type == "model.reply":
-            told = {"gen_ai.operation.name": "chat", "gen_ai.response.model": data["model"]}
-            told |= {f"gen_ai.usage.{k}": data[k] for k in ("input_tokens", "output_tokens")}
-            told |= {"gen_ai.usage.cache_read.input_tokens": data["cached_tokens"]}
-            self._span(event, f"chat {data['model']}", {**told, "urchin.usd": data["usd"]})
+            attributes = {
+                "gen_ai.operation.name": "chat",
+                "gen_ai.response.model": data["model"],
+                "gen_ai.usage.input_tokens": data["input_tokens"],
+                "gen_ai.usage.output_tokens": data["output_tokens"],
+                "gen_ai.usage.cache_read.input_tokens": data["cached_tokens"],
+                "urchin.usd": data["usd"],
+            }
+            self._add_span(event, f"chat {data['model']}", attributes)
         elif event.type == "model.failed":
-            told = {"gen_ai.operation.name": "chat", "error.type": data["type"]}
-            self._span(event, "chat", told, failed=data["type"])
+            attributes = {"gen_ai.operation.name": "chat", "error.type": data["type"]}
+            self._add_span(event, "chat", attributes, error=data["type"])
         elif event.type == "tool.result":
-            told = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": data["name"]}
-            broken = isinstance(data["data"], dict) and bool(data["data"].get("error"))
-            failed = "tool_error" if broken else ""
-            self._span(event, f"execute_tool {data['name']}", told, failed=failed)
+            name = data["name"]
+            attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name}
+            failed = isinstance(data["data"], dict) and bool(data["data"].get("error"))
+            error = "tool_error" if failed else ""
+            self._add_span(event, f"execute_tool {name}", attributes, error=error)
         elif event.type == "source.added":
-            told = {"url.full": data["url"], "urchin.via": data["via"], "urchin.source": data["n"]}
-            self._span(event, "read_page", told)
+            attributes = {
+                "url.full": data["url"],
+                "urchin.via": data["via"],
+                "urchin.source": data["n"],
+            }
+            self._add_span(event, "read_page", attributes)
         elif event.type == "run.finished" and self._run is not None:
-            self._end(data["report"])
+            report, usage = data["report"], data["report"]["usage"]
+            self._run.set_attributes(
+                {
+                    "gen_ai.usage.input_tokens": usage["input_tokens"],
+                    "gen_ai.usage.output_tokens": usage["output_tokens"],
+                    "urchin.usd": usage["usd"],
+                    "urchin.status": report["status"],
+                }
+            )
+            if report["error"] is not None:
+                self._run.set_status(Status(StatusCode.ERROR, report["error"]["type"]))
 
     def close(self) -> None:
-        """End what a cut-off run left open, and send all spans."""
-        for span in [*self._steps.values(), *([self._run] if self._run else [])]:
-            span.end(self._last)
+        """End the spans of steps and of the run, and send all spans."""
+        for step in self._steps.values():
+            step.end(self._now)
+        if self._run is not None:
+            self._run.end(self._now)
         self._steps, self._run = {}, None
         self._provider.shutdown()
 
-    def _span(self, event: Event, name: str, told: dict[str, Any], *, failed: str = "") -> None:
-        began = self._last - int(event.data.get("ms", 0)) * 1_000_000
-        context = self._step(event.place, began)
+    def _add_span(
+        self, event: Event, name: str, attributes: dict[str, Any], *, error: str = ""
+    ) -> None:
+        """Add a span that ends now; `error` is its error type, empty for none."""
+        start = self._now - int(event.data.get("ms", 0)) * 1_000_000
+        parent = self._parent(event.place, start)
         kind = SpanKind.CLIENT if name.startswith("chat") else SpanKind.INTERNAL
-        span = self._tracer.start_span(name, context, kind, told, start_time=began)
-        if failed:
-            span.set_attribute("error.type", failed)
-            span.set_status(Status(StatusCode.ERROR, failed))
-        span.end(self._last)
+        span = self._tracer.start_span(name, parent, kind, attributes, start_time=start)
+        if error:
+            span.set_attribute("error.type", error)
+            span.set_status(Status(StatusCode.ERROR, error))
+        span.end(self._now)
 
-    def _step(self, place: str, began: int) -> Context | None:
-        """Give what stands above an effect: its step (the place's first two parts), or the run."""
+    def _parent(self, place: str, start: int) -> Context | None:
+        """Return the span of an event's step (the first two parts of its place), or of the run."""
         if self._run is None:
             return None
         run, name = set_span_in_context(self._run), "/".join(place.split("/")[:2])
         if not name:
             return run
         if name not in self._steps:
-            step = self._tracer.start_span(f"step {name}", run, start_time=began)
-            self._steps[name] = step
+            self._steps[name] = self._tracer.start_span(f"step {name}", run, start_time=start)
         return set_span_in_context(self._steps[name])
 
-    def _end(self, report: dict[str, Any]) -> None:
-        assert self._run is not None, "a run that ends has begun"
-        usage = report["usage"]
-        told = {f"gen_ai.usage.{k}": usage[k] for k in ("input_tokens", "output_tokens")}
-        told |= {"urchin.usd": usage["usd"], "urchin.status": report["status"]}
-        self._run.set_attributes(told)
-        if report["error"] is not None:
-            self._run.set_status(Status(StatusCode.ERROR, report["error"]["type"]))
+
+def _timeout() -> float | None:
+    """Return the seconds for sending; None, the library's default, if a variable sets them."""
+    variables = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
+    return None if any(os.environ.get(name) for name in variables) else TIMEOUT
 
 
-def _patience() -> float | None:
-    """Give the seconds that a collector has; None where a variable names them."""
-    named = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
-    return None if any(map(os.environ.get, named)) else PATIENCE
-
-
-def _ns(at: str) -> int:
+def _to_nanoseconds(at: str) -> int:
     return int(datetime.fromisoformat(at).timestamp() * 1e9)

@@ -1,4 +1,4 @@
-"""The web of a run: the guarded way out, search, reading, and the browser when it is needed."""
+"""The web of a run: its egress proxy, search, reading, and the browser once it is needed."""
 
 from __future__ import annotations
 
@@ -38,36 +38,42 @@ if TYPE_CHECKING:
 
 
 DEFAULT_CDP: Final = "http://127.0.0.1:9222"
-"""Where `research chrome` and most guides put the debugging port."""
+"""The debugging port of `research chrome`, and of most guides."""
 PERSONS_CHROME: Final = "chrome"
-"""The Chrome of the person, once they allowed it at chrome://inspect/#remote-debugging."""
+"""Playwright's name for the person's Chrome, allowed at chrome://inspect/#remote-debugging."""
 _QUERY: Final = "{query}"
-"""In the address of a search provider, it says that the provider is one's own."""
+"""In a `--search-url`: this is a provider of the person's own, not another address of ours."""
 
 
 @asynccontextmanager
 async def open_web(
     options: Options, environ: Mapping[str, str], record: Record = no_record
 ) -> AsyncIterator[Web]:
-    """Open the web of a run; what it started is ended when the block is left.
+    """Open the web of a run; everything is closed when the block is left.
 
-    `environ` may hold keys of search providers; `record` takes the event `browser.missing`. Raises
-    `UsageError` for a provider or a corpus that cannot be used, `WebOutOfReach` where no Chrome
-    answers to attach to.
+    `environ` may hold keys of search providers; `record` writes the event `browser.missing`. Raises
+    `UsageError` for a provider or a corpus that cannot be used, `WebOutOfReach` if there is no
+    Chrome to attach to.
     """
     folder = options.data  # for caches and indexes
     async with AsyncExitStack() as stack:
-        egress = await stack.enter_async_context(_egress(options))
-        # A namespace may be named like no file can be, and its pages are nobody else's.
-        cache = folder / "pages" / f"{sha256(options.namespace.encode()).hexdigest()[:16]}.db"
+        egress = await stack.enter_async_context(_make_egress(options))
+        # Each namespace has its own cache of pages. The file is named by a hash, since the name of
+        # a namespace may hold characters that a file name cannot.
+        namespace = sha256(options.namespace.encode()).hexdigest()[:16]
+        cache = folder / "pages" / f"{namespace}.db"
         client = HttpClient(egress, cache=cache, fresh=options.fresh)
         http = await stack.enter_async_context(client)
         browser = _LazyBrowser(options, egress, stack, record)
-        chain = _search_chain(options, environ, http, browser)
+        chain = _make_search_chain(options, environ, http, browser)
         stack.callback(chain.close)
         polite = Polite(http, obey_robots=not options.ignore_robots)
-        local = (*options.file, *([options.corpus] if options.corpus else []))
-        reader = Reader(polite, browser=browser.get, files=local, habits=folder / "habits.json")
+        readable = [*options.file]
+        if options.corpus:
+            readable.append(options.corpus)
+        reader = Reader(
+            polite, browser=browser.get, files=tuple(readable), habits=folder / "habits.json"
+        )
         filters = {name: getattr(options, name) for name in ("site", "since", "lang", "region")}
         attached = bool(options.attach or options.cdp)
         web = Web(
@@ -88,10 +94,10 @@ async def open_web(
         yield web
 
 
-def _egress(options: Options) -> Egress:
-    """Make the way out; search engines with an address of their own may be on this machine."""
-    named = [options.searxng_url, *(value.partition("=")[2] for value in options.search_url)]
-    private = [*options.allow_private, *(host_port(url) for url in named if url)]
+def _make_egress(options: Options) -> Egress:
+    """Make the egress proxy; the person's search engines may have private addresses."""
+    engines = [options.searxng_url, *(value.partition("=")[2] for value in options.search_url)]
+    private = [*options.allow_private, *(host_port(url) for url in engines if url)]
     policy = EgressPolicy(
         allow_private=tuple(private),
         allow_hosts=options.allow,
@@ -105,37 +111,40 @@ def _egress(options: Options) -> Egress:
         raise UsageError(str(error), hint=hint) from error
 
 
-def _search_chain(
+def _make_search_chain(
     options: Options, environ: Mapping[str, str], http: HttpClient, browser: _LazyBrowser
 ) -> Chain:
-    """Build the chain of search providers; some draw an engine's page in the browser."""
-    named: dict[str, str] = {}
+    """Build the chain of search providers; some render an engine's page in the browser."""
+    addresses: dict[str, str] = {}
     for value in options.search_url:
-        name, _, named[name] = value.partition("=")
-        if not named[name]:
+        name, _, url = value.partition("=")
+        if not url:
             raise UsageError(f"--search-url {value!r} is not NAME=URL")
-    urls = {name: url for name, url in named.items() if _QUERY not in url}
+        addresses[name] = url
+    urls = {name: url for name, url in addresses.items() if _QUERY not in url}
     if options.searxng_url:
         urls["searxng"] = options.searxng_url
     corpus: SearchSource | None = None
     try:
         if options.corpus is not None:
-            # Most runs have no folder, and reading files loads what reads pages.
+            # Imported here: most runs have no folder, and extraction loads large libraries.
             from browser.extract import extract_body  # noqa: PLC0415
             from browser.search.corpus import Corpus  # noqa: PLC0415
 
             corpus = Corpus(options.corpus, options.data / "corpus", extract_body)
-        own = [Declaration.parse(name, url) for name, url in named.items() if _QUERY in url]
-        # Neither what the person declared nor engines drawn in the browser have keys of their own.
-        plain = [n for n in options.search if n not in named and not n.endswith("_browser")]
-        keys = keys_from(environ, [engine_name(name) for name in plain])
-        keys |= {one.name: environ.get(f"{one.name.upper()}_API_KEY", "") for one in own}
+        declared = [
+            Declaration.parse(name, url) for name, url in addresses.items() if _QUERY in url
+        ]
+        # Engines rendered in the browser need no keys; those of declared ones are optional.
+        keyed = [n for n in options.search if n not in addresses and not n.endswith("_browser")]
+        keys = keys_from(environ, [engine_name(name) for name in keyed])
+        keys |= {d.name: environ.get(f"{d.name.upper()}_API_KEY", "") for d in declared}
         providers = build_providers(
             options.search or None,
             urls=urls,
             keys=keys,
             corpus=corpus,
-            declared=own,
+            declared=declared,
             render=browser.render,
         )
     except (SearchError, PluginBroken) as error:
@@ -147,7 +156,10 @@ def _search_chain(
 async def _open_solver(
     stack: AsyncExitStack, options: Options, environ: Mapping[str, str]
 ) -> Solver | None:
-    """Open the solver that was named, through a way out of its own: a service, not a page."""
+    """Open the captcha solver of the settings, with an egress proxy of its own.
+
+    The person named the service, so its address may be private; those of pages may not.
+    """
     if not options.solver:
         return None
     from browser.solvers import Settings, make_solver  # noqa: PLC0415 - few runs have one
@@ -165,7 +177,7 @@ async def _open_solver(
 
 
 class _LazyBrowser:
-    """The one browser of a run, started or attached to when it is first asked for."""
+    """The browser of a run, which is launched, or attached to, on first use."""
 
     def __init__(
         self, options: Options, egress: Egress, stack: AsyncExitStack, record: Record
@@ -176,23 +188,23 @@ class _LazyBrowser:
         self._record = record
         self._lock = asyncio.Lock()
         self._browser: Browser | None = None
-        self._missing = False
+        self._recorded_missing = False
 
     async def get(self) -> Browser:
-        """Give the browser; raises a `SessionError` where it cannot be had."""
+        """Return the browser; raises a `SessionError` if it cannot be opened."""
         async with self._lock:
             if self._browser is None:
                 try:
                     self._browser = await self._open()
                 except BrowserMissing as error:
-                    if not self._missing:
+                    if not self._recorded_missing:
                         self._record("browser.missing", reason=str(error), hint=error.hint)
-                    self._missing = True
+                    self._recorded_missing = True
                     raise
             return self._browser
 
     async def render(self, url: str, deadline: float) -> tuple[str, str]:
-        """Draw an engine's page in a tab of its own: the final address and the HTML."""
+        """Render an engine's page in a new tab; returns its final address and HTML."""
         browser = await self.get()
         tab = await browser.open(url, deadline=deadline)
         try:
@@ -205,8 +217,8 @@ class _LazyBrowser:
 
         options = self._options
 
-        async def entered(opening: AbstractAsyncContextManager[Browser]) -> Browser:
-            return await self._stack.enter_async_context(opening)
+        async def enter(browser: AbstractAsyncContextManager[Browser]) -> Browser:
+            return await self._stack.enter_async_context(browser)
 
         if not (options.cdp or options.attach):
             launch = Browser.launch(
@@ -215,24 +227,26 @@ class _LazyBrowser:
                 storage_state=options.storage_state,
                 downloads_dir=options.data / "downloads",
             )
-            return await entered(launch)
-        judge = self._egress.guard.check_resolved_url
+            return await enter(launch)
+        # The person's Chrome does not go through our proxy, so its addresses are checked here.
+        check_address = self._egress.guard.check_resolved_url
         try:
-            return await entered(Browser.attach(options.cdp or DEFAULT_CDP, judge))
+            return await enter(Browser.attach(options.cdp or DEFAULT_CDP, check_address))
         except AttachFailed as failed:
             if options.cdp:
                 raise
-            # Nobody called `research chrome`: the Chrome that the person uses, where they let us.
+            # `research chrome` is not running: try the Chrome that the person uses. If that is not
+            # allowed, the first error has the better hint.
             try:
-                return await entered(Browser.attach(PERSONS_CHROME, judge))
+                return await enter(Browser.attach(PERSONS_CHROME, check_address))
             except AttachFailed:
                 raise failed from None
 
 
 async def _take_context(web: Web) -> None:
-    """Make the page that the person has before them the context of the run.
+    """Make the page in the person's visible tab the context of the run.
 
-    Raises `WebOutOfReach` where their browser does not answer.
+    Raises `WebOutOfReach` if their browser does not answer.
     """
     try:
         browser = await web.start_browser()
@@ -246,9 +260,9 @@ async def _take_context(web: Web) -> None:
 
 
 def _page_of(seen: PageContext, html: str) -> Page:
-    """Make a page of what the person sees, so that it can be cited like any other.
+    """Make a `Page` of what the person sees, so that it can be cited like any other.
 
-    Its HTML tells where its links go and, where the site is one that is known, what it holds.
+    The links, and the data of a site that a parser knows, come from its HTML.
     """
     document = Document(
         url=seen.url,

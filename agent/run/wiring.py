@@ -1,4 +1,4 @@
-"""Wiring a run: its tools, the model with its instructions, and the work that it is to do."""
+"""Wiring a run: selecting its tools, building the system prompt, making its orchestrator."""
 
 from __future__ import annotations
 
@@ -52,50 +52,55 @@ async def select_tools(
     config: bool = False,
     connect: bool = True,
 ) -> ToolSelection:
-    """Choose among all tools there are; `config` also finds servers in the file of the user.
+    """Select the tools of a run among its caller's, ours, plug-ins' and those of MCP servers.
 
-    `tasks` makes the tools that set something off later; they are there where settings allow them.
-    Servers stay open with the stack; without `connect` none is reached. Raises `UsageError` for
-    servers that are not set as they should be.
+    `functions` are the caller's tools; `tasks` makes the tools that schedule something, where the
+    settings allow them. With `config` the MCP servers of the user's file are included; they stay
+    open as long as the stack, and are not reached without `connect`. Raises `UsageError` for wrong
+    settings of a server.
     """
-    # Of two tools that are named alike the first counts: the caller's own, then ours.
-    there = [(tool, "") for tool in tools_from_functions(functions or {})]
-    there += [*available_tools(context), *((tool, "") for tool in plugin_tools(options.tool))]
-    told: list[str] = []
+    # Each tool with the reason why it is unavailable. Of two tools with one name the first counts.
+    candidates = [(tool, "") for tool in tools_from_functions(functions or {})]
+    candidates += available_tools(context)
+    candidates += [(tool, "") for tool in plugin_tools(options.tool)]
+    diagnostics: list[str] = []
     if options.allow_tasks and tasks is not None:
-        there += [(tool, "") for tool in tasks(options)]
+        candidates += [(tool, "") for tool in tasks(options)]
     elif options.allow_tasks:
-        told.append("tasks are allowed, but cannot be set here: no jobs were handed in")
-    named = options.mcp_servers or options.mcp_config or (config and servers_path().is_file())
-    if named and "mcp" in options.tool_sources:
+        diagnostics.append("tasks are allowed, but cannot be set here: no jobs were handed in")
+    has_servers = options.mcp_servers or options.mcp_config or (config and servers_path().is_file())
+    if has_servers and "mcp" in options.tool_sources:
         with from_extra("mcp", ", or --tool-sources domain,memory,system."):
             from agent.mcp_client.server_settings import find_servers  # noqa: PLC0415 - few runs have any
             from agent.mcp_client.server_tools import open_servers  # noqa: PLC0415 - loads the SDK
         servers = find_servers(options, config=config)
         opened = open_servers(servers, options.data, options.proxy, connect=connect)
-        found = await stack.enter_async_context(opened)
-        there += [(tool, "") for tool in found.tools]
-        told = found.diagnostics
-    return apply_tool_rules(there, options, told)
+        connected = await stack.enter_async_context(opened)
+        candidates += [(tool, "") for tool in connected.tools]
+        diagnostics = connected.diagnostics
+    return apply_tool_rules(candidates, options, diagnostics)
 
 
 def new_orchestrator(
     services: RunServices, model: Model, builder: ContextBuilder, tools: ToolSelection
 ) -> Orchestrator:
-    """Give the model its tools and instructions, and the work that it is to do."""
+    """Make the orchestrator of a run: its model, its tools and its system prompt."""
     context, options, prior = services.context, services.options, services.inputs.prior
     context.vision = options.vision and sees(model)
-    registry, noted = tools.registry(), tools.to_record(options)
-    services.write("tools.offered", **noted)
-    system = _instruct(model, registry, services)
+    registry, offered = tools.registry(), tools.to_record(options)
+    services.write("tools.offered", **offered)
+    system = _build_system_prompt(model, registry, services)
     saved = SavedPages(services.folder, services.write, options.storage_state)
     left_open = prior.left_open() if prior else {}
     calls: Caller = SubtaskCalls(registry, context, saved, left_open)
-    # Around the live model alone: what stands on record has no secrets, and is known by its digest.
+
+    # The order of the wrappers matters. Redaction is around the live model alone: recorded replies
+    # hold no secrets, and changing them would change the digests by which they are found.
     model = RedactingModel(model, services.redactor)
     if prior is not None:  # what is on record is not asked or done again
         model, calls = prior.model(model), prior.calls(calls, services.journal)
-    # Around recorded calls too: whose words they brought decides what the rest of the run may send.
+    # Observation is around recorded calls as well: what they brought into the context decides what
+    # the rest of the run may send.
     calls = ProvenanceCalls(calls, context.provenance, context.files)
     rephraser = Rephraser(model, services.budget, services.record, options.effort.rephrases)
     context.rephrase = rephraser.ask
@@ -104,7 +109,8 @@ def new_orchestrator(
         recorded = prior.opening(place) if prior else None
         if recorded is None:
             return await builder(question, place)
-        # Whose words each part of it holds is not on record, but what the run read is.
+        # The record does not say where each part of a message comes from, only whether the run
+        # read anything private: if so, all of it counts as private.
         kind = Kind.TOOL if prior and prior.read_private else Kind.WEB
         for message in recorded:
             if message.content != services.question:
@@ -121,18 +127,22 @@ def new_orchestrator(
         effort=options.effort,
         as_report=options.report,
         objections=SectionGate(services.evidence, services.record),
-        guides=partial(guides_for, selection=noted),
+        guides=partial(guides_for, selection=offered),
         context_window=options.context_window,
     )
 
 
-def _instruct(model: Model, registry: Registry, services: RunServices) -> str:
-    """Give the system prompt; a model that calls functions is offered the tools as such."""
+def _build_system_prompt(model: Model, registry: Registry, services: RunServices) -> str:
+    """Build the system prompt; a model with native function calling is offered the tools."""
     context, options = services.context, services.options
     context.provenance.add(services.today[:4], Kind.PERSON)  # everybody knows which year it is
-    # Guides for the page and the files before the person are needed at once.
-    page = context.web is not None and context.web.page is not None
-    guides = [*([BROWSING] if page else []), *([CITING] if page or options.file else [])]
+    # Other guides are shown when their tools are first used; these are needed from the beginning.
+    has_page = context.web is not None and context.web.page is not None
+    guides = []
+    if has_page:
+        guides.append(BROWSING)
+    if has_page or options.file:
+        guides.append(CITING)
     native = uses_native_tools(model)
     system = system_prompt(
         registry,
@@ -146,9 +156,9 @@ def _instruct(model: Model, registry: Registry, services: RunServices) -> str:
         system = "\n".join(filter(None, [system, skills_block(context)]))
     if uses_native_tools(model):
         tools, on_page = tool_specs(registry), tool_specs(registry, on_page=True)
-        # They are sent along with each prompt, those on a page perhaps later.
+        # Tool definitions are sent with each prompt, so they are counted with each.
         services.budget.overhead = tokens(json.dumps([*tools, *on_page]))
-        if page:
+        if has_page:
             tools, on_page = [*tools, *on_page], []
         model.offer(system, tools, on_page)
     return system

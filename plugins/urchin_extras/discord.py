@@ -6,19 +6,33 @@ import asyncio
 import json
 import random
 from contextlib import suppress
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from agent.channels.channel import Channel, Inbound, Outbound, response_json
 from agent.errors import NotSent, UsageError
 from agent.notify.notice import Attachment
 from browser.errors import ConnectFailed
-from urchin_extras.socket_link import connected
+from urchin_extras.connections import connected, download
 
 if TYPE_CHECKING:
     from agent.channels.channel import MessageHandler
-    from urchin_extras.socket_link import SocketLink
+    from urchin_extras.connections import SocketLink
 
-_HEARTBEAT, _IDENTIFY, _RESUME, _HELLO = 1, 2, 6, 10
+
+class _Op(IntEnum):
+    """What an event of the gateway is."""
+
+    DISPATCH = 0
+    HEARTBEAT = 1
+    IDENTIFY = 2
+    RESUME = 6
+    RECONNECT = 7
+    INVALID_SESSION = 9
+    HELLO = 10
+    HEARTBEAT_ACK = 11
+
+
 _INTENTS = 1 << 9 | 1 << 12 | 1 << 15
 """Messages of servers, direct messages, and what stands in them."""
 _FINAL: Final = {
@@ -55,7 +69,7 @@ class Discord(Channel):
         self._session = ""
         self._resume_at = ""
         self._last: int | None = None
-        self._heard = True
+        self._acknowledged = True
         self._me = ""
 
     async def listen(self, take: MessageHandler) -> None:
@@ -68,9 +82,9 @@ class Discord(Channel):
             try:
                 while True:
                     event = await socket.receive()
-                    if event.get("op") == _HELLO and beating is None:
+                    if event.get("op") == _Op.HELLO and beating is None:
                         every = event["d"]["heartbeat_interval"] / 1000
-                        self._heard = True
+                        self._acknowledged = True
                         beating = asyncio.create_task(self._beat(socket, every))
                         await socket.send(self._greeting())
                     elif not await self._follow(event, socket, take):
@@ -87,17 +101,17 @@ class Discord(Channel):
     ) -> bool:
         """Do what an event asks for; False where it asks for another connection."""
         match event.get("op"):
-            case 0:
+            case _Op.DISPATCH:
                 await self._dispatched(event, take)
                 self._last = event.get("s") or self._last  # it is on disk: not asked for again
-            case 1:
-                await socket.send({"op": _HEARTBEAT, "d": self._last})
-            case 11:
-                self._heard = True
-            case 7:
+            case _Op.HEARTBEAT:
+                await socket.send({"op": _Op.HEARTBEAT, "d": self._last})
+            case _Op.HEARTBEAT_ACK:
+                self._acknowledged = True
+            case _Op.RECONNECT:
                 await socket.close(_KEPT_OPEN)
                 return False
-            case 9:
+            case _Op.INVALID_SESSION:
                 if not event.get("d"):
                     self._forget()
                 await socket.close(_KEPT_OPEN)
@@ -107,18 +121,18 @@ class Discord(Channel):
     def _greeting(self) -> dict[str, Any]:
         token = self.key("token")
         if self._session:
-            told = {"token": token, "session_id": self._session, "seq": self._last}
-            return {"op": _RESUME, "d": told}
+            session = {"token": token, "session_id": self._session, "seq": self._last}
+            return {"op": _Op.RESUME, "d": session}
         names = {"os": "linux", "browser": "urchin", "device": "urchin"}
-        return {"op": _IDENTIFY, "d": {"token": token, "intents": _INTENTS, "properties": names}}
+        return {"op": _Op.IDENTIFY, "d": {"token": token, "intents": _INTENTS, "properties": names}}
 
     async def _beat(self, socket: SocketLink, every: float) -> None:
         """Say that we are there; a connection on which nobody answers that is dead, and closed."""
         with suppress(ConnectFailed):  # `listen` hears of it too
             await asyncio.sleep(every * random.random())
-            while self._heard:
-                self._heard = False
-                await socket.send({"op": _HEARTBEAT, "d": self._last})
+            while self._acknowledged:
+                self._acknowledged = False
+                await socket.send({"op": _Op.HEARTBEAT, "d": self._last})
                 await asyncio.sleep(every)
             await socket.close(_KEPT_OPEN)
 
@@ -220,10 +234,7 @@ class Discord(Channel):
     async def fetch(self, file: str) -> Attachment:
         """Bring a file by its address, which is signed and needs no token."""
         where, _, name = file.partition(" ")
-        answer = await self.link.http.call("GET", where, repeatable=True)
-        if not answer.is_success:
-            raise NotSent(f"Discord gave no file: {answer.status_code}")
-        return Attachment.from_bytes(name or "file", answer.content)
+        return Attachment.from_bytes(name or "file", await download(self.link, "Discord", where))
 
     async def _call(
         self, method: str, path: str, *, repeatable: bool = False, **request: Any

@@ -51,7 +51,7 @@ def stamp(
     missing = _ask_all([(node, url) for url in urls], "POST", proxy)
     if len(missing) == len(urls):
         raise TimestampFailed("; ".join(missing))
-    return _written(proof), tuple(missing)
+    return _serialize(proof), tuple(missing)
 
 
 def complete(
@@ -72,7 +72,7 @@ def complete(
         else:
             strange.append(f"{calendar} is not asked: name it with --calendar if you trust it")
     missing = (*strange, *_ask_all(requests, "GET", proxy))
-    return _written(found), missing
+    return _serialize(found), missing
 
 
 def check(proof: bytes, digest: bytes, blocks: Mapping[int, bytes]) -> Stamp:
@@ -90,9 +90,9 @@ def check(proof: bytes, digest: bytes, blocks: Mapping[int, bytes]) -> Stamp:
     for height, root in named:
         if height in blocks:
             block = ots.CBlockHeader.deserialize(blocks[height])
-            said = ots.BitcoinBlockHeaderAttestation(height)
+            attestation = ots.BitcoinBlockHeaderAttestation(height)
             try:
-                times.append((int(said.verify_against_blockheader(root, block)), height))
+                times.append((int(attestation.verify_against_blockheader(root, block)), height))
             except ots.VerificationError as error:
                 told = f"the timestamp does not hold: Bitcoin block {height} is not where it leads"
                 raise TimestampInvalid(told, hint="Is the header that of the block?") from error
@@ -152,7 +152,7 @@ def _read(token: bytes) -> Any:
         raise TimestampInvalid(told, hint="It was damaged since it was made.") from error
 
 
-def _written(proof: Any) -> bytes:
+def _serialize(proof: Any) -> bytes:
     out = _library().BytesSerializationContext()
     proof.serialize(out)
     return bytes(out.getbytes())
@@ -171,12 +171,12 @@ def _blocks(proof: Any) -> list[tuple[int, bytes]]:
     """List the Bitcoin blocks that it leads to: height, and the Merkle root there must be."""
     block = _library().BitcoinBlockHeaderAttestation
     found = proof.timestamp.all_attestations()
-    return sorted((said.height, message) for message, said in found if isinstance(said, block))
+    return sorted((one.height, message) for message, one in found if isinstance(one, block))
 
 
 @cache
 def _library() -> SimpleNamespace:
-    """Gather what is used of the library `opentimestamps` (extra)."""
+    """What is used of the library `opentimestamps` (extra)."""
     try:
         from bitcoin.core import CBlockHeader  # noqa: PLC0415 - an extra
         from opentimestamps import calendar  # noqa: PLC0415 - an extra

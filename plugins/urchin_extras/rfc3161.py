@@ -39,13 +39,13 @@ def stamp(digest: bytes, authority: str, *, proxy: str | None = None) -> bytes:
     if status != HTTPStatus.OK:
         raise TimestampFailed(f"{authority} gave no timestamp: HTTP {status}")
     try:
-        said = rfc3161.decode_timestamp_response(token)
-        if said.status > rfc3161.PKIStatus.GRANTED_WITH_MODS:
-            raise TimestampFailed(f"{authority} refused: {'; '.join(said.status_string)}")
-        about = said.tst_info
+        reply = rfc3161.decode_timestamp_response(token)
+        if reply.status > rfc3161.PKIStatus.GRANTED_WITH_MODS:
+            raise TimestampFailed(f"{authority} refused: {'; '.join(reply.status_string)}")
+        info = reply.tst_info
     except ValueError as error:
         raise TimestampFailed(f"{authority} sent no timestamp: {error}") from error
-    if about.nonce != nonce or about.message_imprint.message != digest:
+    if info.nonce != nonce or info.message_imprint.message != digest:
         raise TimestampFailed(f"{authority} stamped something else")
     return token
 
@@ -58,16 +58,16 @@ def check(token: bytes, digest: bytes, roots: Path | None = None) -> Stamp:
     """
     rfc3161 = _library()
     try:
-        said = rfc3161.decode_timestamp_response(token)
-        about = said.tst_info
-        if about.message_imprint.hash_algorithm.dotted_string != _SHA256:
+        reply = rfc3161.decode_timestamp_response(token)
+        info = reply.tst_info
+        if info.message_imprint.hash_algorithm.dotted_string != _SHA256:
             raise TimestampInvalid("the token is not about a SHA-256 digest")
-        rfc3161.VerifierBuilder(roots=_certificates(roots)).build().verify(said, digest)
+        rfc3161.VerifierBuilder(roots=_certificates(roots)).build().verify(reply, digest)
     except (ValueError, rfc3161.VerificationError) as error:
         _, told, reason = str(error).partition(_REASON)
         why = reason.partition('"')[0] if told else str(error).partition(": ErrorStack")[0]
         raise TimestampInvalid(f"the timestamp does not hold: {why}") from error
-    return Stamp(about.gen_time, _signer(said.signed_data))
+    return Stamp(info.gen_time, _signer(reply.signed_data))
 
 
 def _certificates(roots: Path | None) -> list[Any]:

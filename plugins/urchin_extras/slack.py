@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from agent.channels.channel import Channel, Inbound, Outbound, response_json
 from agent.errors import NotSent, UsageError
 from agent.notify.notice import Attachment
-from urchin_extras.socket_link import connected
+from urchin_extras.connections import connected, download
 
 if TYPE_CHECKING:
     from agent.channels.channel import MessageHandler
@@ -87,11 +87,8 @@ class Slack(Channel):
     async def fetch(self, file: str) -> Attachment:
         """Bring a file by its address, which wants the bot's token."""
         where, _, name = file.partition(" ")
-        headers = {"Authorization": f"Bearer {self.key('bot')}"}
-        answer = await self.link.http.call("GET", where, repeatable=True, headers=headers)
-        if not answer.is_success:
-            raise NotSent(f"Slack gave no file: {answer.status_code}")
-        return Attachment.from_bytes(name or "file", answer.content)
+        body = await download(self.link, "Slack", where, self.key("bot"))
+        return Attachment.from_bytes(name or "file", body)
 
     async def _call(
         self, method: str, *, key: str = "bot", repeatable: bool = False, **request: Any
@@ -103,11 +100,11 @@ class Slack(Channel):
         body: dict[str, Any] = response_json(answer, f"Slack, {method}")
         if body.get("ok"):
             return body
-        said = str(body.get("error", "no reason"))
-        if said in _BAD_TOKENS:
+        error = str(body.get("error", "no reason"))
+        if error in _BAD_TOKENS:
             hint = "Look at the tokens and their scopes: docs/channels.md."
-            raise UsageError(f"Slack, {method}: {said}", hint=hint)
-        raise NotSent(f"Slack, {method}: {said}")
+            raise UsageError(f"Slack, {method}: {error}", hint=hint)
+        raise NotSent(f"Slack, {method}: {error}")
 
 
 def _message(event: dict[str, Any]) -> Inbound | None:
@@ -136,7 +133,7 @@ def _message(event: dict[str, Any]) -> Inbound | None:
 
 
 def _readable(line: str) -> str:
-    """Give text as it was written: addresses for `<url|label>`, nothing for `<@bot>`."""
+    """Text as it was written: addresses for `<url|label>`, nothing for `<@bot>`."""
 
     def written(mark: re.Match[str]) -> str:
         inner = mark[1]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from agent.channels.channel import Channel, ChannelSettings, Inbound, Outbound, response_json
 from agent.errors import NotSent, UsageError
 from agent.notify.notice import Attachment
+from urchin_extras.connections import download
 
 if TYPE_CHECKING:
     from agent.channels.channel import MessageHandler
@@ -82,10 +83,8 @@ class Telegram(Channel):
         found = await self._call("getFile", repeatable=True, json={"file_id": number})
         path = str(found.get("file_path", ""))
         where = f"{self.base}/file/bot{self.key('token')}/{path}"
-        answer = await self.link.http.call("GET", where, repeatable=True)
-        if not answer.is_success:
-            raise NotSent(f"Telegram gave no file: {answer.status_code}")
-        return Attachment.from_bytes(name or path.rpartition("/")[2], answer.content)
+        body = await download(self.link, "Telegram", where)
+        return Attachment.from_bytes(name or path.rpartition("/")[2], body)
 
     async def _call(self, method: str, *, repeatable: bool = False, **request: Any) -> Any:
         where = f"{self.base}/bot{self.key('token')}/{method}"
@@ -109,15 +108,14 @@ def _name(user: dict[str, Any]) -> str:
 def _message(message: dict[str, Any]) -> Inbound | None:
     if not message or "from" not in message:  # a channel's post, or another kind of update
         return None
-    said = str(message.get("text") or message.get("caption") or "")
-    quoted = _quoted(message)
+    text, quoted = str(message.get("text") or message.get("caption") or ""), _quoted(message)
     if "forward_origin" in message:
-        said, quoted = "", said
+        text, quoted = "", text
     return Inbound(
         id=f"{message['chat']['id']}/{message['message_id']}",
         sender=str(message["from"]["id"]),
         thread=_thread(message),
-        text=said,
+        text=text,
         quoted=quoted,
         files=tuple(_files(message)),
         name=_name(message["from"]),
@@ -125,7 +123,7 @@ def _message(message: dict[str, Any]) -> Inbound | None:
 
 
 def _quoted(message: dict[str, Any]) -> str:
-    """Give the words of others that a message answers; our own are in the conversation."""
+    """The words of others that a message answers; our own are in the conversation."""
     if "quote" in message:
         return str(message["quote"].get("text", ""))
     answered_to = message.get("external_reply") or message.get("reply_to_message") or {}

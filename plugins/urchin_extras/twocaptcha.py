@@ -97,8 +97,8 @@ class TwoCaptcha:
         code = str(answer.get("errorCode"))
         if code in _UNSOLVED:
             return None
-        said = answer.get("errorDescription") or code
-        raise SolverFailed(f"2captcha: {said}"[:200], _OUTCOMES.get(code, Outcome.ERROR))
+        reason = answer.get("errorDescription") or code
+        raise SolverFailed(f"2captcha: {reason}"[:200], _OUTCOMES.get(code, Outcome.ERROR))
 
 
 def task_of(challenge: Challenge) -> dict[str, Any]:

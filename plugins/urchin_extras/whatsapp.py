@@ -13,8 +13,9 @@ import socket
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from agent.channels.channel import Channel, ChannelSettings, Inbound, Outbound, response_json
-from agent.errors import NotSent, UsageError
+from agent.errors import UsageError
 from agent.notify.notice import Attachment
+from urchin_extras.connections import download
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _LONGEST_BODY = 3 * 1024 * 1024  # Meta sends 3 MB at most
 _LABEL = 20
 _BUTTON_TEXT = 1024
-_WORDY = ("image", "document", "video")
+_FILES = ("image", "document", "video")
 
 
 class WhatsAppSettings(ChannelSettings):
@@ -121,16 +122,16 @@ class WhatsApp(Channel):
 
     async def send(self, thread: str, message: Outbound, answering: str = "") -> None:
         """Send a text without a preview, up to three buttons, or a file."""
-        said: dict[str, Any] = {"messaging_product": "whatsapp", "to": thread}
+        base: dict[str, Any] = {"messaging_product": "whatsapp", "to": thread}
         if answering.startswith("wamid."):
-            said["context"] = {"message_id": answering}
+            base["context"] = {"message_id": answering}
         if message.buttons:
             await self._messages(
-                {**said, "type": "interactive", "interactive": _interactive(message)}
+                {**base, "type": "interactive", "interactive": _interactive(message)}
             )
         elif message.text:
             text = {"body": message.text, "preview_url": False}
-            await self._messages({**said, "type": "text", "text": text})
+            await self._messages({**base, "type": "text", "text": text})
         for file in message.files:
             # Of the kinds that are taken as documents, text is the one for Markdown and its like.
             known = file.media_type if file.media_type == "application/pdf" else "text/plain"
@@ -141,7 +142,7 @@ class WhatsApp(Channel):
                 files={"file": (file.name, file.body, known)},
             )
             document = {"id": kept["id"], "filename": file.name}
-            await self._messages({**said, "type": "document", "document": document})
+            await self._messages({**base, "type": "document", "document": document})
 
     async def check(self) -> str:
         """Name our number."""
@@ -153,11 +154,8 @@ class WhatsApp(Channel):
         """Bring a file by its id."""
         number, _, name = file.partition(" ")
         there = await self._call("GET", number, repeatable=True)
-        headers = {"Authorization": f"Bearer {self.key('token')}"}
-        answer = await self.link.http.call("GET", there["url"], repeatable=True, headers=headers)
-        if not answer.is_success:
-            raise NotSent(f"WhatsApp gave no file: {answer.status_code}")
-        return Attachment(name or "file", answer.content, str(there.get("mime_type", "")))
+        body = await download(self.link, "WhatsApp", there["url"], self.key("token"))
+        return Attachment(name or "file", body, str(there.get("mime_type", "")))
 
     async def _messages(self, body: dict[str, Any]) -> None:
         await self._call("POST", f"{self.settings.phone}/messages", json=body)
@@ -196,18 +194,20 @@ def _messages(hook: dict[str, Any], phone: str) -> list[Inbound]:
 
 def _message(message: dict[str, Any]) -> Inbound:
     kind = str(message.get("type", ""))
-    held = message.get(kind) if isinstance(message.get(kind), dict) else {}
-    said = str(held.get("body") or held.get("caption") or "") if held else ""
+    content: dict[str, Any] = message[kind] if isinstance(message.get(kind), dict) else {}
+    text = str(content.get("body") or content.get("caption") or "")
     context = message.get("context") or {}
     forwarded = bool(context.get("forwarded") or context.get("frequently_forwarded"))
-    pressed = held.get("button_reply", {}).get("id", "") if held and kind == "interactive" else ""
-    file = (f"{held['id']} {held.get('filename') or kind}",) if held and kind in _WORDY else ()
+    pressed = content.get("button_reply", {}).get("id", "") if kind == "interactive" else ""
+    file = (
+        f"{content['id']} {content.get('filename') or kind}" if content and kind in _FILES else ""
+    )
     return Inbound(
         id=str(message["id"]),
         sender=str(message["from"]),
         thread=str(message["from"]),
-        text="" if forwarded else said,
-        quoted=said if forwarded else "",
-        files=file,
+        text="" if forwarded else text,
+        quoted=text if forwarded else "",
+        files=(file,) if file else (),
         choice=str(pressed),
     )

@@ -10,8 +10,6 @@ from browser.extract.platforms import (
     Record,
     RecordPaths,
     SitePage,
-    attribute,
-    line,
     listing,
     thread,
 )
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 
 
 _LABELS = {"Likes": "likes", "Replies": "replies", "Reposts": "reposts", "Quotes": "quotes"}
-_ITEMS = ("postThreadItem-by-", "feedItem-by-")
 # Threads are answered as a tree; what is nested deeper than a person would read is left.
 _DEEPEST = 60
 _KEY = " -> [^/]+$"
@@ -40,10 +37,14 @@ _API_PROFILE = RecordPaths(
     author="displayName || handle", handle="handle", published="createdAt",
     counts={"followers": "followersCount", "following": "followsCount", "posts": "postsCount"},
 )  # fmt: skip
+_PROFILE = "a[href^='/profile/']:not([href*='/post/'])"
 _PICTURES = "img[src*='/feed_thumbnail/'], img[src*='/feed_fullsize/']"
 # The post in front has counts written out; its buttons' labels hold the exact ones.
 _POST = RecordPaths(
     "post", text="[data-word-wrap], [data-testid=postText]", media=_PICTURES,
+    # The name shown: the first text in a link to the profile that is no handle.
+    author=f"{_PROFILE} [dir=auto], {_PROFILE}:not(:has([dir=auto])) -> ^[^@].*",
+    handle="@data-testid -> -by-(.+)",
     published="a[href*='/post/'][data-tooltip]@data-tooltip"
     " || a[href*='/post/'][aria-label]@aria-label",
     counts={
@@ -67,7 +68,9 @@ class Bluesky(Platform):
         if page.json is not None:
             return _from_api(page, page.json if isinstance(page.json, dict) else {})
         wanted = page.path[3] if page.path[2:3] == ("post",) and len(page.path) > 3 else ""
-        posts, declared = _drawn_posts(page), _declared_post(page)
+        nodes = page.soup.select("[data-testid^='postThreadItem-by-']")
+        nodes = nodes or page.soup.select("[data-testid^='feedItem-by-']")
+        posts, declared = [_post(page, node) for node in nodes], _declared_post(page)
         if declared is not None and wanted in ("", declared.id):
             mine = next((post for post in posts if post.id == declared.id), declared)
             rest = tuple(post for post in posts if post is not mine)
@@ -149,21 +152,11 @@ def _declared_post(page: SitePage) -> Record | None:
     )
 
 
-def _drawn_posts(page: SitePage) -> list[Record]:
-    """Every post that the client drew on the page, in page order."""
-    found = ((kind, page.soup.select(f"[data-testid^='{kind}']")) for kind in _ITEMS)
-    kind, nodes = next((pair for pair in found if pair[1]), ("", []))
-    return [_post(page, e, attribute(e, "data-testid").removeprefix(kind)) for e in nodes]
-
-
-def _post(page: SitePage, node: Tag, handle: str) -> Record:
-    url = page.link(f"a[href*='/profile/{handle}/post/']", node)
-    key = url.rpartition("/post/")[2].partition("/")[0]
-    # The name shown: the first text in a link to the profile that is no handle.
-    links = node.select("a[href^='/profile/']:not([href*='/post/'])")
-    texts = (line(leaf) for link in links for leaf in link.select("[dir=auto]") or [link])
-    return replace(
-        _POST.read(page, "bluesky", node), id=key or None, handle=handle,
-        url=f"https://bsky.app/profile/{handle}/post/{key}" if key else "",
-        author=next((text for text in texts if text and not text.startswith("@")), None),
-    )  # fmt: skip
+def _post(page: SitePage, node: Tag) -> Record:
+    """A post that the client drew on the page."""
+    record = _POST.read(page, "bluesky", node)
+    profile = f"/profile/{record.handle}"
+    key = page.attr(f"a[href*='{profile}/post/']", "href", node).rpartition("/post/")[2]
+    key = key.partition("/")[0]
+    url = f"https://bsky.app{profile}/post/{key}" if key else ""
+    return replace(record, id=key or None, url=url)

@@ -50,8 +50,8 @@ class DexScreener(DeclaredPlatform):
             return _titled(replace(record, url=record.url or page.url))
         if page.json is not None or len(page.path) != 2:
             return None
-        title, said = page.meta.get("og:title"), page.meta.get("og:description", "")
-        return Record(self.name, "pair", page.url, id=page.path[1], title=title, text=said,
+        title, text = page.meta.get("og:title"), page.meta["og:description"]
+        return Record(self.name, "pair", page.url, id=page.path[1], title=title, text=text,
                       fields={"chain": page.path[0]}) if title else None  # fmt: skip
 
 

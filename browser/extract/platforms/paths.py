@@ -222,7 +222,9 @@ class _Values:
     def addresses(self, path: str, attribute: str) -> list[str]:
         """Every address that a path finds, absolute where that of the page is known."""
         found = map(str, self.all(path, attribute))
-        return [v if v.startswith(_WEB) else join(self.page.url, v) or v for v in found]
+        # An API writes whole addresses as they are; those of a page are read as browsers read them.
+        whole = () if isinstance(self.node, Tag) else _WEB
+        return [v if v.startswith(whole) else join(self.page.url, v) or v for v in found]
 
     def parts(self, inner: RecordPaths) -> list[Any]:
         """The elements or objects of a kind of record within this one."""

@@ -91,7 +91,9 @@ def _note(page: SitePage) -> Record | None:
 
 def _post(page: SitePage) -> Record | None:
     node, soup = page.linked_data("NewsArticle", "BlogPosting", "Article"), page.soup
-    body = soup.select_one(".available-content .body") or soup.select_one(".available-content")
+    body = soup.select_one(".available-content .body") or soup.select_one(
+        ".available-content, .body.markup"
+    )
     title = page.text("h1.post-title") or node.text("headline")
     if body is None or not title:
         return None

@@ -25,7 +25,9 @@ _NUMBER = re.compile(
 _CJK = re.compile(r"(\d[\d.,]*)\s*([千천万萬만億亿억])")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,'’ ]\d{3})+|\d{1,2}(?:,\d\d)+,\d{3}")
 _SPACES = re.compile(r"[\u00a0\u202f\u2009]")
-# Seconds until the year 2286 have ten digits, milliseconds thirteen.
+# Seconds since 1973 and until 2286 have nine or ten digits, milliseconds thirteen; what has fewer
+# is a year or a count.
+_SECONDS = 100_000_000
 _MILLISECONDS = 10_000_000_000
 _DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.\d+)?S)?")
 _CLOCK = re.compile(r"()(?:(\d+):)?(\d{1,2}):(\d\d)")
@@ -71,7 +73,7 @@ def parse_date(value: object) -> str | None:
         if not value.isdecimal():
             return iso_date(value) or date_within(value)
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < _SECONDS:
         return None
     seconds = value / 1000 if value > _MILLISECONDS else value
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

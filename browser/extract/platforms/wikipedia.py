@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lxml import etree
-
 from browser.extract.blocks import render_text, walk
 from browser.extract.platforms import Platform, Record, SitePage, line, parse_date
 from browser.extract.tables import read_table
@@ -14,6 +12,7 @@ from browser.types import Link
 
 if TYPE_CHECKING:
     from bs4 import Tag
+    from lxml import etree
 
     from browser.extract.blocks import Block
     from browser.types import Table
@@ -25,8 +24,7 @@ _APPARATUS = (
     ".toc, #toc, .mw-editsection, .navbox, .vertical-navbox, .sidebar, .metadata, .ambox, .reflist,"
     " .references, .hatnote, .noprint, .shortdescription, .mw-jump-link, .mw-empty-elt"
 )
-_LINE_TAGS = frozenset(("br", "li", "div", "p"))
-_DISAMBIGUATION = "#disambigbox, .dmbox-disambig, .disambigbox, #disambig, [data-mw-disambig]"
+_DISAMBIGUATION = "#disambigbox, .dmbox-disambig, .disambigbox"
 _MISSING = ".noarticletext, .mw-noarticletext, #noarticletext"
 
 
@@ -79,28 +77,21 @@ class Wikipedia(Platform):
 
 
 def _infobox(infobox: Tag) -> Table | None:
+    """The rows of an infobox, without note marks."""
+    for mark in infobox.select(".reference, style, script"):
+        mark.decompose()
+    for block in infobox.select("br, li, div, p"):
+        block.insert_before("\n")
+        block.insert_after("\n")
     root = parse_html(str(infobox))
     return read_table(next(root.iter(infobox.name), root), _cell)
 
 
 def _cell(cell: etree._Element) -> str:
-    """A cell of an infobox: its lines and list items parted by commas, without note marks."""
-    pieces: list[str] = []
-    for event, node in etree.iterwalk(cell, events=("start", "end")):
-        if node is not cell and node.tag in _LINE_TAGS:
-            pieces.append("\n")
-        if event == "start":
-            pieces.append("" if _is_mark(node) else node.text or "")
-        elif node is not cell:
-            pieces.append("" if any(map(_is_mark, node.iterancestors("sup"))) else node.tail or "")
-    lines = (" ".join(said.split()).strip(" ,") for said in "".join(pieces).split("\n"))
-    return ", ".join(said for said in lines if said)
-
-
-def _is_mark(node: etree._Element) -> bool:
-    around = (node, *node.iterancestors("sup"))
-    noted = any("reference" in (part.get("class") or "").split() for part in around)
-    return noted or node.tag in ("style", "script")
+    """A cell's lines and list items, parted by commas."""
+    text = "".join(map(str, cell.itertext()))
+    lines = (" ".join(line.split()).strip(" ,") for line in text.split("\n"))
+    return ", ".join(filter(None, lines))
 
 
 def _sections(blocks: list[Block], title: str) -> list[Record]:

@@ -191,10 +191,10 @@ def _transcript(page: SitePage) -> tuple[Record, ...]:
         key = "transcriptSegmentRenderer"
         segments = [node[key] for node in page.objects(key)]
         events = page.json.get("events") or () if isinstance(page.json, dict) else ()
-        said = [(_text(segment.get("snippet")), segment.get("startMs")) for segment in segments]
-        said += [("".join(part.get("utf8", "") for part in event.get("segs") or []),
+        spoken = [(_text(segment.get("snippet")), segment.get("startMs")) for segment in segments]
+        spoken += [("".join(part.get("utf8", "") for part in event.get("segs") or []),
                   event.get("tStartMs")) for event in events]  # fmt: skip
-        rows = [(" ".join(text.split()), int(start or 0) // 1000) for text, start in said]
+        rows = [(" ".join(text.split()), int(start or 0) // 1000) for text, start in spoken]
         rows = [row for row in rows if row[0]]
     return tuple(Record("youtube", "transcript", text=t, counts={"second": s}) for t, s in rows)
 

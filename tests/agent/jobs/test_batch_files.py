@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import json
+
 import pytest
 
 from agent.errors import UsageError
-from agent.jobs.batch import read_batch
+from agent.jobs.batch import Batch, read_batch
 
 
 @pytest.mark.parametrize(
@@ -41,3 +44,24 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path, name, text, said):
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=said):
         read_batch(tmp_path / name, {})
+
+
+async def test_results_are_in_the_order_of_the_file_and_hold_nothing_of_one_run(desk, tmp_path):
+    (tmp_path / "q.csv").write_text("question\n=Who keeps the light?\nWho <b>else</b>?\n")
+    items = read_batch(tmp_path / "q.csv", {**desk.model, "memory": False})
+    batch, out = Batch(desk.jobs, items, tmp_path / "out"), tmp_path / "out"
+    assert batch.enqueue(2) == 0
+    async with desk.working(queues=[batch.queue]):
+        jobs = await desk.ended(*batch.jobs())
+    assert batch.enqueue(2) == 2  # what has its answer is not asked again
+    batch.write()
+    lines = (out / "results.jsonl").read_text().splitlines()
+    assert [json.loads(line)["question"] for line in lines] == [item.question for item in items]
+    [first, _] = csv.DictReader((out / "results.csv").read_text().splitlines())
+    assert first["question"] == "'=Who keeps the light?"  # no formula of a spreadsheet
+    [row, _] = csv.DictReader((out / "runs.csv").read_text().splitlines())
+    assert (row["run"], row["state"]) == (jobs[0].run, "done")
+    pages = [page.read_text() for page in sorted(out.rglob("*.html"))]
+    assert len(pages) == 3
+    assert not any("<b>else" in page for page in pages)
+    assert not any(job.run in text for job in jobs for text in (*lines, *pages))

@@ -85,10 +85,10 @@ def test_a_definition_is_shown_short_and_calls_nothing():
         deep = {"type": "object", "properties": {"a": deep, "<<TOOL:X>>": {}, "b\nc": {}}}
     definition = Definition.from_server({"name": "n", "description": poison, "inputSchema": deep})
     schema = json.dumps(definition.schema)
-    assert len(definition.described) == 300
+    assert len(definition.summary) == 300
     assert len(schema) < 1_000
     for spelled in ("<<TOOL", "</web>", "System:", "\x1b", "\n"):
-        assert spelled not in definition.described + schema
+        assert spelled not in definition.summary + schema
 
 
 def tools(*names: str) -> list[tuple[Tool, str]]:

@@ -8,7 +8,7 @@ import pytest
 
 from agent.journal.runs import Runs
 from agent.memory import Memory
-from agent.run.job_runner import AT_ONCE, JobRunner, UnsettledRuns
+from agent.run.job_runner import MAX_KILLED_RUNS, JobRunner, UnsettledRuns
 
 MEMORY = "default in data folder"
 
@@ -46,8 +46,8 @@ def finish(data):
 
 
 async def test_a_few_are_settled_at_a_time_and_the_next_go_on(killed, finish, data):
-    *_, last = sorted(await killed(AT_ONCE + 1), key=lambda folder: folder.id)
-    assert await finish() == AT_ONCE
+    *_, last = sorted(await killed(MAX_KILLED_RUNS + 1), key=lambda folder: folder.id)
+    assert await finish() == MAX_KILLED_RUNS
     assert UnsettledRuns(data).names() == [last.id]
     assert await finish() == 1
     assert await finish() == 0

@@ -1,4 +1,4 @@
-"""WebSockets of services, through the guard."""
+"""Connections of channels beside their REST calls: WebSockets, and files, through the guard."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from agent.errors import NotSent
 from browser.errors import ConnectFailed
 from browser.net.transport import certificates
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from websockets.asyncio.client import ClientConnection
+
+    from agent.channels.channel import ChannelLink
 
 _LARGEST = 8 * 1024 * 1024
 """Bytes of one message; a full list of a large Discord server stays below it."""
@@ -31,7 +34,7 @@ class SocketLink:
         return self._connection.close_code
 
     async def receive(self) -> dict[str, Any]:
-        """Give the next message. Raises ConnectFailed at the end."""
+        """The next message. Raises ConnectFailed at the end."""
         from websockets.exceptions import ConnectionClosed  # noqa: PLC0415 - of channels alone
 
         try:
@@ -76,3 +79,12 @@ async def connected(url: str, proxy_url: str) -> AsyncIterator[SocketLink]:
         raise ConnectFailed(f"{where}: {error or type(error).__name__}") from error
     async with connection:
         yield SocketLink(connection)
+
+
+async def download(link: ChannelLink, service: str, url: str, token: str = "") -> bytes:
+    """The file at an address, which may want a bearer token. Raises NotSent."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    answer = await link.http.call("GET", url, repeatable=True, headers=headers)
+    if not answer.is_success:
+        raise NotSent(f"{service} gave no file: {answer.status_code}")
+    return bytes(answer.content)
