@@ -49,7 +49,8 @@ _API_COMMENT = RecordPaths(
 _API_FILE = RecordPaths("file", id="path", url="html_url", title="path", fields={"size": "size"})
 _BLOB = RecordPaths(
     "file", counts={"lines": "headerInfo.lineInfo.truncatedLoc"},
-    fields={"size": "headerInfo.blobSize", "language": "language"},
+    fields={"repository": ":url -> //[^/]+/([^/]+/[^/]+)", "branch": ":url -> /blob/([^/?#]+)",
+            "size": "headerInfo.blobSize", "language": "language"},
     flags={"lfs": "headerInfo.isGitLfs", "truncated": "truncated", "picture": "image"},
 )  # fmt: skip
 _REPOSITORY = RecordPaths(
@@ -224,11 +225,7 @@ def _file(page: SitePage) -> Record | None:
         title=name,
         text=text,
         counts={"lines": record.counts.get("lines") or (text.count("\n") + 1 if text else None)},
-        fields={
-            "repository": "/".join(page.path[:2]),
-            "branch": page.path[3],
-            "lfs": lfs or None,
-        },
+        fields={"lfs": lfs or None},
         media=(picture,) if picture else (),
     )
 
