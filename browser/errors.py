@@ -1,14 +1,15 @@
 """The errors of the browser package: what happened (`str(error)`) and what to do (`hint`).
 
 BrowserError
- ├── Refused            the guard or a host rule does not let this address through
+ ├── Refused            the guard or a host rule does not allow this address
  ├── DeadlineExceeded   a call ran past its deadline
- ├── FetchError         HTTP did not bring the page
+ ├── FetchError         the page could not be fetched over HTTP
  │    ├── ConnectFailed     name unknown, connection refused, TLS failed
- │    │    └── NoAnswer         connected, and cut off before an answer came
+ │    │    ├── NameUnknown      there is no such host
+ │    │    └── NoAnswer         connected, but cut off before a response
  │    ├── TooLarge          more bytes than the limit, before or after decompression
- │    ├── BadResponse       not HTTP, a chained or broken encoding, a redirect loop
- ├── SearchError        a provider could not be asked at all (unreadable corpus, no such engine)
+ │    └── BadResponse       not HTTP, a chained or broken encoding, a redirect loop
+ ├── SearchError        a provider cannot be queried at all (unreadable corpus, no such engine)
  ├── ExtractError       the bytes could not be read as the document they claim to be
  └── SessionError       the real browser
       ├── BrowserMissing    no Chrome, Chromium or Edge found
@@ -16,8 +17,9 @@ BrowserError
       ├── AttachFailed      no Chrome answers at the CDP address
       ├── BrowserGone       killed, frozen, or its socket dropped
       ├── PageCrashed       the renderer of this page died
-      ├── RefError          the ref names no element any more; `candidates` may
-      └── ActionError       the element is there, the action did not go through
+      ├── RefError          the ref has no element any more; `candidates` may be meant
+      └── ActionError       the element is there, the action did not succeed
+           └── ElementLeft      the element was rendered anew before the action reached it
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ class BrowserError(Exception):
 
 
 class Refused(BrowserError):
-    """The guard does not let this address through."""
+    """The guard does not allow this address."""
 
     hint = "Name the host with --allow-private HOST[:PORT] if it is yours."
 
@@ -47,7 +49,7 @@ class DeadlineExceeded(BrowserError):
 
 
 class FetchError(BrowserError):
-    """HTTP did not bring the page."""
+    """The page could not be fetched over HTTP."""
 
     hint = "Try another source."
 
@@ -57,11 +59,11 @@ class ConnectFailed(FetchError):
 
 
 class NameUnknown(ConnectFailed):
-    """There is no such host: asking again will not help."""
+    """There is no such host: repeating the request will not help."""
 
 
 class NoAnswer(ConnectFailed):
-    """The request went out, and no answer came: it may have been done all the same."""
+    """The request was sent and no response came: it may have had its effect all the same."""
 
 
 class TooLarge(FetchError):
@@ -73,7 +75,7 @@ class BadResponse(FetchError):
 
 
 class SearchError(BrowserError):
-    """A provider could not be asked at all."""
+    """A provider cannot be queried at all."""
 
     hint = "Run `research doctor` to see which providers can be reached."
 
@@ -83,7 +85,7 @@ class ExtractError(BrowserError):
 
 
 class SessionError(BrowserError):
-    """Base of what goes wrong in the real browser."""
+    """Base of the errors of the real browser."""
 
 
 class BrowserMissing(SessionError):
@@ -113,7 +115,7 @@ class PageCrashed(SessionError):
 
 
 class RefError(SessionError):
-    """The ref names no element any more. `candidates` are lines with refs that may be meant."""
+    """The ref has no element any more. `candidates` are lines with refs that may be meant."""
 
     hint = "Take a new SNAPSHOT, or use one of the candidates."
 
@@ -123,12 +125,12 @@ class RefError(SessionError):
 
 
 class ActionError(SessionError):
-    """The element is there, but the action did not go through."""
+    """The element is there, but the action did not succeed."""
 
     hint = "Look at the SNAPSHOT again."
 
 
 class ElementLeft(ActionError):
-    """The page drew the element anew between finding it and acting on it: nothing was done."""
+    """The element was rendered anew after it was found, before the action: nothing was done."""
 
     hint = "Take a new SNAPSHOT: the page keeps drawing itself anew."

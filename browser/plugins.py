@@ -1,7 +1,7 @@
-"""Plug-ins: what installed packages bring, by entry points, one group for each kind.
+"""Plug-ins of installed packages, found by their entry points in the group `urchin.KIND`.
 
-A kind's group is `urchin.KIND`. No package is looked through before something is named that is not
-built in; parsers of sites alone are looked for with the first page that is read.
+Entry points are only read when a name is used that is not built in; those of site parsers with the
+first page that is read.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ KINDS: Final = {
     "timestamps": "who vouches for a time: a module with `stamp` and `check`, `agent.sealing`",
     "exports": "a form of export: the folder of a run in, bytes out",
 }
-"""What can be plugged in; docs/plugins.md has an example of each."""
+"""The kinds of plug-ins; docs/plugins.md has an example of each."""
 
 
 class PluginBroken(BrowserError):
-    """A package names a plug-in that cannot be loaded."""
+    """A plug-in of an installed package cannot be loaded."""
 
     hint = "`research plugins` tells which package it is of; mend or uninstall that."
 
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """A plug-in by kind and name, and where it comes from; nothing of it is loaded yet."""
+    """A plug-in that is not loaded yet: its kind, its name, and the package it comes from."""
 
     kind: str
     name: str
@@ -45,17 +45,17 @@ class Plugin:
     entry: EntryPoint
 
     def load(self) -> Any:
-        """Import it; raises PluginBroken, whatever its package raises."""
+        """Import it; any error of the package becomes PluginBroken."""
         try:
             return self.entry.load()
-        # A package of somebody else's may fail in any way when it is imported.
+        # Importing a third-party package may raise anything.
         except Exception as error:
             what = f"the {self.kind} plug-in {self.name!r} ({self.entry.value})"
             raise PluginBroken(f"{what} does not load: {error}") from error
 
 
 def plugins(kind: str, name: str | None = None) -> list[Plugin]:
-    """List the plug-ins of a kind, of this name if one is given, by name."""
+    """List the plug-ins of a kind, or those of one name, sorted by name."""
     found = []
     for entry in entry_points(group=f"urchin.{kind}"):
         if name in (None, entry.name):
@@ -66,5 +66,6 @@ def plugins(kind: str, name: str | None = None) -> list[Plugin]:
 
 
 def load_plugin(kind: str, name: str) -> Any:
-    """Load the plug-in of this name; None where there is none. Raises PluginBroken."""
-    return next((plugin.load() for plugin in plugins(kind, name)), None)
+    """Load the plug-in of this name; None if there is none. Raises PluginBroken."""
+    found = plugins(kind, name)
+    return found[0].load() if found else None

@@ -1,4 +1,4 @@
-"""What crosses the border of the browser package: frozen data, no behaviour beyond small views."""
+"""The data types that the browser package returns: frozen dataclasses without behaviour."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Via = Literal["http", "browser", "file", "snippet", "mcp", "computed"]
-"""How a page was got: plain HTTP, the real browser, a local file, a search engine's snippet, a tool
-of another program; or it says what was computed from others."""
+"""How a page was obtained: by HTTP, the real browser, a local file, a search engine's snippet, an
+MCP tool of another program; or computed from others."""
 
 
 class Outcome(StrEnum):
-    """How asking the web ended. One enum for search engines, pages, walls and limits.
+    """How a search or a read ended. One enum for search engines, pages, walls and limits.
 
-    A search provider ends in one of the first ten or `refused`; a page in any of them but
-    `empty`-by-search.
-    Blocked is not empty: `empty` is an honest "nothing found", `blocked` means we were turned away.
-    `unreachable` is an `error` before anything was said: an unknown name, or nobody there.
+    A search provider ends in one of the first ten or `refused`, a page in any of them. Blocked is
+    not empty: `empty` is a real "nothing found", `blocked` means that the site rejected us.
+    `unreachable` is an `error` before any response: an unknown name, or no connection.
     """
 
     OK = "ok"
@@ -45,7 +44,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """What is asked of a search provider. `since` is an ISO date; `limit` counts results."""
+    """A query for a search provider. `since` is an ISO date; `limit` counts results."""
 
     text: str
     site: str | None = None
@@ -70,7 +69,7 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
-    """What one provider answered. `retry_after` is in seconds, where the provider named it."""
+    """The answer of one provider. `retry_after` is in seconds, None if the provider named none."""
 
     outcome: Outcome
     results: tuple[SearchResult, ...] = ()
@@ -80,7 +79,7 @@ class SearchPage:
 
 @dataclass(frozen=True, slots=True)
 class SearchAttempt:
-    """One line of the search trail: who was asked, how it ended, how long it took (ms)."""
+    """One line of the search trail: the provider, the outcome, and the time it took (ms)."""
 
     query: str
     provider: str
@@ -101,7 +100,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table as rows of cell texts; the first row is the header where `header` is true."""
+    """A table as rows of cell texts; the first row is the header if `header` is true."""
 
     rows: tuple[tuple[str, ...], ...]
     caption: str = ""
@@ -113,11 +112,10 @@ class Document:
     """A page's content as a reader sees it.
 
     `text` is the saved text that evidence offsets point into: blocks separated by a blank line,
-    headings as `# …`, list items as `- …`, table rows as `| a | b |`; the characters of the page
-    otherwise unchanged but for whitespace. `markdown` adds emphasis and links. `pages` holds, for
-    paged documents, the offset in `text` at which each page begins (page 1 first).
-    `controls` names what can be worked in the content, as `searchbox Search the collection`.
-    Dates are ISO 8601 strings.
+    headings as `# …`, list items as `- …`, table rows as `| a | b |`; apart from that, only
+    whitespace differs from the page. `markdown` adds emphasis and links. `pages` has the offset in
+    `text` at which each page of a paged document begins. `controls` lists the form controls of the
+    content, as `searchbox Search the collection`. Dates are ISO 8601 strings.
     """
 
     url: str
@@ -141,12 +139,12 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as it was read: where, when, how, what came, and how that ended.
+    """A page as it was read: where, when, how, the outcome and the content.
 
-    `url` is the final URL, `body` the bytes as fetched (for the browser: the DOM serialised as
-    UTF-8 HTML), `headers` those of an HTTP answer that tell of the document, `reason` one line for
-    people: why this way was taken, or what went wrong. `document` is None where nothing readable
-    came.
+    `url` is the final URL, `body` the bytes as fetched (by the browser: the DOM serialised as UTF-8
+    HTML), `headers` those of the HTTP response that are about the document, `reason` one line for
+    people: why it was read in this way, or what went wrong. `document` is None if nothing could be
+    read.
     """
 
     requested_url: str
@@ -164,7 +162,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class PageContext:
-    """What a person has before them: the visible tab of an attached browser, or our own page."""
+    """What the person sees: the visible tab of an attached browser, or our own page."""
 
     url: str
     title: str = ""
@@ -191,8 +189,8 @@ class TabInfo:
 class Snapshot:
     """What a model sees of a live page: text with refs, within a budget.
 
-    `refs` maps a ref such as `e12` or `f1e3` to its line's role and name; `tokens` is
-    characters / 4; `truncated` says that the budget cut something that FIND can still reach.
+    `refs` maps a ref such as `e12` or `f1e3` to the role and name of its element; `truncated` says
+    that lines were left out, which FIND can still reach.
     """
 
     url: str
@@ -209,7 +207,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class FindResult:
-    """Lines of a live page, with refs; `found` says that one of them holds what was looked for."""
+    """Lines of a live page, with refs; `found` is false if they are only the nearest matches."""
 
     text: str
     found: bool
@@ -217,9 +215,9 @@ class FindResult:
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """A captcha as a solver needs it: whose, its key on this site, and the page it stands on.
+    """A captcha as a solver needs it: its kind, its key for this site, and the page's address.
 
-    `data` is what some sites hand to the widget beside the key (`data-s`, `cdata`).
+    `data` is what some sites pass to the widget besides the key (`data-s`, `cdata`).
     """
 
     kind: Literal["recaptcha", "hcaptcha", "turnstile"]
@@ -233,10 +231,10 @@ class Challenge:
 
 @dataclass(frozen=True, slots=True)
 class ActionOutcome:
-    """What an action did: one line, and what changed on the page.
+    """The outcome of an action: one line on what it `did`, and what changed on the page.
 
-    `changes` is a diff with refs, or the new snapshot where that is shorter; `events` are
-    navigation, dialogs, downloads, new tabs and console errors, one line each.
+    `changes` is a diff with refs, or the new snapshot if that is shorter; `events` are navigation,
+    dialogs, downloads, new tabs and console errors, one line each.
     """
 
     did: str
@@ -247,7 +245,7 @@ class ActionOutcome:
 
 @dataclass(frozen=True, slots=True)
 class SavedFile:
-    """How a download ended: its file, or why there is none."""
+    """A finished download: its file, or in `why` the reason that there is none."""
 
     name: str
     path: Path | None = None

@@ -177,6 +177,7 @@ _OUTPUT: tuple[Option, ...] = (
 def run_flags(*shown: str) -> Callable[[F], F]:
     """Add all flags of a run. The help of the command shows those whose first names are `shown`."""
 
+    # The others are hidden, not missing: what `ask` understands can be said here as well.
     def visible(row: Option) -> Option:
         return Option(row.names, {"hidden": row.names[0] not in shown, **row.settings})
 
@@ -229,7 +230,7 @@ def data_folder() -> Path:
     from agent.config import default_data_dir, read_file  # noqa: PLC0415 - `--help` needs none of it
 
     named = read_file().get("data_dir")
-    return Path(named) if named else default_data_dir()
+    return Path(str(named)) if named else default_data_dir()
 
 
 def _namespace() -> str:

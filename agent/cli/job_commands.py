@@ -223,7 +223,7 @@ async def _report_jobs(jobs: Jobs, *, until_empty: bool) -> None:
     states: dict[str, str] = {job.id: job.state for job in await asyncio.to_thread(jobs.list)}
     while True:
         found = await asyncio.to_thread(jobs.list)
-        for job in reversed(found):
+        for job in reversed(found):  # the list has the newest first
             if states.get(job.id) != job.state and job.state not in ("waiting", "queued"):
                 note(_format_job(job))
             states[job.id] = job.state

@@ -142,6 +142,7 @@ def _key_store() -> ValueStore:
 
 def fill_environment() -> None:
     """Put the kept keys into the environment; what is set there goes before."""
+    # That is where providers, search engines and the libraries beneath them look.
     store = _key_store()
     for variable in store.rows():
         if variable not in os.environ and (value := store.value(variable)):

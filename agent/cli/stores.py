@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli.flags import JOBS_URL, PlaceGroup, data_dir_option, jobs_url_option, namespace_option
-from agent.config import load_options, private_folder
+from agent.config import load_options
 from agent.errors import from_extra
 from agent.run.settings import open_memory, remaining_budget
 
@@ -50,8 +50,8 @@ def memory_group(name: str, text: str) -> click.Group:
 def memory_at(place: MemoryPlace) -> Iterator[Memory]:
     """Open the memory of a data folder and a namespace."""
     folder, namespace = place
-    settings = {"data_dir": private_folder(folder), "namespace": namespace}
-    with open_memory(load_options(settings, config=True), os.environ) as store:
+    settings = load_options({"data_dir": folder, "namespace": namespace}, config=True)
+    with open_memory(settings, os.environ) as store:
         yield store
 
 

@@ -67,6 +67,11 @@ def whole_page(title: str, body: str, footer: Mapping[str, str] | None = None) -
     return clean(page.render(title=title, footer=footer, **parts)).encode("utf-8", "replace")
 
 
+def render_page(template: str, title: str, **values: object) -> bytes:
+    """Write a page of its own from a template of its body."""
+    return whole_page(title, _templates().get_template(template).render(title=title, **values))
+
+
 def report_body(record: FinishedRun) -> str:
     """Write all parts of a report, with their contents where there are several."""
     report, usage = record.report, record.report.usage

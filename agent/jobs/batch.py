@@ -13,7 +13,6 @@ import io
 import json
 import re
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 from ruamel.yaml import YAML
@@ -22,7 +21,7 @@ from ruamel.yaml.error import YAMLError
 from agent.config import load_options
 from agent.errors import UsageError
 from agent.export.markup import answer_html
-from agent.export.report_html import whole_page
+from agent.export.report_html import render_page
 from agent.files import write_file
 from agent.jobs.job import ENDED, JobSpec, json_flags
 from agent.types import Report
@@ -191,9 +190,14 @@ class Batch:
         write_file(self._out / "results.csv", _csv(_COLUMNS, rows))
         run_rows = [result.run_row() for result in results]
         write_file(self._out / "runs.csv", _csv(_RUN_COLUMNS, run_rows))
-        for result in results:
-            write_file(self._out / "reports" / result.file_name, result.page())
-        write_file(self._out / "index.html", _index_page(results))
+        for one in results:
+            answer = answer_html(one.report) if one.report else None
+            page = render_page("batch_result.html", one.item.question, result=one, answer=answer)
+            write_file(self._out / "reports" / one.file_name, page)
+        title = f"{len(results)} questions"
+        write_file(
+            self._out / "index.html", render_page("batch_index.html", title, results=results)
+        )
 
 
 class _BatchResult:
@@ -232,38 +236,6 @@ class _BatchResult:
             row |= self.job.model_dump(mode="json", include=set(_RUN_COLUMNS) - row.keys())
             row["seconds"] = self.report.elapsed_s if self.report else ""
         return row
-
-    def page(self) -> bytes:
-        """Write the question with its answer and sources as HTML."""
-        title = self.item.question
-        head = f'<h1>{escape(title)}</h1>\n<p class="facts">{escape(self.status)}</p>'
-        if self.report is None:
-            return whole_page(title, f"{head}\n<p>{escape(self.error)}</p>")
-        sources = "\n".join(
-            f'<section class="source" id="source-{source.n}">\n'
-            f"<h3>[{source.n}] {escape(source.title or source.url)}</h3>\n"
-            f'<p class="meta">{escape(source.url)} · sha256 {source.sha256[:16]}…</p>\n'
-            + "".join(f"<blockquote>{escape(quote)}</blockquote>" for quote in source.quotes)
-            + "\n</section>"
-            for source in self.report.sources
-        )
-        failed = f'<p class="failed">{escape(self.error)}</p>' if self.error else ""
-        answer = f'<div class="answer">{answer_html(self.report)}</div>'
-        back = '<p class="meta"><a href="../index.html">all questions</a></p>'
-        return whole_page(title, f"{head}\n{failed}{answer}\n{sources}\n{back}")
-
-
-def _index_page(results: Sequence[_BatchResult]) -> bytes:
-    rows = "\n".join(
-        f'<tr><td>{one.item.n}</td><td><a href="reports/{one.file_name}">'
-        f"{escape(one.item.question)}</a></td><td>{escape(one.status)}</td></tr>"
-        for one in results
-    )
-    title = f"{len(results)} questions"
-    answered = sum(one.status == "answered" for one in results)
-    head = f'<h1>{title}</h1>\n<p class="facts">{answered} answered</p>'
-    table = f"<table>\n<tr><th>n</th><th>question</th><th>status</th></tr>\n{rows}\n</table>"
-    return whole_page(title, f"{head}\n{table}")
 
 
 def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes:

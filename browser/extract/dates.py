@@ -56,8 +56,12 @@ def iso_date(value: str) -> str | None:
 
 def date_within(text: str) -> str | None:
     """Find the first date in a line of text: `Stand: 14.03.2024, 17:45 Uhr`."""
-    dashed = (_from_iso(match[0]) for match in _DASHED.finditer(text))
-    return _from_words(text) or next(filter(None, dashed), None)
+    if found := _from_words(text):
+        return found
+    for match in _DASHED.finditer(text):
+        if found := _from_iso(match[0]):
+            return found
+    return None
 
 
 def _from_iso(text: str) -> str | None:

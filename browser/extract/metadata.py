@@ -144,10 +144,19 @@ def read_metadata(root: etree._Element, url: str) -> Metadata:
 
     def date(keys: tuple[str, ...], meta_keys: tuple[str, ...]) -> str | None:
         values = [text_of(node.get(key)) for key in keys] + [meta.get(key) for key in meta_keys]
-        return next((day for value in values if value and (day := iso_date(value))), None)
+        for value in values:
+            if value and (parsed := iso_date(value)):
+                return parsed
+        return None
 
-    times = (iso_date(e.get("datetime") or text_content(e)) for e in root.iter("time"))
+    def time_element() -> str | None:
+        for element in root.iter("time"):
+            if parsed := iso_date(element.get("datetime") or text_content(element)):
+                return parsed
+        return None
+
     headline = text_of(node.get("headline"))
+    publishers = names(node.get("publisher"))
     declared = Document(
         url,
         title=read_title(
@@ -155,11 +164,10 @@ def read_metadata(root: etree._Element, url: str) -> Metadata:
         ),
         author=_author(root, meta, node),
         published=date(("datePublished", "dateCreated", "uploadDate"), _PUBLISHED_META)
-        or next(filter(None, times), None),
+        or time_element(),
         modified=date(("dateModified",), _MODIFIED_META),
         language=_language(root, meta, node),
-        site=first("og:site_name", "application-name")
-        or next(iter(names(node.get("publisher"))), None),
+        site=first("og:site_name", "application-name") or (publishers[0] if publishers else None),
         canonical_url=_canonical(root, meta, url),
         description=first("og:description", "description", "twitter:description"),
     )
@@ -178,22 +186,22 @@ def read_title(root: etree._Element, *, declared: str | None) -> str:
     """The page's title without its site's name; `declared` is the declared headline."""
     heads = (e for e in root.iter("title") if next(e.iterancestors("svg"), None) is None)
     head = next(heads, None)
-    whole = text_content(head) if head is not None else ""
-    heading = _heading(root, whole)
+    head_title = text_content(head) if head is not None else ""
+    heading = _heading(root, head_title)
     # The head's title contains the page's name and the site's: it confirms one of the others.
-    if heading and heading in whole and not (declared and declared in whole):
+    if heading and heading in head_title and not (declared and declared in head_title):
         return heading
     if heading and declared and heading in declared:
         return heading
-    return declared or whole or heading
+    return declared or head_title or heading
 
 
-def _heading(root: etree._Element, whole: str) -> str:
+def _heading(root: etree._Element, head_title: str) -> str:
     """The first h1; if that is the site's name, another heading that is in the title."""
     first = next(root.iter("h1"), None)
     if first is None:
         return ""
-    heading, parts = text_content(first), _SITE_SEPARATOR.split(whole)
+    heading, parts = text_content(first), _SITE_SEPARATOR.split(head_title)
     if heading not in parts or (heading == parts[0] and not _links_to_home(first)):
         return heading
     others = {text_content(e) for e in root.iter("h1", "h2", "h3") if not _links_to_home(e)}
@@ -205,28 +213,33 @@ def _links_to_home(heading: etree._Element) -> bool:
 
 
 def _author(root: etree._Element, meta: dict[str, str], node: Node) -> str | None:
-    if found := names(node.get("author") or node.get("creator")):
-        return ", ".join(found)
-    # The authors of a paper, one meta element each, are written `Holm, Ada`.
-    cited = [e.get("content") or "" for e in root.iter("meta")
-             if (e.get("name") or "").lower() in {"citation_author", "dc.creator"}]  # fmt: skip
-    turned = [_name(" ".join(reversed(name.split(", ", 1)))) for name in cited]
-    if any(turned):
-        return ", ".join(dict.fromkeys(filter(None, turned)))
-    values = [meta.get(key, "") for key in _AUTHOR_META]
-    return next(filter(None, map(_name, values)), None) or next(_bylines(root), None)
+    if declared := names(node.get("author") or node.get("creator")):
+        return ", ".join(declared)
 
+    # The authors of a paper have a meta element each, and are written `Holm, Ada`.
+    cited: list[str] = []
+    for element in root.iter("meta"):
+        if (element.get("name") or "").lower() in {"citation_author", "dc.creator"}:
+            parts = (element.get("content") or "").split(", ", 1)
+            if name := _author_name(" ".join(reversed(parts))):
+                cited.append(name)
+    if cited:
+        return ", ".join(dict.fromkeys(cited))
 
-def _bylines(root: etree._Element) -> Iterator[str]:
+    for key in _AUTHOR_META:
+        if name := _author_name(meta.get(key, "")):
+            return name
     for element in root.iter("a", "span", "div", "p", "address", "li", "strong"):
-        declared = f"{element.get('rel') or ''} {element.get('itemprop') or ''}".lower().split()
+        marks = f"{element.get('rel') or ''} {element.get('itemprop') or ''}".lower().split()
         classes = (element.get("class") or "").lower().split()
-        named = "author" in declared or not _BYLINES.isdisjoint(classes)
-        if named and (name := _name(text_content(element))):
-            yield name
+        is_author = "author" in marks or not _BYLINES.isdisjoint(classes)
+        if is_author and (name := _author_name(text_content(element))):
+            return name
+    return None
 
 
-def _name(value: str) -> str:
+def _author_name(value: str) -> str:
+    """Clean an author's name, without "by"; "" for an address or a long text."""
     text = _BY.sub("", clean(" ".join(value.split())))
     return "" if len(text) > _LONGEST_NAME or is_web_url(text) else text
 
@@ -246,10 +259,11 @@ def _language(root: etree._Element, meta: dict[str, str], node: Node) -> str | N
 
 
 def _canonical(root: etree._Element, meta: dict[str, str], url: str) -> str | None:
-    links = (e for e in root.iter("link") if "canonical" in (e.get("rel") or "").lower().split())
-    href = next(
-        (link.get("href", "") for link in links if link.get("href")), meta.get("og:url", "")
-    )
+    href = meta.get("og:url", "")
+    for link in root.iter("link"):
+        if "canonical" in (link.get("rel") or "").lower().split() and link.get("href"):
+            href = link.get("href", "")
+            break
     joined = join(url, href) if href else ""
     return joined if is_web_url(joined) else None
 

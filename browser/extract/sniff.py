@@ -185,9 +185,11 @@ def _declared(body: bytes) -> str | None:
             return None
         root = etree.fromstring(head.decode("latin-1"), etree.HTMLParser())
         labels = [label for meta in root.iter("meta") if (label := _meta_label(meta))]
-    codec = next(filter(None, map(_codec, labels)), None)
-    # The declaration could be read as ASCII, so the page is not in UTF-16.
-    return "utf-8" if codec and codec.startswith("utf-16") else codec
+    for label in labels:
+        if codec := _codec(label):
+            # The declaration could be read as ASCII, so the page is not in UTF-16.
+            return "utf-8" if codec.startswith("utf-16") else codec
+    return None
 
 
 def _meta_label(meta: etree._Element) -> str:

@@ -1,4 +1,4 @@
-"""Tables of a page: told from layout, read as rows of cells, and written as text."""
+"""Tables of a page: distinguished from layout, read as rows of cells, and rendered as text."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ if TYPE_CHECKING:
 
     CellText = Callable[[etree._Element], str]  # noqa: SLF001 - lxml names its public type so
 
-# Longer cells are columns of a page, not values.
+# Characters; longer cells are layout columns, not values.
 _LONGEST_CELL = 1_500
-# Spans are page-controlled: HTML itself allows 1000 columns.
+# The page controls spans, so they are limited; HTML allows 1000 columns.
 _LARGEST_SPAN = 100
 
 
 def is_data_table(node: etree._Element) -> bool:
-    """Tell by structure: header cells or a regular grid, and no table, rule or heading within."""
-    within = ("table", "form", "hr", "blockquote", "h1", "h2", "article")
+    """Whether a table holds data, not layout.
+
+    It does if it has header cells or a regular grid, and no table, form, rule or heading inside.
+    """
+    layout_tags = ("table", "form", "hr", "blockquote", "h1", "h2", "article")
     wide = [cells for row in node.iter("tr") if len(cells := _cells(row)) > 1]
     if (
         not wide
         or node.get("role") in {"presentation", "none"}
-        or next(node.iterdescendants(*within), None) is not None
+        or next(node.iterdescendants(*layout_tags), None) is not None
     ):
         return False
     if next(node.iterdescendants("th", "caption"), None) is not None:
@@ -38,9 +41,10 @@ def is_data_table(node: etree._Element) -> bool:
 
 
 def read_table(node: etree._Element, cell_text: CellText) -> Table:
-    """Read the rows; a cell that spans rows is repeated in each of them, as a reader takes it."""
+    """Read the rows; a cell that spans several rows is repeated in each of them."""
     rows: list[list[str]] = []
-    pending: dict[int, tuple[int, str]] = {}  # by column: the rows below that a cell fills, and it
+    # By column: the number of rows below that a cell still spans, and its text.
+    pending: dict[int, tuple[int, str]] = {}
     for row in node.iter("tr"):
         filled: list[str] = []
         for cell in (*_cells(row), None):
@@ -68,9 +72,9 @@ def read_table(node: etree._Element, cell_text: CellText) -> Table:
 
 
 def table_text(table: Table, *, ruled: bool = False) -> str:
-    """The table as saved text: its caption, then `| a | b |` rows.
+    """Render a table as text: its caption, then `| a | b |` rows.
 
-    `ruled` sets a rule below the first: by it a reader knows that it names the columns.
+    With `ruled` a rule follows the first row, which shows that it is the header.
     """
     rows = [_row(row) for row in table.rows]
     if ruled and len(rows) > 1:
@@ -79,7 +83,7 @@ def table_text(table: Table, *, ruled: bool = False) -> str:
 
 
 def fact_lines(table: Table) -> str:
-    """Rows of a name and a value as `- First lit: 1 November 1829`; what stands alone as a line."""
+    """Render rows of a name and a value as `- Built: 1829`, and single cells as lines."""
     lines = [table.caption] if table.caption else []
     for row in table.rows:
         first, *others = filter(None, row)
@@ -88,7 +92,7 @@ def fact_lines(table: Table) -> str:
 
 
 def table_markdown(table: Table) -> str:
-    """The table in Markdown proper, with the rule below the header."""
+    """Render a table in Markdown, with the rule below the header."""
     width = len(table.rows[0]) if table.rows else 0
     rows = [_row(cell.replace("|", "\\|") for cell in row) for row in table.rows]
     if not table.header:
@@ -106,7 +110,7 @@ def _cells(row: etree._Element) -> list[etree._Element]:
 
 
 def _has_header(node: etree._Element) -> bool:
-    """Whether the first row names the columns; its corner may be empty."""
+    """Whether the first row is a header; its first cell may be empty."""
     cells = next((_cells(row) for row in node.iter("tr")), [])
     names = sum(cell.tag == "th" for cell in cells)
     corner = "".join("".join(map(str, cell.itertext())) for cell in cells[:1] if cell.tag == "td")
@@ -114,7 +118,7 @@ def _has_header(node: etree._Element) -> bool:
 
 
 def holds_facts(node: etree._Element) -> bool:
-    """Whether the rows are a name and its value each, but for titles that stand alone."""
+    """Whether each row is a name and its value, except titles of a single cell."""
     rows = [[cell.tag for cell in _cells(row)] for row in node.iter("tr")]
     pairs = rows.count(["th", "td"])
     return pairs > 1 and all(len(row) < 2 or row == ["th", "td"] for row in rows)

@@ -1,4 +1,4 @@
-"""Formats that are text: plain, Markdown, JSON, CSV, feeds and other XML."""
+"""Reads text formats: plain text, Markdown, JSON, CSV, feeds and other XML."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ if TYPE_CHECKING:
     from lxml import etree
     from markdown_it.rules_core import StateCore
 
-# Parsing takes 1 to 2 s for so many characters: more than a book has.
+# Characters, more than a book has; parsing them takes 1 to 2 s.
 _LONGEST_MARKDOWN = 1_000_000
-# Open brackets cost quadratic time where none is closed; long lists of links have some thousands.
+# Unclosed brackets take quadratic time; long lists of links have some thousands.
 _MOST_BRACKETS = 10_000
-# What opens an item, a row, a command or a line of code in plain text.
-_SIGNS = frozenset('-*+•|#>$"{}[<=_~:')
+# The first characters of an item, a row, a command or a line of code in plain text.
+_LINE_START_SIGNS = frozenset('-*+•|#>$"{}[<=_~:')
 # A first line longer than this is a paragraph, not a title.
 _LONGEST_TITLE = 120
 
 
 def read_text(kind: str, text: str, url: str, name: str) -> Document:
-    """Read text of a kind that `sniff` names; `name` stands for a title where it has none."""
+    """Read text of a kind named by `sniff`; `name` is the title if the text has none."""
     readers = {"md": _read_markdown, "json": _read_json, "csv": _read_csv, "feed": _read_feed,
                "xml": _read_xml}  # fmt: skip
     return readers.get(kind, read_plain)(text, url, name)
 
 
 def read_plain(text: str, url: str, name: str, *, kind: str = "text", note: str = "") -> Document:
-    """Read plain text: blocks are what blank lines part."""
+    """Read plain text; blocks are separated by blank lines."""
     body = _blocks(text, unwrapped=True)
     first = " ".join(body.partition("\n")[0].lstrip("#").split())
     title = first if 0 < len(first) <= _LONGEST_TITLE else name
@@ -60,10 +60,10 @@ def read_plain(text: str, url: str, name: str, *, kind: str = "text", note: str 
 
 
 def _read_markdown(text: str, url: str, name: str) -> Document:
-    """Read Markdown as the page it stands for; front matter gives title, author, date, language.
+    """Read Markdown like the page it renders to; front matter gives title, author, date, language.
 
-    The text is free of marks, but for headings, lists and tables; `markdown` is the file's own.
-    A file longer than a book, or made to burst, is read as plain text and says so.
+    The text has no markup except for headings, lists and tables; `markdown` is the file's own. A
+    file over the limits is read as plain text, which the notes say.
     """
     if len(text) > _LONGEST_MARKDOWN or text.count("[") > _MOST_BRACKETS:
         note = "too long, or too many brackets: its Markdown stands as written"
@@ -76,8 +76,7 @@ def _read_markdown(text: str, url: str, name: str) -> Document:
     lines = [line.partition(":") for line in front.split("\n")]
     fields = {key.lower(): value.strip(" \"'") or None for key, _, value in lines}
     body = _blocks(body)
-    # Line breaks stay, but for those of a column: a line of a poem or of an address is one, and so
-    # is `Opened: 1829`.
+    # Line breaks are kept, as in poems, addresses and `Opened: 1829`, except those of wrapped text.
     parser = MarkdownIt("commonmark", {"breaks": True, "maxNesting": 40}).enable(
         ["table", "strikethrough"]
     )
@@ -102,10 +101,10 @@ def _read_markdown(text: str, url: str, name: str) -> Document:
 
 
 def _blocks(text: str, *, unwrapped: bool = False) -> str:
-    """A text with one blank line between its blocks."""
+    """Normalise a text to one blank line between blocks."""
     lines = [line.rstrip() for line in clean(text).split("\n")]
     blocks = (list(block) for filled, block in groupby(lines, bool) if filled)
-    return "\n\n".join("\n".join(unwrap(b, _SIGNS) if unwrapped else b) for b in blocks)
+    return "\n\n".join("\n".join(unwrap(b, _LINE_START_SIGNS) if unwrapped else b) for b in blocks)
 
 
 def _unwrap_paragraphs(state: StateCore) -> None:
@@ -114,45 +113,45 @@ def _unwrap_paragraphs(state: StateCore) -> None:
             token.content = "\n".join(unwrap(token.content.split("\n")))
 
 
-# Rows beyond this are data to compute with, not to read.
+# Further rows are data to compute with, not to read.
 _MOST_ROWS = 20_000
-# No table has a row as long as this; a line of nothing but commas is made to burst.
+# Characters; no table has such a row, but a line of nothing but commas would exhaust memory.
 _LONGEST_LINE = 1_000_000
 
 
 def _read_json(text: str, url: str, name: str) -> Document:
-    """Lay JSON out as `path: value` lines, values unchanged; broken JSON stays as it is."""
+    """Read JSON as `path: value` lines; broken JSON is read as text."""
     try:
         value = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         raw = clean(text)
         return Document(url, name, raw, raw, kind="json", notes=("not valid JSON: shown as text",))
-    body = "\n".join(_leaves(value))
+    body = "\n".join(_leaf_lines(value))
     title = value.get("title") or value.get("name") if isinstance(value, dict) else None
     return Document(url, title if isinstance(title, str) else name, body, body, kind="json")
 
 
-def _leaves(value: object) -> Iterator[str]:
+def _leaf_lines(value: object) -> Iterator[str]:
     stack: list[tuple[str, object]] = [("", value)]
     while stack:
-        place, item = stack.pop()
+        path, item = stack.pop()
         if isinstance(item, dict):
-            inner = [(f"{place}.{key}" if place else str(key), item[key]) for key in item]
+            inner = [(f"{path}.{key}" if path else str(key), item[key]) for key in item]
             stack.extend(reversed(inner))
         elif isinstance(item, list):
-            inner = [(f"{place}[{number}]", part) for number, part in enumerate(item)]
+            inner = [(f"{path}[{number}]", part) for number, part in enumerate(item)]
             stack.extend(reversed(inner))
         else:
-            said = item if isinstance(item, str) else json.dumps(item)
-            yield clean(f"{place}: {said}" if place else said)
+            value_text = item if isinstance(item, str) else json.dumps(item)
+            yield clean(f"{path}: {value_text}" if path else value_text)
 
 
 def _read_csv(text: str, url: str, name: str) -> Document:
-    """Read CSV or TSV as one table; the delimiter is found by looking."""
+    """Read CSV or TSV as one table; the delimiter is detected."""
     if max(map(len, text.splitlines()), default=0) > _LONGEST_LINE:
         return read_plain(text, url, name, kind="csv", note="not CSV: as text")
     dialect: csv.Dialect | type[csv.Dialect] = csv.excel
-    with suppress(csv.Error):  # one column, or none that repeats: commas, then
+    with suppress(csv.Error):  # none is detected in a single column: then it is the comma
         dialect = csv.Sniffer().sniff(text[:4096], delimiters=",;\t|")
     reader = filter(None, csv.reader(io.StringIO(text, newline=None), dialect))
     try:
@@ -170,7 +169,7 @@ def _read_csv(text: str, url: str, name: str) -> Document:
 
 
 def _read_feed(text: str, url: str, name: str) -> Document:
-    """Read RSS or Atom: an entry is a heading, its author and date, its summary, and a link."""
+    """Read RSS or Atom: each entry as a heading, author and date, summary, and a link."""
     root = _parse(text)
     blocks: list[str] = []
     links: list[Link] = []
@@ -183,12 +182,12 @@ def _read_feed(text: str, url: str, name: str) -> Document:
         summary = _field(entry, "encoded", "content", "description", "summary")
         if "<" in summary:
             summary = render_text(walk(parse_html(summary), url))
-        about = ", ".join(filter(None, (author, date)))
-        blocks += filter(None, (f"## {title}" if title else "", about, summary))
+        byline = ", ".join(filter(None, (author, date)))
+        blocks += filter(None, (f"## {title}" if title else "", byline, summary))
         if target := _entry_link(entry, url):
             links.append(Link(target, title))
     channel = next((e for e in root.iter() if _tag(e) in {"channel", "feed"}), root)
-    body = "\n\n".join(blocks) or _lines(root)  # a feed without entries still says what it is
+    body = "\n\n".join(blocks) or _lines(root)  # without entries, the text of the feed itself
     date = _field(channel, "pubdate", "updated", "lastbuilddate", "date")
     return Document(
         url=url, title=_field(channel, "title") or name, text=body, markdown=body, kind="feed",
@@ -198,19 +197,22 @@ def _read_feed(text: str, url: str, name: str) -> Document:
 
 
 def _field(element: etree._Element, *tags: str) -> str:
-    found = (text_content(child) for tag in tags for child in element if _tag(child) == tag)
-    return next(filter(None, found), "")
+    """The text of the first child with one of these tags that has text, by the tags' order."""
+    for tag in tags:
+        for child in element:
+            if _tag(child) == tag and (text := text_content(child)):
+                return text
+    return ""
 
 
 def _entry_link(entry: etree._Element, base: str) -> str:
-    links = (child for child in entry if _tag(child) == "link")
-    targets = (
-        child.get("href") or (child.text or "").strip()
-        for child in links
-        if (child.get("rel") or "alternate") == "alternate"
-    )
-    href = next(filter(None, targets), "")
-    return join(base, href) if href else ""
+    for child in entry:
+        if _tag(child) != "link" or (child.get("rel") or "alternate") != "alternate":
+            continue
+        # Atom has the address in an attribute, RSS as text.
+        if href := child.get("href") or (child.text or "").strip():
+            return join(base, href)
+    return ""
 
 
 def _read_xml(text: str, url: str, name: str) -> Document:

@@ -1,4 +1,4 @@
-"""The HTML of a page as an lxml tree, cut off where a page is larger than anyone reads."""
+"""Parses HTML and XML into lxml trees, with limits on size; helpers for text in trees."""
 
 from __future__ import annotations
 
@@ -12,37 +12,36 @@ from browser.extract.sniff import decode_noted
 from browser.text.words import clean
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# Elements as trafilatura wants them, without the Python call an element that lxml.html makes.
+# The elements that trafilatura expects; lxml.html's own lookup makes a Python call for each.
 _LOOKUP = etree.ElementDefaultClassLookup(element=html.HtmlElement)
 
-# Each takes some 500 bytes of memory once it is read: a packed body of nothing but tags would take
-# gigabytes. The longest articles and lists have 60,000, and a few megabytes.
+# A parsed tag takes some 500 bytes: a compressed body of nothing but tags would take gigabytes. The
+# longest articles and lists have 60,000 tags and a few megabytes.
 MOST_TAGS = 150_000
 _MOST_BYTES = 5_000_000
-# Of a page that is cut anyway so many are read, which takes a few seconds at worst.
-_TAGS_OF_CUT = 50_000
+# Of a page over the limit of bytes only so many are read, which takes a few seconds at worst.
+_TAGS_IF_CUT = 50_000
 
-# Of a <noscript> at least so many characters are an article; a notice that scripts are needed
-# is shorter.
+# A <noscript> with so many characters may hold the article; a notice about scripts is shorter.
 _ARTICLE_CHARS = 1_000
 
-_OF_HEAD = frozenset(("title", "meta", "link", "script", "style", "base", "noscript", "template"))
+_HEAD_TAGS = frozenset(("title", "meta", "link", "script", "style", "base", "noscript", "template"))
 
 
 def parse_html(page: str | bytes, content_type: str = "") -> etree._Element:
     """Parse as leniently as browsers do, without comments and processing instructions.
 
-    `content_type` is the header, for the charset of bytes. Raises ExtractError where nothing at
-    all can be made of the input.
+    `content_type` is the header, for the charset of bytes. Raises ExtractError if the input has no
+    element.
     """
     return parse_page(page, content_type)[0]
 
 
 def parse_page(page: str | bytes, content_type: str = "") -> tuple[etree._Element, tuple[str, ...]]:
-    """Parse as `parse_html` does; and notes for people, on what could not be read."""
+    """Parse as `parse_html` does; also returns notes for people on what could not be read."""
     cut = page[:_MOST_BYTES]
     text, note = decode_noted(cut, content_type) if isinstance(cut, bytes) else (cut, "")
-    read = bounded(text) if len(cut) == len(page) else bounded(text, _TAGS_OF_CUT)
+    read = bounded(text) if len(cut) == len(page) else bounded(text, _TAGS_IF_CUT)
     notes: tuple[str, ...] = (note,) if note else ()
     if len(cut) < len(page) or len(read) < len(text):
         notes += ("only its beginning was read: it is far too large",)
@@ -57,13 +56,13 @@ def parse_page(page: str | bytes, content_type: str = "") -> tuple[etree._Elemen
         raise ExtractError(f"not readable as HTML: {error}") from error
     if root is None:
         raise ExtractError("not readable as HTML: no element in it")
-    _mend_head(root)
+    _repair_head(root)
     _open_noscript(root)
     return root, notes
 
 
 def parse_xml(data: str | bytes) -> etree._Element | None:
-    """Parse foreign XML: no entities, no network; None where it is broken beyond repair."""
+    """Parse untrusted XML, without entities and network; None if it cannot be recovered."""
     encoding = "utf-8" if isinstance(data, str) else None
     parser = etree.XMLParser(
         encoding=encoding, resolve_entities=False, no_network=True, remove_comments=True,
@@ -78,32 +77,35 @@ def parse_xml(data: str | bytes) -> etree._Element | None:
 
 
 def bounded(markup: AnyStr, most: int = MOST_TAGS) -> AnyStr:
-    """Cut markup off where it has more tags than a page anyone reads; all others are whole."""
+    """Cut markup off after `most` tags."""
     sign = "<" if isinstance(markup, str) else b"<"
     if markup.count(sign) <= most:
         return markup
     return sign.join(markup.split(sign, most + 1)[:-1])
 
 
-def _mend_head(root: etree._Element) -> None:
-    """Move out of the head what begins the body: libxml2 knows no <main> or <article> to end it."""
+def _repair_head(root: etree._Element) -> None:
+    """Move content out of the head: libxml2 does not end the head at <main> or <article>."""
     head, body = root.find("head"), root.find("body")
     if head is None:
         return
-    stray = next((child for child in head if child.tag not in _OF_HEAD), None)
+    stray = next((child for child in head if child.tag not in _HEAD_TAGS), None)
     if stray is None:
         return
     if body is None:
         body = etree.SubElement(root, "body")
     moved = [stray, *stray.itersiblings()]
-    moved[-1].tail = _joined(moved[-1].tail, body.text)
+    moved[-1].tail = _join_texts(moved[-1].tail, body.text)
     body.text = None
     for place, element in enumerate(moved):
         body.insert(place, element)
 
 
 def _open_noscript(root: etree._Element) -> None:
-    """Read a <noscript> that holds more text than all the rest: scripts show it from elsewhere."""
+    """Turn a <noscript> into a <div> if it has more text than the rest of the page.
+
+    Then it holds the article, which scripts would load from elsewhere.
+    """
     longest = max(root.iter("noscript"), key=lambda box: len(raw_text(box)), default=None)
     if longest is None or len(text := text_content(longest)) < _ARTICLE_CHARS:
         return
@@ -116,26 +118,26 @@ def _open_noscript(root: etree._Element) -> None:
 
 
 def remove(element: etree._Element) -> None:
-    """Take an element out of its tree; the text behind it stays."""
+    """Remove an element from its tree, but keep the text after it."""
     parent = element.getparent()
     if parent is None:
         return
     if tail := element.tail:
         previous = element.getprevious()
         if previous is None:
-            parent.text = _joined(parent.text, tail)
+            parent.text = _join_texts(parent.text, tail)
         else:
-            previous.tail = _joined(previous.tail, tail)
+            previous.tail = _join_texts(previous.tail, tail)
     parent.remove(element)
 
 
-def _joined(*texts: str | None) -> str:
-    """Put texts together, without the characters that lxml gives and does not take."""
+def _join_texts(*texts: str | None) -> str:
+    """Join texts, without characters that lxml returns but does not accept."""
     return _NOT_XML.sub("", "".join(filter(None, texts)))
 
 
 def raw_text(element: etree._Element) -> str:
-    """All text in an element, as it stands."""
+    """All text in an element, unchanged."""
     return "".join(map(str, element.itertext()))
 
 
@@ -145,6 +147,6 @@ def text_content(element: etree._Element) -> str:
 
 
 def local_name(element: etree._Element) -> str:
-    """The name without namespace, or a prefix that nobody bound; empty of a comment."""
+    """The tag without namespace or unbound prefix; "" for a comment."""
     tag = element.tag
     return tag.rpartition("}")[2].rpartition(":")[2] if isinstance(tag, str) else ""

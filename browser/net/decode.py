@@ -1,8 +1,8 @@
-"""Undoing `Content-Encoding` under a limit: a few kilobytes must not become gigabytes.
+"""Decoding `Content-Encoding` under a limit: a few kilobytes must not become gigabytes.
 
-Each decoder is asked for a bounded piece at a time, so that memory is limited by the cap, never
-by what the sender packed. Chained encodings (`gzip, gzip`) are refused: no honest server
-sends them, and they multiply the ratio.
+Each decoder produces a bounded piece at a time, so that memory is bounded by the limit whatever the
+sender packed. Chained encodings (`gzip, gzip`) are refused: no legitimate server sends them, and
+they multiply the compression ratio.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 
-_PIECE = 64 * 1024
+_CHUNK = 64 * 1024
 _GZIP = zlib.MAX_WBITS | 16
-# RFC 9659: content coding zstd keeps its window within 8 MB
+# RFC 9659 limits the window of the content coding zstd to 8 MB.
 _ZSTD_OPTIONS: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 23}
-_BROKEN = (zlib.error, brotli.error, zstd.ZstdError)
+_DECODE_ERRORS = (zlib.error, brotli.error, zstd.ZstdError)
 
 
 class Body:
-    """A body as it arrives: decoded, kept, and cut off at `limit` bytes of either form."""
+    """Decodes and collects a body as it arrives; `limit` bytes hold for both forms of it."""
 
     def __init__(self, encoding: str, limit: int) -> None:
         """Raises BadResponse for chained encodings."""
@@ -45,27 +45,27 @@ class Body:
         self._decoded = BytesIO()
 
     def feed(self, data: bytes) -> None:
-        """Take raw bytes. Raises TooLarge past the limit, BadResponse for broken encodings."""
+        """Add raw bytes. Raises TooLarge over the limit, BadResponse for broken encodings."""
         self._raw += len(data)
-        self._check(self._raw)
+        self._check_size(self._raw)
         try:
             for piece in self._decode(data):
-                self._check(self._decoded.tell() + len(piece))
+                self._check_size(self._decoded.tell() + len(piece))
                 self._decoded.write(piece)
-        except _BROKEN as error:
+        except _DECODE_ERRORS as error:
             raise BadResponse(f"the body is not the {self._encoding} it claims: {error}") from error
 
     def content(self) -> bytes:
-        """Return what has come; a stream cut short by its sender counts as far as it goes."""
+        """Return the decoded bytes so far; a truncated stream is no error."""
         return self._decoded.getvalue()
 
-    def _check(self, size: int) -> None:
+    def _check_size(self, size: int) -> None:
         if size > self._limit:
             raise TooLarge(f"the body is larger than {self._limit:,} bytes")
 
 
 def _decoder(encoding: str) -> Callable[[bytes], Iterator[bytes]]:
-    """Return a stream decoder: compressed bytes in, pieces of about `_PIECE` bytes out."""
+    """Return a stream decoder: compressed bytes in, pieces of about `_CHUNK` bytes out."""
     names = [name.strip().lower() for name in encoding.split(",")]
     names = [name for name in names if name not in {"", "identity", "none"}]
     if len(names) > 1:
@@ -80,12 +80,12 @@ def _decoder(encoding: str) -> Callable[[bytes], Iterator[bytes]]:
         case ["zstd"]:
             return _Zstd().feed
         case _:
-            # `utf-8` and other misunderstandings are taken for none, as browsers do
+            # Values like `utf-8` are ignored, as browsers do.
             return lambda data: iter([data])
 
 
 class _Zlib:
-    """Gzip, perhaps several members one after the other, or deflate, which comes in two forms."""
+    """Gzip, which may have several members, or deflate, with or without a zlib header."""
 
     def __init__(self, window_bits: int = 0) -> None:
         self._window_bits = window_bits
@@ -95,17 +95,17 @@ class _Zlib:
         if self._stream is None:
             if not data:
                 return
-            # RFC 1950: a zlib header names method 8. Half the servers send deflate without one.
+            # RFC 1950: a zlib header has method 8. Half the servers send deflate without a header.
             wrapped = data[0] & 0x0F == 8
             self._stream = zlib.decompressobj(zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS)
-        full = False  # a full piece may leave output waiting with no input left
+        full = False  # after a full piece output may remain even if there is no input left
         while data or full:
             if self._stream.eof:
                 if self._window_bits != _GZIP or not data.startswith(b"\x1f"):
-                    return  # what follows the end is padding
+                    return  # the rest is padding
                 self._stream = zlib.decompressobj(_GZIP)
-            piece = self._stream.decompress(data, _PIECE)
-            full = len(piece) == _PIECE
+            piece = self._stream.decompress(data, _CHUNK)
+            full = len(piece) == _CHUNK
             data = self._stream.unconsumed_tail or self._stream.unused_data
             yield piece
 
@@ -115,9 +115,9 @@ class _Brotli:
         self._stream = brotli.Decompressor()
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        # `can_accept_more_data` tells of unread input only; output may be waiting all the same
+        # `can_accept_more_data` is about input only: output may remain all the same.
         while not self._stream.is_finished():
-            piece = self._stream.process(data, output_buffer_limit=_PIECE)
+            piece = self._stream.process(data, output_buffer_limit=_CHUNK)
             if not piece and self._stream.can_accept_more_data():
                 return
             data = b""
@@ -135,5 +135,5 @@ class _Zstd:
                 if not data:
                     return
                 self._stream = zstd.ZstdDecompressor(options=_ZSTD_OPTIONS)
-            yield self._stream.decompress(data, max_length=_PIECE)
+            yield self._stream.decompress(data, max_length=_CHUNK)
             data = self._stream.unused_data

@@ -1,6 +1,7 @@
-"""Names to addresses, asked once, and connections to those that the guard has passed.
+"""Resolving names, and connecting to the addresses that the guard allowed.
 
-What is classified is what is dialled. `tunnel` connects through the egress for what speaks no HTTP.
+Security: the address that was classified is the one that is dialled; the name is not resolved
+again. `tunnel` connects through the egress proxy for protocols other than HTTP.
 """
 
 from __future__ import annotations
@@ -23,23 +24,23 @@ if TYPE_CHECKING:
 
     from browser.net.guard import Address
 
-# getaddrinfo blocks a thread for as long as the name server is silent; more of them than asyncio's
-# default pool (CPU count + 4), so that a few dead names do not hold up the living.
+# getaddrinfo blocks a thread until the name server answers. More threads than asyncio's default
+# pool has (CPU count + 4), so that a few dead names do not delay the others.
 _THREADS = 16
-# Seconds that an answer is kept: one page asks for the same few names dozens of times.
+# Seconds that an answer is cached: one page needs the same few names dozens of times.
 _KEEP_S = 60.0
 _TIMEOUT_S = 10.0
-# RFC 8305: a quarter of a second before the next address is tried beside the first.
+# RFC 8305: seconds before the next address is tried in parallel.
 _STAGGER_S = 0.25
 _CONNECT_TIMEOUT_S = 10.0
-# Bytes read ahead on a stream before its sender is made to wait.
+# Bytes read ahead on a stream before its sender has to wait.
 STREAM_LIMIT = 256 * 1024
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class SystemResolver:
-    """The operating system's resolver, with a short memory and one question per name at a time."""
+    """The operating system's resolver, with a short cache and one request per name at a time."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="resolve")
@@ -48,27 +49,28 @@ class SystemResolver:
     async def __call__(self, host: str) -> Sequence[Address]:
         """Return the addresses of `host`, in the system's order of preference."""
         now = asyncio.get_running_loop().time()
-        asked_at, answer = self._answers.get(host, (0.0, None))
+        started, answer = self._answers.get(host, (0.0, None))
         failed = answer and answer.done() and (answer.cancelled() or answer.exception())
-        if answer is None or failed or now - asked_at > _KEEP_S:
-            answer = asyncio.create_task(self._ask(host))
+        if answer is None or failed or now - started > _KEEP_S:
+            answer = asyncio.create_task(self._resolve(host))
             self._answers[host] = (now, answer)
+        # Shielded: other callers may wait for the same answer when one is cancelled.
         return await asyncio.shield(answer)
 
     def close(self) -> None:
-        """Forget all answers; threads still waiting for a name server end by themselves."""
+        """Cancel all requests; threads that wait for a name server end by themselves."""
         for _, answer in self._answers.values():
             answer.cancel()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def _ask(self, host: str) -> Sequence[Address]:
+    async def _resolve(self, host: str) -> Sequence[Address]:
         def getaddrinfo() -> list[str]:
-            found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-            return [str(address[0]) for *_, address in found]
+            infos = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+            return [str(address[0]) for *_, address in infos]
 
         try:
-            question = asyncio.get_running_loop().run_in_executor(self._threads, getaddrinfo)
-            found = await asyncio.wait_for(question, _TIMEOUT_S)
+            lookup = asyncio.get_running_loop().run_in_executor(self._threads, getaddrinfo)
+            found = await asyncio.wait_for(lookup, _TIMEOUT_S)
         except TimeoutError as error:
             raise ConnectFailed(f"no name server answered for {host}") from error
         except (OSError, UnicodeError) as error:
@@ -77,7 +79,7 @@ class SystemResolver:
 
 
 async def dial(addresses: Sequence[Address], port: int) -> Streams:
-    """Connect to whichever address answers first. Raises ConnectFailed with the first reason."""
+    """Connect to the address that answers first. Raises ConnectFailed with the first reason."""
     try:
         async with asyncio.timeout(_CONNECT_TIMEOUT_S):
             sock = await _race(addresses, port)
@@ -87,7 +89,7 @@ async def dial(addresses: Sequence[Address], port: int) -> Streams:
 
 
 async def _race(addresses: Sequence[Address], port: int) -> socket.socket:
-    """Happy eyeballs: the families alternate, beginning with the one that the resolver prefers."""
+    """Happy Eyeballs (RFC 8305): address families alternate, the resolver's preferred one first."""
     first = [a for a in addresses if a.version == addresses[0].version]
     second = [a for a in addresses if a.version != addresses[0].version]
     waiting = deque(a for a in chain.from_iterable(zip_longest(first, second)) if a is not None)
@@ -115,10 +117,10 @@ async def _race(addresses: Sequence[Address], port: int) -> socket.socket:
             attempt.cancel()
         for outcome in await asyncio.gather(*attempts, return_exceptions=True):
             if isinstance(outcome, socket.socket) and outcome is not winner:
-                outcome.close()  # it answered too, a moment later
+                outcome.close()  # it connected, too, a moment later
     if winner is not None:
         return winner
-    # asyncio words every failure alike; the number tells refused from unreachable
+    # asyncio's message is the same for all failures; errno tells refused from unreachable.
     reason = os.strerror(errors[0].errno or 0).lower()
     raise ConnectFailed(f"port {port} of {addresses[0]}: {reason}")
 
@@ -137,31 +139,32 @@ async def _connect(address: Address, port: int) -> socket.socket:
 
 
 def authority(host: str, port: int) -> str:
-    """Write `host:port` as a CONNECT request names it, IPv6 in brackets."""
+    """Format `host:port` for a CONNECT request, IPv6 in brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def tunnel(proxy_url: str, host: str, port: int, *, timeout: float) -> socket.socket:
-    """Connect to `host` through the proxy at `proxy_url`; blocks, so it is called in a thread.
+    """Connect to `host` through the proxy at `proxy_url`; blocking, so call it in a thread.
 
-    The socket keeps `timeout` (s) for whatever is done with it. Raises Refused, ConnectFailed.
+    The socket has `timeout` (s) for all its operations. Raises Refused, ConnectFailed.
     """
     proxy = parse(proxy_url)
     assert proxy is not None, "the egress has an address"
-    there = authority(host, port)
+    target = authority(host, port)
     connection = socket.create_connection((proxy.host, proxy.port), timeout=timeout)
     head = b""
     try:
-        connection.sendall(f"CONNECT {there} HTTP/1.1\r\nHost: {there}\r\n\r\n".encode())
+        connection.sendall(f"CONNECT {target} HTTP/1.1\r\nHost: {target}\r\n\r\n".encode())
         while not head.endswith(b"\r\n\r\n"):
-            # A server that speaks first, as of mail, may do so at once: no byte of it is taken here
+            # Byte by byte: a server that speaks first (mail) may follow at once, and none of its
+            # bytes must be consumed here.
             byte = connection.recv(1)
             if not byte:
                 raise ConnectionAbortedError("the egress closed the connection")
             head += byte
     except OSError as error:
         connection.close()
-        raise ConnectFailed(f"{there}: {error}") from error
+        raise ConnectFailed(f"{target}: {error}") from error
     _, status, reason = head.decode("ascii", "replace").partition("\r\n")[0].split(" ", 2)
     if status == "200":
         return connection

@@ -1,14 +1,15 @@
-"""The one way out of a run: a loopback proxy that resolves, classifies and dials in one place.
+"""The only way out of a run: a loopback proxy that resolves, classifies and dials in one place.
 
     browser ──proxy──┐
     HttpClient ──────┤                ┌────────────── Guard ──────────────┐
     model clients ───┼─> Egress ─ host rules ─> resolve ─> classify each ─> dial that address
     services, mail ──┘      │                                address     (or an upstream proxy)
-                            └─ a stranger of this machine is turned away
+                            └─ other users of this machine are rejected
 
-What was classified is what is dialled, so no second answer of a name server can change the
-target, and no redirect, frame, worker or WebSocket can go round it. `guard` decides, `dial`
-resolves and connects, `proxy` speaks HTTP with the clients; `decode` holds bodies to their limit.
+The address that was classified is the one that is dialled, so that no second answer of a name
+server can change the target (DNS rebinding), and no redirect, frame, worker or WebSocket can bypass
+it. `guard` decides, `dial` resolves and connects, `proxy` speaks HTTP with the clients; `decode`
+limits bodies.
 """
 
 from __future__ import annotations
@@ -30,26 +31,26 @@ if TYPE_CHECKING:
 __all__ = ["CHROMIUM_FLAGS", "Egress", "EgressPolicy"]
 
 CHROMIUM_FLAGS = (
-    # loopback goes round a proxy by default; the guard must see it to refuse it
+    # Loopback bypasses a proxy by default; the guard must see it to refuse it.
     "--proxy-bypass-list=<-loopback>",
-    # QUIC is UDP and would not go through an HTTP proxy
+    # QUIC is UDP and would bypass an HTTP proxy.
     "--disable-quic",
-    # WebRTC only over the proxy, that is: not at all, as it cannot carry UDP
+    # WebRTC only through the proxy, which means not at all, as it cannot carry UDP.
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
-    # no name of a page leaves as a DNS question of the browser's own
+    # The browser sends no DNS requests of its own.
     "--dns-prefetch-disable",
     "--disable-features=AsyncDns,DnsOverHttps,NetworkTimeServiceQuerying",
     "--disable-background-networking",
 )
-"""What Chromium must be started with beside `--proxy-server`, so that nothing goes round it."""
+"""Flags that Chromium needs besides `--proxy-server`, so that nothing bypasses the proxy."""
 
 
 class Egress:
-    """The guard and its proxy, for the length of `async with`.
+    """The guard and its proxy, running inside `async with`.
 
-    `resolve` answers names in place of the system's resolver (a test's own name server).
-    Raises ValueError where the policy holds a pattern or proxy URL that is none.
+    `resolve` replaces the system's resolver (in tests). Raises ValueError for an invalid pattern or
+    proxy URL in the policy.
     """
 
     def __init__(self, policy: EgressPolicy | None = None, resolve: Resolve | None = None) -> None:
@@ -88,7 +89,7 @@ class Egress:
         return f"http://127.0.0.1:{self.port}"
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if _is_strangers(writer.get_extra_info("peername")[1], self.port):
+        if _is_of_other_user(writer.get_extra_info("peername")[1], self.port):
             writer.transport.abort()
             return
         client = asyncio.current_task()
@@ -97,18 +98,18 @@ class Egress:
         try:
             await ProxyConnection((reader, writer), self._connector).serve()
         except (OSError, asyncio.CancelledError):
-            writer.transport.abort()  # the client has left, or the run is over
+            writer.transport.abort()  # the client has gone, or the run is over
         finally:
             self._clients.discard(client)
 
 
-# linux/netlink.h, linux/sock_diag.h, linux/inet_diag.h. One exact question takes 11 µs, where
-# reading /proc/net/tcp takes 5 ms on a machine with a thousand sockets.
+# linux/netlink.h, linux/sock_diag.h, linux/inet_diag.h. One exact request takes 11 µs; reading
+# /proc/net/tcp takes 5 ms on a machine with a thousand sockets.
 _NETLINK_SOCK_DIAG = 4
 _SOCK_DIAG_BY_FAMILY = 20
 _REQUEST = 1
 _HEADER = struct.Struct("=IHHII")  # length, type, flags, sequence, port
-_QUESTION = struct.Struct("=BBBBI")  # family, protocol, extensions, padding, states
+_INET_REQUEST = struct.Struct("=BBBBI")  # family, protocol, extensions, padding, states
 _SOCKET_ID = struct.Struct("!HH4s12x4s12xI8s")  # ports, addresses, interface, cookie
 _UID_OFFSET = _HEADER.size + 4 + _SOCKET_ID.size + 12  # after state, id and three counters
 _ANY_STATE = 0xFFFF_FFFF
@@ -117,18 +118,18 @@ _LOOPBACK = socket.inet_aton("127.0.0.1")
 _ROOT = 0
 
 
-def _is_strangers(peer_port: int, own_port: int) -> bool:
-    """Say whether the loopback connection from `peer_port` belongs to another user of the machine.
+def _is_of_other_user(peer_port: int, own_port: int) -> bool:
+    """Whether the loopback connection from `peer_port` belongs to another user of this machine.
 
-    False where the system does not tell: only Linux does. A password would do the same everywhere,
-    but Playwright can give one to Chromium only by intercepting every request, which turns its
-    cache off (measured: a page of 20 pictures opened again costs 22 requests in place of one, and
-    210 ms in place of 130).
+    False if the system does not tell, which only Linux does. A password would work everywhere, but
+    Playwright can pass one to Chromium only by intercepting every request, which disables its cache
+    (measured: opening a page of 20 pictures again takes 22 requests instead of one, and 210 ms
+    instead of 130).
     """
     family = getattr(socket, "AF_NETLINK", None)
     if family is None:
         return False
-    body = _QUESTION.pack(socket.AF_INET, socket.IPPROTO_TCP, 0, 0, _ANY_STATE)
+    body = _INET_REQUEST.pack(socket.AF_INET, socket.IPPROTO_TCP, 0, 0, _ANY_STATE)
     body += _SOCKET_ID.pack(peer_port, own_port, _LOOPBACK, _LOOPBACK, 0, _NO_COOKIE)
     head = _HEADER.pack(_HEADER.size + len(body), _SOCK_DIAG_BY_FAMILY, _REQUEST, 1, 0)
     try:
@@ -136,7 +137,7 @@ def _is_strangers(peer_port: int, own_port: int) -> bool:
             kernel.send(head + body)
             answer = kernel.recv(4096)
     except OSError:
-        return False  # a container may forbid the question
+        return False  # a container may forbid the request
     if _HEADER.unpack_from(answer)[1] != _SOCK_DIAG_BY_FAMILY:
         return False
     user = int.from_bytes(answer[_UID_OFFSET : _UID_OFFSET + 4], sys.byteorder)

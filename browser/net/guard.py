@@ -1,9 +1,9 @@
-"""Who may be reached: host rules, then the addresses behind a name, each one classified.
+"""Decides which hosts may be reached: by host rules, then by the addresses that a name resolves to.
 
-Patterns are matched on parsed hosts, never on the text of a URL. `ipaddress.is_global` answers a
-different question than `classify`: it lets multicast, several transition prefixes and the cloud
-providers' metadata hosts through. The table here follows the IANA special-purpose registries
-(RFC 6890 and its updates), looking inside addresses that carry an IPv4 address.
+Patterns are matched on parsed hosts, never on the text of a URL. `ipaddress.is_global` is no
+substitute for `classify`: it accepts multicast, several transition prefixes and the cloud
+providers' metadata hosts. The table here follows the IANA special-purpose registries (RFC 6890 and
+its updates), and looks inside IPv6 addresses that embed an IPv4 address.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 Address = IPv4Address | IPv6Address
 Resolve = Callable[[str], Awaitable[Sequence[Address]]]
-"""From a host name (ASCII form) to one address at least, the preferred one first.
+"""Resolves a host name (ASCII form) to at least one address, the preferred one first.
 
-It raises NameUnknown for a name that has none.
+Raises NameUnknown for a name that has none.
 """
 
 
 class AddressKind(StrEnum):
-    """What an address is for. Only `PUBLIC` is reachable unless its host was named."""
+    """The purpose of an address. Only `PUBLIC` ones are reachable, unless the host was named."""
 
     PUBLIC = "public"
     PRIVATE = "private"
@@ -49,29 +49,29 @@ class AddressKind(StrEnum):
     RESERVED = "reserved"
 
 
-# The first network that holds an address decides. IPv6 outside of them, that is outside global
-# unicast (2000::/3), is reserved.
-_KINDS = tuple(
+# The first network that contains an address decides. IPv6 addresses in none of them, which are
+# outside global unicast (2000::/3), are reserved.
+_NETWORK_KINDS = tuple(
     (ip_network(network), kind)
     for kind, networks in (
         # Amazon, Azure and Google, Amazon ECS tasks, Azure's wire server, Alibaba, Oracle: they
-        # hand out a machine's credentials to whoever asks from that machine.
+        # give a machine's credentials to any program on that machine.
         (AddressKind.METADATA, ("169.254.169.254", "169.254.170.2", "169.254.170.23")),
         (AddressKind.METADATA, ("168.63.129.16", "100.100.100.200", "192.0.0.192")),
         (AddressKind.METADATA, ("fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254")),
         (AddressKind.UNSPECIFIED, ("0.0.0.0/8", "::/128")),
         (AddressKind.LOOPBACK, ("127.0.0.0/8", "::1/128")),
-        # unique local; site-local is deprecated but still routed inside sites
+        # Unique local; site-local is deprecated but still routed inside sites.
         (AddressKind.PRIVATE, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")),
         (AddressKind.PRIVATE, ("fc00::/7", "fec0::/10")),
         (AddressKind.SHARED, ("100.64.0.0/10",)),
         (AddressKind.LINK_LOCAL, ("169.254.0.0/16", "fe80::/10")),
         (AddressKind.MULTICAST, ("224.0.0.0/4", "ff00::/8")),
-        # IPv4-mapped and the well-known NAT64 prefix are public exactly if what they carry is
+        # IPv4-mapped and the well-known NAT64 prefix are public exactly if the IPv4 address is.
         (AddressKind.PUBLIC, ("::ffff:0:0/96", "64:ff9b::/96")),
         (AddressKind.TRANSITION, ("::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48")),
         (AddressKind.TRANSITION, ("2002::/16", "2001::/32")),
-        # protocol assignments, documentation, 6to4 relays, benchmarks, class E with broadcast
+        # Protocol assignments, documentation, 6to4 relays, benchmarks, class E with broadcast.
         (AddressKind.RESERVED, ("192.0.0.0/24", "192.0.2.0/24", "198.51.100.0/24")),
         (AddressKind.RESERVED, ("203.0.113.0/24", "192.88.99.0/24", "198.18.0.0/15")),
         (AddressKind.RESERVED, ("240.0.0.0/4", "2001::/23", "2001:db8::/32", "3fff::/20")),
@@ -86,25 +86,27 @@ _IPV4_IN_LAST_32_BITS = tuple(
     IPv6Network(network)
     for network in ("::/96", "::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48")
 )
-# RFC 5214: the interface identifier of ISATAP begins so, in any prefix
+# RFC 5214: an interface identifier of ISATAP begins with one of these, in any prefix.
 _ISATAP = frozenset({0x0000_5EFE, 0x0200_5EFE})
 
 
 def classify(address: str | Address) -> AddressKind:
-    """Say what `address` (dotted, colon-hexadecimal, or parsed; a zone is ignored) is for.
+    """Classify an address (dotted, colon-hexadecimal, or parsed; a zone is ignored).
 
-    Raises ValueError where the text is no IP address. Other spellings of IPv4, such as
-    `0x7f.1`, are the URL parser's matter (`browser.net.url.host`).
+    Raises ValueError for a text that is no IP address. Other spellings of IPv4, such as `0x7f.1`,
+    are normalised by the URL parser before (`browser.net.url.host`).
     """
     parsed = ip_address(address) if isinstance(address, str) else address
-    kind = next((kind for network, kind in _KINDS if parsed in network), AddressKind.RESERVED)
+    kind = next(
+        (kind for network, kind in _NETWORK_KINDS if parsed in network), AddressKind.RESERVED
+    )
     inner = _embedded_ipv4(int(parsed)) if isinstance(parsed, IPv6Address) else None
     inner_kind = AddressKind.PUBLIC if inner is None else classify(inner)
     return kind if inner_kind is AddressKind.PUBLIC else inner_kind
 
 
 def _embedded_ipv4(value: int) -> IPv4Address | None:
-    """Return the IPv4 address that an IPv6 address carries, where one of the known forms fits."""
+    """Return the IPv4 address embedded in an IPv6 address by one of the known forms, or None."""
     address = IPv6Address(value)
     if address in _UNSPECIFIED_OR_LOOPBACK:
         return None
@@ -120,9 +122,9 @@ def _embedded_ipv4(value: int) -> IPv4Address | None:
 
 @dataclass(frozen=True, slots=True)
 class HostPattern:
-    """`example.org`, `*.example.org` (the domain and all below it), `*`, each with `:port` or not.
+    """`example.org`, `*.example.org` (the domain and its subdomains) or `*`; optionally `:port`.
 
-    Hosts may be written in any spelling that a browser takes; `port` None means every port.
+    Hosts may be written in any spelling that a browser accepts; `port` None means every port.
     """
 
     host: str
@@ -131,7 +133,7 @@ class HostPattern:
 
     @classmethod
     def parse(cls, text: str) -> HostPattern:
-        """Read one pattern, also out of a whole URL. Raises ValueError for what is none."""
+        """Parse a pattern, also from a full URL. Raises ValueError for an invalid one."""
         text = text.strip()
         if text in {"*", "*.*"}:
             return cls(host="", below=True)
@@ -142,12 +144,12 @@ class HostPattern:
         url = parse(f"http://{authority}")
         if url is None or not url.host or "@" in authority or "*" in authority:
             raise ValueError(f"not a host pattern: {text!r} (example.org, *.example.org, [::1]:80)")
-        # the parser alone cannot tell `host` from `host:80`
-        written = ":" in authority and authority.rpartition(":")[2].isdigit()
-        return cls(url.host.rstrip("."), url.port if written else None, text.startswith("*."))
+        # The parser drops a default port, so `host:80` would match every port.
+        has_port = ":" in authority and authority.rpartition(":")[2].isdigit()
+        return cls(url.host.rstrip("."), url.port if has_port else None, text.startswith("*."))
 
     def matches(self, host: str, port: int) -> bool:
-        """Match a host in ASCII form, as `browser.net.url.host` gives it."""
+        """Whether a host in ASCII form, as `browser.net.url.host` returns it, matches."""
         host = host.rstrip(".")
         same = not self.host or host == self.host or (self.below and host.endswith(f".{self.host}"))
         return same and self.port in {None, port}
@@ -157,8 +159,8 @@ def _any_matches(patterns: Iterable[HostPattern], host: str, port: int) -> bool:
     return any(pattern.matches(host, port) for pattern in patterns)
 
 
-# https://fetch.spec.whatwg.org/#port-blocking: ports of services that would take an HTTP request
-# for commands (SMTP, IRC, …). Chromium refuses them, so the HTTP path does.
+# https://fetch.spec.whatwg.org/#port-blocking: ports of services that might execute an HTTP request
+# as commands (SMTP, IRC, …). Chromium refuses them, so the HTTP client does, too.
 BLOCKED_PORTS = frozenset(
     int(port)
     for port in (
@@ -168,9 +170,9 @@ BLOCKED_PORTS = frozenset(
         "4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080 "
     ).split()
 )
-# What Chromium asks of its maker without being told to, and flags do not stop: updates, safe
-# browsing lists, page hints. No page needs them, and they would tell of every run.
-_HOUSEKEEPING = frozenset(
+# Hosts that Chromium contacts by itself and that flags do not stop: updates, safe browsing lists,
+# page hints. No page needs them, and they would report every run to the browser's maker.
+_BROWSER_SERVICES = frozenset(
     {
         "update.googleapis.com",
         "clients2.google.com",
@@ -180,9 +182,9 @@ _HOUSEKEEPING = frozenset(
         "edge.microsoft.com",
     }
 )
-# Naming a host lets its name lead to these kinds of address. The others (metadata services,
-# multicast, …) must be named by the address itself: no intranet site lives there.
-_NAMEABLE = frozenset(
+# A host named by the user may resolve to these kinds of address. The others (metadata services,
+# multicast, …) must be named by the address itself: no intranet site has one.
+_ALLOWED_IF_NAMED = frozenset(
     {
         AddressKind.PRIVATE,
         AddressKind.LOOPBACK,
@@ -191,7 +193,7 @@ _NAMEABLE = frozenset(
         AddressKind.RESERVED,
     }
 )
-# The last refusals are for the report and the journal; a hostile page can cause any number.
+# The report and the journal show the last refusals; a hostile page can cause any number.
 _KEPT_REFUSALS = 1000
 
 
@@ -200,9 +202,8 @@ class EgressPolicy:
     """What may be reached. Hosts are patterns as in `HostPattern`: `*.example.org`, `[::1]:80`.
 
     A host of `deny_hosts` is refused even if allowed; without `allow_hosts` all are allowed.
-    `allow_private` names hosts that are reached although they, or the addresses behind them, are
-    private; `upstream_proxy` is an `http://[user:password@]host:port` that public traffic
-    is chained through.
+    `allow_private` names hosts that may be reached although they are, or resolve to, private
+    addresses; `upstream_proxy` is an `http://[user:password@]host:port` for public traffic.
     """
 
     allow_private: tuple[str, ...] = ()
@@ -213,7 +214,7 @@ class EgressPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """One connection that was turned away, and why."""
+    """A refused connection and the reason."""
 
     host: str
     port: int
@@ -221,19 +222,19 @@ class Refusal:
 
 
 class Guard:
-    """Decides for every host and port, and remembers what it refused."""
+    """Allows or refuses each host and port, and remembers refusals."""
 
     def __init__(self, policy: EgressPolicy, resolve: Resolve) -> None:
-        """Raises ValueError where a pattern of the policy is none."""
+        """Raises ValueError for an invalid pattern in the policy."""
         self.refusals: deque[Refusal] = deque(maxlen=_KEPT_REFUSALS)
-        self.own_port: int | None = None  # the proxy's, which must not be asked to ask itself
+        self.own_port: int | None = None  # the proxy's, which must not connect to itself
         self._allowed = [HostPattern.parse(text) for text in policy.allow_hosts]
         self._denied = [HostPattern.parse(text) for text in policy.deny_hosts]
         self._named = [HostPattern.parse(text) for text in policy.allow_private]
         self._resolve = resolve
 
     def check_url(self, url: str) -> Url:
-        """Parse a URL; raise Refused for what can be told without asking a name server."""
+        """Parse a URL; raises Refused by all rules that need no name server."""
         parsed = parse(url)
         if parsed is None or parsed.scheme not in WEB_SCHEMES | WEBSOCKET_SCHEMES:
             raise Refused(f"not a web address: {url[:200]!r}", hint="Give a full http(s) URL.")
@@ -241,9 +242,10 @@ class Guard:
         return parsed
 
     async def check_resolved_url(self, url: str) -> None:
-        """Raise Refused also for what the name leads to, for a browser without our proxy.
+        """As `check_url`, and also checks the addresses that the name resolves to.
 
-        A name that only that browser's own proxy can resolve passes.
+        For a browser without our proxy. A name that cannot be resolved passes: the browser's own
+        proxy may know it.
         """
         parsed = self.check_url(url)
         with suppress(ConnectFailed):
@@ -253,7 +255,7 @@ class Guard:
         """As `check_url`, for a host in ASCII form."""
         if ".." in host:
             raise self._refuse(host, port, "no name has an empty part")
-        if host.rstrip(".") in _HOUSEKEEPING:
+        if host.rstrip(".") in _BROWSER_SERVICES:
             raise Refused(f"{host} serves the browser's own errands", hint="No page needs it.")
         if _any_matches(self._denied, host, port):
             hint = "Remove it from --deny to reach it."
@@ -270,9 +272,9 @@ class Guard:
             self._check_addresses(host, port, literal)
 
     async def addresses(self, host: str, port: int) -> tuple[Address, ...]:
-        """Return the addresses that may be dialled for `host`: at least one, each classified.
+        """Return the allowed addresses of `host`, at least one.
 
-        Raises Refused where all are out of bounds, NameUnknown where the name has none.
+        Raises Refused if none is allowed, NameUnknown if the name has none.
         """
         self.check(host, port)
         found = _literal(host) or tuple(await self._resolve(host))
@@ -281,7 +283,7 @@ class Guard:
         return self._check_addresses(host, port, found)
 
     def is_named(self, host: str, port: int) -> bool:
-        """Say whether this host was named as private and allowed."""
+        """Whether the user named this host as private and allowed."""
         return _any_matches(self._named, host, port)
 
     def _check_addresses(
@@ -293,8 +295,8 @@ class Guard:
 
         def permits(address: Address, kind: AddressKind) -> bool:
             if named:
-                return literal or kind in _NAMEABLE or kind is AddressKind.PUBLIC
-            return kind is AddressKind.PUBLIC and not _is_own(address)
+                return literal or kind in _ALLOWED_IF_NAMED or kind is AddressKind.PUBLIC
+            return kind is AddressKind.PUBLIC and not _is_own_address(address)
 
         if permitted := tuple(a for a in found if permits(a, classify(a))):
             return permitted
@@ -309,9 +311,9 @@ class Guard:
 
 
 def _literal(host: str) -> tuple[Address, ...]:
-    """Return the addresses that a host is without asking anyone: literals and `localhost`.
+    """Return the addresses of IP literals and `localhost`, which need no name server; else ().
 
-    The GNU C library takes `*` for this machine, and so may an attached Chrome.
+    The GNU C library resolves `*` to this machine, and so may an attached Chrome.
     """
     bare = host.rstrip(".")
     if bare in {"*", "localhost"} or bare.endswith(".localhost"):
@@ -327,10 +329,10 @@ def _is_address(host: str) -> bool:
     return True
 
 
-def _is_own(address: Address) -> bool:
-    """Say whether packets to `address` would stay on this machine, services bound to it included.
+def _is_own_address(address: Address) -> bool:
+    """Whether an address is one of this machine, where private services may listen.
 
-    Connecting a datagram socket sends nothing; it only asks the kernel which source it would use.
+    Connecting a datagram socket sends nothing; it only asks the kernel for the source address.
     """
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     try:
@@ -338,20 +340,26 @@ def _is_own(address: Address) -> bool:
             probe.connect((str(address), 9))
             return ip_address(str(probe.getsockname()[0]).partition("%")[0]) == address
     except OSError:
-        return False  # no route of this family: dialling it will say so
+        return False  # no route for this family: dialling will fail
 
 
 VERDICT = "x-egress-verdict"
-"""How our own client tells the guard's answers from a server's: never passed on from outside."""
-# The verdicts are the statuses: those of a tunnel are all that its client gets to see.
+"""The header by which our HTTP client tells the guard's answers from a server's.
+
+The proxy removes it from responses of servers.
+"""
+# A verdict is a status code: for a tunnel the client gets to see nothing else.
 _VERDICTS = {"403": Refused, "502": ConnectFailed, "503": NameUnknown, "504": NoAnswer}
 
 
 def verdict_for(error: BrowserError) -> str:
-    """The status by which the proxy tells its clients why it did not connect them."""
-    return next((status for status, kind in _VERDICTS.items() if type(error) is kind), "502")
+    """The status with which the proxy reports an error to its clients."""
+    for status, kind in _VERDICTS.items():
+        if type(error) is kind:
+            return status
+    return "502"
 
 
 def error_from_verdict(status: str, reason: str) -> BrowserError:
-    """Make an error again of a status that the proxy answered with."""
+    """Turn a status that the proxy answered with back into an error."""
     return _VERDICTS.get(status, ConnectFailed)(reason)

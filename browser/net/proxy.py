@@ -1,7 +1,7 @@
-"""The egress proxy's side of one connection: CONNECT tunnels, plain HTTP, upgrades.
+"""The egress proxy's HTTP: CONNECT tunnels, plain HTTP requests, protocol upgrades.
 
-`Wire` is h11 on asyncio streams with back-pressure; `Connector` dials what the guard passes, or
-chains behind the upstream proxy that the user named; `ProxyConnection` serves one client.
+`Wire` is h11 on asyncio streams with back-pressure; `Connector` dials what the guard allows,
+directly or through the user's upstream proxy; `ProxyConnection` serves one client.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from browser.net.guard import Guard
 
 
-# A request or response head larger than this is an attack or a mistake; Chromium's own limit.
+# Bytes of a request's or response's head: Chromium's own limit.
 _MAX_HEAD = 256 * 1024
 _CHUNK = 64 * 1024
-# A tunnel of which one side has ended may take this long (s) to drain the other.
+# Seconds for the other side of a tunnel to finish after one side has ended.
 _LINGER_S = 10.0
-# Interim answers (1xx) before the final one; servers send one or two, floods never end.
+# Interim responses (1xx) before the final one; servers send one or two, an attacker any number.
 _MAX_HINTS = 16
-# RFC 9110, 7.6.1: these speak of one connection and are not passed on.
+# RFC 9110, 7.6.1: these are about one connection and are not forwarded.
 _HOP_BY_HOP = frozenset(
     b"connection keep-alive proxy-connection proxy-authorization proxy-authenticate te trailer "
     b"upgrade".split()
@@ -65,7 +65,7 @@ class Wire:
             await self.writer.drain()
 
     def reusable(self) -> bool:
-        """Say whether another message can follow on this connection, and make ready for it."""
+        """Whether another message can follow on this connection; if so, prepares for it."""
         if self.http.our_state is not h11.DONE or self.http.their_state is not h11.DONE:
             return False
         self.http.start_next_cycle()
@@ -73,7 +73,7 @@ class Wire:
 
 
 async def _splice(left: Wire, right: Wire) -> None:
-    """Carry bytes both ways until both ends are through; what h11 has read ahead goes first."""
+    """Copy bytes both ways until both ends are done, first those that h11 has read ahead."""
     for source, sink in ((left, right), (right, left)):
         sink.writer.write(source.http.trailing_data[0])
     pumps = {
@@ -89,7 +89,7 @@ async def _splice(left: Wire, right: Wire) -> None:
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with contextlib.suppress(OSError):  # a reset ends a tunnel as well as a farewell does
+    with contextlib.suppress(OSError):  # a reset ends the tunnel, too
         while data := await reader.read(_CHUNK):
             writer.write(data)
             await writer.drain()
@@ -105,14 +105,14 @@ async def _cancel(*tasks: asyncio.Task[None] | asyncio.Task[bool]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A connected way. `proxy_headers` are for a far end that is a proxy and wants whole URLs."""
+    """An open connection. `proxy_headers` are set if it is to a proxy, which needs full URLs."""
 
     streams: Streams
     proxy_headers: tuple[Header, ...] | None = None
 
 
 class Connector:
-    """Connects to what the guard passes, or to an upstream proxy.
+    """Connects to what the guard allows, directly or through an upstream proxy.
 
     That is `http://[user:password@]host:port`; raises ValueError for anything else.
     """
@@ -137,8 +137,8 @@ class Connector:
         """
         if self._upstream is None or self._guard.is_named(host, port):
             return Route(await dial(await self._guard.addresses(host, port), port))
-        # Behind some proxies no public name resolves from here: then host rules and literals are
-        # all there is to judge by, and the proxy decides.
+        # Behind some proxies public names do not resolve from here: then only host rules and
+        # literal addresses are checked, and the upstream proxy decides.
         with contextlib.suppress(ConnectFailed):
             await self._guard.addresses(host, port)
         try:
@@ -149,17 +149,17 @@ class Connector:
             ) from error
         if not tunnel:
             return Route(streams, self._headers)
-        there = authority(host, port)
+        target_authority = authority(host, port)
         wire = Wire(h11.CLIENT, streams)
-        headers = [(b"Host", there.encode()), *self._headers]
-        request = h11.Request(method="CONNECT", target=there, headers=headers)
+        headers = [(b"Host", target_authority.encode()), *self._headers]
+        request = h11.Request(method="CONNECT", target=target_authority, headers=headers)
         await wire.send(request, h11.EndOfMessage())
-        answer = await wire.receive()
-        if isinstance(answer, h11.Response) and answer.status_code == 200:
+        response = await wire.receive()
+        if isinstance(response, h11.Response) and response.status_code == 200:
             return Route(streams)
         wire.writer.close()
-        said = answer.status_code if isinstance(answer, h11.Response) else "nothing"
-        raise ConnectFailed(f"the upstream proxy answered {said} for {there}")
+        status = response.status_code if isinstance(response, h11.Response) else "nothing"
+        raise ConnectFailed(f"the upstream proxy answered {status} for {target_authority}")
 
 
 class ProxyConnection:
@@ -169,11 +169,11 @@ class ProxyConnection:
         self._client = Wire(h11.SERVER, streams)
         self._connector = connector
         self._server: Wire | None = None
-        self._place = ""  # host and port that `_server` leads to
+        self._server_netloc = ""  # host and port that `_server` leads to
         self._route: Route | None = None
 
     async def serve(self) -> None:
-        """Answer requests one after the other; ends when either side does."""
+        """Serve requests one after the other until either side closes."""
         try:
             while await self._serve_one() and self._client.reusable():
                 pass
@@ -184,7 +184,7 @@ class ProxyConnection:
             self._client.writer.close()
 
     async def _serve_one(self) -> bool:
-        """Answer one request; False where no other can follow on this connection."""
+        """Serve one request; False if no other can follow on this connection."""
         request = await self._client.receive()
         if not isinstance(request, h11.Request):
             return False
@@ -192,9 +192,9 @@ class ProxyConnection:
         target = request.target.decode("latin-1")
         if connect:
             host, _, port = target.rpartition(":")
-            # httpcore2 writes `::1:443`
-            bare = ":" in host and not host.startswith("[")
-            target = f"http://[{host}]:{port}" if bare else f"http://{target}"
+            # httpcore2 sends IPv6 without brackets: `::1:443`.
+            unbracketed = ":" in host and not host.startswith("[")
+            target = f"http://[{host}]:{port}" if unbracketed else f"http://{target}"
         url = parse(target)
         if url is None or url.scheme not in {"http", "ws"} or not url.host:
             return await self._answer("400", "not a proxy request")
@@ -212,9 +212,9 @@ class ProxyConnection:
         return False
 
     async def _forward(self, request: h11.Request, url: Url) -> bool:
-        """Carry a request and its answer at once: a server may answer before it has heard all."""
+        """Forward a request and its response concurrently: a server may respond early."""
         server, route = await self._connect(url)
-        uplink = asyncio.create_task(self._uplink(_outgoing(request, url, route), server))
+        uplink = asyncio.create_task(self._uplink(_forwarded_request(request, url, route), server))
         downlink = asyncio.create_task(self._downlink(server))
         try:
             await asyncio.wait({uplink, downlink}, return_when=asyncio.FIRST_COMPLETED)
@@ -233,17 +233,17 @@ class ProxyConnection:
         return answered
 
     async def _connect(self, url: Url) -> tuple[Wire, Route]:
-        """Return the last request's connection if it went to the same place, else a new one."""
+        """Return the last request's connection if it was to the same server, else a new one."""
         server, route = self._server, self._route
-        if server and route and self._place == url.netloc and not server.reader.at_eof():
+        if server and route and self._server_netloc == url.netloc and not server.reader.at_eof():
             return server, route
         self._drop_server()
         self._route = await self._connector.connect(url.host, url.port, tunnel=False)
-        self._server, self._place = Wire(h11.CLIENT, self._route.streams), url.netloc
+        self._server, self._server_netloc = Wire(h11.CLIENT, self._route.streams), url.netloc
         return self._server, self._route
 
     async def _uplink(self, request: h11.Request, server: Wire) -> bool:
-        """Carry the request out; then True if the client leaves before its answer came."""
+        """Forward the request; then returns True if the client leaves before the response."""
         await server.send(request)
         while not isinstance(event := await self._client.receive(), h11.EndOfMessage):
             if not isinstance(event, h11.Data):
@@ -255,7 +255,7 @@ class ProxyConnection:
         return not data
 
     async def _downlink(self, server: Wire) -> bool:
-        """Carry the answer back to its end; False if the protocol was switched instead."""
+        """Forward the response to its end; False if the protocol was switched instead."""
         hints = 0
         while True:
             event = await server.receive()
@@ -267,7 +267,7 @@ class ProxyConnection:
                     hints += 1
                     await self._client.send(event)
                 case h11.Response(status_code=status, reason=reason, headers=headers):
-                    ours = _end_to_end(headers, dropping=VERDICT.encode())
+                    ours = _end_to_end_headers(headers, dropping=VERDICT.encode())
                     answer = h11.Response(status_code=status, reason=reason, headers=ours)
                     await self._client.send(answer)
                 case h11.Data():
@@ -282,7 +282,7 @@ class ProxyConnection:
         return await self._answer(verdict_for(error), str(error))
 
     async def _answer(self, verdict: str, reason: str) -> bool:
-        """Answer in the guard's own name, if the client still waits for an answer."""
+        """Answer for the guard itself, if the client still waits for a response."""
         if self._client.http.our_state not in {h11.SEND_RESPONSE, h11.IDLE}:
             return False
         text = reason.encode("ascii", "replace").replace(b"\r", b" ").replace(b"\n", b" ")[:300]
@@ -297,9 +297,12 @@ class ProxyConnection:
         self._server = self._route = None
 
 
-def _outgoing(request: h11.Request, url: Url, route: Route) -> h11.Request:
-    """The request for the far end: its own host in `Host`, nothing that was meant for us."""
-    headers = [(b"Host", url.netloc.encode()), *_end_to_end(request.headers, dropping=b"host")]
+def _forwarded_request(request: h11.Request, url: Url, route: Route) -> h11.Request:
+    """The request to forward: with the server's `Host`, without headers meant for the proxy."""
+    headers = [
+        (b"Host", url.netloc.encode()),
+        *_end_to_end_headers(request.headers, dropping=b"host"),
+    ]
     if upgrade := dict(request.headers).get(b"upgrade"):
         headers += [(b"Connection", b"Upgrade"), (b"Upgrade", upgrade)]
     target = url.target
@@ -309,10 +312,10 @@ def _outgoing(request: h11.Request, url: Url, route: Route) -> h11.Request:
     return h11.Request(method=request.method, target=target.encode(), headers=headers)
 
 
-def _end_to_end(headers: Iterable[Header], *, dropping: bytes) -> list[Header]:
-    """Return the headers that are for the far end; names are in lower case."""
+def _end_to_end_headers(headers: Iterable[Header], *, dropping: bytes) -> list[Header]:
+    """Return the headers to forward, in lower case: without hop-by-hop ones and `dropping`."""
     headers = list(headers)
     connection = b",".join(value for name, value in headers if name == b"connection")
-    named = {token.strip().lower() for token in connection.split(b",")}
-    dropped = _HOP_BY_HOP.union(named, {dropping})
+    listed = {token.strip().lower() for token in connection.split(b",")}
+    dropped = _HOP_BY_HOP.union(listed, {dropping})
     return [(name, value) for name, value in headers if name not in dropped]

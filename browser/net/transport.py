@@ -1,6 +1,6 @@
-"""httpx2 through the egress: connections, TLS, cookies, one exchange at a time.
+"""httpx2 through the egress proxy: connections, TLS, cookies, one request and response at a time.
 
-Nothing above knows httpx2's errors; `typed_errors` makes them ours.
+httpx2's errors do not leave this module; `typed_errors` turns them into `browser.errors`.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-# A redirect's body is read to keep the connection; one that is longer than a courtesy is not.
+# A redirect's body is read up to this size, so that the connection can be reused.
 _REDIRECT_BYTES = 64 * 1024
-# A client keeps as many connections as its slots let through at once, for a page's while.
-# httpcore2 looks at each connection of a pool, and at all of them again for each idle one, at every
-# request: eight pools of eight, a host always in the same, halve the time that 200 pages take us.
+# Eight pools of eight connections instead of one large pool, each host always in the same one: at
+# every request httpcore2 goes through all connections of a pool, and again for each idle one. This
+# halves the time for 200 pages.
 _POOLS = 8
 _LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=30.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What came: `url` is the final one, `body` decoded, `history` the URLs that led there.
+    """A response: `url` is the final one, `body` decoded, `history` the URLs redirected from.
 
-    `headers` are case-insensitive; a repeated one is joined with `, `. `age` tells of a cached
-    page how many seconds ago it came, 0 where the server has just confirmed it; else it is None.
+    `headers` are case-insensitive; a repeated one is joined with `, `. `age` of a cached page is in
+    seconds, 0 if the server has just confirmed it; None if it is not from the cache.
     """
 
     url: str
@@ -54,12 +54,12 @@ class Response:
 
     @property
     def ok(self) -> bool:
-        """Say whether the status is a success (2xx)."""
+        """Whether the status is a success (2xx)."""
         return 200 <= self.status < 300
 
     @property
     def content_type(self) -> str:
-        """The `Content-Type` header with its parameters, or an empty string."""
+        """The `Content-Type` header with its parameters, or ""."""
         return self.headers.get("content-type", "")
 
     @property
@@ -68,7 +68,7 @@ class Response:
         return self.body.decode("utf-8", "replace")
 
     def json(self) -> Any:
-        """Parse the body. Raises BadResponse where it is no JSON."""
+        """Parse the body. Raises BadResponse if it is not JSON."""
         try:
             return json.loads(self.body)
         except ValueError as error:
@@ -76,7 +76,7 @@ class Response:
 
     @property
     def redirect(self) -> str | None:
-        """Where a browser would go on to, if it would. Raises BadResponse for no address."""
+        """The URL to redirect to, or None. Raises BadResponse for an invalid one."""
         location = self.headers.get("location")
         if self.status not in _REDIRECTS or not location:
             return None
@@ -88,8 +88,7 @@ class Response:
 class EgressTransport(httpx2.AsyncBaseTransport):
     """Sends requests through the proxy at `proxy_url`, which decides what may be reached.
 
-    TLS is set up at the first https request: its certificate store takes 20-50 ms to load,
-    which a run on plain HTTP need not spend.
+    TLS is set up at the first https request: loading the certificate store takes 20-50 ms.
     """
 
     def __init__(self, proxy_url: str) -> None:
@@ -97,17 +96,17 @@ class EgressTransport(httpx2.AsyncBaseTransport):
         self._pools: dict[tuple[str, int], httpx2.AsyncHTTPTransport] = {}
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send one request. Raises what httpx2 raises, and errors that the guard names."""
-        place = request.url.scheme, crc32(request.url.netloc) % _POOLS
-        if place not in self._pools:
+        """Send one request. Raises what httpx2 raises, and the guard's errors."""
+        pool_key = request.url.scheme, crc32(request.url.netloc) % _POOLS
+        if pool_key not in self._pools:
             secure = request.url.scheme == "https"
-            self._pools[place] = httpx2.AsyncHTTPTransport(
+            self._pools[pool_key] = httpx2.AsyncHTTPTransport(
                 verify=certificates() if secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
                 proxy=self._proxy_url,
                 http2=secure,
                 limits=_LIMITS,
             )
-        response = await self._pools[place].handle_async_request(request)
+        response = await self._pools[pool_key].handle_async_request(request)
         if (verdict := response.headers.get(VERDICT)) is None:
             return response
         await response.aclose()
@@ -120,9 +119,9 @@ class EgressTransport(httpx2.AsyncBaseTransport):
 
 
 class Connections:
-    """Connections, cookies, and the page cache in the file `cache` where one is given.
+    """Connections, cookies, and the page cache in the file `cache`, if one is given.
 
-    httpx2's own client is left out: it parses `Location` by itself.
+    httpx2's own client is not used: it parses `Location` by its own rules, not by a browser's.
     """
 
     def __init__(self, proxy_url: str, cache: Path | None = None, *, fresh: bool = False) -> None:
@@ -142,32 +141,33 @@ class Connections:
         max_bytes: int,
         cache_key: str | None = None,
     ) -> Response:
-        """Send one request and read its answer; of a redirect, only the head.
+        """Send one request and read its response; of a redirect, only the head.
 
-        `cache_key` names the entry of the cache that may answer. There are no timeouts here: the
-        caller's deadline spans the whole of a call.
+        `cache_key` names the cache entry that may answer. There are no timeouts here: the caller's
+        deadline covers the whole call.
         """
         request = httpx2.Request(method, url, headers=dict(headers), content=content)
         if cache_key:
             request.extensions[KEY] = cache_key
         self._cookies.set_cookie_header(request)
         with typed_errors(url):
-            answer = await self._transport.handle_async_request(request)
-            answer.request = request
-            self._cookies.extract_cookies(answer)
-            async with aclosing(answer):
-                age = answer.extensions.get(AGE)
-                head = Response(url, answer.status_code, answer.headers, age=age)
+            response = await self._transport.handle_async_request(request)
+            response.request = request
+            self._cookies.extract_cookies(response)
+            async with aclosing(response):
+                status, headers = response.status_code, response.headers
+                age = response.extensions.get(AGE)
+                head = Response(url, status, headers, age=age)
                 if head.redirect:
-                    await _discard(answer)
+                    await _discard(response)
                     return head
-                body = Body(answer.headers.get("content-encoding", ""), max_bytes)
-                async for data in answer.aiter_raw():
+                body = Body(headers.get("content-encoding", ""), max_bytes)
+                async for data in response.aiter_raw():
                     body.feed(data)
-                return Response(url, answer.status_code, answer.headers, body.content(), age=age)
+                return Response(url, status, headers, body.content(), age=age)
 
     async def forget(self, cache_key: str) -> None:
-        """Drop what the cache keeps of a page."""
+        """Remove a page's cache entry."""
         if self._cache:
             await self._cache.forget(cache_key)
 
@@ -176,10 +176,10 @@ class Connections:
         await self._transport.aclose()
 
 
-async def _discard(answer: httpx2.Response) -> None:
-    """Read a redirect's body, unseen, so that the connection can be kept."""
+async def _discard(response: httpx2.Response) -> None:
+    """Read and ignore a redirect's body, so that the connection can be reused."""
     read = 0
-    async for data in answer.aiter_raw():
+    async for data in response.aiter_raw():
         read += len(data)
         if read > _REDIRECT_BYTES:
             return
@@ -187,7 +187,7 @@ async def _discard(answer: httpx2.Response) -> None:
 
 @cache
 def certificates() -> ssl.SSLContext:
-    """Return whom we trust: SSL_CERT_FILE or SSL_CERT_DIR where set, else the system's store."""
+    """Return the trusted certificates: SSL_CERT_FILE or SSL_CERT_DIR if set, else the system's."""
     if os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR"):
         return ssl.create_default_context()
     import truststore  # noqa: PLC0415 - only where the system's store is asked
@@ -201,14 +201,14 @@ def typed_errors(url: str) -> Iterator[None]:
     try:
         yield
     except httpx2.ProxyError as error:
-        status, _, reason = str(error).partition(" ")  # so httpcore2 words a refused CONNECT
+        status, _, reason = str(error).partition(" ")  # httpcore2's message for a refused CONNECT
         raise error_from_verdict(status, reason or status) from error
     except (httpx2.ConnectError, httpx2.ReadError, httpx2.WriteError) as error:
         raise ConnectFailed(f"{url}: {error or type(error).__name__}") from error
     except httpx2.RemoteProtocolError as error:
-        # a kept connection that the server has closed meanwhile is as good as none
-        hung_up = "disconnected" in str(error)
-        raise (ConnectFailed if hung_up else BadResponse)(f"{url}: {error}") from error
+        # A server may close an idle connection as we reuse it: then the request can be repeated.
+        disconnected = "disconnected" in str(error)
+        raise (ConnectFailed if disconnected else BadResponse)(f"{url}: {error}") from error
     except (httpx2.ProtocolError, httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
         raise BadResponse(f"{url}: {error}") from error
     except (httpx2.HTTPError, httpx2.StreamError) as error:

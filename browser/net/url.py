@@ -1,8 +1,8 @@
-r"""One URL parser, and it is the browsers' own: ada implements the WHATWG URL standard.
+r"""The only URL parser, the same as in browsers: ada implements the WHATWG URL standard.
 
-Whatever asks for a URL's host asks here, so that a rule judges the host that Chromium really
-goes to: `https://good.test\@evil.test/` is `good.test`, `http://0x7f.1` is `127.0.0.1`,
-`http://１２７。1` too. Functions that describe a URL give an empty string for what is none.
+All code gets a URL's host from here, so that rules check the host that Chromium connects to:
+`https://good.test\@evil.test/` is `good.test`; `http://0x7f.1` and `http://１２７。1` are
+`127.0.0.1`. Functions that return a part of a URL return "" for an invalid one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Url:
 
     @property
     def netloc(self) -> str:
-        """The host, bracketed if IPv6, with `:port` where it is not the scheme's own."""
+        """The host, bracketed if IPv6, with `:port` if it is not the scheme's default."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if DEFAULT_PORTS.get(self.scheme) == self.port else f"{host}:{self.port}"
 
@@ -48,13 +48,13 @@ class Url:
 
     @property
     def target(self) -> str:
-        """Path and query: what stands in a request line."""
+        """Path and query, as in a request line."""
         return self.path + self.query
 
 
 @lru_cache(maxsize=4096)
 def parse(url: str, base: str | None = None) -> Url | None:
-    """Parse as a browser would, against `base` where given; None for what no browser opens."""
+    """Parse as a browser does, relative to `base` if given; None for an invalid URL."""
     try:
         parsed = ada_url.URL(url, base)
     except (ValueError, UnicodeEncodeError):
@@ -73,7 +73,7 @@ def parse(url: str, base: str | None = None) -> Url | None:
 
 @lru_cache(maxsize=4096)
 def join(base: str, reference: str) -> str:
-    """Resolve a link's `href` against its page; an empty string where the two make no URL."""
+    """Resolve a link's `href` against its page; "" if the result is no URL."""
     try:
         return str(ada_url.join_url(base, reference))
     except (ValueError, UnicodeEncodeError):
@@ -81,7 +81,7 @@ def join(base: str, reference: str) -> str:
 
 
 def is_web_url(url: str) -> bool:
-    """Say whether `url` is http or https with a host: not `data:`, `file:`, `javascript:`."""
+    """Whether a URL is http or https with a host: not `data:`, `file:`, `javascript:`."""
     parsed = parse(url)
     return parsed is not None and parsed.scheme in WEB_SCHEMES
 
@@ -99,37 +99,37 @@ def origin(url: str) -> str:
 
 
 def netloc(url: str) -> str:
-    """Return `host[:port]`: what runs one server, and so what limits and courtesies count by."""
+    """Return `host[:port]`, which identifies a server; limits and delays are counted by it."""
     parsed = parse(url)
     return parsed.netloc if parsed else ""
 
 
 def normalize(url: str) -> str:
-    """Return the form under which two spellings of one page are equal, still fit to be fetched.
+    """Return a form of a URL that is equal for all spellings of one page, and can be fetched.
 
-    Escapes are unified (RFC 3986, 6.2.2), tracking parameters, credentials, fragment, the
-    host's trailing dot and an empty query are dropped. What is no web URL comes back stripped.
+    Escapes are unified (RFC 3986, 6.2.2); tracking parameters, credentials, fragment, the host's
+    trailing dot and an empty query are removed. Other than web URLs are returned stripped.
     """
     parsed = parse(strip_tracking(url))
     if parsed is None or parsed.scheme not in WEB_SCHEMES:
         return url.strip()
-    # `1.2..` is a name, and `1.2` an address: of several dots none is dropped
+    # `1.2..` is a name, but `1.2` is an address: of several trailing dots none is removed.
     bare = parsed.host.removesuffix(".")
     host = parsed.host if bare.endswith(".") else bare or parsed.host
     netloc = parsed.netloc.replace(parsed.host, host, 1)
     query = parsed.query if len(parsed.query) > 1 else ""
-    # `#!` routes are pages of their own in older applications
+    # `#!` fragments are pages of their own in older applications.
     fragment = parsed.fragment if parsed.fragment.startswith("#!") else ""
     path = _ESCAPE.sub(_unify_escape, parsed.path + query)
     return f"{parsed.scheme}://{netloc}{path}{fragment}"
 
 
 def strip_tracking(url: str) -> str:
-    """Drop the parameters that only say where a reader came from, and `#:~:text=` highlights."""
+    """Remove tracking parameters and `#:~:text=` highlights."""
     parsed = parse(url)
     if parsed is None or not (parsed.query or parsed.fragment):
         return url
-    # A lone `#` at the end is no fragment to the parser, and stands in the address.
+    # The parser reports no fragment for a lone `#` at the end, but keeps it in the address.
     head = parsed.href.removesuffix(parsed.fragment or "#").removesuffix(parsed.query)
     pairs = parsed.query.removeprefix("?").split("&")
     kept = [pair for pair in pairs if not _TRACKING.fullmatch(pair.partition("=")[0])]
@@ -138,7 +138,7 @@ def strip_tracking(url: str) -> str:
 
 
 def registrable_domain(host: str) -> str:
-    """Return the part of a host that one can buy (`bbc.co.uk`); addresses and bare names whole."""
+    """Return the registrable domain of a host (`bbc.co.uk`); addresses and bare names unchanged."""
     host = host.strip("[]").rstrip(".").lower()
     if "." not in host or ":" in host or host.rpartition(".")[2].isdigit():
         return host
@@ -146,20 +146,20 @@ def registrable_domain(host: str) -> str:
 
 
 def same_site(a: str, b: str) -> bool:
-    """Say whether two URLs belong to one registrable domain; false where either is no URL."""
+    """Whether two URLs belong to one registrable domain; False if either is invalid."""
     site = registrable_domain(host(a))
     return bool(site) and site == registrable_domain(host(b))
 
 
 def public_suffix(host: str) -> str:
-    """Return what others have too (`co.uk` of `bbc.co.uk`); an empty text where nobody sells it."""
+    """Return the public suffix (`co.uk` of `bbc.co.uk`); "" if the host has none."""
     domain = registrable_domain(host)
     return domain.partition(".")[2] if _listed(domain) else ""
 
 
 @lru_cache(maxsize=4096)
 def _listed(host: str) -> str:
-    # the public suffix list takes 30 ms to load, and most runs on few hosts never need it
+    # Imported here: the public suffix list takes 30 ms to load, and many runs never need it.
     from tld import get_tld  # noqa: PLC0415
 
     found = get_tld(f"http://{host}", fail_silently=True, as_object=True, search_private=True)
@@ -171,7 +171,7 @@ def _unify_escape(match: re.Match[str]) -> str:
     return character if character in _UNRESERVED else match[0].upper()
 
 
-# What follows a lone `%` stays as it is: unescaped, it would make another escape with it.
+# An escape after a lone `%` is left alone: decoded, it could form another escape with it.
 _ESCAPE = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset(f"{ascii_letters}{digits}._~-")
 

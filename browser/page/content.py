@@ -99,7 +99,7 @@ DATABASE_SECONDS = 2.0
 """One session's databases take 10 ms; with many sites visited before, some 120 ms each."""
 MOST_BYTES = 4_000_000
 """Larger databases are caches, which a site fills again, and would be copied after every step."""
-# A document that has session storage already keeps it: another one of the site has filled it.
+# Only into an empty session storage: what a document has stored since is not overwritten.
 _RESTORE = """(() => {
     const [site, items] = %s;
     if (location.origin === site && !sessionStorage.length)

@@ -32,9 +32,9 @@ _LEFT_PAGE = "it left the page, and was not read back"
 
 
 async def check_typed(
-    driver: PageDriver, target: Target, before: ControlState, text: str, *, whole: bool
+    driver: PageDriver, target: Target, before: ControlState, text: str, *, replaced: bool
 ) -> str:
-    """Check that a field holds the text that was typed; `whole`: and nothing else.
+    """Check that a field holds the text that was typed; `replaced`: and nothing else.
 
     Raises ActionError if the field took nothing of it.
     """
@@ -45,7 +45,7 @@ async def check_typed(
     if after is None or after["text"] is None:
         return _LEFT_PAGE
     wanted, actual = _normalize(text), _normalize(after["text"])
-    if actual == wanted or (not whole and wanted in actual):
+    if actual == wanted or (not replaced and wanted in actual):
         return ""
     now = "is empty"
     if after["secret"]:

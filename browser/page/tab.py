@@ -336,11 +336,11 @@ class Tab(PageDriver):
                 await user_input.append(target, text, before["kind"])
             else:
                 await user_input.fill(target, text, before)
-            whole = not (append or instead)
-            differs = await controls.check_typed(self, target, before, text, whole=whole)
+            replaced = not (append or instead)
+            problem = await controls.check_typed(self, target, before, text, replaced=replaced)
             if submit:
                 await self.page.keyboard.press("Enter")
-            return differs
+            return problem
 
         did = "typed and submitted" if submit else "typed into"
         return await self.act(did, perform, ref, dialog)

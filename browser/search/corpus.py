@@ -1,4 +1,4 @@
-"""`--corpus DIR`: local files, found by their words, as results with `file://` addresses."""
+"""Searches a folder of local files (`--corpus DIR`); results have `file://` addresses."""
 
 from __future__ import annotations
 
@@ -28,44 +28,44 @@ if TYPE_CHECKING:
     from browser.search.corpus_index import Extractor
     from browser.types import SearchQuery
 
-# Without `prepare` the share of a search's deadline that may go into indexing.
-_INDEXING = 0.7
-# Seconds of indexing between two signs of life.
-_ROUND = 2.0
-# Looking at each file's time takes 10 ms for 1,000 files. A large folder is not looked at again
-# for as many seconds: within a run it hardly changes.
+# The share of a search's deadline that may be spent on indexing, if `prepare` was not called.
+_INDEXING_SHARE = 0.7
+# Seconds of indexing between two reports of progress.
+_PROGRESS_SECONDS = 2.0
+# Checking each file's time takes 10 ms for 1,000 files. A folder with more than _LARGE files is
+# checked again only after so many seconds: within a run it hardly changes.
 _LARGE, _LOOK_AGAIN = 2_000, 5.0
-# A title is short and chosen: a word in it counts this often.
+# A title is short and well chosen: a word in it counts this many times.
 _TITLE_WEIGHT = 3.0
-# A word in more than this share of passages says nothing about which of them is meant.
-_COMMON = 0.25
-# In a folder of fewer passages shares mean nothing: of two passages any word stands in half.
-_FEW = 100
+# A word in more than this share of passages does not tell them apart.
+_COMMON_SHARE = 0.25
+# Shares are taken of at least so many passages: in a folder of two any word is in half of them.
+_MIN_PASSAGES = 100
 _MOST_TERMS = 12
-# Passages looked at for one query: 20 for each of ten results.
-_LOOKED_AT = 200
-# What a file's second-best passage adds: two places that match are better than one.
-_SECOND = 0.25
-# A best hit with less than this share of the query's weight is about something else: the chain
-# goes on to the web. Of 188 questions to five folders of manuals one loses its folder by it; asked
-# of another folder, 34 go on.
-_LEAST = 0.2
+# Passages read for one query: 20 for each of ten results.
+_MOST_PASSAGES = 200
+# The weight of a file's second-best passage: two matching places are better than one.
+_SECOND_PASSAGE = 0.25
+# If the best hit covers less than this share of the query's weight, the folder has no answer and
+# the chain goes on to the web. Of 188 questions to five folders of manuals one goes on wrongly; if
+# they are asked of another folder, 34 go on.
+_MIN_COVERAGE = 0.2
 _SNIPPET = 320
-# Files that could not be read, of which the trail names so many.
-_NAMED = 5
+# Unreadable files that are named in the trail.
+_MOST_NAMED = 5
 
-# Only constants are put into these statements; what is asked is always bound.
-_FILES_WITH = f"SELECT rowid >> {PASSAGE_BITS} FROM passage WHERE passage MATCH ?"  # noqa: S608
+# Security: only constants are formatted into these statements; the query is always bound.
+_FILES_WITH_TERM = f"SELECT rowid >> {PASSAGE_BITS} FROM passage WHERE passage MATCH ?"  # noqa: S608
 _SCORED = (
     f"SELECT rowid, -bm25(passage, {_TITLE_WEIGHT}, 1.0, 1.0) AS score"  # noqa: S608
-    f" FROM passage WHERE passage MATCH ?%s ORDER BY score DESC, rowid LIMIT {_LOOKED_AT}"
+    f" FROM passage WHERE passage MATCH ?%s ORDER BY score DESC, rowid LIMIT {_MOST_PASSAGES}"
 )
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 
 
 @dataclass(frozen=True, slots=True)
 class _Term:
-    """A word of the query as FTS5 is asked for it, and its weight (inverse document frequency)."""
+    """A word of the query: its FTS5 expression, weight (IDF), number of passages, and stems."""
 
     match: str
     weight: float
@@ -82,12 +82,11 @@ class _FileHit:
 
 
 class Corpus(SearchSource):
-    """The documents below `folder` (the kinds of `corpus_index.KINDS`), indexed in SQLite.
+    """The documents below `folder` (of the kinds in `corpus_index.KINDS`), indexed in SQLite.
 
-    `index_path` is the index's file, or (without a suffix) a folder for the indexes of corpora.
-
-    `extract(body, content_type, url)` gives the `Document` of a file; without it only .md and .txt
-    are read. Raises `SearchError` where the folder or the index cannot be used.
+    `index_path` is the index's file or, without a suffix, a folder for the indexes of all corpora.
+    `extract(body, content_type, url)` returns the `Document` of a file; without it only .md and
+    .txt are read. Raises `SearchError` if the folder or the index cannot be used.
     """
 
     name = "corpus"
@@ -103,33 +102,33 @@ class Corpus(SearchSource):
         self._index = Index(self.folder, path)
         self._extract = extract
         self._synced = Synced()
-        self._looked = -math.inf
-        self._unread_named = False
+        self._synced_at = -math.inf
+        self._unread_reported = False
         self._preparing = asyncio.Lock()
 
     @property
     def identity(self) -> str:
-        """The folder that it is."""
+        """The folder's path."""
         return f"corpus:{self.folder}"
 
     def sync(self, *, seconds: float | None = None) -> Synced:
-        """Bring the index up to date, for `seconds` at most; a search does so by itself."""
+        """Update the index, for at most `seconds`; a search does so by itself."""
         self._synced = self._index.sync(self._extract, seconds=seconds)
-        self._looked = time.monotonic()
+        self._synced_at = time.monotonic()
         return self._synced
 
     def _is_fresh(self) -> bool:
         large = self._synced.files > _LARGE and not self._synced.left
-        return large and time.monotonic() - self._looked <= _LOOK_AGAIN
+        return large and time.monotonic() - self._synced_at <= _LOOK_AGAIN
 
     async def prepare(self) -> AsyncIterator[Synced]:
-        """Bring the index up to date before a search, and tell every few seconds how far it is.
+        """Update the index before a search; yields the progress every few seconds.
 
-        Yields nothing where nothing changed. Files that fail are named in `Synced.unread`.
+        Yields nothing if no file changed. Files that cannot be read are in `Synced.unread`.
         """
         async with self._preparing:
             while not self._is_fresh():
-                synced = await asyncio.to_thread(self.sync, seconds=_ROUND)
+                synced = await asyncio.to_thread(self.sync, seconds=_PROGRESS_SECONDS)
                 if synced.indexed:
                     yield synced
                 if not synced.left:
@@ -138,7 +137,7 @@ class Corpus(SearchSource):
     async def search(
         self, query: SearchQuery, http: HttpClient | None = None, *, deadline: float = 60.0
     ) -> SearchPage:
-        """Find the files that answer best; `site` excludes them all, for they belong to none."""
+        """Find the best files; none for a query with `site`, as files belong to no site."""
         del http
         if query.site:
             return SearchPage(Outcome.EMPTY, detail="local files belong to no site")
@@ -149,7 +148,7 @@ class Corpus(SearchSource):
 
     def _search(self, query: SearchQuery, deadline: float) -> SearchPage:
         if not self._is_fresh():
-            self.sync(seconds=deadline * _INDEXING)
+            self.sync(seconds=deadline * _INDEXING_SHARE)
         first = (query.page - 1) * query.limit
         with self._index.connect() as db:
             terms = _terms(db, query.text)
@@ -173,15 +172,15 @@ class Corpus(SearchSource):
         return SearchPage(Outcome.OK if results else Outcome.EMPTY, results, self._detail())
 
     def _detail(self) -> str:
-        """What a person should know of the folder; files that failed are named once."""
+        """What a person should know about the index; unreadable files are reported once."""
         synced, parts = self._synced, []
         if not synced.files:
             parts.append(f"no .md, .html, .pdf, .docx or other document in {self.folder}")
         if synced.left:
             parts.append(f"{synced.left} of {synced.files} files not indexed yet")
-        if synced.unread and not self._unread_named:
-            self._unread_named = True
-            named = [f"{Path(path).name} ({note})" for path, note in synced.unread[:_NAMED]]
+        if synced.unread and not self._unread_reported:
+            self._unread_reported = True
+            named = [f"{Path(path).name} ({note})" for path, note in synced.unread[:_MOST_NAMED]]
             more = len(synced.unread) - len(named)
             named += [f"and {more} more"] if more else []
             count = f"{len(synced.unread)} of {synced.files} files could not be read"
@@ -190,33 +189,33 @@ class Corpus(SearchSource):
 
 
 def _terms(db: sqlite3.Connection, text: str) -> list[_Term]:
-    """Give the query's words that carry meaning, the rarest first."""
-    # FTS5's table of lengths has a row a passage; counting `passage` itself reads every text.
-    (counted,) = db.execute("SELECT count(*) FROM passage_docsize").fetchone()
-    passages = max(counted, _FEW)
+    """Return the terms of the query, the rarest first."""
+    # FTS5's table of lengths has a row per passage; counting `passage` itself would read all texts.
+    (row_count,) = db.execute("SELECT count(*) FROM passage_docsize").fetchone()
+    passages = max(row_count, _MIN_PASSAGES)
     terms = []
     for word in dict.fromkeys(_WORD.findall(text.lower())):
         if word in STOP_WORDS:
             continue
         match = f'"{unspaced(word) or word}"'
-        having = "SELECT count(*) FROM passage WHERE passage MATCH ?"
-        (found,) = db.execute(having, (match,)).fetchone()
+        count = "SELECT count(*) FROM passage WHERE passage MATCH ?"
+        (found,) = db.execute(count, (match,)).fetchone()
         weight = math.log(1 + (passages - found + 0.5) / (found + 0.5))
         terms.append(_Term(match, weight, found, tuple(content_words(word))))
     terms.sort(key=lambda term: -term.weight)
-    telling = [term for term in terms if term.found <= _COMMON * passages]
-    # What a small folder is about stands everywhere in it: it is asked for where nothing else is.
-    return (telling if any(term.found for term in telling) else terms)[:_MOST_TERMS]
+    specific = [term for term in terms if term.found <= _COMMON_SHARE * passages]
+    # Common words are used only if no other one is found: they may be the topic of the folder.
+    return (specific if any(term.found for term in specific) else terms)[:_MOST_TERMS]
 
 
 def _find(db: sqlite3.Connection, terms: list[_Term], limit: int) -> list[_FileHit]:
-    """Give the best files: those that have all the words first, then those that have the rarest."""
+    """Return the best files: first those with all terms, then those with the rarest ones."""
     matches = [term.match for term in terms if term.found]
     if not matches:
         return []
     any_of, passages = " OR ".join(matches), []
     if len(matches) == len(terms):
-        files = " INTERSECT ".join([_FILES_WITH] * len(matches))
+        files = " INTERSECT ".join([_FILES_WITH_TERM] * len(matches))
         having_all = _SCORED % f" AND rowid >> {PASSAGE_BITS} IN ({files})"
         passages = db.execute(having_all, [any_of, *matches]).fetchall()
     complete = {row >> PASSAGE_BITS for row, _ in passages}
@@ -228,30 +227,32 @@ def _find(db: sqlite3.Connection, terms: list[_Term], limit: int) -> list[_FileH
 
     def rank(number: int) -> tuple[bool, float]:
         best, *others = sorted(by_file[number].values(), reverse=True)
-        return number not in complete, -best - _SECOND * (others[0] if others else 0.0)
+        return number not in complete, -best - _SECOND_PASSAGE * (others[0] if others else 0.0)
 
     best = sorted(by_file, key=rank)[:limit]
-    hits = [_hit(db, number, by_file[number]) for number in best]
-    return hits if complete or any(_covered(hit, terms) >= _LEAST for hit in hits) else []
+    hits = [_file_hit(db, number, by_file[number]) for number in best]
+    if complete or any(_coverage(hit, terms) >= _MIN_COVERAGE for hit in hits):
+        return hits
+    return []
 
 
-def _hit(db: sqlite3.Connection, number: int, scores: dict[int, float]) -> _FileHit:
-    about = "SELECT path, title, modified FROM file WHERE id = ?"
-    path, title, modified = db.execute(about, (number,)).fetchone()
+def _file_hit(db: sqlite3.Connection, number: int, scores: dict[int, float]) -> _FileHit:
+    select = "SELECT path, title, modified FROM file WHERE id = ?"
+    path, title, modified = db.execute(select, (number,)).fetchone()
     row = max(scores, key=lambda row: scores[row])
     (passage,) = db.execute("SELECT text FROM passage WHERE rowid = ?", (row,)).fetchone()
     return _FileHit(path, title, passage, modified)
 
 
-def _covered(hit: _FileHit, terms: list[_Term]) -> float:
-    """Share of the query's weight whose words stand in a hit's title or passage, 0 to 1."""
-    have = set(content_words(f"{hit.title} {hit.passage}"))
-    found = sum(term.weight for term in terms if have.issuperset(term.stems))
+def _coverage(hit: _FileHit, terms: list[_Term]) -> float:
+    """The share of the terms' weight that is in a hit's title or passage, 0 to 1."""
+    words = set(content_words(f"{hit.title} {hit.passage}"))
+    found = sum(term.weight for term in terms if words.issuperset(term.stems))
     return found / (sum(term.weight for term in terms) or 1.0)
 
 
 def _snippet(passage: str, terms: list[_Term]) -> str:
-    """Cut the sentences around the one that matches best."""
+    """Cut out the sentences around the one that matches best, up to _SNIPPET characters."""
     weights = {stem: term.weight for term in terms for stem in term.stems}
     spans = sentences(passage)
     if not spans:

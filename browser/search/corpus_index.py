@@ -1,8 +1,8 @@
-"""The corpus index: a folder's files as passages in SQLite FTS5, brought up to date file by file.
+"""The corpus index: the passages of a folder's files in SQLite FTS5, updated file by file.
 
-Several processes may use one index: each file is one transaction, and readers see whole files.
-A passage's row id is its file's id times 2^20 plus its number, so that a file's passages are a
-range of ids and can be dropped without a second index.
+Several processes may use one index: each file is one transaction, so readers see complete files. A
+passage's row id is its file's id times 2^20 plus its number: a file's passages are a range of ids,
+which can be deleted without a second index.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ KINDS = frozenset(
     .pptx .ppsx .ppt .odt .ods .odp .rtf .epub .eml .mbox .mht .mhtml .msg .csv .tsv .json .xml
     .zip .text .log .adoc .asciidoc .org .tex .yaml .yml .toml .ini .cfg .conf""".split()
 )
-_TEXTS = frozenset((".md", ".markdown", ".txt"))
-# As large as a file may be that is then opened and read.
+_PLAIN_SUFFIXES = frozenset((".md", ".markdown", ".txt"))
+# The same limit as for reading a file.
 _LARGEST_FILE = 32 * 1024 * 1024
-# About a paragraph: long enough for a question's words to meet, short enough to be about one thing.
+# Characters of a passage: long enough to contain a question's words, short enough for one topic.
 _SHORTEST, _LONGEST = 500, 1500
 _HEADING = re.compile(r"^#{1,3}\s+(.+?)\s*#*\s*$", re.MULTILINE)
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 PASSAGE_BITS = 20
 _MOST_PASSAGES = (1 << PASSAGE_BITS) - 1
-# A file changed this shortly before it was indexed may change again within one tick of its clock
-# (FAT counts two seconds); its content is then compared as well.
-_RACY_NS = 2_000_000_000
+# A file changed this shortly before it was indexed may have changed again without a new time,
+# within one tick of its file system's clock (2 s on FAT): it is checked again by its content.
+_CLOCK_TICK_NS = 2_000_000_000
 _VERSION = 5
 
 _SCHEMA = """
@@ -63,9 +63,9 @@ CREATE VIRTUAL TABLE IF NOT EXISTS passage USING fts5(
 
 @dataclass(frozen=True, slots=True)
 class Synced:
-    """What bringing the index up to date did; `left` files await the next time.
+    """The result of updating the index: numbers of files, `left` of which wait for the next update.
 
-    `unread` names each file of the folder that nothing could be read of, with the reason.
+    `unread` has each file of the folder that could not be read, with the reason.
     """
 
     files: int = 0
@@ -76,7 +76,7 @@ class Synced:
 
 @dataclass(frozen=True, slots=True)
 class CorpusFile:
-    """A file as the folder lists it; `modified` in nanoseconds since the epoch."""
+    """A file in the folder; `modified` in nanoseconds since the epoch."""
 
     path: str
     modified: int
@@ -85,7 +85,7 @@ class CorpusFile:
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """What a file says; `note` tells what could not be read of it."""
+    """The text of a file; `note` says what could not be read of it."""
 
     title: str
     body: str = ""
@@ -93,9 +93,9 @@ class FileText:
 
 
 class Index:
-    """The index of one folder in one SQLite file, made anew where that file is damaged.
+    """The index of one folder in one SQLite file; a damaged file is replaced.
 
-    Raises `SearchError` where the folder cannot be listed, or the file not be written.
+    Raises `SearchError` if the file cannot be written.
     """
 
     def __init__(self, folder: Path, path: Path) -> None:
@@ -118,21 +118,21 @@ class Index:
 
     @contextmanager
     def connect(self) -> Iterator[sqlite3.Connection]:
-        """Open the file for one piece of work; threads and processes each have their own."""
+        """Open a connection for one operation; each thread and process has its own."""
         with closing(sqlite3.connect(self._path, timeout=30.0, isolation_level=None)) as db:
             db.execute("PRAGMA synchronous=NORMAL")
             yield db
 
     def sync(self, extract: Extractor | None, *, seconds: float | None = None) -> Synced:
-        """Index new and changed files and drop deleted ones, for `seconds` at most."""
+        """Index new and changed files and delete missing ones, for at most `seconds`."""
         until = time.monotonic() + (math.inf if seconds is None else seconds)
-        files = list(_walk(self.folder))
+        files = list(_list_files(self.folder))
         with self.connect() as db:
             rows = db.execute("SELECT path, id, modified, size, indexed FROM file")
             known = {path: row for path, *row in rows}
             for path in known.keys() - {file.path for file in files}:
                 with _transaction(db):
-                    _drop(db, known[path][0])
+                    _delete_file(db, known[path][0])
             stale = [file for file in files if not _is_current(file, *known.get(file.path, ()))]
             indexed = 0
             for file in stale:
@@ -161,9 +161,9 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
 def _is_current(
     file: CorpusFile, _id: int = 0, modified: int = -1, size: int = -1, indexed: int = -1
 ) -> bool:
-    """Whether a file has the time and size that it had, and cannot have changed in that tick."""
+    """Whether a file has its indexed time and size, and cannot have changed within that tick."""
     same = (file.modified, file.size) == (modified, size)
-    return same and file.modified <= indexed - _RACY_NS
+    return same and file.modified <= indexed - _CLOCK_TICK_NS
 
 
 def _index_file(db: sqlite3.Connection, file: CorpusFile, extract: Extractor | None) -> None:
@@ -187,31 +187,31 @@ def _index_file(db: sqlite3.Connection, file: CorpusFile, extract: Extractor | N
     failed = not text.body.strip()
     row = (file.path, file.modified, file.size, digest, now, text.title, text.note, failed)
     with _transaction(db):
-        # another process may have indexed it meanwhile
-        again = db.execute("SELECT id FROM file WHERE path = ?", (file.path,)).fetchone()
-        if again is not None:
-            _drop(db, again[0])
+        # Looked up again: another process may have indexed it meanwhile.
+        current = db.execute("SELECT id FROM file WHERE path = ?", (file.path,)).fetchone()
+        if current is not None:
+            _delete_file(db, current[0])
         number = db.execute(
             "INSERT INTO file (path, modified, size, sha256, indexed, title, note, failed)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             row,
         ).lastrowid
         first = (number or 0) << PASSAGE_BITS
-        passages = list(_split(text.body))[: _MOST_PASSAGES + 1]
+        passages = list(_split_passages(text.body))[: _MOST_PASSAGES + 1]
         db.executemany(
             "INSERT INTO passage (rowid, title, text, unspaced) VALUES (?, ?, ?, ?)",
             ((first + n, text.title, part, unspaced(part)) for n, part in enumerate(passages)),
         )
 
 
-def _drop(db: sqlite3.Connection, number: int) -> None:
+def _delete_file(db: sqlite3.Connection, number: int) -> None:
     first = number << PASSAGE_BITS
     db.execute("DELETE FROM passage WHERE rowid BETWEEN ? AND ?", (first, first + _MOST_PASSAGES))
     db.execute("DELETE FROM file WHERE id = ?", (number,))
 
 
 def checked_folder(folder: Path) -> Path:
-    """Give the absolute folder; raise `SearchError` where it cannot be listed."""
+    """Return the absolute folder; raises `SearchError` if it cannot be listed."""
     hint = "Give an existing folder of documents (.md, .html, .pdf, .docx, …) with --corpus DIR."
     try:
         absolute = folder.expanduser().resolve(strict=True)
@@ -226,10 +226,10 @@ def checked_folder(folder: Path) -> Path:
     return absolute
 
 
-def _walk(folder: Path) -> Iterator[CorpusFile]:
-    """Yield the searchable files below a folder in the order of their names, hidden ones apart.
+def _list_files(folder: Path) -> Iterator[CorpusFile]:
+    """Yield the searchable files below a folder, sorted by name, without hidden ones.
 
-    Symbolic links to folders are not followed; files that vanish or refuse meanwhile are left out.
+    Symbolic links to folders are not followed; files that cannot be read are left out.
     """
     folders = [str(folder)]
     while folders:
@@ -246,7 +246,7 @@ def _walk(folder: Path) -> Iterator[CorpusFile]:
                     folders.append(entry.path)
                 elif entry.is_file() and _is_searchable(entry):
                     status = entry.stat()
-                    # A name that is no UTF-8 cannot be kept in SQLite.
+                    # SQLite cannot store a name that is not UTF-8.
                     path = entry.path.encode("utf-8", "replace").decode()
                     yield CorpusFile(path, status.st_mtime_ns, status.st_size)
             except OSError:
@@ -254,20 +254,20 @@ def _walk(folder: Path) -> Iterator[CorpusFile]:
 
 
 def _is_searchable(entry: os.DirEntry[str]) -> bool:
-    """Whether a file is one of `KINDS`, or begins as text and has no ending (`NEWS`, `ls.1`)."""
-    ending = os.path.splitext(entry.name)[1].lower()  # noqa: PTH122 - ten times as fast as Path
-    if ending in KINDS or ending[1:].isalpha():
-        return ending in KINDS
+    """Whether a file is one of `KINDS`, or text without a suffix of letters (`NEWS`, `ls.1`)."""
+    suffix = os.path.splitext(entry.name)[1].lower()  # noqa: PTH122 - ten times as fast as Path
+    if suffix in KINDS or suffix[1:].isalpha():
+        return suffix in KINDS
     with Path(entry.path).open("rb") as file:
-        begin = file.read(1024)
-    return bool(begin) and b"\0" not in begin
+        head = file.read(1024)
+    return bool(head) and b"\0" not in head
 
 
 def _read_text(path: Path, body: bytes, extract: Extractor | None) -> FileText:
-    """Turn a file's bytes into title and text; one that cannot be read gets a note instead."""
+    """Extract title and text from a file's bytes; if it cannot be read, a note instead."""
     name = path.stem if path.suffix[1:].isalpha() else path.name
     if extract is None:
-        if path.suffix.lower() not in _TEXTS:
+        if path.suffix.lower() not in _PLAIN_SUFFIXES:
             return FileText(name, note="no extractor for this kind of file")
         text = clean(body.decode("utf-8-sig", "replace"))
         heading = _HEADING.search(text)
@@ -278,7 +278,7 @@ def _read_text(path: Path, body: bytes, extract: Extractor | None) -> FileText:
         return FileText(name, note=str(error))
     except Exception as error:  # noqa: BLE001 - one file of others' making must not end the rest
         return FileText(name, note=f"could not be read: {error!r}"[:300])
-    # A JSON file may hold half a character, which neither SQLite nor a terminal takes.
+    # A JSON file may contain a lone surrogate, which SQLite and terminals reject.
     title, text = (
         clean(part).encode("utf-8", "replace").decode() for part in (document.title, document.text)
     )
@@ -287,11 +287,11 @@ def _read_text(path: Path, body: bytes, extract: Extractor | None) -> FileText:
     return FileText(name if is_text else " ".join(title.split()) or name, text, note)
 
 
-def _split(text: str) -> Iterator[str]:
-    """Cut a text at blank lines into passages of about 500 to 1,500 characters."""
+def _split_passages(text: str) -> Iterator[str]:
+    """Split a text at blank lines into passages of about 500 to 1,500 characters."""
     passage = ""
     for block in re.split(r"\n\s*\n", text):
-        for piece in _pieces(block.strip()):
+        for piece in _split_block(block.strip()):
             if passage and len(passage) + len(piece) > _LONGEST:
                 yield passage
                 passage = ""
@@ -303,8 +303,8 @@ def _split(text: str) -> Iterator[str]:
         yield passage
 
 
-def _pieces(block: str) -> Iterator[str]:
-    """Cut a block that is too long between sentences; what has none (tables, logs) by length."""
+def _split_block(block: str) -> Iterator[str]:
+    """Split a long block between sentences, or by length if it has none (tables, logs)."""
     start = end = 0
     parts = []
     for span in sentences(block) if len(block) > _LONGEST else ():
@@ -317,5 +317,5 @@ def _pieces(block: str) -> Iterator[str]:
 
 
 def unspaced(text: str) -> str:
-    """Give the characters of scripts written without spaces, each as a word of its own."""
+    """Return the characters of scripts written without spaces, each as a word of its own."""
     return " ".join(_UNSPACED.findall(text))

@@ -74,7 +74,10 @@ def _pieces(element: Tag) -> Iterator[str]:
 
 def _first_text(item: Tag, css: str) -> str:
     """The first text that is not empty among the elements that match a CSS selector."""
-    return next(filter(None, map(_text, item.select(css))), "")
+    for element in item.select(css):
+        if text := _text(element):
+            return text
+    return ""
 
 
 def _leaf_blocks(element: Tag) -> Iterator[Tag]:
@@ -116,11 +119,12 @@ class Layout:
             title = title or max(map(_text, _leaf_blocks(link)), key=len, default="")
             if not address or not title or _is_ad(item, title_element or link):
                 continue
-            around = [item, *item.find_next_siblings(True, limit=self.beside)]
-            texts = (_first_text(part, self.snippet) for part in around if self.snippet)
+            snippet = ""
+            if self.snippet:
+                for part in (item, *item.find_next_siblings(True, limit=self.beside)):
+                    snippet = snippet or _first_text(part, self.snippet)
             # Without a match the snippet is the longest text of the result.
-            snippet = next(filter(None, texts), "") or _longest_text(link, item, link)
-            yield SearchResult(address, title, snippet)
+            yield SearchResult(address, title, snippet or _longest_text(link, item, link))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The language of texts and of questions, told by script and by the small words of each."""
+"""Language detection for texts and questions, by script and by function words ("small words")."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ SCRIPTS: Final = tuple(
         ("hi", "\u0900-\u097f"),
     )
 )
-"""Language (ISO 639-1) and what finds a letter of a script that it alone writes, or far the most.
+"""Languages (ISO 639-1) with a pattern for a script that is used by them alone, or mostly.
 
-Kana stand before Han, which both use.
+Kana come before Han, as Japanese uses both.
 """
 
 
-# The commonest words of each that are rare in the others.
+# The most frequent words of each language that are rare in the others.
 _SMALL_WORDS = {
     "en": "the and of to that is was for with this from have are not which were their",
     "de": "der die und das ist nicht mit den von ein eine auf sich auch dem für wird sind",
@@ -49,20 +49,20 @@ _UKRAINIAN = frozenset("іїєґІЇЄҐ")
 _CYRILLIC = range(0x0400, 0x0500)
 _UKRAINIAN_SHARE = 0.02
 _LETTERS = re.compile(r"[^\W\d_]+")
-_LOOKED_AT = 4_000
-# Of running text a third is small words; a list of names holds few.
-_SMALL_SHARE = 0.08
+_SAMPLE_CHARS = 4_000
+# A third of running text is small words; a list of names has few.
+_MIN_SMALL_SHARE = 0.08
 _FEWEST_WORDS = 20
 _SCRIPT_SHARE = 0.1
 
 
 def language_of(text: str) -> str | None:
-    """Name a text's language (ISO 639-1) where it is plain; None for short or mixed ones.
+    """Detect a text's language (ISO 639-1); None for short or mixed texts.
 
-    By its script, else by the small words that running text is full of. Questions are too short
-    for this: `question_language` tells theirs.
+    By its script, else by the small words of running text. Questions are too short for this: use
+    `question_language` for them.
     """
-    sample = text[:_LOOKED_AT]
+    sample = text[:_SAMPLE_CHARS]
     if not sample.isascii():
         for language, script in SCRIPTS:
             if len(script.findall(sample)) > _SCRIPT_SHARE * len(sample):
@@ -73,11 +73,11 @@ def language_of(text: str) -> str | None:
     tokens = [word.casefold() for word in _LETTERS.findall(sample)]
     found = Counter(language for word in tokens for language in _OWNERS.get(word, ()))
     (first, most), (_, second) = [*found.most_common(2), ("", 0), ("", 0)][:2]
-    fewest = max(_SMALL_SHARE * len(tokens), 1.5 * second)
+    fewest = max(_MIN_SMALL_SHARE * len(tokens), 1.5 * second)
     return first if len(tokens) >= _FEWEST_WORDS and most >= fewest else None
 
 
-# The words that a language cannot do without, and those that its questions begin with.
+# The function words of each language, and the words that its questions begin with.
 _QUESTION_WORDS: dict[str, frozenset[str]] = {
     "en": STOP_WORDS,
     "de": frozenset(
@@ -151,19 +151,19 @@ _QUESTION_WORDS: dict[str, frozenset[str]] = {
     ),
 }  # fmt: skip
 
-# Letters that tell a language from its neighbours; they count as one small word more.
-_TELLING = {
+# Letters that distinguish a language from related ones; together they count as one small word.
+_TELLING_LETTERS = {
     "de": "ß", "es": "ñ¿", "pt": "ãõ", "fr": "œç", "pl": "ąćęłńśźż", "cs": "ěřů", "sv": "å",
     "tr": "ğış", "ru": "ыэъё", "uk": "іїєґ",
 }  # fmt: skip
-# One small word may be a name or a borrowing (`la`, `die`); two of them are a sentence.
-_ENOUGH = 2
+# One small word may be a name or a loanword (`la`, `die`); two make a sentence.
+_MIN_VOTES = 2
 
 
 def question_language(text: str) -> str | None:
-    """Name the language (ISO 639-1) that a question is asked in; None where it does not tell.
+    """Detect the language (ISO 639-1) of a question; None if it is not certain.
 
-    A few names or keywords tell nothing, however foreign they look.
+    A few names or keywords are not enough, however foreign they look.
     """
     letters = len(_LETTERS.findall(text)) and sum(map(str.isalpha, text))
     for language, script in SCRIPTS:
@@ -172,30 +172,30 @@ def question_language(text: str) -> str | None:
     tokens = [word.casefold() for word in _LETTERS.findall(text)]
     votes = Counter({name: _votes(name, text.casefold(), tokens) for name in _QUESTION_WORDS})
     (first, most), (_, next_most) = votes.most_common(2)
-    return first if most >= _ENOUGH and most > next_most else None
+    return first if most >= _MIN_VOTES and most > next_most else None
 
 
 def small_words(question: str) -> frozenset[str]:
-    """The words without a meaning of their own in a question's language; English ones elsewhere."""
+    """The small words of a question's language; the English ones if it is not certain."""
     return _QUESTION_WORDS.get(question_language(question) or "en", STOP_WORDS)
 
 
 @functools.cache
 def small_words_in(language: str) -> frozenset[str]:
-    """The small words of a language (ISO 639-1) as `words` gives them; it may have no list."""
+    """The small words of a language (ISO 639-1) as `words` returns them; empty without a list."""
     return frozenset(words(" ".join(_QUESTION_WORDS.get(language, ()))))
 
 
 def foreign_small_words(question: str) -> frozenset[str]:
-    """The small words of a question's language as `words` gives them; none for English."""
+    """The small words of a question's language as `words` returns them; none for English."""
     language = question_language(question)
     return frozenset() if language in (None, "en") else small_words_in(language)
 
 
 def _votes(language: str, text: str, tokens: list[str]) -> int:
-    """Count small words, and one more for a telling letter elsewhere (`São` is both, a saint)."""
+    """Count small words, plus one for a telling letter in the other words (not in `São` itself)."""
     small = [word for word in tokens if word in _QUESTION_WORDS[language]]
     for word in small:
         text = text.replace(word, "", 1)
-    lettered = any(letter in text for letter in _TELLING.get(language, ""))
-    return len(small) + lettered if small else 0
+    has_letter = any(letter in text for letter in _TELLING_LETTERS.get(language, ""))
+    return len(small) + has_letter if small else 0

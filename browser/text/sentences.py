@@ -1,4 +1,4 @@
-"""Sentence boundaries with exact offsets, and lines that a column broke."""
+"""Splitting text into sentences with exact offsets, and joining hard-wrapped lines."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import re
 from itertools import pairwise
 from typing import NamedTuple
 
-# A full stop after one of these, or after a single capital, ends no sentence …
+# A full stop after one of these, or after a single capital letter, does not end a sentence …
 _ABBREVIATIONS = frozenset(
     """adm al approx apr aug ave bros c ca capt cf ch co col corp dec dept dr e.g ed eds est etc
     feb fig gen gov inc jan jr jul jun lt ltd mar mr mrs ms mt no nos nov oct op p pp prof pt rep
     rev sen sep sept sgt sr st u.k u.s v viz vol vs""".split()
 )
-# … these only before a number (`voted no. Hanna …`) …
+# … after these only before a number (unlike `voted no. Hanna …`) …
 _NUMBERED = frozenset(("no", "nos"))
-# … but after these it may, and does where the next word is one that opens sentences.
-_CLOSING = frozenset("etc inc ltd co corp bros jr sr u.s u.k a.m p.m".split())
+# … but after these it does if the next word is one of the _OPENERS.
+_MAY_CLOSE = frozenset("etc inc ltd co corp bros jr sr u.s u.k a.m p.m".split())
 _OPENERS = frozenset(
     """a although an as at but during for he her his however i if in it its many most on one
     several she since some that the their there these they this those though to we when while
     with""".split()
 )
 _SURNAMES = frozenset("an he her one so to".split())
-"""Of these, those that after an initial may be a name: `K. He`."""
+"""Those of the _OPENERS that may be a surname after an initial: `K. He`."""
 
 _BOUNDARY = re.compile(
     r"""(?P<end>[.!?…]+["'”’)\]»]*)(?:\[[^\]\s]{1,12}\])*(?=\s)\s+|[。！？]["”」』]*\s*|\n{2,}"""
@@ -31,7 +31,7 @@ _GERMAN_MONTHS = frozenset(
     """Jan Feb Apr Jun Jul Aug Sep Sept Okt Nov Dez Januar Februar März April Mai Juni Juli August
     September Oktober November Dezember""".split()
 )
-"""After `7.` these go on with a date; in English no day has a full stop."""
+"""After `7.` these continue a date; in English a day has no full stop."""
 
 _WORD = re.compile(r"\w+")
 
@@ -44,19 +44,19 @@ class Span(NamedTuple):
 
 
 def sentences(text: str) -> list[Span]:
-    """Cut a text into sentences; whitespace at their edges belongs to none of them."""
+    """Split a text into sentences; spans do not include whitespace at their edges."""
     spans: list[Span] = []
     start = 0
     for match in _BOUNDARY.finditer(text):
-        if match["end"] and not _ends(text, start, match):
+        if match["end"] and not _ends_sentence(text, start, match):
             continue
-        _append(spans, text, start, match.end())
+        _append_span(spans, text, start, match.end())
         start = match.end()
-    _append(spans, text, start, len(text))
+    _append_span(spans, text, start, len(text))
     return spans
 
 
-def _ends(text: str, start: int, match: re.Match[str]) -> bool:
+def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     following = text[match.end() : match.end() + 1]
     if following.islower():
         return False
@@ -73,16 +73,16 @@ def _ends(text: str, start: int, match: re.Match[str]) -> bool:
         return False
     if word in _NUMBERED:
         return not following.isdigit()
-    if word in _CLOSING:
-        return _opens(text, match.end())
+    if word in _MAY_CLOSE:
+        return _is_opener(text, match.end())
     if len(last) == 1 and (last.isupper() or text[at - 1 : at] in {"(", "["}):  # `(b. 1960)`
         is_degree = text[:at].rstrip().endswith("°")  # `46 °C`
-        return is_degree or _opens(text, match.end(), but=_SURNAMES)
+        return is_degree or _is_opener(text, match.end(), but=_SURNAMES)
     return word not in _ABBREVIATIONS
 
 
-def _opens(text: str, at: int, but: frozenset[str] = frozenset()) -> bool:
-    """Whether the word at an offset is one that sentences open with, capitalised."""
+def _is_opener(text: str, at: int, but: frozenset[str] = frozenset()) -> bool:
+    """Whether the word at an offset is capitalised and one of the _OPENERS."""
     word = _word_at(text, at)
     return word[:1].isupper() and word.casefold() in _OPENERS - but
 
@@ -92,7 +92,7 @@ def _word_at(text: str, at: int) -> str:
     return word[0] if word else ""
 
 
-def _append(spans: list[Span], text: str, start: int, end: int) -> None:
+def _append_span(spans: list[Span], text: str, start: int, end: int) -> None:
     piece = text[start:end]
     left = start + len(piece) - len(piece.lstrip())
     right = start + len(piece.rstrip())
@@ -100,21 +100,21 @@ def _append(spans: list[Span], text: str, start: int, end: int) -> None:
         spans.append(Span(left, right))
 
 
-# Text is not wrapped at a narrower column than this; lines of poems and addresses are shorter.
+# No text is wrapped at a narrower column; lines of poems and addresses are shorter.
 _NARROWEST = 60
-# Share of the column from which a line may have been left short by an editor that evens lines out.
-# Of the breaks of `fmt` in 855 unseen paragraphs it mends 86-98 % where 75-88 % were, and joins
-# 7.4 % of the lines of 778 pieces of code where 7.1 % were.
-_LATE = 0.8
+# A line with this share of the column's width may have been wrapped early by a program that evens
+# out line lengths. With it 86-98 % of the breaks of `fmt` in 855 unseen paragraphs are joined,
+# without it 75-88 %; wrongly joined are 7.4 % of the lines of 778 pieces of code, without it 7.1 %.
+_LATE_SHARE = 0.8
 _ITEMS = frozenset("-*+•")
 
 
 def unwrap(lines: list[str], signs: frozenset[str] = frozenset()) -> list[str]:
-    """Join the lines (at least one) of a block that an editor or `man` broke at a column.
+    """Join the lines (at least one) of a block that were hard-wrapped at a column.
 
-    Such a break is where the next word would not have fitted, or late in a line whose sentence
-    goes on in small letters; any other was meant. A line that is set in from the one before, or
-    opens with one of `signs`, a number or a label, begins anew.
+    A break is a wrap if the next word would not have fitted, or if it is late in a line whose
+    sentence continues in lower case; any other break is kept. So is one before a line that is
+    indented more, or begins with one of `signs`, a number or a label.
     """
     wide = [line.expandtabs() for line in lines]
     column = max(map(len, wide))
@@ -123,14 +123,14 @@ def unwrap(lines: list[str], signs: frozenset[str] = frozenset()) -> list[str]:
     joined = lines[:1]
     for (before, after), line in zip(pairwise(wide), lines[1:], strict=True):
         word = line.lstrip().partition(" ")[0]
-        full = len(before) + 1 + len(word) > column
-        goes_on = len(before) >= _LATE * column and _goes_on(before, word)
-        wrapped = (full or goes_on) and _margin(after) <= _text_margin(before)
-        begins = word[:1] in signs or word.endswith(":") or word.rstrip(".)").isdigit()
-        if wrapped and not begins:
+        is_full = len(before) + 1 + len(word) > column
+        continues = len(before) >= _LATE_SHARE * column and _continues_sentence(before, word)
+        is_wrapped = (is_full or continues) and _margin(after) <= _text_margin(before)
+        is_new_item = word[:1] in signs or word.endswith(":") or word.rstrip(".)").isdigit()
+        if is_wrapped and not is_new_item:
             start, rest = joined[-1], " ".join(line.split())
             words = " ".join(start.split())
-            # `man` parts words at a hyphen of its own.
+            # `man` breaks words with a hyphen of its own (U+2010).
             both = words[:-1] + rest if words.endswith("\u2010") else f"{words} {rest}"
             joined[-1] = start[: _margin(start)] + both
         else:
@@ -138,13 +138,13 @@ def unwrap(lines: list[str], signs: frozenset[str] = frozenset()) -> list[str]:
     return joined
 
 
-def _goes_on(before: str, word: str) -> bool:
+def _continues_sentence(before: str, word: str) -> bool:
     plain = word.strip("\"'(),;:.!?")
     return plain.isalpha() and plain.islower() and (before[-1:].isalnum() or before[-1:] in ",)\"'")
 
 
 def _text_margin(line: str) -> int:
-    """Where the text of a line begins: behind the sign of a list's item, if it opens with one."""
+    """The indentation of a line's text, after the sign of a list item if it has one."""
     sign, _, rest = line.lstrip().partition(" ")
     return len(line) - len(rest.lstrip()) if rest and sign in _ITEMS else _margin(line)
 

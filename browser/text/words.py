@@ -1,4 +1,4 @@
-"""Words of any script, their stems, BM25 over them, and clean text."""
+"""Splitting text of any script into words, stemming, BM25 ranking, and cleaning text."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 FOLDED = "(folded) "
-"""Stands before a block of a text that nobody sees before it is unfolded."""
+"""Prefix of a block that is in a closed <details>."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-# Scripts written without spaces: each character is a word of its own.
+# Scripts written without spaces: each character is treated as a word.
 UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 """Thai, Lao, Burmese, Khmer, kana, Han: as a part of a regular expression's character class."""
 _UNSPACED = re.compile(f"([{UNSPACED}])")
 # A word of Chinese, Japanese or Thai has some two characters.
 _CHARACTERS_A_WORD = 2
 _LATIN_ACCENT = re.compile("(?<=[a-z])[\u0300-\u036f]+")
-# One stemmer holds the word that it is at: folders are searched in several threads at once.
+# A stemmer keeps state while it works, and folders are searched in several threads.
 _STEMMING = threading.Lock()
 _SNOWBALL = {
     "ar": "arabic", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
@@ -51,33 +51,33 @@ STOP_WORDS = frozenset(
 
 
 def words(text: str) -> list[str]:
-    """Split into case-folded words, in order; `O'Brien's` keeps its apostrophe-less parts."""
+    """Split into case-folded words, in order; `O'Brien's` becomes `obrien`, `s`."""
     folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    if not folded.isascii():  # `perez` finds Pérez; the accents of other scripts stay
+    if not folded.isascii():  # `perez` finds Pérez; accents of other scripts are kept
         bare = _LATIN_ACCENT.sub("", unicodedata.normalize("NFD", folded))
         folded = unicodedata.normalize("NFC", bare)
     found = _WORD.findall(_UNSPACED.sub(r" \1 ", folded))
     return [w.removesuffix("'s").replace("'", "") for w in found]
 
 
-# Of scripts that set no spaces between words each character counts as one.
-_PRINTED = re.compile(rf"[^\W{UNSPACED}]+|[{UNSPACED}]")
-# Four words are seldom shared by chance; the measure of article-extraction-benchmark, too.
-_RUN = 4
+# In scripts without spaces each character counts as a word.
+_WORD_OR_CHARACTER = re.compile(rf"[^\W{UNSPACED}]+|[{UNSPACED}]")
+# Texts seldom share four words by chance; article-extraction-benchmark uses four as well.
+_RUN_LENGTH = 4
 
 
 def word_list(text: str) -> list[str]:
-    """The words of a text as they stand."""
-    return _PRINTED.findall(text)
+    """The words of a text, unchanged."""
+    return _WORD_OR_CHARACTER.findall(text)
 
 
 def word_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
-    """Every run of four words, by which two renderings of a page are compared."""
-    return list(zip(*(words[n:] for n in range(_RUN)), strict=False))
+    """All runs of four words, to compare two renderings of a page."""
+    return list(zip(*(words[n:] for n in range(_RUN_LENGTH)), strict=False))
 
 
 def count_words(text: str) -> int:
-    """How long a text is in words, also where its script sets no spaces between them."""
+    """The length of a text in words, estimated for scripts without spaces."""
     found = len(text.split())
     if text.isascii():
         return found
@@ -91,7 +91,7 @@ def _stemmer(language: str) -> Any:
 
 @functools.lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """Stem one case-folded word (Snowball English); words of other scripts come back unchanged."""
+    """Stem a case-folded word (Snowball English); words of other scripts are returned unchanged."""
     if not word.isascii() or word.isdigit():
         return word
     with _STEMMING:
@@ -100,9 +100,9 @@ def stem(word: str) -> str:
 
 @functools.lru_cache(maxsize=65_536)
 def stem_in(language: str, word: str) -> str:
-    """Stem one as a language (ISO 639-1) does, and then as English does, which all have words of.
+    """Stem a word by a language (ISO 639-1), then by English, whose words all languages borrow.
 
-    A language that has no stemmer adds nothing.
+    Without a stemmer for the language, only by English.
     """
     if language != "en" and language in _SNOWBALL and not word.isdigit():
         with _STEMMING:
@@ -111,7 +111,7 @@ def stem_in(language: str, word: str) -> str:
 
 
 def content_words(text: str) -> list[str]:
-    """Stems of the words that carry meaning: stop words left out, in order, repeats kept."""
+    """Stems of the words except stop words, in order, with repetitions."""
     return [stem(w) for w in words(text) if w not in STOP_WORDS]
 
 
@@ -129,33 +129,33 @@ _ESCAPE_SEQUENCE = re.compile(
 def clean(text: str) -> str:
     r"""Remove control, bidi, zero-width and tag characters; newlines become `\\n`.
 
-    Zero-width joiners stay: emoji and several scripts are spelt with them.
+    Zero-width joiners are kept: emoji and several scripts need them.
     """
     unified = text.replace("\r\n", "\n").replace("\r", "\n")
     return _INVISIBLE.sub("", _ESCAPE_SEQUENCE.sub("", unified))
 
 
 def escaped(text: str) -> str:
-    r"""Spell what `clean` would remove as JSON does (`\u202e`): a JSON text keeps its value."""
+    r"""Escape what `clean` would remove, as JSON does (`\u202e`): a JSON text keeps its value."""
     return _INVISIBLE.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 @functools.cache
 def synonym_groups() -> tuple[tuple[str, ...], ...]:
-    """Give the groups, as words; they stand in `synonyms.txt`, one a line, notes behind #."""
+    """Return the groups of synonyms in `synonyms.txt`: one per line, lines with # are comments."""
     text = resources.files("browser.text").joinpath("synonyms.txt").read_text("utf-8")
     lines = (line for line in text.splitlines() if line and not line.startswith("#"))
     return tuple(tuple(line.split()) for line in lines)
 
 
-# Robertson & Zaragoza (2009) give k1 1.2-2.0, b 0.5-0.8 for long documents; passages vary less in
-# length, so length counts for less.
+# Robertson & Zaragoza (2009) recommend k1 1.2-2.0 and b 0.5-0.8; passages vary less in length than
+# documents, so the lowest b is used.
 K1 = 1.2
 B = 0.5
 
 
 class BM25:
-    """An index over documents given as token lists; `scores(query)` gives one score for each."""
+    """A BM25 index of documents given as token lists."""
 
     def __init__(self, documents: Iterable[Sequence[str]]) -> None:
         self._lengths: list[int] = []
@@ -175,7 +175,7 @@ class BM25:
         return math.log(1 + (len(self) - found + 0.5) / (found + 0.5))
 
     def scores(self, query: Iterable[str]) -> list[float]:
-        """One score per document, in the order in which they came; 0 where nothing matches."""
+        """The score of each document, in their order; 0 if nothing matches."""
         result = [0.0] * len(self)
         for token in set(query):
             idf = self.idf(token)
@@ -185,6 +185,6 @@ class BM25:
         return result
 
     def best(self, query: Iterable[str], limit: int) -> list[tuple[int, float]]:
-        """Find the `limit` best documents as (number, score), best first, ties by number."""
+        """Return the `limit` best documents as (number, score), best first, ties by number."""
         ranked = sorted(enumerate(self.scores(query)), key=lambda pair: (-pair[1], pair[0]))
         return [pair for pair in ranked[:limit] if pair[1] > 0]

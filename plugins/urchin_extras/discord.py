@@ -6,6 +6,7 @@ import asyncio
 import json
 import random
 from contextlib import suppress
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from agent.channels.channel import Channel, Inbound, Outbound, response_json
@@ -18,7 +19,20 @@ if TYPE_CHECKING:
     from agent.channels.channel import MessageHandler
     from urchin_extras.connections import SocketLink
 
-_HEARTBEAT, _IDENTIFY, _RESUME, _HELLO = 1, 2, 6, 10
+
+class _Op(IntEnum):
+    """What an event of the gateway is."""
+
+    DISPATCH = 0
+    HEARTBEAT = 1
+    IDENTIFY = 2
+    RESUME = 6
+    RECONNECT = 7
+    INVALID_SESSION = 9
+    HELLO = 10
+    HEARTBEAT_ACK = 11
+
+
 _INTENTS = 1 << 9 | 1 << 12 | 1 << 15
 """Messages of servers, direct messages, and what stands in them."""
 _FINAL: Final = {
@@ -68,7 +82,7 @@ class Discord(Channel):
             try:
                 while True:
                     event = await socket.receive()
-                    if event.get("op") == _HELLO and beating is None:
+                    if event.get("op") == _Op.HELLO and beating is None:
                         every = event["d"]["heartbeat_interval"] / 1000
                         self._acknowledged = True
                         beating = asyncio.create_task(self._beat(socket, every))
@@ -87,17 +101,17 @@ class Discord(Channel):
     ) -> bool:
         """Do what an event asks for; False where it asks for another connection."""
         match event.get("op"):
-            case 0:
+            case _Op.DISPATCH:
                 await self._dispatched(event, take)
                 self._last = event.get("s") or self._last  # it is on disk: not asked for again
-            case 1:
-                await socket.send({"op": _HEARTBEAT, "d": self._last})
-            case 11:
+            case _Op.HEARTBEAT:
+                await socket.send({"op": _Op.HEARTBEAT, "d": self._last})
+            case _Op.HEARTBEAT_ACK:
                 self._acknowledged = True
-            case 7:
+            case _Op.RECONNECT:
                 await socket.close(_KEPT_OPEN)
                 return False
-            case 9:
+            case _Op.INVALID_SESSION:
                 if not event.get("d"):
                     self._forget()
                 await socket.close(_KEPT_OPEN)
@@ -108,9 +122,9 @@ class Discord(Channel):
         token = self.key("token")
         if self._session:
             session = {"token": token, "session_id": self._session, "seq": self._last}
-            return {"op": _RESUME, "d": session}
+            return {"op": _Op.RESUME, "d": session}
         names = {"os": "linux", "browser": "urchin", "device": "urchin"}
-        return {"op": _IDENTIFY, "d": {"token": token, "intents": _INTENTS, "properties": names}}
+        return {"op": _Op.IDENTIFY, "d": {"token": token, "intents": _INTENTS, "properties": names}}
 
     async def _beat(self, socket: SocketLink, every: float) -> None:
         """Say that we are there; a connection on which nobody answers that is dead, and closed."""
@@ -118,7 +132,7 @@ class Discord(Channel):
             await asyncio.sleep(every * random.random())
             while self._acknowledged:
                 self._acknowledged = False
-                await socket.send({"op": _HEARTBEAT, "d": self._last})
+                await socket.send({"op": _Op.HEARTBEAT, "d": self._last})
                 await asyncio.sleep(every)
             await socket.close(_KEPT_OPEN)
 

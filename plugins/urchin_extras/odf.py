@@ -20,21 +20,14 @@ _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _COMMENT = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}annotation"
-_HEADING, _PARAGRAPH, _GRID = f"{_TEXT}h", f"{_TEXT}p", f"{_TABLE}table"
-_AROUND = (
-    f"{_TABLE}table-row",
-    f"{_TEXT}note",
-    f"{_TEXT}tracked-changes",
-    _COMMENT,
-    _HEADING,
-    _PARAGRAPH,
-)
+_HEADING, _PARAGRAPH = f"{_TEXT}h", f"{_TEXT}p"
+_GRID, _ROW = f"{_TABLE}table", f"{_TABLE}table-row"
+# What stands within these belongs to them, or was never shown.
+_AROUND = (_ROW, f"{_TEXT}note", f"{_TEXT}tracked-changes", _COMMENT, _HEADING, _PARAGRAPH)
 _SIGNS = {f"{_TEXT}s": " ", f"{_TEXT}tab": " ", f"{_TEXT}line-break": "\n"}
 # Empty cells and rows are written once with a count that fills the sheet.
 _MOST_REPEATED = 50
 _MOST_ROWS = 20_000
-
-
 _KINDS = {"text": "odt", "spreadsheet": "ods", "presentation": "odp"}
 
 
@@ -49,65 +42,56 @@ def read_odf(body: bytes, url: str, name: str) -> Document:
     data = archive.read("content.xml")
     if not data:
         raise ExtractError("the OpenDocument file lacks its text")
-    reader = _OdfReader()
-    reader.read(data)
-    return reader.composer.document(url, kind, name, dublin_core(archive.tree("meta.xml")))
+    composer = Composer()
+    _read_content(data, composer)
+    return composer.document(url, kind, name, dublin_core(archive.tree("meta.xml")))
 
 
-class _OdfReader:
-    def __init__(self) -> None:
-        self.composer = Composer()
-        self._rows: list[list[str]] = []
+def _read_content(data: bytes, composer: Composer) -> None:
+    rows: list[list[str]] = []
+    for element in stream_xml(data, _HEADING, _PARAGRAPH, _ROW, _GRID, f"{_DRAW}page"):
+        if next(element.iterancestors(*_AROUND), None) is not None:
+            continue
+        if element.tag == _ROW and len(rows) < _MOST_ROWS:
+            rows += _rows(element)
+        elif element.tag == _GRID:
+            if next(element.iterancestors("{*}spreadsheet"), None) is not None:
+                composer.heading(2, element.get(f"{_TABLE}name", ""))
+            composer.table(rows)
+            rows = []
+        elif element.tag in {_HEADING, _PARAGRAPH}:
+            _add_paragraph(element, composer)
+        drop(element)
 
-    def read(self, data: bytes) -> None:
-        """Read the content part."""
-        row, slide = f"{_TABLE}table-row", f"{_DRAW}page"
-        for element in stream_xml(data, _HEADING, _PARAGRAPH, row, _GRID, slide):
-            if next(element.iterancestors(*_AROUND), None) is not None:
-                continue
-            if element.tag == row:
-                self._row(element)
-            elif element.tag == _GRID:
-                self._table(element)
-            elif element.tag != slide:
-                self._paragraph(element)
-            drop(element)
 
-    def _paragraph(self, element: etree._Element) -> None:
-        text = "".join(_text(element)).strip()
+def _add_paragraph(element: etree._Element, composer: Composer) -> None:
+    """Add a heading, a paragraph or an item, with its links and notes."""
+    text = "".join(_text(element)).strip()
+    if element.tag == _HEADING:
         level = element.get(f"{_TEXT}outline-level", "1")
-        if element.tag == _HEADING:
-            self.composer.heading(int(level) if level.isdecimal() else 1, text)
-        else:
-            listed = next(element.iterancestors(f"{_TEXT}list-item"), None) is not None
-            self.composer.paragraph(text, kind="item" if listed else "paragraph")
-        for link in element.iter(f"{_TEXT}a"):
-            self.composer.link(link.get(_HREF, ""), "".join(_text(link)))
-        for note in element.iter(f"{_TEXT}note-body"):
-            self.composer.paragraph("".join(_text(note)), kind="item")
+        composer.heading(int(level) if level.isdecimal() else 1, text)
+    else:
+        listed = next(element.iterancestors(f"{_TEXT}list-item"), None) is not None
+        composer.paragraph(text, kind="item" if listed else "paragraph")
+    for link in element.iter(f"{_TEXT}a"):
+        composer.link(link.get(_HREF, ""), "".join(_text(link)))
+    for note in element.iter(f"{_TEXT}note-body"):
+        composer.paragraph("".join(_text(note)), kind="item")
 
-    def _row(self, element: etree._Element) -> None:
-        cells: list[str] = []
-        for cell in element:
-            paragraphs = (
-                "".join(_text(paragraph))
-                for paragraph in cell.iter(_PARAGRAPH)
-                if next(paragraph.iterancestors(_COMMENT), None) is None
-            )
-            text = " ".join(filter(None, paragraphs))
-            cells += [text] * _repeated(cell, "columns")
-        while cells and not cells[-1]:
-            cells.pop()
-        times = _repeated(element, "rows") if cells else 1
-        if len(self._rows) < _MOST_ROWS:
-            self._rows += [cells] * times
 
-    def _table(self, element: etree._Element) -> None:
-        rows, self._rows = self._rows, []
-        name = element.get(f"{_TABLE}name", "")
-        if next(element.iterancestors("{*}spreadsheet"), None) is not None:
-            self.composer.heading(2, name)
-        self.composer.table(rows)
+def _rows(row: etree._Element) -> list[list[str]]:
+    """The cells of a row, as often as it is repeated."""
+    cells: list[str] = []
+    for cell in row:
+        paragraphs = (
+            "".join(_text(paragraph))
+            for paragraph in cell.iter(_PARAGRAPH)
+            if next(paragraph.iterancestors(_COMMENT), None) is None
+        )
+        cells += [" ".join(filter(None, paragraphs))] * _repeated(cell, "columns")
+    while cells and not cells[-1]:
+        cells.pop()
+    return [cells] * (_repeated(row, "rows") if cells else 1)
 
 
 def _text(element: etree._Element) -> Iterator[str]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from browser.extract.metadata import read_title
-from browser.extract.platforms import DeclaredPlatform, Record, RecordPaths
+from browser.extract.platforms import DeclaredPlatform, Record, RecordPaths, opened_by
 from browser.net.url import registrable_domain
 
 if TYPE_CHECKING:
@@ -163,6 +163,6 @@ class Forum(DeclaredPlatform):
         posts = next(filter(None, (shape.records(page, self.name) for shape in _FORUMS)), ())
         if not posts:
             return None
-        title = read_title(page.tree, declared=page.meta.get("og:title"))
-        return replace(posts[0], kind="thread", url=page.canonical, title=title or None, id=None,
-                       counts={"posts": len(posts)}, items=posts[1:])  # fmt: skip
+        title = read_title(page.tree, declared=page.meta.get("og:title")) or None
+        topic = Record(self.name, "thread", page.canonical, title=title)
+        return opened_by(topic, posts).updated(counts={"posts": len(posts)})

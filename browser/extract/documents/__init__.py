@@ -24,27 +24,27 @@ if TYPE_CHECKING:
     Reader = Callable[[bytes, str], Document]
 
 _MIMETYPE = "application/vnd.oasis.opendocument."
-# The streams of a compound file by which its program knows it.
+# Kinds of compound files, by the name of a stream in them.
 _STREAMS = {
     "EncryptedPackage": "locked", "WordDocument": "doc", "PowerPoint Document": "ppt",
     "Workbook": "xls", "Book": "xls", "__substg1.0_": "msg",
 }  # fmt: skip
-_SAVE_ANEW = (
+_CONVERT_HINT = (
     "Save it as .docx, .xlsx, .pptx, .eml or PDF, then read that"
     " (LibreOffice: `soffice --headless --convert-to docx FILE`)."
 )
-# Documents of an archive that are read; more are a collection to unpack and search as a folder.
+# Files of an archive that are read; a larger one should be unpacked and searched as a folder.
 _MOST_FILES = 100
-# And so many characters of them: three long books.
+# Characters read of an archive: three long books.
 _MOST_TEXT = 3_000_000
-_JUNK = ("__MACOSX/", ".")
+_JUNK_PREFIXES = ("__MACOSX/", ".")
 
 
 def read_zip(body: bytes, url: str, name: str, read: Reader | None) -> Document:
-    """Read a document that is a zip file, or the documents of an archive.
+    """Read a document in zip format (Office, EPUB, OpenDocument), or the documents of an archive.
 
-    `read(body, name)` reads a file of an archive; it is None within one. Raises ExtractError for
-    what is broken, locked or no document, TooLarge for what was made to burst.
+    `read(body, name)` reads a file of an archive; it is None inside one. Raises ExtractError for
+    broken, locked and unsupported files, TooLarge for zip bombs.
     """
     archive = Archive(body)
     kind = archive.read("mimetype").decode("ascii", "replace").strip()
@@ -58,7 +58,7 @@ def read_zip(body: bytes, url: str, name: str, read: Reader | None) -> Document:
             return read_docx(archive, main, url, name)
         case "xl" if main.endswith(".bin"):
             archive.check_all()
-            return _through_extra(body, url, name, "xlsb")
+            return _read_with_extra(body, url, name, "xlsb")
         case "xl":
             return read_xlsx(archive, body, url, name)
         case "ppt":
@@ -67,7 +67,7 @@ def read_zip(body: bytes, url: str, name: str, read: Reader | None) -> Document:
 
 
 def read_plugged(kind: str, body: bytes, url: str, name: str) -> Document:
-    """Read a document through the plug-in of its kind; raises ExtractError where there is none."""
+    """Read a document with the plug-in for its kind; raises ExtractError if there is none."""
     try:
         reader = load_plugin("documents", kind)
     except PluginBroken as error:
@@ -75,18 +75,20 @@ def read_plugged(kind: str, body: bytes, url: str, name: str) -> Document:
     if reader is None:
         raise ExtractError(
             f"{kind.upper()} files need a plug-in, as the package urchin-extras is",
-            hint=f"pip install urchin-extras. {_SAVE_ANEW}",
+            hint=f"pip install urchin-extras. {_CONVERT_HINT}",
         )
     document: Document = reader(body, url, name)
     return document
 
 
 def _read_folder(archive: Archive, url: str, name: str, read: Reader | None) -> Document:
-    """Read the documents of an archive one after the other; archives within it are left."""
+    """Read the documents of an archive one after the other, except archives inside it."""
     if read is None:
         raise ExtractError("an archive within an archive is not read")
     composer = Composer()
-    files = [f for f in sorted(archive.names) if not f.endswith("/") and not f.startswith(_JUNK)]
+    files = [
+        f for f in sorted(archive.names) if not f.endswith("/") and not f.startswith(_JUNK_PREFIXES)
+    ]
     count = size = 0
     for number, file in enumerate(files):
         if number >= _MOST_FILES or size > _MOST_TEXT:
@@ -112,7 +114,7 @@ def _read_folder(archive: Archive, url: str, name: str, read: Reader | None) -> 
 def read_compound(body: bytes, url: str, name: str) -> Document:
     """Read .doc, .ppt, .msg (with the extra `documents`) and .xls files.
 
-    Raises ExtractError for those that are locked, broken or of another program.
+    Raises ExtractError for locked, broken and unknown ones.
     """
     kind = next((k for s, k in _STREAMS.items() if s.encode("utf-16-le") in body), "")
     if kind == "locked":
@@ -122,28 +124,32 @@ def read_compound(body: bytes, url: str, name: str) -> Document:
     if kind == "xls":
         return read_xls(body, url, name)
     if not kind:
-        raise ExtractError("an OLE file of no known kind", hint=_SAVE_ANEW)
-    return _through_extra(body, url, name, kind)
+        raise ExtractError("an OLE file of no known kind", hint=_CONVERT_HINT)
+    return _read_with_extra(body, url, name, kind)
 
 
-def _through_extra(body: bytes, url: str, name: str, kind: str) -> Document:
-    """Read what only a library of the extra `documents` reads; it knows no hidden text."""
+def _read_with_extra(body: bytes, url: str, name: str, kind: str) -> Document:
+    """Read old Office files with the library of the extra `documents`.
+
+    It does not recognise hidden text, which the notes say.
+    """
     try:
         import sharepoint2text  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise ExtractError(
             f"old Office files (.{kind}) need the extra `documents`",
-            hint=f"pip install 'urchin-research[documents]'. {_SAVE_ANEW}",
+            hint=f"pip install 'urchin-research[documents]'. {_CONVERT_HINT}",
         ) from error
-    # It writes a log line for each thing that it does not know.
+    # It logs a line for everything that it does not support.
     logging.getLogger("sharepoint2text").setLevel(logging.CRITICAL)
     try:
         found: Any = next(sharepoint2text.read_bytes(body, extension=kind, ignore_images=True))
-    except Exception as error:  # its readers trip over damage of any kind
+    except Exception as error:  # damaged files make it raise anything
         raise ExtractError(f"not readable as .{kind}: {error}") from error
     composer = Composer(notes=["hidden text in it could not be told from the rest"])
     if kind == "msg":
-        addresses = [one.get("address") or "" for one in found.properties.get("msg.to_emails", ())]
+        recipients = found.properties.get("msg.to_emails", ())
+        addresses = [recipient.get("address") or "" for recipient in recipients]
         lines = {
             "From": found.metadata.author, "To": ", ".join(filter(None, addresses)),
             "Date": found.metadata.created, "Subject": found.metadata.title,
@@ -155,7 +161,7 @@ def _through_extra(body: bytes, url: str, name: str, kind: str) -> Document:
             composer.paragraph(block)
     for attachment in found.attachments:
         composer.notes.append(f"the attachment {attachment.filename} was not read")
-    # The first day that such a file can hold is one that nobody set.
+    # 1601-01-01 is the format's zero: no date was set.
     created, modified = (
         iso_date(moment) if moment and not moment.startswith("1601-01-01") else None
         for moment in (found.metadata.created, found.metadata.modified)
@@ -173,11 +179,14 @@ _PAGES = frozenset(("application/xhtml+xml", "text/html", "application/x-dtbook+
 def read_epub(archive: Archive, url: str, name: str) -> Document:
     """Read a book's text with its headings, lists, tables and links.
 
-    Raises ExtractError for a broken book and for one that is locked (DRM).
+    Raises ExtractError for a broken book or one with DRM.
     """
+    # The package file that the container names, else any.
     declared = _attributes(archive, "META-INF/container.xml", "rootfile", "full-path")
-    packages = (name for name in sorted(archive.names) if name.endswith(".opf"))
-    package = next(filter(None, declared), "") or next(packages, "")
+    package = ""
+    for part in (*declared, *sorted(archive.names)):
+        if part in declared or part.endswith(".opf"):
+            package = package or part
     root = archive.tree(package)
     if root is None:
         raise ExtractError("not readable as a book: its package file is missing")

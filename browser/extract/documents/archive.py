@@ -1,4 +1,4 @@
-"""Zip files from strangers: bounded in what they unpack to, nothing written to disk."""
+"""Reading untrusted zip files: with limits for what they unpack to, without writing to disk."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from browser.extract.tree import parse_xml
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# All parts that are read of one file, unpacked: a novel is 1 MB, a large workbook 20.
+# Of all parts read of one file, unpacked: a novel is 1 MB, a large workbook 20.
 _MOST_BYTES = 32 * 1024 * 1024
-# Text packs to a tenth, sheets full of zeros to a hundredth; what packs better was made to burst.
+# Text is packed to a tenth, sheets full of zeros to a hundredth; a higher ratio is a zip bomb.
 _HIGHEST_RATIO = 250
 _SMALL = 1024 * 1024
-# The list of parts, unpacked it takes ten times as much: 2 MB hold some 20,000 names.
+# The list of parts takes ten times as much memory when it is read: 2 MB hold some 20,000 names.
 _LARGEST_DIRECTORY = 2 * 1024 * 1024
 _END_RECORD = b"PK\x05\x06"
 _RELATIONSHIPS = "{http://schemas.openxmlformats.org/package/2006/relationships}"
-# What zipfile raises on broken files; NotImplementedError on a compression that it does not know.
+# What zipfile raises for broken files; NotImplementedError for an unsupported compression.
 BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError)
 
 
 class Archive:
-    """A zip file in memory. Its parts are read under one limit for all of them together."""
+    """A zip file in memory; one limit holds for all parts that are read of it."""
 
     def __init__(self, body: bytes) -> None:
-        """Raises ExtractError where it is no zip, TooLarge where it has far too many parts."""
+        """Raises ExtractError if it is no zip file, TooLarge if it has far too many parts."""
         end = body.rfind(_END_RECORD)
-        # zipfile reads as many entries as this size covers, whatever count stands beside it.
+        # zipfile reads all entries within this size, whatever number of entries the record states.
         size = int.from_bytes(body[end + 12 : end + 16], "little") if end >= 0 else 0
         if size > _LARGEST_DIRECTORY:
             raise TooLarge("the archive lists far too many parts", hint="Try another source.")
@@ -45,7 +45,7 @@ class Archive:
         except BROKEN_ZIP as error:
             raise ExtractError(f"not readable as an archive: {error}") from error
         self._infos = {info.filename: info for info in self._zip.infolist()}
-        self._left = _MOST_BYTES
+        self._bytes_left = _MOST_BYTES
 
     @property
     def names(self) -> frozenset[str]:
@@ -53,10 +53,9 @@ class Archive:
         return frozenset(self._infos)
 
     def read(self, name: str) -> bytes:
-        """Unpack one part; nothing where there is none of that name.
+        """Unpack a part; b"" if there is none of that name.
 
-        Raises TooLarge for a part that would burst the limit, ExtractError for a broken or
-        encrypted one.
+        Raises TooLarge for a part over the limit, ExtractError for a broken or encrypted one.
         """
         info = self._infos.get(name)
         if info is None:
@@ -68,34 +67,36 @@ class Archive:
             data = self._zip.read(info)
         except (*BROKEN_ZIP, RuntimeError) as error:
             raise ExtractError(f"{name} in it cannot be unpacked: {error}") from error
-        self._left -= len(data)
+        self._bytes_left -= len(data)
         return data
 
     def check_all(self) -> None:
-        """Hold the limits over all parts that are XML, for a library that reads them itself."""
+        """Check the limits for all XML parts, for a library that reads the file itself."""
         parts = [info for name, info in self._infos.items() if name.endswith((".xml", ".rels"))]
         for info in parts:
             self._check(info)
-        if sum(info.file_size for info in parts) > self._left:
+        if sum(info.file_size for info in parts) > self._bytes_left:
             raise TooLarge("it unpacks to more than can be read", hint="Try another source.")
 
     def _check(self, info: zipfile.ZipInfo) -> None:
         ratio = info.file_size / max(1, info.compress_size)
-        if info.file_size > self._left or (info.file_size > _SMALL and ratio > _HIGHEST_RATIO):
+        if info.file_size > self._bytes_left or (
+            info.file_size > _SMALL and ratio > _HIGHEST_RATIO
+        ):
             raise TooLarge(
                 f"{info.filename} in it unpacks to {info.file_size:,} bytes",
                 hint="It looks made to burst; try another source.",
             )
 
     def tree(self, name: str) -> etree._Element | None:
-        """Parse a small XML part; None where there is none, or none that can be parsed."""
+        """Parse a small XML part; None if it is missing or cannot be parsed."""
         data = self.read(name)
         return parse_xml(data) if data else None
 
     def related(self, name: str) -> dict[str, tuple[str, str]]:
-        """What a part of an Office file refers to: id to (last word of the kind, target).
+        """The relationships of a part of an Office file: id to (last segment of the type, target).
 
-        Targets within the file are full part names, those outside stay as they are.
+        Targets inside the file are full part names; external ones are left as they are.
         """
         root = self.tree(relations_of(name))
         found = {}
@@ -107,20 +108,21 @@ class Archive:
         return found
 
     def part(self, name: str, kind: str) -> str:
-        """The first part of a kind that a part refers to, nothing where there is none.
+        """The first target of a relationship type, "" if there is none.
 
-        Of the whole file, "", the `officeDocument` is its main part, as `word/document.xml`.
+        For the whole file (name "") the type `officeDocument` gives the main part, such as
+        `word/document.xml`.
         """
         return next((target for what, target in self.related(name).values() if what == kind), "")
 
 
 def relations_of(name: str) -> str:
-    """The name of the part that lists what a part refers to."""
+    """The name of the part that holds a part's relationships."""
     return join(dirname(name), "_rels", f"{name.rpartition('/')[2]}.rels")
 
 
 def stream_xml(data: bytes, *tags: str) -> Iterator[etree._Element]:
-    """Yield elements of these names as they end; the caller drops what it is done with."""
+    """Yield elements with these tags as they end; the caller should `drop` each after use."""
     events = etree.iterparse(
         BytesIO(data), events=("end",), tag=tags, resolve_entities=False, no_network=True,
         remove_comments=True, remove_pis=True, recover=True,
@@ -133,7 +135,7 @@ def stream_xml(data: bytes, *tags: str) -> Iterator[etree._Element]:
 
 
 def drop(element: etree._Element) -> None:
-    """Free an element that was read, and what stood before it."""
+    """Free the memory of an element that was read, and of its preceding siblings."""
     element.clear()
     parent = element.getparent()
     while parent is not None and element.getprevious() is not None:
@@ -141,6 +143,6 @@ def drop(element: etree._Element) -> None:
 
 
 def without_office(kind: str, other: str) -> ExtractError:
-    """The error of a format whose library is not installed; `other` is what to save it as."""
+    """The error for a format whose library is not installed; `other` is a format to save it as."""
     message = f"reading .{kind} needs: pip install 'urchin-research[office]'"
     return ExtractError(message, hint=f"Or save it as {other}.")

@@ -1,4 +1,4 @@
-"""Putting a Document together from headings, paragraphs, lists and tables."""
+"""Builds a Document from headings, paragraphs, lists and tables."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from browser.types import Document, Link, Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Blocks know the element they came from, to tell content from frame; documents have no frame.
-_NOWHERE = etree.Element("document")
-_NOTHING_SAID = Document("")
+# Blocks of a page have the element they came from; those of other documents have none.
+_NO_ELEMENT = etree.Element("document")
+_NO_METADATA = Document("")
 
 
 @dataclass(slots=True)
 class Composer:
-    """Takes the parts of a document in reading order; `document` renders them."""
+    """Collects the parts of a document in reading order; `document` renders them."""
 
     blocks: list[Block] = field(default_factory=list)
     links: dict[str, Link] = field(default_factory=dict)
@@ -49,41 +49,43 @@ class Composer:
         width = max(map(len, kept))
         full = tuple(tuple(row + [""] * (width - len(row))) for row in kept)
         table = Table(full, caption, header=True)
-        block = Block("table", table_text(table), table_markdown(table), _NOWHERE, table=table)
+        block = Block("table", table_text(table), table_markdown(table), _NO_ELEMENT, table=table)
         self.blocks.append(block)
 
     def text(self, document: Document) -> None:
-        """Add the text, tables and links of a document that stands within this one."""
+        """Add the text, tables and links of a document that is contained in this one."""
         self._add("paragraph", document.text, document.markdown)
         self.embedded.extend(document.tables)
         for link in document.links:
             self.link(link.url, link.text)
 
     def markup(self, root: etree._Element) -> None:
-        """Add what a person sees of HTML that stands within a document, links included."""
+        """Add the visible content of HTML inside a document, links included."""
         strip_hidden(root)
         self.blocks.extend(walk(root, ""))
         for link in root.iter("a"):
             self.link((link.get("href") or "").strip(), text_content(link))
 
     def link(self, url: str, text: str) -> None:
-        """Note a link out of the document."""
+        """Add a link that leads out of the document."""
         if url.startswith(("http://", "https://")) and len(self.links) < MOST_LINKS:
             self.links.setdefault(url, Link(url, _line(text)))
 
     @property
     def length(self) -> int:
-        """An offset in the text past all blocks so far, and before whatever comes next."""
+        """An offset in the text after all blocks so far and before the next one."""
         return len(render_text(self.blocks)) + 1 if self.blocks else 0
 
-    def document(self, url: str, kind: str, name: str, said: Document = _NOTHING_SAID) -> Document:
-        """Render what was added, and what the document said of itself.
+    def document(
+        self, url: str, kind: str, name: str, metadata: Document = _NO_METADATA
+    ) -> Document:
+        """Render the added parts, together with the document's own `metadata`.
 
-        `name` stands for a title that nobody gave.
+        `name` is the title if there is neither a title nor a heading.
         """
         heading = next((block.text for block in self.blocks if block.kind == "heading"), "")
         return replace(
-            said, url=url, kind=kind, title=_line(said.title) or heading or name,
+            metadata, url=url, kind=kind, title=_line(metadata.title) or heading or name,
             text=render_text(self.blocks), markdown=render_markdown(self.blocks),
             links=tuple(self.links.values()),
             tables=(*(b.table for b in self.blocks if b.table is not None), *self.embedded),
@@ -93,7 +95,7 @@ class Composer:
     def _add(self, kind: str, text: str, markdown: str, *, level: int = 0) -> None:
         if text.strip():
             self.blocks.append(
-                Block(kind, clean(text).strip(), clean(markdown).strip(), _NOWHERE, level)
+                Block(kind, clean(text).strip(), clean(markdown).strip(), _NO_ELEMENT, level)
             )
 
 

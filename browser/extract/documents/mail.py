@@ -1,4 +1,4 @@
-"""E-mail as it was sent (.eml), folders of it (.mbox), and pages saved as mail (.mhtml)."""
+"""Reads e-mail messages (.eml), folders of them (.mbox), and pages saved as mail (.mhtml)."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from browser.extract.tree import parse_html
 from browser.text.words import clean
 from browser.types import Document
 
-_SHOWN = ("From", "To", "Cc", "Date", "Subject")
-# A folder begins with such a line, and so does each message in it (RFC 4155: asctime's date):
-# `From someone@example.org Fri May  3 08:00:00 2024`. A sentence may begin with the word too.
+_SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
+# The line before each message of a folder (RFC 4155, date as by asctime):
+# `From someone@example.org Fri May  3 08:00:00 2024`. A sentence may begin with "From", too.
 _MBOX_LINE = re.compile(
     rb"(?:\A|\r?\n\r?\n)From \S+ {1,9}[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]?\d \d\d:\d\d(?::\d\d)? "
     rb"[^\r\n]{0,12}\d{4}[^\r\n]{0,9}\r?\n(?=[!-9;-~]+:)"
 )
 _MOST_MESSAGES = 1_000
-# Mail that forwards mail that forwards mail; deeper is made to exhaust its reader.
-_DEEPEST = 5
+# Of forwarded messages in messages; deeper nesting is an attack on the reader.
+_MAX_DEPTH = 5
 
 
 def read_mail(body: bytes, url: str, name: str) -> Document:
-    """Read one message or a folder of them: the headers a reader sees, the text, forwarded mail.
+    """Read one message or a folder of them: visible headers, text, forwarded messages.
 
-    Attachments are named in the notes. Raises ExtractError for what is no mail.
+    Attachments are named in the notes. Raises ExtractError if it is no mail.
     """
     composer = Composer()
     if _MBOX_LINE.match(body):
@@ -40,12 +40,12 @@ def read_mail(body: bytes, url: str, name: str) -> Document:
         for start, end in [*zip(starts, ends, strict=True)][:_MOST_MESSAGES]:
             message = _parse(body[start:end])
             composer.heading(1, _header(message, "Subject") or "(no subject)")
-            _add(message, composer, _DEEPEST)
+            _add_message(message, composer, _MAX_DEPTH)
         if len(starts) > _MOST_MESSAGES:
             composer.notes.append(f"the first {_MOST_MESSAGES} of {len(starts)} messages")
         return composer.document(url, "mail", name, Document(url, title=name))
     message = _parse(body)
-    _add(message, composer, _DEEPEST)
+    _add_message(message, composer, _MAX_DEPTH)
     if not composer.blocks:
         raise ExtractError("not readable as e-mail: no header and no text in it")
     facts = Document(
@@ -59,7 +59,7 @@ def read_mail(body: bytes, url: str, name: str) -> Document:
 
 
 def saved_page(body: bytes) -> tuple[str, str] | None:
-    """The HTML and the address of a page that was saved as mail; None of any other mail."""
+    """The HTML and the address of a page that was saved as mail; None for any other mail."""
     message = _parse(body)
     if message.get_content_type() != "multipart/related":
         return None
@@ -68,7 +68,7 @@ def saved_page(body: bytes) -> tuple[str, str] | None:
     page = next((part for part in parts if part.get_content_type() == "text/html"), None)
     if page is None or not (place or message.get("From", "").startswith("<Saved by")):
         return None
-    return _decoded(page), place
+    return _decode_part(page), place
 
 
 def _parse(data: bytes) -> EmailMessage:
@@ -78,12 +78,12 @@ def _parse(data: bytes) -> EmailMessage:
         raise ExtractError("the parts of the mail are nested too deep") from error
 
 
-def _add(message: EmailMessage, composer: Composer, depth: int) -> None:
-    lines = (f"{name}: {text}" for name in _SHOWN if (text := _header(message, name)))
+def _add_message(message: EmailMessage, composer: Composer, depth: int) -> None:
+    lines = (f"{name}: {text}" for name in _SHOWN_HEADERS if (text := _header(message, name)))
     composer.paragraph("\n".join(lines))
     body = message.get_body(("html", "plain"))
     if isinstance(body, EmailMessage):
-        text = _decoded(body)
+        text = _decode_part(body)
         if body.get_content_type() == "text/html":
             composer.markup(parse_html(text))
         else:
@@ -93,13 +93,13 @@ def _add(message: EmailMessage, composer: Composer, depth: int) -> None:
         if part.get_content_type() == "message/rfc822" and depth > 0:
             for inner in part.iter_parts():
                 if isinstance(inner, EmailMessage):
-                    _add(inner, composer, depth - 1)
+                    _add_message(inner, composer, depth - 1)
         elif filename := part.get_filename():
             composer.notes.append(f"the attachment {clean(filename)} was not read")
 
 
-def _decoded(part: EmailMessage) -> str:
-    """The text of a part, whatever its transfer encoding, in the charset that it names."""
+def _decode_part(part: EmailMessage) -> str:
+    """Decode the text of a part by its transfer encoding and charset."""
     payload = part.get_payload(decode=True)
     charset = part.get_content_charset() or ""
     return decode(payload, f"text/plain; charset={charset}") if isinstance(payload, bytes) else ""
@@ -108,7 +108,7 @@ def _decoded(part: EmailMessage) -> str:
 def _header(message: EmailMessage, name: str) -> str:
     try:
         value = message.get(name)
-    # Its parser trips over broken headers.
+    # The standard library's parser fails on broken headers in any of these ways.
     except (ValueError, IndexError, AttributeError, OverflowError):
         return ""
     return " ".join(clean(str(value)).split()) if value else ""

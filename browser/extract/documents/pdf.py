@@ -1,4 +1,4 @@
-"""A PDF into a Document: its pages one after the other, and what it says of itself."""
+"""Reads a PDF: its pages one after the other, its outline, links and metadata."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from browser.types import Document
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# Pdfium is one library with one state: two threads in it crash the process.
+# Pdfium is not thread-safe: two threads in it crash the process.
 _PDFIUM = threading.Lock()
 _MOST_PAGES = 2_000
 _UNTITLED = frozenset(("", "(anonymous)", "untitled", "(unspecified)"))
-# What programs put for a title: the name of the file that was printed.
+# What programs write as the title: the name of the printed file.
 _FILE_NAME = re.compile(
     r"(?:microsoft \w+ - )?[^\s/\\]+\.(?:docx?|html?|tex|dvi|indd|qxd|rtf|xlsx?)"
 )
-# A book of a thousand pages has a few hundred; one that goes in circles has no end.
+# The outline of a book of a thousand pages has a few hundred; a circular one has no end.
 _MOST_ENTRIES = 5_000
-_DEEPEST = 6
-# A page of references has a hundred; more is a machine's.
+_MAX_OUTLINE_DEPTH = 6
+# A page of references has a hundred.
 _MOST_LINKS = 500
 _LONGEST_ADDRESS = 2_000
 
 
 def extract_pdf(body: bytes, url: str, name: str) -> Document:
-    """Read a PDF's text; `pages` holds the offset of each page. A scan is said to be one.
+    """Read a PDF's text; `pages` has the offset of each page. The notes say if it is a scan.
 
-    Raises ExtractError where the file is broken or asks for a password.
+    Raises ExtractError if the file is broken or needs a password.
     """
     with _PDFIUM:
         try:
@@ -57,12 +57,12 @@ def extract_pdf(body: bytes, url: str, name: str) -> Document:
                 "the PDF is encrypted", hint="Save it without a password, then read it."
             ) from error
         try:
-            return _read(pdf, url, name)
+            return _read_pdf(pdf, url, name)
         finally:
             pdf.close()
 
 
-def _read(pdf: pypdfium2.PdfDocument, url: str, name: str) -> Document:
+def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str) -> Document:
     titles, scanner, links = _outline(pdf), _Scanner(), Composer()
     pages: list[Document] = []
     for number in range(min(len(pdf), _MOST_PAGES)):
@@ -126,21 +126,21 @@ def _notes(count: int, empty: int, scanned: int) -> Iterator[str]:
 
 
 def _date(value: str) -> str | None:
-    """A date as PDF writes it (ISO 32000-1, 7.9.4): `D:20240503080000+02'00'`."""
-    said = value.removeprefix("D:").replace("'", "")
-    return iso_date(f"{said[:8]}T{said[8:]}" if said[8:14].isdecimal() else said[:8])
+    """Parse a date as PDF writes it (ISO 32000-1, 7.9.4): `D:20240503080000+02'00'`."""
+    digits = value.removeprefix("D:").replace("'", "")
+    return iso_date(f"{digits[:8]}T{digits[8:]}" if digits[8:14].isdecimal() else digits[:8])
 
 
 def _outline(pdf: pypdfium2.PdfDocument) -> Mapping[int, Mapping[str, int]]:
-    """The headings of each page by the outline, `key` of their words to their level, from 1."""
+    """The outline's headings by page: `key` of their text to their level, from 1."""
     found: dict[int, dict[str, int]] = defaultdict(dict)
     try:
-        for entry in islice(pdf.get_toc(max_depth=_DEEPEST), _MOST_ENTRIES):
+        for entry in islice(pdf.get_toc(max_depth=_MAX_OUTLINE_DEPTH), _MOST_ENTRIES):
             target = entry.get_dest()
             page = target.get_index() if target else None
             if page is not None:
                 found[page][key(entry.get_title())] = entry.level + 1
-    except pypdfium2.PdfiumError:  # a broken outline: headings by their size, then
+    except pypdfium2.PdfiumError:  # broken: headings are recognised by their size instead
         return {}
     return found
 
@@ -164,38 +164,38 @@ def _page_links(page: pypdfium2.PdfPage, text: pypdfium2.PdfTextPage) -> Iterato
         yield address.value.decode("utf-8", "replace"), words
 
 
-# 150 dots an inch: letters of 10 points are 20 pixels high, as the models were trained on.
+# 150 dpi: letters of 10 points are 20 pixels high, as in the models' training data.
 _SCALE = 150 / 72
-# A page takes 1 to 5 s on one core; a call that reads a page has 30 s.
+# A page takes 1 to 5 s on one core; the tool call that reads a document has 30 s.
 _MOST_SECONDS = 20.0
-# A scan fills its page; a picture on an empty one is a picture.
-_SCAN = 0.5
+# A picture with this share of an empty page is a scan.
+_SCAN_SHARE = 0.5
 _MOST_PIXELS = 20_000_000
-# What is less sure than this is dirt, or a drawing.
-_SUREST_DIRT = 0.5
+# Recognised text below this confidence is dirt or part of a drawing.
+_MIN_CONFIDENCE = 0.5
 
 
 class _Scanner:
-    """Reads pages without text as long as its time lasts; `pages` counts those read."""
+    """Reads pages without text by OCR until its time is up; `pages` counts those read."""
 
     def __init__(self) -> None:
         self.pages = 0
         self._until = math.inf
 
     def read(self, page: pypdfium2.PdfPage) -> str:
-        """The lines of a page from top to bottom; nothing without the extra or without time."""
+        """The lines of a page from top to bottom; "" without the extra `ocr` or without time."""
         width, height = page.get_size()
         if time.monotonic() > self._until or not _is_scan(page, width * height):
             return ""
-        engine = _engine()
+        engine = _ocr_engine()
         if engine is None:
             return ""
-        # The time begins when there is an engine: to make it takes seconds, on a busy machine many.
+        # The time starts when the engine is loaded, which may take many seconds on a busy machine.
         self._until = min(self._until, time.monotonic() + _MOST_SECONDS)
         scale = min(_SCALE, (_MOST_PIXELS / max(1.0, width * height)) ** 0.5)
         found = engine(page.render(scale=scale).to_numpy())
         lines = zip(found.txts or (), found.scores or (), strict=True)
-        text = "\n".join(line for line, sure in lines if sure > _SUREST_DIRT)
+        text = "\n".join(line for line, confidence in lines if confidence > _MIN_CONFIDENCE)
         self.pages += bool(text)
         return text
 
@@ -203,14 +203,14 @@ class _Scanner:
 def _is_scan(page: pypdfium2.PdfPage, area: float) -> bool:
     for picture in page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_IMAGE]):
         left, bottom, right, top = picture.get_bounds()
-        if (right - left) * (top - bottom) >= _SCAN * area:
+        if (right - left) * (top - bottom) >= _SCAN_SHARE * area:
             return True
     return False
 
 
 @cache
-def _engine() -> Any:
-    """The recogniser, made once: 2 s."""
+def _ocr_engine() -> Any:
+    """The OCR engine, loaded once, which takes 2 s; None without the extra `ocr`."""
     try:
         from rapidocr import RapidOCR  # noqa: PLC0415 - an extra
     except ImportError:

@@ -1,6 +1,6 @@
-"""A page of a PDF: its lines, by place and size, as headings, paragraphs and tables.
+"""The layout of a PDF page: headings, paragraphs and tables from the position and size of lines.
 
-A line has cells where wide gaps part it; lines whose cells stand below one another are a table.
+Wide gaps divide a line into cells; lines whose cells are aligned are a table.
 """
 
 from __future__ import annotations
@@ -22,48 +22,48 @@ if TYPE_CHECKING:
     _Span = tuple[float, float]
     _Rows = tuple[tuple[str, ...], ...]
 
-# A gap wider than this share of the letters' height parts cells. The space between words is a
-# quarter of it, up to a half in justified lines.
+# A gap wider than this share of the letters' height divides cells. A space between words is a
+# quarter of the height, up to a half in justified lines.
 _CELL_GAP = 0.7
-# Pdfium's mark for a hyphen that only breaks the line.
+# Pdfium's character for a hyphen at a line break.
 _SOFT_HYPHEN = "\ufffe"
 _LINE = re.compile(r"[^\r\n]+")
-_FLAT = 0.1
+_MIN_HEIGHT = 0.1
 # A table has at least two rows; two rows of two cells may be anything.
 _FEWEST_ROWS = 2
 _FEWEST_CELLS = 6
 _MOST_COLUMNS = 20
-# Columns of prose set side by side hold long pieces; a table's are short.
+# Columns of prose have long pieces in each line; the cells of a table are short.
 _LONGEST_MEAN = 28
 _PROSE_ROWS = 4
 _MOST_PROSE_COLUMNS = 3
-_ENDS_SENTENCE = re.compile(r"[.!?:…][\"'”’)\]]*$")
-# A line this long, against the page's longest, runs on into the next one.
-_FULL_LINE = 0.75
+_SENTENCE_END = re.compile(r"[.!?:…][\"'”’)\]]*$")
+# A line with this share of the longest line's length continues in the next one.
+_FULL_LINE_SHARE = 0.75
 _SHORTEST_FULL_LINE = 40
-# Letters that are larger than most of the page's by so much set a heading.
+# Ratios to the page's usual letter height from which a line is a heading of level 3, 2 and 1.
 _LARGE, _LARGER, _LARGEST = 1.15, 1.35, 1.7
 _LONGEST_HEADING = 150
-# A heading wraps where its line reaches so far towards the right edge of the page's text.
+# A heading continues in the next line if it reaches this share of the way to the text's right edge.
 _FULL_HEADING = 0.6
 _SAME_SIZE = 0.1
 _ITEM = re.compile(r"(?:\(?\d{1,2}[.)]|[•●▪◦–*-])\s")
-# A gap between lines wider than this many lines parts paragraphs.
+# A gap of more than this many line heights separates paragraphs.
 _WIDE_GAP = 1.9
 
 
 def add_page(composer: Composer, text: pypdfium2.PdfTextPage, titles: Mapping[str, int]) -> None:
-    """Add a page; `titles` are its headings by the outline: `key` of their words to their level."""
+    """Add a page; `titles` are the outline's headings on it: `key` of their text to their level."""
     _Page(composer, _page_lines(text), titles).add()
 
 
 def key(text: str) -> str:
-    """What two writings of one heading have in common: letters and digits."""
+    """Reduce a heading to letters and digits, to compare it with the outline's."""
     return "".join(character for character in clean(text).casefold() if character.isalnum())
 
 
 class _Cell(NamedTuple):
-    """A piece of a line, and from where to where it reaches (points from the left)."""
+    """A piece of a line with its left and right end, in points from the page's left."""
 
     text: str
     left: float = 0.0
@@ -71,7 +71,7 @@ class _Cell(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """One line: its cells from left to right, the height of its letters, where it stands."""
+    """A line: its cells from left to right, the height of its letters, its bottom, in points."""
 
     cells: tuple[_Cell, ...]
     height: float = 0.0
@@ -85,9 +85,9 @@ class _Line(NamedTuple):
 
 
 def _page_lines(page: pypdfium2.PdfTextPage) -> list[_Line]:
-    """Read the lines of a page in the order in which the document has them."""
+    """Read the lines of a page in the document's order."""
     text = page.get_text_range()
-    # Where characters take two code units, places in the text are not pdfium's: no geometry then.
+    # With characters of two code units our indexes are not pdfium's: then there is no geometry.
     measured = len(text) == page.count_chars()
     lines = (_line(page, match, measured=measured) for match in _LINE.finditer(text))
     return [line for line in lines if line.text.strip()]
@@ -103,19 +103,19 @@ def _line(page: pypdfium2.PdfTextPage, match: re.Match[str], *, measured: bool) 
     except pypdfium2.PdfiumError:  # a generated character has no box
         firsts = []
     heights = [top - bottom for _, bottom, _, top in firsts]
-    if not heights or min(heights) <= _FLAT:
-        return _Line((_Cell(_tidy(raw)),), hyphenated=hyphenated)
+    if not heights or min(heights) <= _MIN_HEIGHT:
+        return _Line((_Cell(_clean_text(raw)),), hyphenated=hyphenated)
     cells = []
     begun = 0
     for n in range(1, len(words) + 1):
         if n == len(words) or firsts[n][0] - lasts[n - 1][2] > _CELL_GAP * max(heights):
-            piece = _tidy(raw[words[begun][0] : words[n - 1][1]])
+            piece = _clean_text(raw[words[begun][0] : words[n - 1][1]])
             cells.append(_Cell(piece, firsts[begun][0], lasts[n - 1][2]))
             begun = n
     return _Line(tuple(cells), max(heights), firsts[0][1], hyphenated)
 
 
-def _tidy(text: str) -> str:
+def _clean_text(text: str) -> str:
     return " ".join(clean(text.replace(_SOFT_HYPHEN, "")).split())
 
 
@@ -126,49 +126,50 @@ class _Page:
         self._composer = composer
         self._lines = lines
         self._titles = titles
-        # One height for each ten letters, so that long lines count for more.
+        # Weighted by length: one height for each ten letters of a line.
         heights = [line.height for line in lines for _ in range(max(1, len(line.text) // 10))]
         self._usual = median(heights) if heights else 0.0
         longest = max((len(line.text) for line in lines), default=0)
-        self._full = max(_SHORTEST_FULL_LINE, _FULL_LINE * longest)
+        self._full_line = max(_SHORTEST_FULL_LINE, _FULL_LINE_SHARE * longest)
         self._edge = max((line.cells[-1].right for line in lines), default=0.0)
 
     def add(self) -> None:
-        """Add the page: tables, headings, and between them paragraphs."""
-        at = begun = 0
+        """Add the page: tables, headings, and the paragraphs between them."""
+        at = start = 0  # `start` of the lines that are not added yet
         while at < len(self._lines):
             grid = _find_grid(self._lines, at) if len(self._lines[at].cells) > 1 else None
             heading = None if grid else self._heading(at)
             if not (grid or heading):
                 at += 1
                 continue
-            self._add_paragraphs(self._lines[begun:at], self._full)
+            self._add_paragraphs(self._lines[start:at], self._full_line)
             if grid:
                 self._add_grid(grid[0])
                 at += grid[1]
             elif heading:
-                level, taken = heading
-                words = " ".join(line.text for line in self._lines[at : at + taken])
+                level, count = heading
+                words = " ".join(line.text for line in self._lines[at : at + count])
                 self._composer.heading(level, words)
-                at += taken
-            begun = at
-        self._add_paragraphs(self._lines[begun:], self._full)
+                at += count
+            start = at
+        self._add_paragraphs(self._lines[start:], self._full_line)
 
     def _add_paragraphs(self, lines: Sequence[_Line], full: float) -> None:
-        """Add lines as paragraphs; one as long as `full` runs on into the next."""
+        """Add lines as paragraphs; a line of `full` characters continues in the next one."""
         text = ""
         for n, line in enumerate(lines):
-            between = "\n\n"
+            separator = "\n\n"
             if n + 1 < len(lines):
-                between = self._between(line, lines[n + 1], full)
+                separator = self._separator(line, lines[n + 1], full)
             text += line.text
-            if between == "\n\n":
+            if separator == "\n\n":
                 self._composer.paragraph(text)
                 text = ""
             else:
-                text += between
+                text += separator
 
-    def _between(self, line: _Line, following: _Line, full: float) -> str:
+    def _separator(self, line: _Line, following: _Line, full: float) -> str:
+        """What goes between two lines: nothing, a space, a line break or a paragraph break."""
         gap = line.bottom - following.bottom
         if line.hyphenated:
             return ""
@@ -178,29 +179,33 @@ class _Page:
             return "\n"
         if len(line.text) >= full:
             return " "
-        ends = _ENDS_SENTENCE.search(line.text) or len(following.text) >= full
+        # A short line ends its paragraph after a sentence, or before a full line.
+        ends = _SENTENCE_END.search(line.text) or len(following.text) >= full
         return "\n\n" if ends else "\n"
 
     def _heading(self, at: int) -> tuple[int, int] | None:
-        """The level of the heading that begins at a line, and how many lines it has."""
+        """Level and number of lines of the heading that starts at a line; None if there is none.
+
+        The outline decides if it has headings of the page, else the size of the letters.
+        """
         text = ""
-        for taken, line in enumerate(self._lines[at : at + 3], 1):
+        for count, line in enumerate(self._lines[at : at + 3], 1):
             text += key(line.text)
             if level := self._titles.get(text):
-                return level, taken
+                return level, count
         ratio = self._lines[at].height / self._usual if self._usual else 1.0
         if self._titles or ratio < _LARGE:
             return None
-        taken = 1
-        while at + taken < len(self._lines) and self._wraps(at + taken - 1):
-            taken += 1
-        text = " ".join(line.text for line in self._lines[at : at + taken])
+        count = 1
+        while at + count < len(self._lines) and self._heading_continues(at + count - 1):
+            count += 1
+        text = " ".join(line.text for line in self._lines[at : at + count])
         if len(text) > _LONGEST_HEADING or not any(map(str.isalpha, text)):
             return None
-        return (1 if ratio >= _LARGEST else 2 if ratio >= _LARGER else 3), taken
+        return (1 if ratio >= _LARGEST else 2 if ratio >= _LARGER else 3), count
 
-    def _wraps(self, at: int) -> bool:
-        """Whether a heading goes on in the next line, set in letters of the same size."""
+    def _heading_continues(self, at: int) -> bool:
+        """Whether a heading continues in the next line, in letters of the same size."""
         line, following = self._lines[at], self._lines[at + 1]
         below = 0 < line.bottom - following.bottom < _WIDE_GAP * line.height
         wide = line.cells[-1].right >= _FULL_HEADING * self._edge
@@ -212,17 +217,17 @@ class _Page:
         if len(rows) < _PROSE_ROWS or len(rows[0]) > _MOST_PROSE_COLUMNS or not long:
             self._composer.table(rows)
             return
-        # Columns set side by side that the document has line by line: read down, not across.
+        # Columns of prose that the document has line by line: read each one down.
         for column in zip(*rows, strict=True):
             lines = [_Line((_Cell(text),)) for text in column if text]
             longest = max((len(line.text) for line in lines), default=0)
-            self._add_paragraphs(lines, _FULL_LINE * longest)
+            self._add_paragraphs(lines, _FULL_LINE_SHARE * longest)
 
 
 def _find_grid(lines: Sequence[_Line], start: int) -> tuple[_Rows, int] | None:
-    """Find the table that begins at a line, and the number of lines that it takes."""
+    """Find the table that starts at a line; returns its rows and its number of lines."""
     end = start
-    while end < len(lines) and (len(lines[end].cells) > 1 or _continues(lines, end, start)):
+    while end < len(lines) and (len(lines[end].cells) > 1 or _continues_cell(lines, end, start)):
         end += 1
     block = lines[start:end]
     if len(block) < _FEWEST_ROWS:
@@ -235,14 +240,14 @@ def _find_grid(lines: Sequence[_Line], start: int) -> tuple[_Rows, int] | None:
         if len(line.cells) > 1 or not rows:
             rows.append([""] * len(columns))
         for cell in line.cells:
-            shared = [min(cell.right, right) - max(cell.left, left) for left, right in columns]
-            column = shared.index(max(shared))
+            overlaps = [min(cell.right, right) - max(cell.left, left) for left, right in columns]
+            column = overlaps.index(max(overlaps))
             rows[-1][column] = f"{rows[-1][column]} {cell.text}".strip()
     return tuple(map(tuple, rows)), len(block)
 
 
-def _continues(lines: Sequence[_Line], at: int, start: int) -> bool:
-    """Whether a line of one cell goes on with a cell of the row above, and the table with it."""
+def _continues_cell(lines: Sequence[_Line], at: int, start: int) -> bool:
+    """Whether a line of one cell continues a cell of the row above, within a table."""
     if not start < at < len(lines) - 1:
         return False
     cell, above, below = lines[at].cells[0], lines[at - 1], lines[at + 1]
@@ -252,7 +257,7 @@ def _continues(lines: Sequence[_Line], at: int, start: int) -> bool:
 
 
 def _columns(block: Sequence[_Line]) -> list[_Span]:
-    """Where columns stand: what the rows with the commonest number of cells agree on."""
+    """The columns' left and right ends, by the rows with the most frequent number of cells."""
     counts = Counter(len(line.cells) for line in block if len(line.cells) > 1)
     usual = max(counts, key=lambda count: (counts[count], count))
     cells = sorted(

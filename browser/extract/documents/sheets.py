@@ -1,4 +1,4 @@
-"""Workbooks: .xlsx through openpyxl, .xls through xlrd. Each sheet is a heading."""
+"""Reads workbooks: .xlsx with openpyxl, .xls with xlrd. Each sheet becomes a heading."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from browser.extract.documents.archive import Archive
     from browser.types import Document
 
-# Rows beyond this are data to compute with, not to read; so are columns beyond a printed sheet.
+# Further rows and columns are data to compute with, not to read.
 _MOST_ROWS = 20_000
 _MOST_COLUMNS = 200
-# Cells looked at, empty ones included: a cell at the far end of each row costs 16,384.
+# Including empty cells: a cell at the far end of each row costs 16,384.
 _MOST_CELLS = 1_000_000
-# More lines of one cell in a row are a column of the table that the others belong to.
+# More consecutive rows with one cell are a column of a table, not titles.
 _MOST_TITLE_LINES = 3
 _PERCENT = re.compile(r"0(?:\.(0+))?%")
-# What openpyxl and xlrd raise on files that are not what they claim to be.
+# What openpyxl and xlrd raise for damaged files.
 _BROKEN = (
     *BROKEN_ZIP, KeyError, TypeError, AttributeError, IndexError, ParseError, etree.LxmlError,
     struct.error,
@@ -39,22 +39,22 @@ _BROKEN = (
 
 
 def read_xlsx(archive: Archive, body: bytes, url: str, name: str) -> Document:
-    """Read what a person sees in each visible sheet: values, not formulas; no macro is run.
+    """Read the visible sheets: values, not formulas; macros are not run.
 
-    Raises ExtractError for a broken file, and without the extra `office`.
+    Raises ExtractError for a broken file, or without the extra `office`.
     """
     try:
         from openpyxl import load_workbook  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         raise without_office("xlsx", ".csv") from error
-    archive.check_all()  # openpyxl itself knows no limit
+    archive.check_all()  # openpyxl itself has no limit
     reader = _SheetReader()
     try:
         book = load_workbook(BytesIO(body), read_only=True, data_only=True, keep_links=False)
         try:
             for sheet in book.worksheets:
-                sheet.reset_dimensions()  # what the file says of its size is not to be believed
-                shown = (map(_shown_cell, row) for row in sheet.iter_rows())
+                sheet.reset_dimensions()  # the declared size may be wrong
+                shown = (map(_format_cell, row) for row in sheet.iter_rows())
                 reader.read(sheet.title, shown, visible=sheet.sheet_state == "visible")
             macros = sum(name.startswith("xl/macrosheets/sheet") for name in archive.names)
             if macros:
@@ -69,9 +69,9 @@ def read_xlsx(archive: Archive, body: bytes, url: str, name: str) -> Document:
 
 
 def read_xls(body: bytes, url: str, name: str) -> Document:
-    """Read an .xls file (Excel 5 to 2003) as `read_xlsx` reads newer ones.
+    """Read an .xls file (Excel 5 to 2003) as `read_xlsx` does newer ones.
 
-    Raises ExtractError for a broken or encrypted file, and without the extra `office`.
+    Raises ExtractError for a broken or encrypted file, or without the extra `office`.
     """
     try:
         import xlrd  # noqa: PLC0415 - an extra
@@ -80,13 +80,13 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
     reader, log = _SheetReader(), StringIO()
     try:
         _check_chains(xlrd.compdoc.CompDoc(body, logfile=log))
-        # Ragged rows: a cell in the last row and column does not fill the sheet.
+        # With ragged rows a single cell in the last row and column does not fill the whole sheet.
         book = xlrd.open_workbook(
             file_contents=body, formatting_info=True, ragged_rows=True, logfile=log, verbosity=1
         )
-        reader.composer.notes.extend(_passed_over(log.getvalue()))
+        reader.composer.notes.extend(_skipped_sheets(log.getvalue()))
         for sheet in book.sheets():
-            rows = (map(partial(_old_cell, book), sheet.row(n)) for n in range(sheet.nrows))
+            rows = (map(partial(_format_xls_cell, book), sheet.row(n)) for n in range(sheet.nrows))
             reader.read(sheet.name, rows, visible=sheet.visibility == 0)
     except (
         xlrd.XLRDError, xlrd.compdoc.CompDocError, AssertionError, RecursionError, *_BROKEN
@@ -100,21 +100,21 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
 
 
 def _check_chains(file: Any) -> None:
-    """Raise ExtractError where the short sectors of a stream lead in a circle.
+    """Raise ExtractError if the short sectors of a stream form a circle.
 
-    xlrd checks the long ones alone: it would go round the others until all memory is used.
+    xlrd checks only the long ones: it would follow such a circle until all memory is used.
     """
     short = [e for e in file.dirlist if e.tot_size < file.min_size_std_stream]
     for entry in short:
-        left, sector = len(file.SSAT), entry.first_SID
+        steps, sector = len(file.SSAT), entry.first_SID
         while 0 <= sector < len(file.SSAT):
-            if not left:
+            if not steps:
                 raise ExtractError("not readable as a workbook: its sectors lead in a circle")
-            left, sector = left - 1, file.SSAT[sector]
+            steps, sector = steps - 1, file.SSAT[sector]
 
 
-def _passed_over(log: str) -> Iterator[str]:
-    """The sheets that xlrd tells in its log to have left: macros of Excel 4, charts, modules."""
+def _skipped_sheets(log: str) -> Iterator[str]:
+    """Notes on the sheets that xlrd skipped, by its log: Excel 4 macros, charts, modules."""
     for line in log.splitlines():
         _, found, rest = line.partition("Ignoring non-worksheet data named ")
         name, _, kind = rest.rpartition(" (type ")
@@ -122,17 +122,17 @@ def _passed_over(log: str) -> Iterator[str]:
             yield f"the sheet {name} ({kind.partition('= ')[2].rstrip(')')}) was not read"
 
 
-def _old_cell(book: Any, cell: Any) -> str:
+def _format_xls_cell(book: Any, cell: Any) -> str:
     import xlrd  # noqa: PLC0415 - as above
 
     if cell.ctype == xlrd.XL_CELL_NUMBER:
         pattern = book.format_map[book.xf_list[cell.xf_index].format_key].format_str
-        return _number(cell.value, pattern)
+        return _format_number(cell.value, pattern)
     if cell.ctype == xlrd.XL_CELL_DATE:
         moment = xlrd.xldate.xldate_as_datetime(cell.value, book.datemode)
-        return _shown(moment if cell.value >= 1 else moment.time())
+        return _format_value(moment if cell.value >= 1 else moment.time())
     if cell.ctype == xlrd.XL_CELL_BOOLEAN:
-        return _shown(bool(cell.value))
+        return _format_value(bool(cell.value))
     return xlrd.error_text_from_code.get(cell.value, "") if cell.ctype == 5 else str(cell.value)
 
 
@@ -142,16 +142,16 @@ class _SheetReader:
         self._cells = _MOST_CELLS
 
     def read(self, title: str, rows: Iterable[Iterable[str]], *, visible: bool) -> None:
-        """Add a sheet; empty rows part its tables."""
+        """Add a sheet; empty rows separate its tables."""
         if not visible:
             self.composer.notes.append(f"the sheet {title} is hidden and was not read")
             return
         self.composer.heading(2, title)
-        for empty, group in groupby(self._bounded(title, rows), key=lambda row: not any(row)):
+        for empty, group in groupby(self._limit_rows(title, rows), key=lambda row: not any(row)):
             if not empty:
-                self._block(list(group))
+                self._add_block(list(group))
 
-    def _bounded(self, title: str, rows: Iterable[Iterable[str]]) -> Iterator[list[str]]:
+    def _limit_rows(self, title: str, rows: Iterable[Iterable[str]]) -> Iterator[list[str]]:
         for number, row in enumerate(rows):
             cells = list(row)
             self._cells -= len(cells) + 1
@@ -162,41 +162,41 @@ class _SheetReader:
                 self.composer.notes.append(f"only {_MOST_COLUMNS} columns of the sheet {title}")
             yield cells[:_MOST_COLUMNS]
 
-    def _block(self, rows: list[list[str]]) -> None:
-        """Add rows that no empty one parts; lone cells above a table are lines of their own."""
+    def _add_block(self, rows: list[list[str]]) -> None:
+        """Add adjacent rows as a table; rows with one cell, as above a table, as paragraphs."""
         left = min(next(n for n, cell in enumerate(row) if cell) for row in rows)
         for alone, group in groupby(rows, key=lambda row: sum(map(bool, row)) == 1):
-            found = [row[left:] for row in group]
-            column = 1 < len(rows) == len(found) or len(found) > _MOST_TITLE_LINES
-            if not alone or column:
-                self.composer.table(found)
+            table = [row[left:] for row in group]
+            is_column = 1 < len(rows) == len(table) or len(table) > _MOST_TITLE_LINES
+            if not alone or is_column:
+                self.composer.table(table)
             else:
-                for row in found:
+                for row in table:
                     self.composer.paragraph("".join(row))
 
 
-def _shown_cell(cell: Any) -> str:
+def _format_cell(cell: Any) -> str:
     value = cell.value
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return _number(value, str(cell.number_format or ""))
-    return _shown(value)
+        return _format_number(value, str(cell.number_format or ""))
+    return _format_value(value)
 
 
-def _number(value: float, pattern: str) -> str:
-    """A number to 15 digits, as the sheet keeps it; per cent where the sheet shows it so."""
+def _format_number(value: float, pattern: str) -> str:
+    """Format a number with 15 digits, Excel's precision; as per cent if the sheet does."""
     if match := _PERCENT.search(pattern):
         return f"{value * 100:.{len(match[1] or '')}f}%"
     text = f"{value:.15g}"
     return str(int(float(text))) if "e" in text and float(text).is_integer() else text
 
 
-def _shown(value: object) -> str:
-    """A value other than a number; dates in ISO form."""
+def _format_value(value: object) -> str:
+    """Format a value other than a number; dates in ISO 8601."""
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, datetime):
-        whole = value.time() == time()
-        return value.date().isoformat() if whole else value.isoformat(" ", "seconds")
+        is_midnight = value.time() == time()
+        return value.date().isoformat() if is_midnight else value.isoformat(" ", "seconds")
     if isinstance(value, date | time):
         return value.isoformat()
     return "" if value is None else str(value)

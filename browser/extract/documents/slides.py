@@ -1,4 +1,4 @@
-"""Presentations (.pptx and their kin): each slide a page, its title a heading, its notes below."""
+"""Reads presentations (.pptx and related): each slide is a page, with its notes at the end."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _TITLES = frozenset(("title", "ctrTitle"))
-# Date, footer and number stand on every slide; the picture of the slide on its notes.
-_FRAME = frozenset(("dt", "ftr", "sldNum", "hdr", "sldImg"))
+# Date, footer and number, repeated on every slide, and the slide's picture on its notes.
+_FRAME_ROLES = frozenset(("dt", "ftr", "sldNum", "hdr", "sldImg"))
 _MOST_SLIDES = 1_000
 _MOST_SERIES = 1_000
 
 
 def read_pptx(archive: Archive, main: str, url: str, name: str) -> Document:
-    """Read the slides in order; `pages` holds where each begins. Raises ExtractError if broken."""
+    """Read the slides in order; `pages` has their offsets. Raises ExtractError if broken."""
     root = archive.tree(main)
     if root is None:
         raise ExtractError("the presentation lacks its list of slides")
@@ -64,7 +64,7 @@ def _read_slide(archive: Archive, part: str, composer: Composer) -> None:
 
 def _read_shape(shape: etree._Element, composer: Composer, links: dict[str, str]) -> None:
     role = next((node.get("type", "") for node in shape.iter(f"{_P}ph")), "")
-    if role in _FRAME:
+    if role in _FRAME_ROLES:
         return
     texts = list(filter(None, map(_text, shape.iter(f"{_A}p"))))
     if role in _TITLES:
@@ -78,17 +78,17 @@ def _read_shape(shape: etree._Element, composer: Composer, links: dict[str, str]
 
 
 def _read_chart(chart: etree._Element, composer: Composer) -> None:
-    """Add the numbers that a chart draws, a row a series."""
+    """Add the numbers of a chart as a table with a row for each series."""
     titles = [_text(title) for title in chart.iter(f"{_C}title")]
-    series = list(chart.iter(f"{_C}ser"))[:_MOST_SERIES]
-    categories = next(
-        (c for one in series if (c := _values(one, "cat") or _values(one, "xVal"))), []
-    )
-    rows = [["", *categories]] if categories else []
-    rows += [
-        ["".join(_values(one, "tx")), *(_values(one, "val") or _values(one, "yVal"))]
-        for one in series
-    ]
+    categories: list[str] = []
+    rows: list[list[str]] = []
+    for series in list(chart.iter(f"{_C}ser"))[:_MOST_SERIES]:
+        # Series share their categories; the first that names them is taken.
+        categories = categories or _values(series, "cat") or _values(series, "xVal")
+        numbers = _values(series, "val") or _values(series, "yVal")
+        rows.append(["".join(_values(series, "tx")), *numbers])
+    if categories:
+        rows.insert(0, ["", *categories])
     composer.table(rows, caption=titles[0] if titles else "")
     for title in titles[1:]:
         composer.paragraph(title)

@@ -1,8 +1,8 @@
-"""Word documents (.docx and their kin), through mammoth.
+"""Reads Word documents (.docx and related) with mammoth.
 
-mammoth turns a document into HTML, which is read as a page is. Before it sees them, the parts are
-parsed safely and written anew: without entities, hidden and deleted text, formatting that says
-nothing, and with equations as TeX.
+mammoth converts a document into HTML, which is then read like a page. Before that the parts are
+parsed safely and rewritten: without entities, hidden and deleted text and irrelevant formatting,
+and with equations as TeX.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-# Parts that mammoth looks at, and whether they hold text. What it is not given it takes for empty.
-_NEEDED = {"styles": False, "numbering": False, "footnotes": True, "endnotes": True}
+# The parts that mammoth reads, and whether they hold text. It takes missing ones as empty.
+_MAMMOTH_PARTS = {"styles": False, "numbering": False, "footnotes": True, "endnotes": True}
 # A book of a thousand pages has 200,000 tags, heavily formatted 800,000; mammoth takes some 30 µs
-# and 1 KB for each that is left.
+# and 1 KB for each one that is not removed.
 _MOST_TAGS = 1_000_000
-_GONE = tuple(
+_REMOVED = tuple(
     f"{W}{name}"
     for name in """del moveFrom instrText delText sectPr proofErr bookmarkStart bookmarkEnd drawing
     object commentReference commentRangeStart commentRangeEnd""".split()
 )
 _KEPT_FORMATS = frozenset((f"{W}b", f"{W}i", f"{W}rStyle"))
-# Half points; smaller than two points nobody reads.
-_SMALLEST = 4
+# In half points: letters below two points are hidden.
+_SMALLEST_SIZE = 4
 _OFF = frozenset(("0", "false", "off", "none"))
-_DEEPEST_STYLE = 10
+_MAX_STYLE_DEPTH = 10
 _BODY_LEVEL = 9
 _STYLE_MAP = """
 p[style-name='Title'] => h1:fresh
@@ -56,10 +56,10 @@ _TOO_LONG = "only its beginning was read: it is far too long"
 
 
 def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
-    """Read headings, paragraphs, lists, tables, links, equations and notes; no comments.
+    """Read headings, paragraphs, lists, tables, links, equations and footnotes; not comments.
 
-    Text that is hidden, or that tracked changes deleted, is not read. Raises ExtractError for a
-    broken file.
+    Hidden text, and text deleted by tracked changes, is left out. Raises ExtractError for a broken
+    file, or without the extra `office`.
     """
     try:
         import mammoth  # noqa: PLC0415 - an extra
@@ -67,12 +67,12 @@ def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
         raise without_office("docx", "PDF") from error
 
     composer = Composer()
-    packed = BytesIO(_rewritten(archive, main, composer.notes))
+    packed = BytesIO(_repack(archive, main, composer.notes))
     try:
         page = mammoth.convert_to_html(
             packed, style_map=_STYLE_MAP, convert_image=lambda _: []
         ).value
-    # mammoth raises whatever it runs into on files that are not what they claim to be.
+    # mammoth does not check its input: damaged files raise any of these.
     except (
         LookupError, ValueError, TypeError, AttributeError, OSError, RecursionError, ExpatError,
     ) as error:  # fmt: skip
@@ -82,10 +82,11 @@ def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
     root = parse_html(f"<body>{page}</body>")
     for link in root.iter("a"):
         if (link.get("href") or "").startswith("#") and link.text == "↑":
-            link.text = ""  # the way back from a footnote
+            link.text = ""  # the link back from a footnote
     for table in root.iter("table"):
         rows = list(table.iter("tr"))
-        # One of a single column lays out paragraphs; one of two may be of names and values.
+        # A table of one column is layout; one of two columns may be names and values. The caption
+        # and header cells mark the others as data tables for `is_data_table`.
         widest = max(map(len, rows), default=0)
         if widest == 2:
             table.insert(0, etree.Element("caption"))
@@ -96,10 +97,12 @@ def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
     return composer.document(url, "docx", name, dublin_core(archive.tree("docProps/core.xml")))
 
 
-def _rewritten(archive: Archive, main: str, notes: list[str]) -> bytes:
-    """Pack anew what mammoth needs, without what nobody sees."""
+def _repack(archive: Archive, main: str, notes: list[str]) -> bytes:
+    """Pack the parts that mammoth needs into a new file, cleaned."""
     related = archive.related(main).values()
-    parts = {main: True} | {to: _NEEDED[kind] for kind, to in related if kind in _NEEDED}
+    parts = {main: True} | {
+        to: _MAMMOTH_PARTS[kind] for kind, to in related if kind in _MAMMOTH_PARTS
+    }
     headings = _heading_levels(archive.tree(archive.part(main, "styles")))
     if not archive.read(main):
         raise ExtractError("the Word file lacks its text")
@@ -114,7 +117,7 @@ def _rewritten(archive: Archive, main: str, notes: list[str]) -> bytes:
             if root is None and part == main:
                 raise ExtractError("the text of the Word file is broken XML")
             if root is not None:
-                if has_text and (pictures := _clean(root, headings)):
+                if has_text and (pictures := _clean_part(root, headings)):
                     notes.append(f"{pictures} pictures in it were not read")
                 packed.writestr(part, etree.tostring(root))
         for part in ("", *parts):
@@ -124,8 +127,8 @@ def _rewritten(archive: Archive, main: str, notes: list[str]) -> bytes:
     return out.getvalue()
 
 
-def _clean(root: etree._Element, headings: dict[str, int]) -> int:
-    """Take out what nobody sees, and what mammoth cannot read; how many pictures went with it."""
+def _clean_part(root: etree._Element, headings: dict[str, int]) -> int:
+    """Remove invisible content and what mammoth cannot read; returns the number of pictures."""
     etree.strip_tags(root, etree.Entity)
     for equation in list(root.iter(f"{_M}oMath")):
         written = etree.Element(f"{W}r")
@@ -145,7 +148,7 @@ def _clean(root: etree._Element, headings: dict[str, int]) -> int:
     for properties in root.iter(f"{W}pPr"):
         _set_level(properties, headings)
     pictures = sum(1 for _ in root.iter("{*}blip", "{*}imagedata"))
-    for gone in list(root.iter(*_GONE)):
+    for gone in list(root.iter(*_REMOVED)):
         if (parent := gone.getparent()) is not None:
             parent.remove(gone)
     return pictures
@@ -162,9 +165,10 @@ def _is_hidden(style: etree._Element) -> bool:
         if mark is not None and mark.get(f"{W}val", "1").lower() not in _OFF:
             return True
     size = _value(style, "sz")
-    if size.isdecimal() and int(size) < _SMALLEST:
+    if size.isdecimal() and int(size) < _SMALLEST_SIZE:
         return True
-    # White letters on the white of the page; a ground of their own, or a table's, may be dark.
+    # White letters on the white page are hidden; inside a table, or with a background of their own,
+    # they may be readable.
     if _value(style, "color").lower() != "ffffff" or next(style.iterancestors(f"{W}tbl"), None):
         return False
     paragraph = next(style.iterancestors(f"{W}p"), style)
@@ -172,9 +176,9 @@ def _is_hidden(style: etree._Element) -> bool:
 
 
 def _heading_levels(styles: etree._Element | None) -> dict[str, int]:
-    """The level of each paragraph style that is a heading's, by its name or the one it builds on.
+    """The heading level of each paragraph style, 0 if it is none; also by the style it is based on.
 
-    Word names built-in styles in English in the file, whatever language it shows.
+    In the file Word names built-in styles in English, whatever its language.
     """
     found = styles.iter(f"{W}style") if styles is not None else ()
     nodes = {node.get(f"{W}styleId", ""): node for node in found}
@@ -191,11 +195,11 @@ def _heading_levels(styles: etree._Element | None) -> dict[str, int]:
             int(outline) + 1 if outline.isdecimal() else level(_value(node, "basedOn"), depth - 1)
         )
 
-    return {name: level(name, _DEEPEST_STYLE) for name in nodes}
+    return {name: level(name, _MAX_STYLE_DEPTH) for name in nodes}
 
 
 def _set_level(properties: etree._Element, headings: dict[str, int]) -> None:
-    """Name the style of a heading as mammoth knows it, whatever the document calls it."""
+    """Give a heading the style name that mammoth expects."""
     style = properties.find(f"{W}pStyle")
     outline = _value(properties, "outlineLvl")
     level = (
@@ -213,15 +217,15 @@ def _value(element: etree._Element, path: str) -> str:
 
 
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
-# Signs of sums and accents that TeX writes as commands; all other letters stay as they are.
+# Operators and accents that TeX writes as commands; other characters stay as they are.
 _COMMANDS = {
     "∑": r"\sum", "∏": r"\prod", "∫": r"\int", "∬": r"\iint", "∮": r"\oint", "⋃": r"\bigcup",
     "\u0302": r"\hat", "\u0303": r"\tilde", "\u0304": r"\bar", "\u0305": r"\overline",
     "\u0307": r"\dot", "\u0308": r"\ddot", "\u20d7": r"\vec",
 }  # fmt: skip
-# Where the sign of a structure is not said, it is this one.
-_USUAL_SIGNS = {"nary": "∫", "acc": "\u0302", "bar": "\u0305"}
-_FORMS = {
+# The default signs of structures.
+_DEFAULT_SIGNS = {"nary": "∫", "acc": "\u0302", "bar": "\u0305"}
+_TEX_FORMS = {
     "f": r"\frac{{{num}}}{{{den}}}", "func": "{fName} {e}", "rad": r"\sqrt{degree}{{{e}}}",
     "sSup": "{e}{scripts}", "sSub": "{e}{scripts}", "sSubSup": "{e}{scripts}",
     "nary": "{sign}{scripts} {e}", "limLow": "{e}{below}", "limUpp": "{e}{above}",
@@ -230,7 +234,7 @@ _FORMS = {
 
 
 def _tex(node: etree._Element) -> str:
-    """An `m:oMath`, or any part of one, as TeX; structures without a form keep their text."""
+    """Convert an `m:oMath` element, or a part of it, to TeX; unknown structures keep their text."""
     name = local_name(node)
     if name == "t":
         return node.text or ""
@@ -239,14 +243,14 @@ def _tex(node: etree._Element) -> str:
 
 def _structure(node: etree._Element, name: str) -> str:
     parts = [(local_name(child), _tex(child)) for child in node]
-    if name in _FORMS:
+    if name in _TEX_FORMS:
         first = defaultdict(str, {key: text.strip() for key, text in reversed(parts)})
-        sign = _property(node, "chr", _USUAL_SIGNS.get(name, ""))
+        sign = _property(node, "chr", _DEFAULT_SIGNS.get(name, ""))
         first["sign"] = _COMMANDS.get(sign, sign)
         first["scripts"] = _script("_", first["sub"]) + _script("^", first["sup"])
         first["degree"] = f"[{first['deg']}]" if first["deg"] else ""
         first["below"], first["above"] = _script("_", first["lim"]), _script("^", first["lim"])
-        return _FORMS[name].format_map(first)
+        return _TEX_FORMS[name].format_map(first)
     if name == "d":
         inner = _property(node, "sepChr", "|").join(text for key, text in parts if key == "e")
         return f"{_property(node, 'begChr', '(')}{inner}{_property(node, 'endChr', ')')}"
@@ -261,6 +265,6 @@ def _script(mark: str, text: str) -> str:
 
 
 def _property(node: etree._Element, name: str, default: str) -> str:
-    """The value of a property; one that is there without a value is an empty sign."""
+    """The value of a property; "" for one without a value, `default` if it is missing."""
     found = node.find(f"{_M}{local_name(node)}Pr/{_M}{name}")
     return default if found is None else found.get(f"{_M}val", "")

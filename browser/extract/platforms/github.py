@@ -49,7 +49,8 @@ _API_COMMENT = RecordPaths(
 _API_FILE = RecordPaths("file", id="path", url="html_url", title="path", fields={"size": "size"})
 _BLOB = RecordPaths(
     "file", counts={"lines": "headerInfo.lineInfo.truncatedLoc"},
-    fields={"size": "headerInfo.blobSize", "language": "language"},
+    fields={"repository": ":url -> //[^/]+/([^/]+/[^/]+)", "branch": ":url -> /blob/([^/?#]+)",
+            "size": "headerInfo.blobSize", "language": "language"},
     flags={"lfs": "headerInfo.isGitLfs", "truncated": "truncated", "picture": "image"},
 )  # fmt: skip
 _REPOSITORY = RecordPaths(
@@ -172,7 +173,11 @@ def _thread(page: SitePage, kind: str) -> Record | None:
     found = page.soup.select(_COMMENTS)
     known = set(map(id, found))
     outer = [block for block in found if not any(id(above) in known for above in block.parents)]
-    posts = [post for block in (first, *outer) if block and (post := _comment(page, block))]
+    posts = [post for block in outer if (post := _comment(page, block))]
+    if first is not None:
+        # Without the words of the first post, those of a reply are not the thread's.
+        head = _comment(page, first)
+        posts = [head, *posts] if head else []
     title = record.title or page.meta["og:title"].partition(" · ")[0]
     if not posts or not title:
         return None
@@ -220,11 +225,7 @@ def _file(page: SitePage) -> Record | None:
         title=name,
         text=text,
         counts={"lines": record.counts.get("lines") or (text.count("\n") + 1 if text else None)},
-        fields={
-            "repository": "/".join(page.path[:2]),
-            "branch": page.path[3],
-            "lfs": lfs or None,
-        },
+        fields={"lfs": lfs or None},
         media=(picture,) if picture else (),
     )
 

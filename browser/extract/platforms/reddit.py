@@ -174,6 +174,11 @@ def _read_page(page: SitePage) -> Record | None:
         nodes = page.soup.select("shreddit-comment")
         comments = [_NEW_COMMENT.read(page, "reddit", node) for node in nodes]
         return replace(new[0], title=new[0].title or page.text("h1"), items=tuple(comments))
+    return _read_blocks(page)
+
+
+def _read_blocks(page: SitePage) -> Record | None:
+    """Read a post's page of the layout of 2018 to 2023."""
     post = page.soup.select_one(_BLOCK_POST.at)
     title = page.text("h1") or page.text("title").rpartition(" : ")[0]
     if post is None or not title:

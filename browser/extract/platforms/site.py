@@ -265,13 +265,13 @@ class LinkedData(dict[str, Any]):
 
 def find_objects(value: Any, *keys: str) -> Iterator[dict[str, Any]]:
     """Every object within a JSON value that has all of these keys, in their order."""
-    stack = [value]
+    stack, wanted = [value], set(keys)
     for _ in range(_MOST_NODES):
         if not stack:
             return
         node = stack.pop()
         if isinstance(node, dict):
-            if all(key in node for key in keys):
+            if wanted <= node.keys():
                 yield node
             stack.extend(reversed(node.values()))
         elif isinstance(node, list):

@@ -1,4 +1,4 @@
-// The captcha on a page: whose it is, its site key, and where its token goes.
+// Finds the captcha on a page: its kind, its site key, and where its token goes.
 const CHALLENGES = [
   { kind: 'turnstile', widget: '.cf-turnstile', frame: /challenges\.cloudflare\.com\/.*\/(0x[\w-]{8,})(?:\/|$)/, api: 'turnstile', fields: ['cf-turnstile-response', 'g-recaptcha-response'] },
   { kind: 'hcaptcha', widget: '.h-captcha', frame: /hcaptcha\.com\/.*[?#&]sitekey=([\w-]+)/, api: 'hcaptcha', fields: ['h-captcha-response', 'g-recaptcha-response'] },
@@ -6,7 +6,7 @@ const CHALLENGES = [
 ];
 const CALLBACK_DEPTH = 5; // reCAPTCHA keeps the callback of a widget four or five objects down
 
-// A widget that another script drew says its key in the address of its frame alone.
+// A widget rendered by another script has its key only in the address of its frame.
 const findChallenge = () => {
   for (const element of everyElement()) {
     for (const about of CHALLENGES) {
@@ -35,7 +35,7 @@ const challenge = () => {
   };
 };
 
-// A handler by its name on the window, dots and all.
+// A function by its (dotted) name on the window.
 const named = (path) => path?.split('.').reduce((at, name) => at?.[name], globalThis);
 
 const grecaptchaCallback = () => {
@@ -58,7 +58,7 @@ const responseFields = ({ about, element }) => {
   return [field];
 };
 
-// Gives what was done with the token: 'callback', 'submitted', or 'filled' where a button is to follow.
+// Returns what was done with the token: 'callback', 'submitted', or 'filled' if a button must be clicked next.
 const answerChallenge = (token) => {
   const found = findChallenge();
   if (!found) return '';

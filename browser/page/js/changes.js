@@ -1,17 +1,16 @@
-// What changes between two looks: how long the page still has to be left alone before it is looked at, what flashed
-// or stood for a moment meanwhile, and what looks otherwise though it says the same. The waiting itself is done
-// outside: timers of a background tab are throttled.
-const QUIET_MS = 40; // no DOM change for this long; of nine measured actions eight were done within 66 ms
-const SHORT_TIMER_MS = 700; // timers that an action starts (debounced searches, delayed dialogs) are waited for when short
+// Changes between two walks: how long the page needs to come to rest, what flashed or appeared for a moment, and what
+// has a new look with the same text. The waiting itself is done in Python: timers of a background tab are throttled.
+const QUIET_MS = 40; // without a DOM change; of nine measured actions eight were done within 66 ms
+const SHORT_TIMER_MS = 700; // short timers started by an action (debounced searches, delayed dialogs) are waited for
 const TIMER_WATCH_MS = 3000;
-const LATE_MS = 250; // a busy machine runs a timer that much later; a background tab later still
-const FOLLOW_MS = 40; // a link or form that was followed begins its navigation in a task of its own
+const LATE_MS = 250; // delay of a timer on a busy machine; in a background tab it is longer
+const FOLLOW_MS = 40; // after a click on a link or a submit the navigation starts in a later task
 let mutatedAt = 0;
 let timersDue = 0, timersOpen = 0, watchTimersUntil = 0;
 let navigating = false;
-let opening = 0; // tabs that are on their way since the page was armed
+let opening = 0; // tabs that the page has opened since `arm`
 let observer = null;
-let takenElement = null; // what was acted on last
+let takenElement = null; // of the last action
 
 const arm = () => {
   mutatedAt = timersDue = opening = 0;
@@ -24,7 +23,7 @@ const arm = () => {
   observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true, attributeOldValue: true });
 };
 
-// The element of a ref, to be acted on; what the page does from here on comes of that.
+// Resolves a ref for an action, and starts watching: changes from here on are its effects.
 const take = (ref) => {
   arm();
   const found = resolve(ref);
@@ -40,7 +39,7 @@ const watchTimers = () => {
     if (now < watchTimersUntil && delay <= SHORT_TIMER_MS) {
       timersDue = Math.max(timersDue, now + delay);
       timersOpen += 1;
-      Reflect.apply(native, self, [() => { timersOpen -= 1; }, delay]); // runs right behind the page's
+      Reflect.apply(native, self, [() => { timersOpen -= 1; }, delay]); // runs right after the page's timer
     }
     return handle;
   });
@@ -66,7 +65,7 @@ const watchNavigation = () => {
   globalThis.navigation?.addEventListener('navigate', (event) => {
     if (event.destination.sameDocument || event.downloadRequest !== null || event.hashChange) return;
     navigating = true;
-    // Intercepted by the page's own router, or stopped: no new document comes.
+    // Intercepted by the page's own router, or cancelled: there will be no new document.
     setTimeout(() => { if (event.defaultPrevented) navigating = false; }, 0);
   });
   for (const type of ['navigateerror', 'navigatesuccess']) {
@@ -74,7 +73,7 @@ const watchNavigation = () => {
   }
 };
 
-// How long CSS transitions that run still take, in milliseconds.
+// The remaining time of running CSS transitions, in milliseconds.
 const transitionsLeft = () => {
   let left = 0;
   for (const animation of document.getAnimations()) {
@@ -84,7 +83,7 @@ const transitionsLeft = () => {
   return left;
 };
 
-// Milliseconds `left` until the page is quiet, 0 when it is; `navigating` when a new document is on its way.
+// `left` milliseconds until the page is at rest, 0 if it is; `navigating` if a new document is being loaded.
 const restState = () => {
   const now = performance.now();
   const late = timersOpen ? Math.min(timersDue + LATE_MS - now, 20) : 0;
@@ -93,15 +92,15 @@ const restState = () => {
   return { left: Math.max(0, timers, mutations), navigating, opening, ready: document.readyState };
 };
 
-const FLASH_MS = 1000; // what is away for longer has changed
-const FLASHES_KEPT = 60, FLASHES_EACH = 6; // what flashes more often is decoration
-const RECORDS_READ = 300; // more at once are a page that draws itself anew
+const FLASH_MS = 1000; // a look that is different for longer is a change, not a flash
+const FLASHES_KEPT = 60, FLASHES_EACH = 6; // an element that flashes more often is decoration
+const RECORDS_READ = 300; // more at once come from a page that renders everything anew
 const LOOKS_KEPT = 300, RESTYLED_TOLD = 5;
-const HOLDER_HOPS = 3; // a picture's stroke belongs to the button it is drawn on
+const HOLDER_HOPS = 3; // levels up to the control that a changed part belongs to
 const STOOD_MS = 200, STOOD_CHARS = 80, WORDS_KEPT = 40, WORDS_TOLD = 3;
-let flashes = []; // { element, at } in the order in which they left their look
+let flashes = []; // { element, at } in the order in which their look changed
 let looksBefore = new Map(); // element -> { class, style, fill } as they were at the last walk
-let comingWords = new Map(); // node -> { text, target, from, stood }: the second card of a pair, a message that closes itself
+let comingWords = new Map(); // node -> { text, target, from, stood }: words that may vanish, as of a message that closes itself
 
 const holderOf = (element) => outward(element, (at) => refOf.has(at), HOLDER_HOPS + 1);
 const isAsBefore = (element, name) => (element.getAttribute(name) ?? '') === looksBefore.get(element)[name];
@@ -116,7 +115,7 @@ const noteChanges = (records) => {
     const before = looksBefore.get(target);
     if (!before) continue;
     before[attributeName] ??= oldValue ?? '';
-    if (takenElement && (isWithin(target, takenElement) || isWithin(takenElement, target))) continue; // it answers the press
+    if (takenElement && (isWithin(target, takenElement) || isWithin(takenElement, target))) continue; // the control's own reaction to the action
     const left = oldValue === null || oldValue === before[attributeName];
     if (left && !isAsBefore(target, attributeName) && flashes.length < FLASHES_KEPT) flashes.push({ element: target, at: performance.now() });
   }
@@ -134,18 +133,18 @@ const noteWords = (target, added, removed) => {
   }
 };
 
-// Since the last walk: words that stood for a while and are gone as [ref, text], the refs of what flashed in its
-// order, and what looks otherwise now as [ref, how].
+// Since the last walk: `gone`, words that appeared and vanished, as [ref, text]; `flashed`, refs in order; `restyled`,
+// elements with a new look, as [ref, look].
 const changesSince = () => {
   const went = [...comingWords].filter(([node, { stood }]) => stood >= STOOD_MS && !node.isConnected).map(([, entry]) => entry);
   const gone = went.filter(({ text, target }) => !(target.isConnected ? target : document.body).textContent.includes(text)).slice(0, WORDS_TOLD);
-  comingWords = new Map(); // what stands now is seen
+  comingWords = new Map(); // those that are still there are part of this walk
   const back = flashes.filter(({ element }) => lookIsBack(element)).map(({ element }) => holderOf(element)).filter(Boolean);
   const often = new Set(countBy(back, (element) => element).filter(([, times]) => times > FLASHES_EACH).map(([element]) => element));
   const changed = [...looksBefore.keys()].filter((element) => element.isConnected && !lookIsBack(element));
   const restyled = [...new Set(changed.map(holderOf))].filter(Boolean).slice(0, RESTYLED_TOLD);
   const now = performance.now();
-  flashes = flashes.filter(({ element, at }) => now - at < FLASH_MS && !lookIsBack(element)); // lit just now
+  flashes = flashes.filter(({ element, at }) => now - at < FLASH_MS && !lookIsBack(element)); // may still change back
   looksBefore = new Map(flashes.map(({ element }) => [element, looksBefore.get(element)]));
   return {
     gone: gone.map(({ text, target }) => [refOf.get(holderOf(target)) ?? '', text]),

@@ -1,9 +1,9 @@
-// Which elements a click, or the pointer over them, does something to: native controls, roles, listeners,
-// frameworks' own ways, and listeners further up that act for what is inside.
+// Decides which elements react to a click or to the pointer: native controls, roles, listeners, frameworks' own event
+// handling, and delegated listeners on ancestors.
 const PRESSES = /^(click|dblclick|mousedown|mouseup|pointerdown|pointerup)$/;
 
-// React: the props stand on each node, under a key of its own.
-const KEY_PROBES = 300; // elements looked at for the key; each copy of React has one
+// React keeps the props on each node, under a generated key.
+const KEY_PROBES = 300; // elements searched for the key; each copy of React has its own
 const REACT_PROPS = /^__react(Props|EventHandlers)\$/;
 const REACT_ROOT = '__reactContainer$';
 let reactKeys = [];
@@ -19,7 +19,7 @@ const findReact = () => {
   reactKeys = [...found];
 };
 const reactHandlers = (element) => reactKeys.flatMap((key) =>
-  Object.entries(element[key] ?? {}).filter(([, given]) => typeof given === 'function').map(([name]) => name));
+  Object.entries(element[key] ?? {}).filter(([, value]) => typeof value === 'function').map(([name]) => name));
 const reactClick = (element) => reactHandlers(element).some((name) =>
   PRESSES.test(name.replace(/^on/, '').replace(/Capture$/, '').toLowerCase().replace('doubleclick', 'dblclick')));
 
@@ -28,7 +28,7 @@ const svelteClick = (element) => !!element.__click || Object.getOwnPropertySymbo
   symbol.description === 'events' && Object.keys(element[symbol] ?? {}).some((type) => PRESSES.test(type)));
 const frameworkClick = (element) => reactClick(element) || svelteClick(element) || !!element.$$click;
 
-// What is pressed is named in an attribute, and one listener at the root reads it.
+// Frameworks that name the action in an attribute, which one listener at the root reads.
 const PRESS_ATTRIBUTES = [
   '[hx-get],[hx-post],[hx-put],[hx-patch],[hx-delete]', '[data-action*="click->"],[data-action*="click@"]',
   '[\\@click],[x-on\\:click],[v-on\\:click],[wire\\:click],[phx-click],[ng-click],[data-ng-click]',
@@ -37,7 +37,7 @@ const PRESS_ATTRIBUTES = [
 ].join();
 const hasPressAttribute = (element) => element.matches(PRESS_ATTRIBUTES) && !/^(FORM|BODY|HTML|INPUT|SELECT)$/.test(element.tagName);
 
-// jQuery keeps selectors beside the element; a bundled copy is not on the window, its data is.
+// jQuery keeps the selectors of delegated handlers as data of the element; a bundled copy is not on the window.
 const jqueryHandlers = (target) => {
   const key = Object.keys(target).find((name) => /^jQuery\d+$/.test(name) && target[name]?.events);
   const events = globalThis.jQuery?._data?.(target, 'events') ?? (key ? target[key].events : {});
@@ -47,7 +47,7 @@ const jqueryHandlers = (target) => {
 const pressListeners = (target) => [...(pointerListeners.get(target) ?? [])]
   .flatMap(([type, set]) => (/click|down|up|menu|drop|dragover/.test(type) ? [...set] : []));
 
-// The root that a framework listens at acts for what is inside it, never for itself.
+// A framework's root listens for the elements inside it, never for itself.
 const isFrameworkRoot = (element, listeners) => {
   if (Object.keys(element).some((key) => key.startsWith(REACT_ROOT))) return true;
   const handlers = jqueryHandlers(element);
@@ -56,7 +56,7 @@ const isFrameworkRoot = (element, listeners) => {
   return listeners.length > 0 && listeners.every((listener) => atDocument.some((set) => set.has(listener)));
 };
 
-// How a listener further up asks what was pressed, read from its own source, as selectors of what it means.
+// How a delegated listener checks its target, found in its source code, as selectors of the elements meant.
 /** @type {[RegExp, (name: string) => string][]} */
 const DELEGATION_PATTERNS = [
   [/(?:closest|matches|is|find)\(\s*['"`]([^'"`\n]{1,80})['"`]/g, (m) => m],
@@ -75,8 +75,8 @@ const ASKED_OF = [
   [/(?:target|srcElement)\)?\??\.id\b/, (m) => '#' + CSS.escape(m)],
 ];
 const COMPARED = /(?:[!=]==?\s*|\bcase\s+)['"`]([\w-]{1,40})['"`]/g;
-// A selector that the listener knows by a name stands in the page's own scripts: `NAME = '…'`, or after the
-// event's type in a call of a helper: `on(root, 'click', '…', …)`.
+// A selector in a variable is looked up in the page's inline scripts: `NAME = '…'`, or after the event's type in a call
+// of a helper: `on(root, 'click', '…', …)`.
 const NAMED_SELECTOR = /(?:closest|matches)\(\s*([A-Za-z_$][\w$]*)\s*\)/g;
 const HELPER_CALL = /['"`](?:click|mousedown|pointerdown)['"`]\s*,\s*['"`]([^'"`\n]{1,80})['"`]/g;
 const SOURCE_LIMIT = 6000, SCRIPTS_LIMIT = 300000; // characters
@@ -84,8 +84,8 @@ const SOURCE_LIMIT = 6000, SCRIPTS_LIMIT = 300000; // characters
 const sourcesOf = (target) => {
   const handlers = [target.onclick, target.onmousedown, target.onpointerdown].filter((handler) => typeof handler === 'function');
   return [...pressListeners(target), ...handlers].map((listener) => {
-    const given = typeof listener === 'function' ? listener : listener?.handleEvent;
-    const call = boundFrom.get(given) ?? given;
+    const bound = typeof listener === 'function' ? listener : listener?.handleEvent;
+    const call = boundFrom.get(bound) ?? bound;
     return typeof call === 'function' ? Function.prototype.toString.call(call).slice(0, SOURCE_LIMIT) : '';
   });
 };
@@ -94,8 +94,8 @@ const namedSelectors = (source) => {
   const names = new Set([...source.matchAll(NAMED_SELECTOR)].map((match) => match[1]));
   if (!names.size) return [];
   const scripts = [...document.scripts].filter((script) => !script.src).map((script) => script.text).join('\n').slice(0, SCRIPTS_LIMIT);
-  const given = [...names].map((name) => new RegExp(`(?<![\\w$])${name.replace(/\$/g, '\\$')}\\s*[:=]\\s*['"\`]([^'"\`\\n]{1,80})['"\`]`, 'g'));
-  return [HELPER_CALL, ...given].flatMap((pattern) => [...scripts.matchAll(pattern)].map((match) => match[1]));
+  const assignments = [...names].map((name) => new RegExp(`(?<![\\w$])${name.replace(/\$/g, '\\$')}\\s*[:=]\\s*['"\`]([^'"\`\\n]{1,80})['"\`]`, 'g'));
+  return [HELPER_CALL, ...assignments].flatMap((pattern) => [...scripts.matchAll(pattern)].map((match) => match[1]));
 };
 
 const selectorsOf = (target, sources) => {
@@ -110,15 +110,15 @@ const selectorsOf = (target, sources) => {
   return [...found].filter((selector) => !/^(html|body|document|a|\*)$/i.test(selector));
 };
 
-// A list or table whose listener asks which item was meant is no target itself.
+// A list or table with a delegated listener for its items is no target itself.
 const LISTS = /^(TABLE|THEAD|TBODY|UL|OL|DL)$/;
 let lists = new Set();
-// Who compares the words of what was pressed means what has words of its own.
+// A listener that compares the target's text is meant for elements with text of their own.
 const ASKS_WORDS = /\b(?:textContent|innerText)[\w.()]*\s*[!=]==?|[!=]==?\s*[\w.]*\b(?:textContent|innerText)\b/;
-// A listener at the root that looks up what was pressed in a table of its own says nothing of it.
+// A listener at the root that looks its target up in data of its own: its source does not say what it is meant for.
 const ASKS_BLINDLY = /\((?:\w+\.)?(?:target|composedPath\(\))|\[(?:\w+\.)?target/;
 
-// Elements that a listener further up acts for.
+// The elements that delegated listeners on their ancestors are meant for.
 const delegatedTargets = () => {
   const targets = new WeakSet();
   lists = new Set();
@@ -146,7 +146,7 @@ const addLeaves = (owner, targets) => {
   if (leaves.length <= LEAVES_LIMIT) leaves.forEach((leaf) => targets.add(leaf));
 };
 
-// What looks like a button: a few words with a frame or a ground of their own.
+// Elements that look like a button: a few words with a border or background of their own.
 const BUTTON_WORDS = 24;
 const addButtonLike = (targets) => {
   const leaves = [...document.querySelectorAll('span,div,i,b,em,strong,img,svg')].filter((e) => !e.firstElementChild && !e.closest('a,button,label,svg svg'));
@@ -165,7 +165,7 @@ const listensItself = (element) => {
   return listens || !!element.onmousedown || !!element.onmouseup || !!element.onpointerdown || !!element.ondblclick || !!element.ondrop || frameworkClick(element);
 };
 
-// A label that is pressed in place of its box, which it draws alone.
+// A label that is clicked in place of its hidden control, which it draws itself.
 const drawsItsControl = (label) => {
   const control = label.control;
   if (!control || !/^(checkbox|radio|file)$/.test(control.type ?? '') || drawnByItsParent(control)) return false;
@@ -173,13 +173,13 @@ const drawsItsControl = (label) => {
   return width < 2 || height < 2 || style.opacity === '0' || style.visibility === 'hidden' || style.display === 'none';
 };
 
-// A label whose control is shown itself is pressed through that.
+// A label of a visible control: the control is clicked instead.
 const namesAnother = (label) => {
   const named = label.control ?? (label.id ? label.getRootNode().querySelector(`[aria-labelledby~="${CSS.escape(label.id)}"]`) : null);
   return !!named && (sizeable(named) || drawnByItsParent(named));
 };
 
-// '' or why the element can be acted on: 'widget', 'listener', 'pointer'.
+// Why an element can be acted on: 'widget', 'listener', 'pointer', or ''.
 const actionable = (element, role, style, parentCursor, delegated) => {
   if (WIDGETS.has(role)) return 'widget';
   if (element.tagName === 'LABEL') return drawsItsControl(element) || (listensItself(element) && !namesAnother(element)) ? 'listener' : '';
@@ -190,8 +190,8 @@ const actionable = (element, role, style, parentCursor, delegated) => {
   return style.cursor === 'pointer' && parentCursor !== 'pointer' ? 'pointer' : '';
 };
 
-// What a rule of the page's style shows only under the pointer (a menu's next level, a row's buttons): the
-// pointer must go to what holds it, though nothing listens there.
+// Elements with content that a style rule shows only on :hover (a submenu, a row's buttons): the pointer must be moved
+// there, though nothing listens.
 const OWNERS_LIMIT = 300;
 const hoverRules = new WeakMap(); // sheet -> { length, found: [[owner, what it shows]] }
 
@@ -213,7 +213,7 @@ const hoverRulesOf = (sheet) => {
     if (hoverRules.get(sheet)?.length !== length) hoverRules.set(sheet, { length, found: hoverRulesIn(sheet.cssRules, []) });
     return hoverRules.get(sheet).found;
   } catch {
-    return []; // a sheet of another origin keeps its rules to itself
+    return []; // the rules of a sheet of another origin cannot be read
   }
 };
 
@@ -237,11 +237,11 @@ const hoverOwners = () => {
   return owners;
 };
 
-// Who listens for the pointer to come over it, and has something to show then: kept back inside it, or a word
-// or two of its own, as what has a tip.
+// Elements that listen for hovering and have something to show then: hidden content, or a few words of their own, as
+// those with a tooltip.
 const HOVERED_WORDS = 40, INNER_LIMIT = 60;
 const hoverable = (element) => {
-  if (isRoot(element) || /^T[DHR]$/.test(element.tagName)) return false; // a grid lights up its cells
+  if (isRoot(element) || /^T[DHR]$/.test(element.tagName)) return false; // tables highlight their cells
   const listens = (hoverListeners.has(element) && !isFrameworkRoot(element, [])) || !!element.onmouseenter || !!element.onmouseover
     || reactHandlers(element).some((name) => /^on(Mouse|Pointer)(Enter|Over)$/.test(name));
   if (!listens) return false;

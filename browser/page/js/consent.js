@@ -1,6 +1,6 @@
-// Consent dialogs of the platforms that most sites use, closed by rejecting where that is offered.
-// Nothing outside this list is ever clicked by itself.
-// Name: [ways to reject, ways to close without choosing, ways to accept], each in order.
+// Closes consent dialogs of the most common platforms, by rejecting if that is offered.
+// Nothing outside this list is ever clicked automatically.
+// Platform: [selectors to reject, to close without choosing, to accept], each in order of preference.
 const CONSENT_PLATFORMS = {
   OneTrust: ['#onetrust-reject-all-handler, .ot-pc-refuse-all-handler', '#onetrust-banner-sdk .onetrust-close-btn-handler', '#onetrust-accept-btn-handler'],
   Cookiebot: ['#CybotCookiebotDialogBodyButtonDecline, #CybotCookiebotDialogBodyLevelButtonLevelOptinDeclineAll', '#CybotCookiebotDialogBodyLevelButtonLevelOptinAllowallSelection', '#CybotCookiebotDialogBodyLevelButtonLevelOptinAllowAll, #CybotCookiebotDialogBodyButtonAccept'],
@@ -28,10 +28,10 @@ const CONSENT_PLATFORMS = {
   Shopify: ['#shopify-pc__banner__btn-decline', '', '#shopify-pc__banner__btn-accept'],
   Amazon: ['#sp-cc-rejectall-link', '', '#sp-cc-accept'],
 };
-const CONSENT_ELEMENTS = 40000; // a larger page is no page with a dialog, and looking would take seconds
+const CONSENT_ELEMENTS = 40000; // searching a larger page would take seconds
 const CONSENT_WAYS = ['rejected', 'closed', 'accepted'];
 
-// Usercentrics and a few others stand in a shadow root of an element directly below the body.
+// Usercentrics and a few others are in the shadow root of an element directly below the body.
 const consentRoots = () => [document, ...[...(document.body?.children ?? [])].map(shadowOf).filter(Boolean)];
 
 const findConsent = () => {
@@ -47,7 +47,7 @@ const findConsent = () => {
   return null;
 };
 
-// Gives [platform, way] of the dialog that was closed, or null.
+// Returns [platform, way] of the dialog that was closed, or null.
 const consent = () => {
   const found = findConsent();
   found?.button.click();

@@ -1,8 +1,8 @@
-// The composed tree, in which shadow roots are open and slots filled: what is around an element, what is
-// inside it, its text, and what lies at a point.
+// The composed tree, with open shadow roots and filled slots: the ancestors of an element, its descendants, its text,
+// and the element at a point.
 const composedParent = (element) => element.parentElement ?? element.getRootNode().host ?? null;
 
-// The first of an element and those around it, from the inside out, that passes a test; null where none does.
+// The first of an element and its ancestors, from the inside out, that passes a test; null if none does.
 const outward = (element, test, most = Infinity) => {
   for (let at = element, hops = 0; at && hops < most; at = composedParent(at), hops += 1) if (test(at)) return at;
   return null;
@@ -21,7 +21,7 @@ const everyElement = function* (root = document) {
   }
 };
 
-// Nodes as they are put together where a component has slots for them.
+// The children of an element in the composed tree.
 const childrenOf = (element) => {
   const shadow = shadowOf(element);
   if (shadow) return shadow.childNodes;
@@ -42,11 +42,14 @@ const squash = (text) => (text ?? '').replace(/\s+/g, ' ').trim();
 // The beginning of an element's text: reading all of a large container for a name takes seconds.
 const shortText = (element, limit) => {
   if (shadowOf(element) || element.getRootNode() !== document) {
-    let said = '';
-    for (const node of textNodes(element)) if ((said = squash(`${said} ${node.data.slice(0, limit)}`)).length >= limit) break;
-    return said.slice(0, limit);
+    let text = '';
+    for (const node of textNodes(element)) {
+      text = squash(`${text} ${node.data.slice(0, limit)}`);
+      if (text.length >= limit) break;
+    }
+    return text.slice(0, limit);
   }
-  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT); // many times quicker than the other way
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT); // many times faster than `textNodes`
   let text = '';
   for (let node = walker.nextNode(), steps = 0; node && text.length < limit && steps < 400; node = walker.nextNode(), steps += 1) {
     if (!WITHOUT_TEXT.test(node.parentElement?.tagName)) text += ' ' + node.textContent.slice(0, limit);
@@ -61,7 +64,7 @@ const matchAll = (scope, selector) => {
   try {
     return scope.querySelectorAll(selector);
   } catch {
-    return []; // a string that is no selector: a handler may compare with anything
+    return []; // no selector: a string found in a handler may be anything
   }
 };
 
@@ -75,14 +78,14 @@ const deepHit = (x, y) => {
   return hit;
 };
 
-const STANDS_FROM = 8; // pixels; what is smaller is there for screen readers alone
+const STANDS_FROM = 8; // pixels; smaller elements are for screen readers only
 const sizeable = (element) => {
   const { width, height } = element.getBoundingClientRect();
   return width >= STANDS_FROM && height >= STANDS_FROM;
 };
 const isShownAtAll = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
 
-// Whether an element fills at least half of one around it, both ways.
+// Whether an element fills at least half of an ancestor in both directions.
 const fills = (element, outer) => {
   const [own, around] = [element, outer].map((one) => one?.getBoundingClientRect());
   return !!around && own.width >= around.width / 2 && own.height >= around.height / 2;
@@ -90,10 +93,10 @@ const fills = (element, outer) => {
 
 const sizeOf = (box) => `${Math.round(box.width)}×${Math.round(box.height)}`;
 
-// The rows and columns that boxes stand in: where each begins, in whole pixels, in order.
+// The rows and columns of boxes: their distinct tops and lefts, in whole pixels, in order.
 const gridOf = (boxes) => ['top', 'left'].map((side) => [...new Set(boxes.map((box) => Math.round(box[side])))].sort((a, b) => a - b));
 
-// How often each value comes: [value, count], the most frequent first.
+// How often each value occurs: [value, count], the most frequent first.
 const countBy = (items, valueOf) => {
   const counts = new Map();
   for (const item of items) counts.set(valueOf(item), (counts.get(valueOf(item)) ?? 0) + 1);

@@ -1,27 +1,27 @@
-// Controls: what they take and hold, what is drawn for them, who has the focus; and text by its words.
+// Controls: kinds, state, custom widgets drawn for them, focus; and finding and selecting text.
 const fieldKind = (element) => {
   if (element.tagName === 'INPUT') return element.type;
   if (element.isContentEditable) return 'rich';
   const focusable = element.hasAttribute('tabindex') && !/^(TEXTAREA|SELECT|BUTTON|A)$/.test(element.tagName);
-  if (focusable && element.getAttribute('role') === 'textbox') return 'editor'; // it draws its text itself
+  if (focusable && element.getAttribute('role') === 'textbox') return 'editor'; // a code editor that renders its text itself
   return focusable ? 'keys' : element.tagName.toLowerCase();
 };
 
-// A box that cannot be seen and fills what is drawn in its place (a switch, a tick) is what the pointer hits.
+// An invisible input that fills the custom control drawn for it (a switch, a tick): the pointer hits the input.
 const drawnByItsParent = (element) => {
   if (!sizeable(element)) return false;
   if (element.role === 'combobox') return !!wrapperOf(element);
   return /^(checkbox|radio|range)$/.test(element.type) && fills(element, element.parentElement);
 };
 
-// The box that a label is pressed in place of; and whether a box has such a label.
+// The hidden control that a label is clicked for; and whether a control has such a label.
 const boxOfLabel = (element) => (element.tagName === 'LABEL' && drawsItsControl(element) ? element.control : null);
 const drawnByItsLabel = (element) => /^(checkbox|radio|file)$/.test(element.type)
   && [...(element.labels ?? [])].some((label) => boxOfLabel(label) && sizeable(label) && !holdsAnother(label, label.getBoundingClientRect()));
 
-// The list that a page draws in place of a select or field which nobody sees; null where there is none.
+// The custom list that a page draws in place of a hidden select or field; null if there is none.
 const DRAWN_LISTS = '[role=combobox],[role=listbox],[aria-haspopup]';
-const DRAWN_BESIDE = 4; // levels
+const DRAWN_BESIDE = 4; // levels up to the element that contains both
 const drawnFor = (field) => {
   if (!/^(select|select-one|select-multiple|text)$/.test(field.type) || (sizeable(field) && isShownAtAll(field))) return null;
   for (let at = composedParent(field), level = 0; at && level < DRAWN_BESIDE; at = composedParent(at), level += 1) {
@@ -32,20 +32,20 @@ const drawnFor = (field) => {
   return null;
 };
 
-// What is typed into: the one field inside of what is none itself, as in a drawn combobox.
+// The field to type into: the only one inside a wrapper, such as a custom combobox; else the element itself.
 const TYPED_INTO = 'input:not([type=hidden],[type=checkbox],[type=radio]),textarea,[contenteditable=""],[contenteditable=true]';
 const fieldIn = (element) => {
   const inner = isField(element) || element.isContentEditable ? [] : [...element.querySelectorAll(TYPED_INTO)];
   return inner.length === 1 && inner[0].matches(':read-write:enabled') ? inner[0] : element.control ?? element;
 };
 
-// Whether a list that is drawn (a combobox, a select of a framework) is open: '' where it does not say.
+// 'expanded' or 'collapsed' for a custom list (a combobox, a framework's select); '' if it does not say.
 const foldOf = (element) => {
   const said = (element.closest('[aria-expanded]') ?? element.querySelector('[aria-expanded]'))?.getAttribute('aria-expanded');
   return { true: 'expanded', false: 'collapsed' }[said] ?? '';
 };
 
-// Whether it is checked, pressed or selected: [true, 'checked'], ['mixed', 'checked']; null for what is neither.
+// Whether a control is checked, pressed or selected: [true, 'checked'], ['mixed', 'checked']; null if it cannot be.
 const onOf = (control, role) => {
   if (control.indeterminate) return ['mixed', 'checked'];
   if (/^(checkbox|radio)$/.test(control.type)) return [control.checked, 'checked'];
@@ -58,17 +58,17 @@ const onOf = (control, role) => {
   return null;
 };
 
-// What a list or a field reads, with what is drawn on a field in its place (its choice, its chips).
-const READS = 2000; // characters; what holds more is no choice
+// The text that a list or field shows, with the content of the wrapper around it (the selected option, chips).
+const READS = 2000; // characters; a longer text is no selected option
 const readOn = (element) => {
   if (element.tagName === 'SELECT') return selectedLabels(element).join('; ');
   if (element.textContent.length > READS) return '';
   return squash(isField(element) ? `${element.value} ${wrapperOf(element)?.innerText ?? ''}` : element.innerText);
 };
 
-// What a control holds now: its kind; its text, null where that cannot be told (a terminal, a board); whether it
-// is on, and so in spite of a further press (`stays`); what it `reads` as a list, and whether that is open
-// (`fold`); `bare` when it is empty and takes what is typed.
+// The state of a control: `kind`; `text`, null if it cannot be read (a terminal, a game); `on`, and `stays` if a second
+// click does not turn it off; what it `reads` as a list, and if that is open (`fold`); `bare` if it is empty and editable;
+// `secret` for a password; `left` if it is not in the document any more.
 const stateOf = (element) => {
   const control = element.control ?? element, role = roleOf(control);
   const text = isField(element) ? element.value : element.isContentEditable ? element.innerText : null;
@@ -79,13 +79,13 @@ const stateOf = (element) => {
   };
 };
 
-// The place and label of the option that reads so: as a whole, by its value, else the one whose text holds it;
-// null where none does.
+// Index and label of the option with this text or value, else of the only one that contains the text; null if there is
+// none.
 const optionOf = ({ element, wanted }) => {
-  const options = [...element.options], asked = squash(wanted).toLowerCase();
+  const options = [...element.options], text = squash(wanted).toLowerCase();
   const label = (option) => squash(option.label).toLowerCase();
-  const exact = options.find((option) => label(option) === asked) ?? options.find((option) => option.value === wanted);
-  const holding = exact ? [exact] : options.filter((option) => label(option).includes(asked));
+  const exact = options.find((option) => label(option) === text) ?? options.find((option) => option.value === wanted);
+  const holding = exact ? [exact] : options.filter((option) => label(option).includes(text));
   return holding.length === 1 ? [options.indexOf(holding[0]), squash(holding[0].label)] : null;
 };
 
@@ -98,16 +98,14 @@ const toTheEnd = (element) => {
   }
 };
 
-// Hands a text to an editor as pasted, so that it adds no brackets and no indentation of its own; false where it
-// does not listen for that.
+// Pastes a text into an editor, which then adds no brackets or indentation of its own; false if it does not handle that.
 const paste = ({ element, text }) => {
   const clipboardData = new DataTransfer();
   clipboardData.setData('text/plain', text);
   return !element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true, composed: true }));
 };
 
-// Drops files, given as [name, base64], and data by MIME type, as if dragged in from outside; false where nothing
-// can be dropped.
+// Drops files ([name, base64]) and data by MIME type, as if dragged in from outside; false if nothing can be dropped.
 const drop = ({ element, files, data }) => {
   const dataTransfer = new DataTransfer();
   for (const [type, text] of Object.entries(data)) dataTransfer.setData(type, text);
@@ -120,7 +118,7 @@ const drop = ({ element, files, data }) => {
   return true;
 };
 
-// What HTML itself sends for an action on an element, or on what has the focus: `via` is click or keys; a phrase, or ''.
+// A phrase for the form that HTML submits when the element, or the focused one, is clicked or gets Enter; '' for none.
 const effect = ({ element, via }) => {
   const acted = element ?? document.activeElement ?? document.body;
   const control = acted.closest('button,input,[role=button],[role=menuitem],a,summary,textarea,[contenteditable]') ?? acted;
@@ -143,15 +141,15 @@ const focusedElement = () => {
   while (at && shadowOf(at)?.activeElement) at = shadowOf(at).activeElement;
   return at === document.body || at === document.documentElement ? null : at;
 };
-// Who hears the keys: a line, and whether that is the element that was asked for (if any was).
+// The focused element: `line` describes it, `right` says if it is the expected one.
 const focusOf = (element) => {
   const focused = focusedElement();
   const right = !element || (!!focused && (isWithin(focused, element) || focused === element.control));
   return { line: focused ? lineOf(focused) : '', right };
 };
 
-// A text's range, wherever nodes and white space break it. What is being written comes before what is only read: a
-// task often names the word it means. An editor that draws its text itself does so beside what hears the keys.
+// The range of a text, across nodes and white space. Editable text is searched before other text: instructions often
+// repeat the word. An editor that renders its text itself does so beside the element with the focus.
 const rangeIn = (text, element) => {
   const around = [element];
   while (element && fieldKind(element) === 'editor' && around.length <= DRAWN_BESIDE) around.push(composedParent(around.at(-1)));
@@ -166,7 +164,7 @@ const rangeIn = (text, element) => {
 const rangeOf = (wanted, root) => {
   const needle = wanted.replace(/\s+/g, '');
   if (!needle) return null;
-  const characters = []; // [node, place] of all that are no white space
+  const characters = []; // [node, offset] of all that are no white space
   let text = '';
   for (const node of textNodes(root)) {
     for (let at = 0; at < node.length; at += 1) {
@@ -185,7 +183,7 @@ const rangeOf = (wanted, root) => {
   return range;
 };
 
-// Where the pointer begins and ends to select a text: points in the frame's viewport; null where it does not stand.
+// The points between which the pointer selects a text, in the frame's viewport; null if the text is not there.
 const textEnds = ({ text, element }) => {
   if (isField(element)) {
     if (!element.value.includes(text)) return null;
@@ -202,7 +200,7 @@ const textEnds = ({ text, element }) => {
   return { start: [first.left, first.top + first.height / 2], end: [last.right, last.top + last.height / 2] };
 };
 
-// Sets the selection where the pointer did not bring just that.
+// Sets the selection if the pointer selected something else.
 const selectText = ({ text, element }) => {
   if (isField(element)) {
     const at = element.value.indexOf(text);
@@ -218,7 +216,7 @@ const selectText = ({ text, element }) => {
   selection.addRange(range);
 };
 
-// Whether a text says another; a number only as a whole: no 12 in 1234.
+// Whether a text contains another; numbers match only as a whole: 12 is not in 1234.
 const standsIn = (said, text) => {
   const cutsNumber = (before, after) => /\d\d/.test(`${before}${after}`);
   for (let at = said.indexOf(text); at >= 0; at = said.indexOf(text, at + 1)) {
@@ -227,7 +225,7 @@ const standsIn = (said, text) => {
   return false;
 };
 
-// Refs for the smallest elements that hold a text and have none yet, each with the row it stands in.
+// Refs for the smallest elements with a text that have none yet, each with the row around it.
 const TEXT_REFS = 8, LABEL_LENGTH = 40;
 const refsOfText = (wanted) => {
   const needle = squash(wanted).toLowerCase(), found = [];

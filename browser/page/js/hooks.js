@@ -1,10 +1,10 @@
-// What must be in place before the page's own scripts run: natives kept whole, and hooks that remember who
-// listens for the pointer and open closed shadow roots, so that a snapshot needs no guesses later.
+// Installed before the page's own scripts: references to native functions, and hooks that record listeners for the
+// pointer and open closed shadow roots, so that a snapshot need not guess.
 
-// Some old libraries replace these.
+// Kept because some old libraries replace them.
 const { Map, Set, WeakMap, WeakSet, WeakRef, JSON, Math, Object, Promise, Proxy, Reflect, RegExp, URL, performance, getComputedStyle, setTimeout } = globalThis;
 
-// Libraries from before JSON was in browsers give arrays a `toJSON` of another meaning.
+// Old libraries (Prototype.js) define a `toJSON` that breaks JSON.stringify.
 const asJSON = (value) => {
   const theirs = /** @type {any[]} */ ([Array, Object, String]).map((owner) => [owner.prototype, owner.prototype.toJSON]).filter(([, own]) => own);
   for (const [prototype] of theirs) delete prototype.toJSON;
@@ -28,7 +28,7 @@ const hoverListeners = new WeakSet();
 const wheelListeners = new WeakSet();
 const everListened = new Set(); // WeakRefs of elements that have, or had, a listener or handler for the pointer
 const internals = new WeakMap(); // custom element -> ElementInternals
-const boundFrom = new WeakMap(); // bound function -> what it was made from, whose source says something
+const boundFrom = new WeakMap(); // bound function -> the original one, whose source can be read
 
 const shadowOf = (element) => element.shadowRoot ?? internals.get(element)?.shadowRoot ?? adopted.get(element) ?? null;
 
@@ -71,7 +71,7 @@ const hookListeners = () => {
     boundFrom.set(bound, boundFrom.get(self) ?? self);
     return bound;
   });
-  // A handler set as a property (`list.onclick = …`) may act for what is inside, as a listener may.
+  // A handler set as a property (`list.onclick = …`) may be a delegated one, too.
   for (const name of HANDLERS) {
     const native = Object.getOwnPropertyDescriptor(HTMLElement.prototype, name);
     if (!native?.set) continue;
@@ -98,16 +98,16 @@ const hookShadowRoots = () => {
   });
 };
 
-// Closed roots that no hook could open: written in the page's markup, or made before we came. Elements that
-// may have one are handed out, and their roots come back over DevTools.
+// Closed roots that no hook could open: declared in the HTML, or made before we attached. Elements that may have one
+// are returned by `suspects`, and Python passes their roots to `adopt` over DevTools.
 const HOST_TAGS = /^(?:ARTICLE|ASIDE|BLOCKQUOTE|DIV|FOOTER|H[1-6]|HEADER|MAIN|NAV|P|SECTION|SPAN|.+-.*)$/;
 const SUSPECTS_LIMIT = 60, SUSPECTS_LOOKED_AT = 5000;
-const HEIGHT_OF_TEXT = 8; // pixels; an element without content that is as high shows something
+const HEIGHT_OF_TEXT = 8; // pixels; an empty element of this height shows something
 const adopted = new WeakMap(); // host -> its root
 const askedFor = new WeakSet();
 let suspected = [];
 
-// A custom element, or one that holds nothing and is high all the same.
+// Notes a custom element, or an empty element that has a height all the same.
 const suspect = (element, style) => {
   if (suspected.length >= SUSPECTS_LIMIT || !HOST_TAGS.test(element.tagName) || askedFor.has(element) || shadowOf(element)) return;
   if (!element.tagName.includes('-')) {
@@ -118,7 +118,7 @@ const suspect = (element, style) => {
   suspected.push(element);
 };
 
-// Those that a walk came across; with `everywhere` those of the whole document, where nothing walks.
+// The suspects found by the last walk; with `everywhere` those of the whole document, without a walk.
 const suspects = (everywhere = false) => {
   if (everywhere) for (const element of [...document.querySelectorAll('*')].slice(0, SUSPECTS_LOOKED_AT)) suspect(element, getComputedStyle(element));
   const handed = suspected;

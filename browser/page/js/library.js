@@ -1,5 +1,5 @@
-// What is called from outside, by name; and the hooks, put in place before the page's own scripts run.
-watchPresses(); // first: it is no listener of the page
+// Installs the hooks, and lists the functions that Python calls by name.
+watchPresses(); // before hookListeners, which would record it as a listener of the page
 hookListeners();
 hookShadowRoots();
 watchTimers();

@@ -1,9 +1,9 @@
-// The page as lines of pieces, while it is walked; and what the walk asks about single elements.
+// Collects lines of pieces during a walk; and functions of the walk about single elements.
 
 // A line is { d depth, k kind, p pieces, g [repeater, item] }; a region also has r (its role), a frame f (its ref).
-// A piece is a text, or an object with one of: t hidden text, i picture, c border of two cells, r ref of a control,
-// e end of a control that is `open`. Beside: w space before it, x why it cannot be seen; of a control k role, n name,
-// l label beside its content, a looks, v value, u link, s states, o options.
+// A piece is a string, or an object with one of: t hidden text, i image, c border of two cells, r ref of a control,
+// e end of a control that is `open`. Besides: w space before it, x why it cannot be seen; for a control k role, n name,
+// l label in addition to its content, a looks, v value, u link, s states, o options. `browser/page/lines.py` reads them.
 class Lines {
   constructor(limits) {
     this.limits = limits; // { chars, until }
@@ -21,7 +21,7 @@ class Lines {
     this.pending = null;
     return this.line;
   }
-  // Gives where the text stands: { pieces, at, end }.
+  // Returns the position of the text: { pieces, at, end }.
   text(text, hidden) {
     const { p: pieces } = this.open();
     const last = pieces.at(-1), lead = this.space && pieces.length ? ' ' : '';
@@ -38,7 +38,7 @@ class Lines {
     this.chars += 24 + (piece.n?.length ?? 0);
     this.space = false;
   }
-  // Closes a control; where its whole content is the line before, the end belongs there.
+  // Closes a control; if all its content is in the line before, its end goes there.
   close(ref) {
     const line = this.line ?? this.all.at(-1);
     if (line?.p.some((piece) => piece.open && piece.r === ref)) line.p.push({ e: ref });
@@ -53,13 +53,13 @@ class Lines {
     this.flush();
     this.pending = null;
   }
-  // What is drawn; the same again, right after it, is counted.
-  picture(told) {
+  // Adds a description of a drawing; repetitions right after it are counted.
+  picture(description) {
     const before = this.line?.p.length ? this.line.p.at(-1) : this.all.at(-1)?.p.length === 1 ? this.all.at(-1).p[0] : null;
-    if (before?.drawn === told) before.i = `${before.times = (before.times ?? 1) + 1} × ${told}`;
-    else this.piece({ i: told, drawn: told });
+    if (before?.drawn === description) before.i = `${before.times = (before.times ?? 1) + 1} × ${description}`;
+    else this.piece({ i: description, drawn: description });
   }
-  // A line that so far only opens a control goes on: the control's first text belongs to it.
+  // A line that only opens a control so far is continued with the control's first text.
   end() {
     if (!this.line?.p.length || !this.line.p.every((piece) => piece.open)) this.flush();
   }
@@ -82,10 +82,10 @@ class Lines {
   }
 }
 
-// A drawn select says its value as its text; a field has no text of its own.
+// Whether a control has a value instead of content; a custom select shows its value as its text.
 const takesText = (element, role) => EDITABLE.has(role) && !(role === 'combobox' && element.tagName !== 'INPUT' && !element.isContentEditable);
 
-// Who has no place of its own, or only repeats the one control in it, is pressed through that.
+// Whether an element has no box of its own, or only repeats the single control in it, which then stands for both.
 const PARTS_OF_A_FIELD = 4;
 const holdsAnother = (element, rect) => {
   const shadow = shadowOf(element);
@@ -97,7 +97,7 @@ const holdsAnother = (element, rect) => {
   return wrapsField(element, inner.filter((one) => !one.closest('[aria-hidden=true]')));
 };
 
-// A field with its arrow and its cross is one thing: what is drawn around them says no more than its name.
+// Whether an element only wraps a field with its arrow and clear button, without text of its own.
 const wrapsField = (element, inner) => {
   const [field, ...more] = inner.filter((one) => EDITABLE.has(roleOf(one)));
   if (!field || more.length || element.offsetHeight > WRAPPED_HIGH || !sizeable(field)) return false;
@@ -106,34 +106,34 @@ const wrapsField = (element, inner) => {
   return !/[\p{L}\p{N}]/u.test(said.reduce((text, part) => text.replaceAll(part, ''), squash(element.textContent)));
 };
 
-// A box that is drawn around a box of the page's own is no second one.
+// A custom checkbox around a native one is no second control.
 const doublesBox = (element, role) => {
   const inner = BOX_ROLES.has(role) ? element.querySelectorAll('input') : [];
   return inner.length === 1 && BOX_ROLES.has(roleOf(inner[0])) && fills(inner[0], element);
 };
 
-// Whether nothing else that can be seen stands between an element and one around it.
+// Whether an element has no visible siblings on all levels up to an ancestor.
 const isAloneIn = (element, outer) => {
   const isAlone = (one) => [...one.parentNode.children].every((other) => other === one || other.ariaHidden === 'true' || !other.getClientRects().length);
   return outward(element, (at) => at === outer || !composedParent(at) || !isAlone(at)) === outer;
 };
 
-// What fills a control without a word of its own is where that is taken hold of; what lies under a box that
-// cannot be seen is how that is drawn.
+// An element without a name that fills a control is its handle; a sibling of an invisible input is how that input is
+// drawn.
 const isPartOfControl = (element) => {
   const outer = composedParent(element);
   if ([...(outer?.children ?? [])].some((other) => other !== element && other.tagName === 'INPUT' && drawnByItsParent(other))) return true;
   return !!outer && refOf.has(outer) && WIDGETS.has(roleOf(outer)) && fills(element, outer) && !attributeName(element);
 };
 
-// The words of an item of a tree without those of the items in it, and of the controls beside them.
+// The text nodes of a tree item, without those of the items and controls inside it.
 const ITEM_WORDS = 200;
 const itemWords = (item) => {
   const found = [];
   let length = 0;
   for (const node of textNodes(item)) {
     const owner = node.parentElement?.closest(INNER_CONTROLS + ',[role=treeitem],[role=group]');
-    if (owner !== item || !/[\p{L}\p{N}]/u.test(node.data)) continue; // an arrow names nothing
+    if (owner !== item || !/[\p{L}\p{N}]/u.test(node.data)) continue; // an arrow is no name
     found.push(node);
     if ((length += node.data.length) > ITEM_WORDS) break;
   }
@@ -146,7 +146,7 @@ const optionTexts = (select) => {
   return [...select.options].filter(isListed).slice(0, OPTIONS_KNOWN).map((option) => squash(option.label || option.text));
 };
 
-// A table that lays out a page is read as blocks, one that holds data as rows.
+// A layout table is read as blocks, a data table as rows.
 const layoutTables = new WeakMap();
 const isLayout = (table) => {
   if (!table) return true;
@@ -154,7 +154,7 @@ const isLayout = (table) => {
   return layoutTables.get(table);
 };
 
-// The shape (tag and class) that children share where so many do that they count as repeated rows, else ''.
+// The shape (tag and class) of children that are repeated rows; '' if there are no such.
 const REPEAT_FROM = 6, CHILDREN_LOOKED_AT = 60;
 const shapeOfChild = (child) => child.tagName + '.' + (child.classList[0] ?? '');
 const repeatedShape = (element) => {

@@ -1,14 +1,14 @@
-// Draws the refs over what is in view, for a picture, and takes them away again.
+// Draws refs over the visible controls, for a screenshot, and removes them again.
 const MARKS_LIMIT = 200;
-const SIZES = [{ font: 10, height: 12, char: 6.1 }, { font: 8, height: 9, char: 4.9 }]; // pixels of bold monospace; the small where the large hides words
+const SIZES = [{ font: 10, height: 12, char: 6.1 }, { font: 8, height: 9, char: 4.9 }]; // pixels of bold monospace; the small size if the large one hides words
 const LABEL_PAD = 2;
-const OVER_LABEL = 6, OVER_WORDS = 4; // how much worse than to cover ground of another control
-const READABLE = 6; // square pixels that a label may hide of words, which end before their box does
+const OVER_LABEL = 6, OVER_WORDS = 4; // cost of covering a label or words, relative to another control's background
+const READABLE = 6; // square pixels of a text's box that a label may cover: the glyphs end before the box
 const WORDS_KNOWN = 3000;
 let marks = null;
 const unmark = () => { marks?.remove(); marks = null; };
 
-// Gives how many of the labels hide words, a field or a picture: there is not room beside everything.
+// Returns how many labels hide words, a field or a picture, as there is not always room.
 const drawMarks = () => {
   unmark();
   marks = document.createElement('div');
@@ -49,7 +49,7 @@ const outline = (box, ref) => {
   return frame;
 };
 
-// Where something is written or pictured that a label must not hide.
+// The boxes of words and pictures that labels should not hide.
 const drawnWords = () => {
   const range = document.createRange();
   const boxes = [...document.querySelectorAll('input,select,textarea,img,svg,canvas,video')].map((one) => one.getBoundingClientRect());
@@ -71,7 +71,7 @@ const holds = (outer, inner) => outer.left <= inner.left && outer.top <= inner.t
 const nearby = (box, others, reach) => others.filter((other) => overlap(other, { left: box.left - reach, right: box.right + reach, top: box.top - reach, bottom: box.bottom + reach }));
 const sumOver = (spot, boxes) => boxes.reduce((sum, box) => sum + overlap(spot, box), 0);
 
-// Beside its element, or on it, where it hides least: words first of all.
+// The position of a label beside or on its element where it hides least.
 const spotFor = (box, ref, { targets, words, taken }) => {
   const reach = ref.length * SIZES[0].char + 2 * LABEL_PAD;
   const written = nearby(box, words, reach), labels = nearby(box, taken, reach);

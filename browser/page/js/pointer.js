@@ -1,5 +1,4 @@
-// Before the pointer comes: is the element enabled, in view, at rest, and what lies above its middle? And after a
-// press: did the element get it?
+// Before a press: is the element enabled, in view, at rest and uncovered? After a press: did the element get it?
 const SHOWN_MARGIN = 1;
 const CLIPS = /auto|scroll|hidden/;
 
@@ -15,7 +14,7 @@ const bringIntoView = (element) => {
   if (!inView || (clipped && clipped !== document.body)) element.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' });
 };
 
-// What is drawn around a field and for it alone (its value, its arrow) takes the press for it.
+// The wrapper that is drawn around a single field (with its value, its arrow), which takes presses for it.
 const WRAPPED_AT = 4, WRAPPED_HIGH = 72; // levels; pixels
 const FIELDS = 'input:not([type=hidden]),select,textarea';
 const INNER_CONTROLS = 'a[href],button,input:not([type=hidden]),select,textarea,[contenteditable=""],[contenteditable=true],'
@@ -31,15 +30,15 @@ const wrapperOf = (element, others = INNER_CONTROLS) => {
   return wrapper;
 };
 
-// A click lands rightly on the element, on what is in it (the words of a component are its host's), on what
-// is drawn for it, or on the label of a hidden control; in an item of a tree not on another item in it.
+// Whether a hit counts for an element: on itself, on its content (also in a shadow root), on its wrapper, or on the label
+// of a hidden control; but not on a tree item inside a tree item.
 const lands = (hit, element) => (isWithin(hit, element) && !(element.role === 'treeitem' && hit.closest?.('[role=treeitem]') !== element))
   || hit === element.control || (!!element.labels && [...element.labels].some((label) => isWithin(hit, label)))
   || (hit === element.getRootNode().host && !!element.querySelector('slot'))
   || (isWithin(hit, wrapperOf(element, FIELDS)) && !hit.closest('a,button,[role=button]'));
 const related = (hit, element) => lands(hit, element) || isWithin(element, hit);
 
-// Controls that stand for further ones inside them, which say the same, are hit at their words; so are items of a tree.
+// Controls that stand for others with the same text inside them are hit at their text; so are tree items.
 const spokenFor = new WeakSet();
 const wordsBox = (element) => {
   const first = element.role === 'treeitem' ? itemWords(element)[0] : [...textNodes(element)].find((node) => node.data.trim());
@@ -49,7 +48,7 @@ const wordsBox = (element) => {
   return [range.getBoundingClientRect()];
 };
 
-// Points of a box to try: a link broken over two lines has nothing in its middle.
+// Points to try: the centre of the box may be empty, as for a link that is broken over two lines.
 const pointsOf = (element) => {
   const words = spokenFor.has(element) || element.role === 'treeitem' ? wordsBox(element) : [];
   const boxes = [...words, element.getBoundingClientRect(), ...[...element.getClientRects()].slice(0, 4)];
@@ -63,13 +62,13 @@ const isMoving = (element) => element.getAnimations && document.getAnimations().
   return target && !still && isWithin(element, target);
 });
 
-// The press is watched while it happens: another element may have come between, or the page may have drawn the
-// element anew under it, so that the click goes to what both stood in.
+// The press is watched: another element may have come between, or the page may have rendered the element anew between
+// mousedown and mouseup, so that the click goes to the common ancestor.
 const PRESS_EVENTS = ['pointerdown', 'click', 'auxclick', 'contextmenu'];
 let aimedAt = null;
-let aimedOn = null; // what lay at the point itself
+let aimedOn = null; // the element at the point itself
 let missedBy = '';
-let pressEvents = new Set(); // types of those that came since it was aimed
+let pressEvents = new Set(); // types of events since `aim`
 
 const tagLine = (element) => {
   const id = element.id ? '#' + element.id : '';
@@ -78,8 +77,8 @@ const tagLine = (element) => {
   return `<${element.tagName.toLowerCase()}${id}${names}>${text ? ` "${text}"` : ''}`;
 };
 
-// Whether a press on `target` is one on the element: not on another control in it that was not there when it was
-// aimed, as of a menu that opens under the pointer.
+// Whether a press on `target` is one on the element: not on a control in it that appeared after `aim`, such as a menu
+// that opens under the pointer.
 const gets = (target, element) => {
   const control = target.closest(`${INNER_CONTROLS},label`);
   const cameBetween = aimedOn?.isConnected && control && control !== element && isWithin(control, element) && !isWithin(aimedOn, control);
@@ -92,12 +91,12 @@ const watchPresses = () => {
       if (!aimedAt || !event.isTrusted) return;
       pressEvents.add(type);
       if (missedBy || !(target instanceof Element) || gets(target, aimedAt)) return;
-      // What opens at the press (a select's list) rightly takes the click after it.
+      // A list that opens at mousedown may take the click that follows.
       if (type === 'pointerdown' || !aimedAt.isConnected) missedBy = tagLine(target);
     }, true);
   }
 };
-// Tells what became of the last press where the element that it was aimed at did not get it, else ''.
+// Says who got the last press if it was not the element that was aimed at, else ''.
 const missed = () => {
   const anew = aimedAt && !aimedAt.isConnected;
   aimedAt = null;
@@ -106,19 +105,19 @@ const missed = () => {
   return pressEvents.size ? '' : `${anew ? 'the page drew it anew under the press, and ' : ''}no click came of it`;
 };
 
-// Gives { x, y } from the element's corner, { direct } for a control that has no place of its own, or { why } with
-// `wait` where waiting may help. `at` counts from the left and the top; a negative one from the right and the bottom.
+// Returns { x, y } from the element's corner, { direct } for a control without a box of its own, or { why }, with `wait` if
+// waiting may help. `at` counts from the left and top; if negative, from the right and bottom.
 const aim = ({ element, at }) => {
   [aimedAt, aimedOn, missedBy, pressEvents] = [element, null, '', new Set()];
   if (!element.isConnected) return { why: 'it left the page', left: true };
   if (element.matches(':disabled') || element.getAttribute('aria-disabled') === 'true') return { why: 'it is disabled', wait: true };
   const atPoint = (box) => ({ x: at[0] + (at[0] < 0 ? box.right : box.left), y: at[1] + (at[1] < 0 ? box.bottom : box.top) });
-  // What can be hit where it is needs no scrolling: a list may draw its rows anew for it.
+  // No scrolling if it can be hit where it is: a virtual list may render its rows anew when it scrolls.
   const before = element.getBoundingClientRect(), { x, y } = at ? atPoint(before) : middleOf(before);
   const there = before.width > 0 && before.height > 0 ? deepHit(x, y) : null;
   if (!there || !lands(there, element)) bringIntoView(element);
   if (isMoving(element)) return { why: 'it keeps moving', wait: true };
-  if (element.tagName === 'AREA') return { direct: true }; // its place is on the picture
+  if (element.tagName === 'AREA') return { direct: true }; // it has no box: it is a part of a picture
   const points = pointsOf(element);
   if (!points.length) return element.labels?.length ? { direct: true } : { why: 'it has no size on the page', wait: true };
   const corner = element.getBoundingClientRect();

@@ -1,5 +1,5 @@
-// A ref belongs to its element for as long as the document lives. When the element is replaced, the ref finds
-// its successor by fingerprint, if exactly one element carries that fingerprint.
+// A ref belongs to its element as long as the document exists. If the element is replaced, the ref is bound to its
+// successor by fingerprint, if exactly one element has that fingerprint.
 const registry = new Map(); // ref -> { element: WeakRef, print }
 const refOf = new WeakMap(); // element -> ref
 let refCount = 0;
@@ -26,7 +26,7 @@ const ownName = (element) => attributeName(element) || (EDITABLE.has(roleOf(elem
 
 const lineOf = (element) => `${roleOf(element) || 'clickable'} "${ownName(element).slice(0, 60)}"`;
 
-// Attributes that name the thing; ids and values that frameworks count up would only mislead.
+// Attributes that identify the element; other ones, which frameworks may generate, would only mislead.
 const keyOf = (element) => {
   const parts = [element.tagName];
   for (const { name, value } of element.attributes) {
@@ -36,21 +36,21 @@ const keyOf = (element) => {
   return parts.join('|');
 };
 
-// While many fingerprints are taken together, what they share is read once.
-let shared = null; // element -> what was read of it
+// A cache while many fingerprints are taken together: what they share is read once.
+let shared = null; // element -> text
 const once = (element, read) => {
   if (!shared) return read();
   if (!shared.has(element)) shared.set(element, read());
   return shared.get(element);
 };
 
-// What stands before a table or list says what it is of: the day 17 of another month is another day.
+// The text before a table or list, which says what it is about: day 17 of another month is another day.
 const captionOf = (element) => {
   const list = element.closest('table,ul,ol,dl,[role=grid],[role=listbox],[role=tree]');
   return list ? once(list, () => textBefore(list) + ' ' + headOf(list)) : '';
 };
 
-// Words only: the arrow of the column that is sorted by comes and goes.
+// Letters and digits only: the arrow of the sorted column comes and goes.
 const headOf = (list) => {
   const head = list.tagName === 'TABLE' ? list.caption ?? list.tHead : null;
   return head ? squash(shortText(head, CAPTION_TEXT).replace(/[^\p{L}\p{N}]+/gu, ' ')) : '';
@@ -76,7 +76,7 @@ const printOf = (element) => {
     role: roleOf(element), name: ownName(element), key: keyOf(element),
     caption: captionOf(element),
     row: row && row !== element ? once(row, () => shortText(row, ROW_TEXT)) : '',
-    around: shared ? aroundOf(element) : '', // of all at once, in a walk
+    around: shared ? aroundOf(element) : '', // only while the fingerprints of a walk are taken
   };
 };
 
@@ -87,7 +87,7 @@ const candidatesFor = (print) => {
   return [...everyElement()].filter((element) => element.tagName === tag && roleOf(element) === print.role);
 };
 
-// The share of words that two texts have in common.
+// The share of words that two texts have in common, 0 to 1.
 const similar = (a, b) => {
   const words = new Set(a.toLowerCase().match(/[\p{L}\p{N}]+/gu));
   const others = b.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
@@ -95,8 +95,8 @@ const similar = (a, b) => {
   return others.filter((word) => words.has(word)).length / Math.max(words.size, others.length);
 };
 
-// Of things alike, those that stand in the same words; else in words that begin the same and hardly differ, as
-// in a row whose figures change.
+// Those of similar elements with the same text around them; else with a text that begins the same and hardly differs, as
+// in a row whose numbers change.
 const HARDLY = 0.7;
 const standingIn = (print, alike) => {
   const same = alike.filter((other) => aroundOf(other) === print.around);
@@ -108,20 +108,20 @@ const standingIn = (print, alike) => {
 
 const rebind = (ref, element, print = printOf(element)) => {
   const before = registry.get(ref)?.element.deref();
-  if (before) refOf.delete(before); // should it come back, it is another
+  if (before) refOf.delete(before); // should it return to the page, it gets another ref
   refOf.set(element, ref);
   registry.set(ref, { element: new WeakRef(element), print });
   return { element };
 };
 
-// A thing with words is known by them and by what stands around it; one without words by its id or data,
-// whatever is written into it then.
+// An element with text is identified by it and by the text around it; one without text by its id or data, even if it has
+// text later.
 const fullKey = (print) => JSON.stringify([print.role, print.key, print.name, print.row, print.caption, print.around]);
 const bareKey = (print) => (print.key.includes('|') ? JSON.stringify([print.role, print.key, print.caption]) : '');
 
-// Fingerprints are taken together, after a walk, of what it showed: [{ element, ref }]. What was drawn anew
-// since the walk before (from ref number `before` on) and is, for certain, what it was keeps its ref: a calendar
-// that renders itself at each click is then told by the one day that changed. Gives new ref -> old.
+// Takes the fingerprints of all elements that a walk showed: [{ element, ref }]. An element that was rendered anew since
+// the walk before (refs after number `before`) keeps its ref if it is certainly the same: of a calendar that renders
+// itself at each click, the diff then has only the day that changed. Returns a map from new refs to old ones.
 const takePrints = (shown, before) => {
   shared = new Map();
   for (const { element, ref } of shown) registry.get(ref).print = printOf(element);
@@ -129,7 +129,7 @@ const takePrints = (shown, before) => {
   const renamed = new Map();
   const fresh = shown.filter(({ ref }) => Number(ref.slice(refPrefix.length)) > before);
   if (!fresh.length) return renamed;
-  const lost = new Map(), now = new Map(); // key -> ref, null where several have it; key -> how many have it
+  const lost = new Map(), now = new Map(); // key -> ref, null if several have it; key -> how many have it
   const keep = (key, ref) => { if (key) lost.set(key, lost.has(key) ? null : ref); };
   for (const [ref, { element, print }] of registry) {
     if (!print || element.deref()?.isConnected) continue;
@@ -160,8 +160,8 @@ const nameCandidates = (print) => candidatesFor(print)
   .sort((a, b) => b.score - a.score).slice(0, 5)
   .map(({ element }) => `[${register(element)}] ${lineOf(element)} in "${aroundOf(element).slice(0, 60)}"`);
 
-// Gives { element }, or { why, candidates } where it is gone or no longer certain. A connected element may have
-// been given another meaning (recycled rows): then its old meaning is looked for.
+// Returns { element }, or { why, candidates } if it is gone or no longer certain. A connected element may have been given
+// other content (recycled rows of a virtual list): then the element that now has the old content is looked for.
 const SAME_ROW = 0.5;
 const resolve = (ref) => {
   const { element: weak, print } = registry.get(ref) ?? {};
@@ -188,7 +188,7 @@ const resolve = (ref) => {
   return gone(matches.length ? `left the page, and ${matches.length} elements look like it` : 'left the page');
 };
 
-// What tells an element again in another load of its page: what it is, and where it stands.
+// Identifies an element for another load of its page: by its fingerprint and its path.
 const identify = (element) => ({ ...printOf(element), path: pathOf(element) });
 
 const pathOf = (element) => {
@@ -201,8 +201,8 @@ const pathOf = (element) => {
   return steps.join('>');
 };
 
-// In its place it may say something else, unless it has an id or an address of its own, which then is another's;
-// elsewhere it is known by these, and what can be acted on by its name.
+// Finds an identified element: at its path if its id, address or name match; else by a unique id or address, or a unique
+// name; else at its path with other text, if it has neither id nor address.
 const identified = (known) => {
   const alike = candidatesFor(known);
   const own = known.key.includes('|');

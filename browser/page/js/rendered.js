@@ -1,4 +1,4 @@
-// What a person sees of this document, as HTML or as text, and what else they have before them. Changes nothing in it.
+// What a person sees of this document, as HTML or as text, and its context. The document is not changed.
 const VOID = new Set(['AREA', 'BASE', 'BR', 'COL', 'EMBED', 'HR', 'IMG', 'INPUT', 'LINK', 'META', 'SOURCE', 'TRACK', 'WBR']);
 const UNSEEN_TAGS = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'LINK', 'META', 'HEAD', 'OBJECT', 'EMBED', 'CANVAS', 'AUDIO', 'VIDEO', 'SVG', 'svg']);
 const KEPT_ATTRIBUTES = ['href', 'id', 'class', 'rel', 'role', 'datetime', 'colspan', 'rowspan', 'itemprop', 'aria-label', 'title', 'type',
@@ -6,13 +6,13 @@ const KEPT_ATTRIBUTES = ['href', 'id', 'class', 'rel', 'role', 'datetime', 'cols
 const SEEN_NODES = 200_000, SEEN_CHARS = 12_000_000;
 
 const PINNED = new Set(['fixed', 'sticky']);
-// What lies at a point, or around that, and stays in place while one scrolls; not what also holds the element.
+// The fixed element at a point or around it, unless it also contains `element`.
 const pinnedOver = (hit, element) => {
   const found = outward(hit, (at) => at.contains(element) || PINNED.has(getComputedStyle(at).position));
   return found?.contains(element) ? null : found;
 };
 
-// Layers that together lie over the whole window; empty where something between them can be seen.
+// The layers that together cover the whole window; empty if something can be seen between them.
 const SHARES = [0.05, 0.35, 0.65, 0.95];
 const layersOver = (covers) => {
   const found = new Set(SHARES.flatMap((x) => SHARES.map((y) => {
@@ -22,8 +22,9 @@ const layersOver = (covers) => {
   return found.has(null) ? [] : [...found];
 };
 
-// A layer may let the pointer through and still be opaque. A style sheet of ours turns that off while we look, which
-// no script of the page can notice. Pictures without a pointer are mostly grain or confetti: only plain colour counts.
+// A layer may be opaque and still let the pointer through (pointer-events: none). A style sheet of ours disables that
+// during the hit test, which no script of the page can notice. Such pictures are mostly grain or confetti: of them only
+// plain colours count.
 const layersWithoutPointer = () => {
   const all = document.adoptedStyleSheets, sheet = new CSSStyleSheet();
   sheet.replaceSync('* { pointer-events: auto !important }');
@@ -38,8 +39,8 @@ const layersWithoutPointer = () => {
   }
 };
 
-// Tells what is painted over and goes where it goes; or lies under a layer over the whole window, wherever one
-// scrolls. A bar that stays in place while the text moves on under it hides nothing.
+// Returns a test for elements that are painted over by something that scrolls with them, or by layers over the whole
+// window. A fixed bar hides nothing, as the text scrolls under it.
 const coverTester = () => {
   const sheets = layersOver((hit) => paints(hit, null));
   const over = sheets.length ? sheets : layersWithoutPointer();
@@ -54,13 +55,13 @@ const coverTester = () => {
 
 const lookAt = (element, style, outer) => {
   const look = lookInside(element, style, outer);
-  look.clip = null; // what a box cuts off may be unfolded; what has no size shows nothing
+  look.clip = null; // clipped content may be unfolded; an element without size shows nothing
   if (HIDING_OVERFLOW.has(style.overflowX) || HIDING_OVERFLOW.has(style.overflowY)) {
     const { width, height } = element.getBoundingClientRect();
     if (width <= 1 || height <= 1) look.gone = 'invisible';
   }
   look.folded ||= element.tagName === 'DETAILS' && !element.open;
-  look.listed ||= element.tagName === 'SELECT'; // its options are drawn by the browser
+  look.listed ||= element.tagName === 'SELECT'; // its options are rendered by the browser
   return look;
 };
 
@@ -70,8 +71,8 @@ const frameBody = (element) => {
   try { return width > 1 && height > 1 && element.contentDocument?.body; } catch { return null; }
 };
 
-// Calls `open(element)`, `text(words, { style, look })` and `close(element, style)` for what is seen. An explicit
-// stack: hostile pages nest deeper than the call stack goes.
+// Calls `open(element)`, `text(words, { style, look })` and `close(element, style)` for visible content. With an explicit
+// stack: hostile pages are nested deeper than the call stack.
 const walkSeen = (start, most, { open, text, close }) => {
   const isCovered = coverTester(), range = document.createRange();
   const isSeen = (node, { element, style, look }) => {
@@ -112,7 +113,7 @@ const escapeValue = (text) => text.replace(/&/g, '&amp;').replace(/"/g, '&quot;'
 const rendered = () => {
   const root = document.documentElement;
   const out = [`<!doctype html><html${root.lang ? ` lang="${escapeValue(root.lang)}"` : ''}><head><meta charset="utf-8"><title>${escapeText(document.title)}</title>`];
-  // A dialog that is open is what the person is looking at, not a frame of the content.
+  // An open dialog is what the person looks at, not a frame of the content.
   const isFront = (element) => element.tagName === 'DIALOG' || element.getAttribute('aria-modal') === 'true' || /^(alert)?dialog$/.test(element.getAttribute('role') || '');
   const tagOf = (element) => (isFrame(element) || isFront(element) ? 'section' : element.tagName.toLowerCase());
   const attributes = (element) => KEPT_ATTRIBUTES.filter((name) => element.hasAttribute(name)).map((name) => ` ${name}="${escapeValue(element.getAttribute(name))}"`).join('');
@@ -135,7 +136,7 @@ const rendered = () => {
   return out.join('') + '</html>';
 };
 
-// The same as text: blocks on lines of their own, the cells of a row apart by tabs.
+// The visible content as text: a line for each block, cells of a row separated by tabs.
 const seenText = (limit) => {
   const out = [];
   const part = (style) => {
@@ -175,7 +176,7 @@ const selectedText = () => {
   return inField || String(getSelection() ?? '');
 };
 
-// Address, title, selection, focus, text, dates; and whether the document is visible and focused.
+// URL, title, selection, focus, text, date; and if the document is visible and focused.
 const context = ({ limit }) => {
   const active = document.activeElement;
   const focused = active && active !== document.body && active !== document.documentElement;
@@ -190,11 +191,11 @@ const context = ({ limit }) => {
   };
 };
 
-// What the page's site keeps in this browser; `bytes` are those of its databases.
-const STORAGE_MS = 300; // for the browser to tell of them
+// The page's localStorage and sessionStorage; `bytes` is the size of its databases.
+const STORAGE_MS = 300; // for the browser's answer about databases
 const stored = async () => {
   const items = (name) => { try { return Object.entries(window[name]); } catch { return []; } };
-  const soon = (asked) => Promise.race([asked, later(STORAGE_MS)]);
+  const soon = (promise) => Promise.race([promise, later(STORAGE_MS)]);
   let bytes = 0;
   try {
     if ((await soon(indexedDB.databases()))?.length) {

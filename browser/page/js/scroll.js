@@ -1,6 +1,6 @@
-// Scrolls an element, what scrolls around it, or the page; and scrolls lists that draw only what is in view, until
-// they draw a text.
-const FRAME_MS = 250; // the next frame tells the page; a loaded machine draws late, a tab in the background never
+// Scrolls an element, the scrollable ancestor of it, or the page; and scrolls virtual lists, which render only what is
+// in view, until they show a text.
+const FRAME_MS = 250; // to wait for the next frame, which is late on a busy machine and never comes in a background tab
 
 const frameDrawn = () => new Promise((done) => { requestAnimationFrame(done); });
 const later = (ms) => new Promise((done) => { setTimeout(done, ms); });
@@ -8,7 +8,7 @@ const nextFrame = () => Promise.race([frameDrawn(), later(FRAME_MS)]);
 
 const rolls = (element) => element.scrollHeight > element.clientHeight + 1
   && (element.tagName === 'TEXTAREA' || /auto|scroll/.test(getComputedStyle(element).overflowY));
-// A strip that only goes sideways is scrolled sideways.
+// An element that only scrolls horizontally is scrolled that way.
 const rollsSideways = (element) => element.scrollWidth > element.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(element).overflowX);
 const hearsWheel = (element) => (wheelListeners.has(element) || !!element.onwheel) && !isFrameworkRoot(element, [])
   && [element, ...element.children].some((one) => getComputedStyle(one).overflowY !== 'visible');
@@ -22,7 +22,7 @@ const scrollerOf = (element) => {
   return found === root ? largestRoller() ?? root : found;
 };
 
-// Of a page that stands still as a whole, the largest list that rolls in it.
+// The largest scrollable element, for a page that does not scroll itself.
 const ELEMENTS_ASKED = 5000;
 const largestRoller = () => {
   let largest = null, area = 0, asked = 0;
@@ -35,7 +35,7 @@ const largestRoller = () => {
   return largest;
 };
 
-// Gives whether anything moved; where there is no bar, and the wheel may move it, { screen } in pixels.
+// Returns if anything moved; if there is no scroll bar, but the wheel may move it, { screen } in pixels.
 const scroll = async ({ element, pages, to }) => {
   const at = scrollerOf(element);
   const isPage = at === document.scrollingElement;
@@ -51,28 +51,28 @@ const scroll = async ({ element, pages, to }) => {
   return at.scrollTop + at.scrollLeft !== before;
 };
 
-// A list that draws only what is in view is gone through by its bar, down or across, or by the wheel.
-const DRAWN_LATE_MS = 100; // a list that drew nothing new by then has nothing new to draw
-const SCREEN = 0.9; // of what is in view, in one step: no row is jumped over
-const SAME_STEPS = 2; // so many that change nothing tell that all of it is drawn
-const GROWTH_MS = 600; // a feed fetches what follows when its end is reached
+// Virtual lists are searched by scrolling them down or sideways, or by wheel events.
+const DRAWN_LATE_MS = 100; // a list that rendered nothing new by then has nothing new
+const SCREEN = 0.9; // of the visible height for one step, so that no row is skipped
+const SAME_STEPS = 2; // after so many steps without a change the list is no virtual one
+const GROWTH_MS = 600; // for an endless feed to load more at its end
 const ROW_AT_MOST = 400, LISTS_AT_MOST = 8, LIST_SIZE = 60;
-const NOTCH = 120, FAR = 1e6; // pixels of the wheel: one step of it, and more than any list has
+const NOTCH = 120, FAR = 1e6; // pixels of the wheel: one step of it, and the way to the end of any list
 const GRIDS = 'table,[role=table],[role=grid],[role=treegrid]';
 
 const textDrawn = (list) => [...textNodes(list)].map((node) => node.data).join(' ');
 const wordedElements = (list) => [...textNodes(list)].filter((node) => node.data.trim() && node.parentElement).map((node) => node.parentElement);
 const topOf = (element) => element.getBoundingClientRect().top;
 
-// What a bar moves: what is in it, or beside it where it is a bar alone; across, the heads of columns too.
+// The elements that a scroll bar moves: its content, or a sibling if it is only a bar; sideways, column headers as well.
 const movedBy = (list, across) => outward((across && list.closest(GRIDS)) || list, (at) => at === document.body || textDrawn(at).trim()) ?? document.body;
 
-// A way through a list: `at` and `end` are pixels from its beginning.
+// A way to scroll through a list: `at` and `end` are pixels from its start.
 const byBar = (list, across = false) => {
   const [side, place, seen, all] = across ? ['left', 'scrollLeft', 'clientWidth', 'scrollWidth'] : ['top', 'scrollTop', 'clientHeight', 'scrollHeight'];
   const sign = across && getComputedStyle(list).direction === 'rtl' ? -1 : 1;
   const far = (box) => (across ? sign * box[sign > 0 ? 'right' : 'left'] : box.bottom);
-  // Pixels beyond its view in which a list has drawn already: rows that need not come into view any more.
+  // Pixels beyond its view that a list has rendered already: those rows need not be scrolled into view.
   const drawnBeyond = (edgeOfWindow) => {
     const edge = Math.min(far(list.getBoundingClientRect()), edgeOfWindow);
     return wordedElements(list).reduce((last, one) => Math.max(last, far(one.getBoundingClientRect())), edge) - edge;
@@ -87,8 +87,8 @@ const byBar = (list, across = false) => {
   };
 };
 
-// What has no bar and moves itself is moved by the wheel, from its beginning to where nothing new comes. None
-// where the wheel does something else: a map that zooms moves what is in it to different sides.
+// A list without a scroll bar is moved by wheel events, from its start until nothing new appears. null if the wheel does
+// something else: in a map that zooms, elements move in different directions.
 const byWheel = async (list) => {
   for (const notch of [NOTCH, -NOTCH]) {
     const { top, bottom } = list.getBoundingClientRect();
@@ -96,13 +96,13 @@ const byWheel = async (list) => {
     const ways = await wheeled(list, notch, inView);
     await wheeled(list, -notch, inView);
     if (ways.length > 1 && ways[0] * notch > 0 && ways.every((way) => Math.abs(way - ways[0]) < 1)) return wheelWay(list, ways[0] / notch);
-    if (ways.some(Math.abs)) return null; // else it may stand at its end
+    if (ways.some(Math.abs)) return null; // else it may be at its end
   }
   return null;
 };
 
 const wheelWay = (list, rate) => {
-  let place = -SCREEN * list.clientHeight; // so that the first step goes to the beginning
+  let place = -SCREEN * list.clientHeight; // so that the first step goes to the start
   const go = (to) => {
     wheel(list, to > 0 ? (to - place) / rate : -FAR);
     place = to;
@@ -117,7 +117,7 @@ const wheel = (list, deltaY) => {
   (hit && isWithin(hit, list) ? hit : list).dispatchEvent(new WheelEvent('wheel', turned));
 };
 
-// How far up elements with words went that stayed, once the wheel was heard.
+// How far elements with text, which stayed in the document, moved up after a wheel event.
 const wheeled = async (list, deltaY, elements) => {
   const before = elements.map((at) => [at, at.textContent, topOf(at)]);
   const until = performance.now() + FRAME_MS;
@@ -130,7 +130,7 @@ const wheeled = async (list, deltaY, elements) => {
   }
 };
 
-// All that may draw only a part of itself: ways down, ways across, and what the wheel moves.
+// All elements that may be virtual lists: with ways down, ways across, and by the wheel.
 const partlyDrawn = () => {
   const root = document.scrollingElement ?? document.documentElement;
   const found = { down: [], across: [], wheel: [] };
@@ -146,21 +146,21 @@ const partlyDrawn = () => {
   return found;
 };
 
-// Waits until what is drawn is another than `before`, and drawn to its end; gives it.
+// Waits until the rendered content differs from `before` and is complete; returns it.
 const untilDrawn = async (list, before, ms) => {
   const until = performance.now() + ms;
   let now = before;
   for (;;) {
     await nextFrame();
-    await later(0); // frameworks draw in a task of their own
+    await later(0); // frameworks render in a later task
     const last = now;
     now = textDrawn(list);
     if ((now !== before && now === last) || performance.now() >= until) return now;
   }
 };
 
-// How a row of the list (something around a word, no longer than a row) says a text: as it stands, by all its
-// words, or '' for not at all.
+// How a row of the list (an element around a word, no longer than a row) contains a text: literally, by all its words, or
+// '' for not at all.
 const rowSays = (list, { text, words }) => {
   let found = '';
   for (const node of textNodes(list)) {
@@ -175,8 +175,8 @@ const rowSays = (list, { text, words }) => {
   return found;
 };
 
-// A list from where it stands to its end, then from its beginning. It is left where the text stands, else where
-// its words do, else where it was. `inside` looks further at each place that drew something new.
+// Searches a list from its position to its end, then from its start. It is left where the text is, else where its words
+// are, else where it was. `inside` searches further at each position with new content.
 const scrollList = async function* (way, wanted, limit, inside = null) {
   const { shown, began } = way;
   let drawn = textDrawn(shown), same = 0, round = false, grown = way.known, byWords = -1;
@@ -210,8 +210,8 @@ const scrollList = async function* (way, wanted, limit, inside = null) {
 
 let seeking = null;
 const seekLimit = { until: 0 };
-// Down, across, by the wheel; last, where columns are drawn in part, down at each of their places. Of an element,
-// such as an option, the list around it, which may roll by its own doing, without a bar to roll it by.
+// Searches down, across, by the wheel; last, if columns are virtual as well, down at each of their positions. For an
+// element, such as an option, the list around it is searched, which may scroll by script, without a scroll bar.
 const scrollLists = async function* (wanted, element) {
   const around = element && (outward(composedParent(element), (at) => at.scrollHeight > 1.2 * at.clientHeight && getComputedStyle(at).overflowY !== 'visible') ?? scrollerOf(element));
   const { down, across, wheel: moving } = around ? { down: [around], across: [], wheel: [] } : partlyDrawn();
@@ -228,7 +228,7 @@ const scrollLists = async function* (wanted, element) {
   }
 };
 
-// Gives { found } each time a row of a list (all, or the one around an element) says the text, { late } when the
+// Returns { found } each time a row of a list (of all, or the one around an element) contains the text, { late } when the
 // time is up; {} at the end.
 const seek = async ({ text, ms, more, element }) => {
   const asked = squash(text).toLowerCase();

@@ -1,13 +1,13 @@
-// What a person can see: colours, clipping, opacity, geometry, and what lies above.
+// What a person can see: by colours, clipping, opacity, geometry, and elements on top.
 const TRANSPARENT = 0.08; // text fainter than this cannot be read
 const OPAQUE = 0.95;
-const SAME_COLOUR = 24; // sum of channel distances below which text melts into its background
+const SAME_COLOUR = 24; // sum of channel differences up to which text cannot be told from its background
 const TINY_FONT_PX = 2;
-const FAR_RIGHT = 5000; // pixels; beyond any window: reached by scrolling sideways only, where nobody goes
+const FAR_RIGHT = 5000; // pixels; outside any window, only reached by scrolling sideways
 const HIDING_OVERFLOW = new Set(['hidden', 'clip']);
 const ROLLING_OVERFLOW = new Set(['auto', 'scroll']);
 
-const colours = new Map(); // CSS text -> [red, green, blue, alpha], null where it is no colour
+const colours = new Map(); // CSS text -> [red, green, blue, alpha], null if it is no colour
 const parseColour = (text) => {
   let found = colours.get(text);
   if (found === undefined) {
@@ -18,7 +18,7 @@ const parseColour = (text) => {
   return found;
 };
 
-// Other notations than rgb are read by painting a pixel in them.
+// Notations other than rgb are converted by painting a pixel.
 const paintedColour = (text) => {
   const brush = new OffscreenCanvas(1, 1).getContext('2d');
   brush.fillStyle = text;
@@ -29,21 +29,21 @@ const paintedColour = (text) => {
 
 const sameColour = (a, b) => Math.abs(a[0] - b[0]) + Math.abs(a[1] - b[1]) + Math.abs(a[2] - b[2]) <= SAME_COLOUR;
 
-// The colours of a picture that is nothing but gradients; none where it is any other.
+// The colours of a background image that consists of gradients; none for any other image.
 const gradientColours = (image) => {
   if (!/^[\w-]*gradient\(/.test(image) || /url\(|image\(/.test(image)) return [];
   const found = (image.match(/(?:rgba?|ok(?:lab|lch)|lab|lch|color)\([^()]*\)/g) ?? []).map(parseColour);
   return found.every(Boolean) ? found : [];
 };
 
-// The colour behind text, also of a gradient that has but one; null where it is a picture.
+// The background colour of text, also of a gradient with a single colour; null for a picture.
 const groundOf = (style) => {
   const colours = gradientColours(style.backgroundImage);
   if (colours.length && colours.every((colour) => colour[3] > 0.9 && sameColour(colour, colours[0]))) return colours[0];
   return style.backgroundImage === 'none' ? parseColour(style.backgroundColor) : null;
 };
 
-// What `clip-path` leaves of a box: [left, top, right, bottom] in its own pixels; all of it where that cannot be told.
+// The part of a box that `clip-path` leaves: [left, top, right, bottom] in its own pixels; all of it for unsupported shapes.
 const lengthOf = (text, whole) => (text.endsWith('%') ? (parseFloat(text) / 100) * whole : parseFloat(text) || 0);
 const leftOfClip = (path, width, height) => {
   const [, shape, inner = ''] = /^(\w+)\((.*)\)/.exec(path) ?? [];
@@ -82,15 +82,15 @@ const clippedAway = (element, style) => {
   return sides.length === 4 && (sides[2] - sides[0] <= 1 || sides[1] - sides[3] <= 1);
 };
 
-// Its back is turned to us, and not drawn.
+// Whether only the back of an element faces the viewer, and is not drawn.
 const turnedAway = (style) => style.backfaceVisibility === 'hidden' && style.transform.startsWith('matrix3d') && new DOMMatrixReadOnly(style.transform).m33 < 0;
 
 const farAway = (element, style) => (style.position === 'absolute' || style.position === 'fixed') && parseFloat(style.left) >= FAR_RIGHT
   && element.getBoundingClientRect().left + scrollX >= FAR_RIGHT;
 
-// What an element hands down to what is inside it: `back` is the colour behind, null for a picture; `clip` cuts
-// boxes off, `roll` is a list that scrolls (both as they are for children, and for those that are positioned);
-// `gone` says why nothing in it can be seen.
+// What content inherits from an element: `back`, the colour behind it, null for a picture; `clip`, the box that it is cut
+// to, and `roll`, the scrollable list around it (both also for positioned content, as `fixedClip` and `fixedRoll`);
+// `gone`, the reason if nothing in it can be seen.
 const ROOT_LOOK = { opacity: 1, back: [255, 255, 255, 1], clip: null, fixedClip: null, roll: null, fixedRoll: null, turns: false, moved: false, pinned: false, gone: '' };
 
 const lookInside = (element, style, outer) => {
@@ -105,7 +105,7 @@ const lookInside = (element, style, outer) => {
   const back = groundOf(style);
   if (!back || (back[3] > 0.02 && back[3] <= 0.9)) look.back = null;
   else if (back[3] > 0.9) look.back = back;
-  if (style.transform !== 'none') look.moved = true; // what is fixed in it is fixed to it
+  if (style.transform !== 'none') look.moved = true; // a transform is the container of fixed content
   if (style.position === 'fixed') {
     look.pinned ||= !look.moved;
     look.clip = look.roll = null;
@@ -115,7 +115,7 @@ const lookInside = (element, style, outer) => {
   if ((hides || rolls) && element !== document.body && element !== document.documentElement) {
     const box = element.getBoundingClientRect();
     if (hides) look.clip = look.clip ? cut(look.clip, box) : box;
-    // What lies in a list that scrolls can be scrolled to, wherever it is now, if the list itself can be seen.
+    // Content of a scrollable list can be scrolled to, if the list itself is visible.
     if (rolls && !boxHidden(look, box)) {
       look.clip = null;
       look.roll = { box, left: box.left - element.scrollLeft, top: box.top - element.scrollTop };
@@ -130,10 +130,10 @@ const cut = (a, b) => ({
   right: Math.min(a.right, b.right), bottom: Math.min(a.bottom, b.bottom),
 });
 
-// '' when the text can be seen, else why not. Positions below the fold can be seen by scrolling.
+// '' if the text can be seen, else the reason why not. Text below the fold can be scrolled to.
 const textHidden = (style, look, rect) => inkHidden(style, look) || boxHidden(look, rect);
 
-// The same by colour, size and what is around it, wherever it stands.
+// The same by colour, size and ancestors, whatever its position.
 const inkHidden = (style, look) => {
   if (look.gone) return look.gone;
   if (look.opacity <= TRANSPARENT || parseFloat(style.fontSize) <= TINY_FONT_PX) return 'invisible';
@@ -151,7 +151,7 @@ const boxHidden = (look, rect) => {
   const from = look.roll ?? { left: -scrollX, top: -scrollY };
   if (rect.right - from.left <= 1 || rect.bottom - from.top <= 1) return 'off-screen';
   if (!look.roll && rect.left + scrollX >= Math.max(root.scrollWidth, innerWidth)) return 'off-screen';
-  if (look.pinned && (rect.top >= innerHeight || rect.left >= innerWidth)) return 'off-screen'; // no scrolling leads there
+  if (look.pinned && (rect.top >= innerHeight || rect.left >= innerWidth)) return 'off-screen'; // fixed: it cannot be scrolled to
   if (!look.clip) return '';
   const seen = cut(rect, look.clip);
   return seen.right - seen.left > 1 && seen.bottom - seen.top > 1 ? '' : 'invisible';
@@ -159,7 +159,7 @@ const boxHidden = (look, rect) => {
 
 const isBlock = (display) => display !== 'inline' && display !== 'contents' && !display.startsWith('inline') && !display.startsWith('ruby');
 
-// Whether something between a point that was hit and an element under it is opaque.
+// Whether an element on top, or one of its ancestors up to that of the covered element, is opaque.
 const paints = (hit, element) => {
   for (let at = hit; at && !(element && at.contains(element)); at = composedParent(at)) {
     if (/^(IMG|VIDEO|CANVAS|IFRAME)$/.test(at.tagName)) return true;
@@ -171,7 +171,7 @@ const paints = (hit, element) => {
   return false;
 };
 
-// Tells whether the middle of an element's box is covered by another: by anything, or by what is opaque alone.
+// Returns a test if the centre of an element's box is covered: by anything, or only by something opaque.
 const HITS_LIMIT = 700; // of a walk; each costs a hit test
 const hitTester = () => {
   let left = HITS_LIMIT;

@@ -1,11 +1,11 @@
-// One walk over the composed tree, without recursion, gives the page as lines of pieces.
+// Walks the composed tree, without recursion, and returns the page as lines of pieces.
 const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'META', 'LINK', 'TITLE', 'BASE', 'PARAM', 'SOURCE', 'TRACK', 'DATALIST',
   'title', 'desc', 'defs', 'symbol', 'clipPath', 'metadata', 'style', 'script']);
 const CONTROLS_WITHOUT_CONTENT = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'CANVAS', 'VIDEO', 'AUDIO', 'IFRAME', 'FRAME', 'METER', 'PROGRESS', 'OBJECT', 'EMBED']);
-const MADE_OF_PARTS = new Set(['listbox', 'combobox', 'spinbutton', 'slider']); // arrows, handles, options are worked by themselves
-const SPEAKING = new Set(['', 'button', 'link', 'menuitem', 'tab']); // their words are their own, not what they hold
+const MADE_OF_PARTS = new Set(['listbox', 'combobox', 'spinbutton', 'slider']); // their arrows, handles and options are controls of their own
+const SPEAKING = new Set(['', 'button', 'link', 'menuitem', 'tab']); // their text is their caption, not their value
 const BOXES = new Set(['DIV', 'SPAN', 'I', 'P', 'LI', 'TD']);
-const BLANK = /^[\u200b-\u200f\u2060\ufeff\s]+$/; // keeps a line open, and says nothing
+const BLANK = /^[\u200b-\u200f\u2060\ufeff\s]+$/; // invisible characters that only keep a line open
 const TEXT_NODE_LIMIT = 150000; // characters; the rest of a longer one is left out and marked with …
 const VALUE_LIMIT = 20000; // characters of a field's value
 const NAME_COMPARED = 40;
@@ -21,14 +21,14 @@ class Walk {
     this.isCovered = hitTester();
     this.range = document.createRange();
     this.frames = [];
-    this.shown = []; // { element, ref } of all that got a ref, of a control with { piece, name, ground, ink }
+    this.shown = []; // { element, ref } of all elements with a ref; of a control also { piece, name, ground, ink }
     this.groups = 0;
-    this.opened = []; // controls that the walk is in, with their text
+    this.opened = []; // the controls around the current node, with their text
     this.inks = new WordInks();
-    this.said = new WeakSet(); // text that stands in a control's name, or in a drawing, already
+    this.used = new WeakSet(); // text nodes that are part of a control's name or of a drawing
     this.cut = false;
     this.refsBefore = refCount;
-    this.below = options.below; // leave out what was scrolled past, of a page too large to be walked whole
+    this.below = options.below; // leave out what is above the view, on a page too large to be walked whole
   }
 
   run(root) {
@@ -62,7 +62,7 @@ class Walk {
   }
 
   text({ node, parent, style, look }) {
-    if (this.said.has(node)) return;
+    if (this.used.has(node)) return;
     const raw = node.data.length > TEXT_NODE_LIMIT ? node.data.slice(0, TEXT_NODE_LIMIT) + '…' : node.data;
     const text = squash(raw);
     if (!text || BLANK.test(text)) {
@@ -74,7 +74,7 @@ class Walk {
     const rect = this.range.getBoundingClientRect();
     let hidden = textHidden(style, look, rect);
     const hasBox = rect.width > 0 || rect.height > 0 || this.range.getClientRects().length > 0;
-    if (hidden === 'invisible' && (!hasBox || parent.closest('[aria-hidden=true]'))) return; // it is there for nobody
+    if (hidden === 'invisible' && (!hasBox || parent.closest('[aria-hidden=true]'))) return; // not even for screen readers
     if (!hidden && this.isCovered(parent, rect, !look.turns, look.roll)) hidden = look.turns ? 'turned away' : 'covered';
     if (/^\s/.test(raw)) this.lines.space = true;
     if (style.whiteSpace.startsWith('pre') && raw.includes('\n')) this.preformatted(raw, hidden);
@@ -103,7 +103,7 @@ class Walk {
     suspect(element, style);
     const role = roleOf(element);
     const block = isBlock(style.display) || element.tagName === 'BR';
-    const leave = []; // what closes when the element ends, in the order of opening
+    const leave = []; // functions to call when the element ends, in the order of opening
     if (block) this.boundary();
     this.structure(element, role, job, leave);
     if (block) leave.push(() => this.boundary());
@@ -124,7 +124,7 @@ class Walk {
     else this.lines.end();
   }
 
-  // Headings, list items, rows and regions give their lines a kind, a depth, a group.
+  // Headings, list items, rows and regions set kind, depth and group of their lines.
   structure(element, role, job, leave) {
     const { lines } = this, tag = element.tagName;
     if (job.repeat && shapeOfChild(element) === job.repeat.shape) {
@@ -168,7 +168,7 @@ class Walk {
     });
   }
 
-  // Returns true when the element's own content must not be walked.
+  // Returns true if the element's content must not be walked.
   control(element, role, style, look, job, leave) {
     const tag = element.tagName, visible = style.visibility === 'visible';
     if (tag === 'IFRAME' || tag === 'FRAME') return this.frame(element, style, look);
@@ -195,7 +195,7 @@ class Walk {
     return CONTROLS_WITHOUT_CONTENT.has(tag) || !!(!piece.open && piece.n !== undefined && piece.whole);
   }
 
-  // The piece of a control; null where it is none of its own. Also notes what it is `named`, to compare.
+  // The piece of a control; null if it is not one of its own. Also sets `named`, its name for comparison.
   describe(element, role, why, style, look, text) {
     const rect = element.getBoundingClientRect();
     if (why === 'widget' ? doublesBox(element, role) : this.repeats(element, rect)) return null;
@@ -211,9 +211,9 @@ class Walk {
     if (role === 'link') piece.u = shortLink(element);
     if (element.tagName === 'SELECT') piece.o = optionTexts(element);
     const own = attributeName(element), name = own || (box ? attributeName(box) : '');
-    if (role === 'treeitem') { // named by its own words, wherever they stand in it
+    if (role === 'treeitem') { // named by its own text, wherever that is inside it
       const nodes = itemWords(element);
-      nodes.forEach((node) => this.said.add(node));
+      nodes.forEach((node) => this.used.add(node));
       piece.n = squash(nodes.map((node) => node.data).join(' ')) || name || shortText(element, NAME_COMPARED);
       this.named = piece.n.slice(0, NAME_COMPARED);
       return piece;
@@ -240,7 +240,7 @@ class Walk {
     addState(piece, LABEL_ONLY);
   }
 
-  // What only wraps a control, or says the same as the control around it, is no further one.
+  // Whether an element only wraps a control, or repeats the one around it, and so is no control of its own.
   repeats(element, rect) {
     if (holdsAnother(element, rect) || (!shortText(element, 1) && isPartOfControl(element))) return true;
     const outer = this.opened.at(-1);
@@ -265,25 +265,25 @@ class Walk {
     return this.delegated.has(element) || listensItself(element);
   }
 
-  // Looks alone do not tell things apart that look the same: then their place among them does.
+  // The description of an element by its look; with its position if others look the same.
   looksOf(element, role, style) {
     const looks = describe(element, EDITABLE.has(role) ? null : style);
     return !looks || hasTwin(element, style) ? [looks, placeOf(element)].filter(Boolean).join(' ') : looks;
   }
 
   drawing(svg, look) {
-    const told = drawingOf(svg, (shape) => outward(shape, (at) => at === svg || this.isActed(at)) !== svg);
-    if (!told || look.opacity <= TRANSPARENT) return;
-    this.lines.picture(told);
+    const description = drawingOf(svg, (shape) => outward(shape, (at) => at === svg || this.isActed(at)) !== svg);
+    if (!description || look.opacity <= TRANSPARENT) return;
+    this.lines.picture(description);
     for (const letter of svg.querySelectorAll('text')) {
-      if (told.includes(`text ${squash(letter.textContent)} `)) for (const node of textNodes(letter)) this.said.add(node);
+      if (description.includes(`text ${squash(letter.textContent)} `)) for (const node of textNodes(letter)) this.used.add(node);
     }
   }
 
   box(element, style, look) {
     if (refOf.has(element.parentElement)) return; // a part of a control
-    const told = boxOf(element, style, look.back, element.getBoundingClientRect());
-    if (told) this.lines.picture(told);
+    const description = boxOf(element, style, look.back, element.getBoundingClientRect());
+    if (description) this.lines.picture(description);
   }
 
   imageName(element) {
@@ -292,7 +292,7 @@ class Walk {
   }
 
   controlHidden(element, role, look, rect) {
-    if (element.tagName === 'AREA') return ''; // it has no box, its picture has
+    if (element.tagName === 'AREA') return ''; // it has no box of its own
     const hidden = boxHidden(look, rect);
     if (hidden && !(hidden === 'invisible' && drawnByItsParent(element))) return hidden;
     const hit = (role === 'treeitem' && wordsBox(element)[0]) || rect;
@@ -302,7 +302,7 @@ class Walk {
   image(element, look) {
     const name = attributeName(element) || spareName(element), rect = element.getBoundingClientRect();
     const owner = element.closest('a,button');
-    if (owner && (!shortText(owner, 1) || shortText(owner, TEXT_COMPARED).includes(name))) return; // it names the control
+    if (owner && (!shortText(owner, 1) || shortText(owner, TEXT_COMPARED).includes(name))) return; // it is the name of the control
     if (name && rect.width > 8 && !boxHidden(look, rect)) this.lines.piece({ i: name.slice(0, 150) });
   }
 
@@ -327,7 +327,7 @@ class Walk {
   }
 }
 
-const PAST = -100; // pixels above the view from which on a thing was scrolled past
+const PAST = -100; // pixels above the view from which an element is left out with `below`
 const scrolledPast = (element) => {
   const { height, bottom } = element.getBoundingClientRect();
   return height > 0 && bottom < PAST;
@@ -338,8 +338,8 @@ const numberFrom = ({ prefix, start }) => {
   refCount = Math.max(refCount, start);
 };
 
-// Walks the document. `prefix` and `start` are for the refs it gives; it stops after so many `chars` or `ms`. With
-// `below` it begins where the page is scrolled to.
+// Walks the document. `prefix` and `start` number new refs; it stops after `chars` characters or `ms` milliseconds. With
+// `below` it starts at the scroll position.
 const walk = (options) => {
   numberFrom(options);
   const root = document.body ?? document.documentElement;
@@ -351,7 +351,7 @@ const walk = (options) => {
   return { ...walked.result(), ...changesSince(), scrolled, below, count: refCount };
 };
 
-// Walks parts of a page that is too large to be walked whole: what holds a text, or stands around an element.
+// Walks parts of a page that is too large to be walked whole: those with a text, or around an element.
 const walkParts = (options) => {
   numberFrom(options);
   const { found, whole } = options.element ? { found: rowsAround(options.element), whole: true } : partsHolding(options.text, performance.now() + options.ms);
@@ -368,8 +368,7 @@ const rowsAround = (element) => {
   return siblings.slice(Math.max(0, at - ROWS_AROUND), at + ROWS_AROUND + 1);
 };
 
-// The rows, or else the elements, that say a text as it stands, then those that say all of its words; and whether the
-// whole page was searched in time.
+// The rows or elements with a text literally, then those with all of its words; and if the whole page was searched in time.
 const PARTS_LIMIT = 12, PART_TEXT = 2000, LOOKED_EVERY = 256;
 const SAYING = 'input,textarea,[aria-label],[placeholder],[title],[alt]';
 const partsHolding = (wanted, until) => {
