@@ -69,7 +69,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one tool call brought, as data; a language model reads the same as text.
+    """The result of one tool call as data; a language model reads the same as text.
 
     `call` is the call as it was made, `data` the JSON of its result. `passages` are those that it
     showed, `results` the hits of a search, `snapshot` the text of a live page with its refs: as it

@@ -188,8 +188,10 @@ class Journal:
         if folder.journal.exists():
             for event in read_events(folder.journal):
                 self._seq, self._prev = event.seq + 1, event.hash
+            # Cut off the part of a line that a crash left behind.
             os.truncate(folder.journal, folder.journal.read_bytes().rfind(b"\n") + 1)
         try:
+            # Unbuffered: an event is in the file when `write` returns, even if we are killed next.
             self._file = folder.journal.open("ab", buffering=0)
         except OSError as error:
             raise JournalError(f"cannot write {folder.journal}: {error.strerror}") from error

@@ -54,6 +54,7 @@ def check_chain(path: Path) -> EventChain:
         flaws += changes
         if not changes:
             events.append(event)
+        # Also after a flaw, so that one changed event does not make all later ones flaws.
         previous = event
     if incomplete:
         flaws.append(Flaw(f"{path.name}:{len(lines) + 1}", "the last line is cut short"))

@@ -114,6 +114,7 @@ class Runs:
     def __iter__(self) -> Iterator[RunFolder]:
         """Iterate over the runs, newest first."""
         if self.root.is_dir():
+            # Ids begin with the time, so that they sort by it.
             for path in sorted(self.root.iterdir(), reverse=True):
                 if (path / "journal.jsonl").is_file():
                     yield RunFolder(path)

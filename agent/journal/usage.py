@@ -47,6 +47,7 @@ def usage(runs: Iterable[RunFolder]) -> list[UsageLine]:
         except JournalError:
             continue
         for reply in replies:
+            # A record may be damaged, or somebody else's: its fields are not trusted.
             amounts = (reply.data.get(name) for name in _AMOUNTS)
             if "model" in reply.data and all(isinstance(n, int | float) for n in amounts):
                 key = (reply.at[:10], str(reply.data["model"]))

@@ -82,6 +82,7 @@ class Failure:
         final = self._final_error(endpoint)
         temporary = self.status in _TEMPORARY or self.status >= 500 or self.status == UNREACHED
         if temporary and not self._no_quota:
+            # Without an answer nobody knows whether the provider did the work.
             return Transient(final, self.retry_after, billed=self.status == UNREACHED)
         return final
 

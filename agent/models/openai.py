@@ -46,7 +46,9 @@ class ChatCompletionsModel(RemoteModel):
         super().__init__(endpoint, backoff=backoff)
         self._streams = True
         self._takes_schemas = True
-        self._limit = _LIMITS["api.openai.com" in endpoint.base_url]
+        # OpenAI itself wants the newer name; `_adapt` changes it where that is wrong.
+        newer = "api.openai.com" in endpoint.base_url
+        self._limit = _LIMITS[1] if newer else _LIMITS[0]
 
     @abstractmethod
     async def _create(self, form: Row) -> Any:

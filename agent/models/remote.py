@@ -212,6 +212,7 @@ def client_settings(library: Any, endpoint: Endpoint, proxy: str | None) -> dict
     """
     secure = not endpoint.base_url.startswith("http:")
     return {
+        # The clients need some key, also for a server that needs none.
         "api_key": endpoint.key or "none",
         "max_retries": 0,
         "timeout": library.Timeout(endpoint.patience, connect=CONNECT_SECONDS),

@@ -57,7 +57,7 @@ class ScriptedModel:
 
     @classmethod
     def from_file(cls, path: str | Path) -> ScriptedModel:
-        """Read a script; raises `UsageError` where it cannot be read."""
+        """Read a script; raises `UsageError` if that fails."""
         try:
             text = Path(path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:

@@ -68,6 +68,7 @@ def format_results(results: list[CallResult]) -> str:
     lines = []
     for result in results:
         body = capped_json(result.data) if result.capped else to_json(result.data)
+        # Data and web text may hold words of a page, which could imitate tags and headers.
         lines.append(f"[Tool result for {result.name}]: {inert(body)}\n")
         if result.web:
             lines.append(f'<web source="{result.label}">\n{inert(result.web)}\n</web>\n')
@@ -86,6 +87,7 @@ def capped_json(data: Any) -> str:
     text = to_json(data)
     if js.length(text) <= RESULT_CAP:
         return text
+    # Many medium texts may be too long together, so the limit is halved until all fits.
     limit = RESULT_CUT
     while limit > 0:
         shorter = to_json(_cut(data, limit))
