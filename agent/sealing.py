@@ -1,8 +1,8 @@
-"""Since when a digest is known: stamps by authorities (RFC 3161) or by OpenTimestamps calendars.
+"""Timestamps for digests, by authorities (RFC 3161) or by OpenTimestamps calendars.
 
-An authority signs the time; calendars put the digest into a block of the Bitcoin chain. Nobody who
-is asked sees more than a SHA-256 digest. Both are plug-ins (`urchin.timestamps`) of the package
-`urchin-extras`: modules with `stamp` and `check`.
+An authority signs the time; calendars put the digest into a block of the Bitcoin chain. The service
+only sees a SHA-256 digest. Both are plug-ins (`urchin.timestamps`) of the package `urchin-extras`:
+modules with `stamp` and `check`.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-SECONDS = 20.0  # a stamp takes one; nobody waits for a service that is down
-_MOST_BYTES = 100_000  # a token with a chain of certificates has some 5,000
+SECONDS = 20.0  # a timestamp takes about one second
+_MOST_BYTES = 100_000  # a token with its certificates has some 5,000
 _PROOF = b"\x00OpenTimestamps\x00"
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """Who says that a digest existed, and when (UTC).
+    """Who attests that a digest existed, and when (UTC).
 
-    `when` is None where nobody can be held to a time yet; `note` says then what is missing.
+    `when` is None while no time is attested yet; then `note` says what is missing.
     """
 
     when: datetime | None
@@ -38,7 +38,7 @@ class Stamp:
     note: str = ""
 
     def __str__(self) -> str:
-        """Format it to follow "there since" or "existed at": a time, or that there is none yet."""
+        """Format the time and authority, to follow "there since"; without a time, the note."""
         if self.when is None:
             return self.note
         return f"{self.when:%Y-%m-%d %H:%M:%S} UTC, says {self.authority}"
@@ -58,31 +58,31 @@ class TimestampInvalid(ResearchError):
     hint = "If you trust the authority, name the file of its root certificate (--roots)."
 
 
-def ask(
+def send_request(
     method: str, url: str, headers: dict[str, str], body: bytes | None, proxy: str | None
 ) -> tuple[int, bytes]:
     """Send a request to a timestamp service; returns status and body. Raises `TimestampFailed`."""
-    # The body is read uncompressed: a compressed one could grow without end.
-    sent = {"Accept-Encoding": "identity", **headers}
+    # No compression: a small body could unpack to a huge one.
+    headers = {"Accept-Encoding": "identity", **headers}
     reply = b""
     try:
         with (
             httpx2.Client(
                 proxy=proxy, timeout=SECONDS, trust_env=False, verify=certificates()
             ) as client,
-            client.stream(method, url, content=body, headers=sent) as answer,
+            client.stream(method, url, content=body, headers=headers) as response,
         ):
-            for part in answer.iter_raw():
+            for part in response.iter_raw():
                 reply += part
                 if len(reply) > _MOST_BYTES:
-                    raise TimestampFailed(f"{answer.url} sent more than a timestamp has")
-            return answer.status_code, reply
+                    raise TimestampFailed(f"{response.url} sent more than a timestamp has")
+            return response.status_code, reply
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise TimestampFailed(f"{url} gave no timestamp: {error}") from error
 
 
-def stamper(name: str) -> Any:
-    """Load `rfc3161` or `opentimestamps`; raises `UsageError` where it is not installed."""
+def load_timestamper(name: str) -> Any:
+    """Load the plug-in `rfc3161` or `opentimestamps`; `UsageError` if it is not installed."""
     found = find_plugin("timestamps", name)
     if found is None:
         hint = "pip install 'urchin-extras[timestamps]'"
@@ -91,7 +91,7 @@ def stamper(name: str) -> Any:
 
 
 def is_proof(token: bytes) -> bool:
-    """Tell a proof of OpenTimestamps from an authority's token."""
+    """Tell whether a token is a proof of OpenTimestamps, not an authority's."""
     return token.startswith(_PROOF)
 
 
@@ -103,11 +103,11 @@ def check(
 ) -> Stamp:
     """Check that a token of either kind stamps this SHA-256 digest; raises `TimestampInvalid`.
 
-    `roots` is a file of certificates that vouch for authorities, `blocks` are headers of Bitcoin
-    blocks by height, from where the person trusts them to be right.
+    `roots` is a file of trusted root certificates for authorities; `blocks` are headers of Bitcoin
+    blocks by height, from a source that the person trusts.
     """
     if is_proof(token):
-        found: Stamp = stamper("opentimestamps").check(token, digest, blocks or {})
+        found: Stamp = load_timestamper("opentimestamps").check(token, digest, blocks or {})
     else:
-        found = stamper("rfc3161").check(token, digest, roots)
+        found = load_timestamper("rfc3161").check(token, digest, roots)
     return found

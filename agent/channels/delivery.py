@@ -107,5 +107,5 @@ class AnswerDelivery:
             if write is None:
                 raise UsageError(f"{ending} is no form of report")
             name = f"report-{folder.id}{ending}"
-            files.append(Attachment.named(name, write(folder.path)))
+            files.append(Attachment.from_bytes(name, write(folder.path)))
         return tuple(files)

@@ -28,7 +28,12 @@ from agent.cli.progress import format_event
 from agent.cli.terminal import note, plural, print_error, print_rows, print_text
 from agent.config import load_options, servers_path
 from agent.errors import CHECK_FAILED, ResearchError, UsageError, from_extra
-from agent.mcp_client.server_settings import read_servers, servers_of, settings_of, write_servers
+from agent.mcp_client.server_settings import (
+    find_servers,
+    parse_settings,
+    read_servers,
+    write_servers,
+)
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -121,7 +126,7 @@ def list_(*, as_json: bool) -> None:
             "disabled": server.settings.disabled,
             "file": str(server.origin),
         }
-        for server in servers_of(load_options({}, config=True), config=True)
+        for server in find_servers(load_options({}, config=True), config=True)
     ]
     print_rows(rows, _format_server, as_json=as_json, empty=NO_SERVERS)
 
@@ -166,7 +171,7 @@ def add(name: str, reached: tuple[str, ...], data_dir: Path, **flags: Any) -> No
     row |= {"env": _pairs(flags["env"]), "headers": _pairs(flags["header"])}
     row |= {"timeout": flags["timeout"], "alwaysAllow": [*flags["always_allow"]]}
     rows[name] = {key: value for key, value in row.items() if value}
-    settings_of(name, rows[name], place)  # raises where they are wrong
+    parse_settings(name, rows[name], place)  # raises where they are wrong
     print(f"{name} is in {write_servers(rows)}")
     asyncio.run(_test_servers([name], data_dir, allow=True))
 
@@ -205,7 +210,7 @@ async def _test_servers(names: Collection[str], data_dir: Path, *, allow: bool) 
     with from_extra("mcp"):
         from agent.mcp_client.server_tools import Server  # noqa: PLC0415 - loads the SDK
     settings = load_options({"data_dir": data_dir}, config=True)
-    servers = servers_of(settings, config=True)
+    servers = find_servers(settings, config=True)
     unknown = set(names) - {server.name for server in servers}
     if unknown:
         raise UsageError(f"no server {', '.join(sorted(unknown))!r}", hint="See `mcp list`.")
@@ -216,7 +221,7 @@ async def _test_servers(names: Collection[str], data_dir: Path, *, allow: bool) 
     async def reach(named: NamedServer) -> bool:
         server = Server(named, settings.data, settings.proxy)
         try:
-            tools, differing = await server.compared(allow=allow)
+            tools, differing = await server.compare_with_allowed(allow=allow)
         except ResearchError as error:
             # A run goes on without the server; here the person is to mend it.
             last = error.hint.removeprefix("Go on without it.").strip()

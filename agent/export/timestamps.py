@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent.errors import UsageError
 from agent.journal.integrity import Flaw, check_chain
-from agent.sealing import TimestampInvalid, check, stamper
+from agent.sealing import TimestampInvalid, check, load_timestamper
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ def seal(folder: RunFolder, authority: str, *, proxy: str | None = None) -> str:
     Raises `UsageError` where the record does not hold or the extra is missing, `TimestampFailed`.
     """
     head = _head(folder)
-    token = stamper("rfc3161").stamp(bytes.fromhex(head), authority, proxy=proxy)
+    token = load_timestamper("rfc3161").stamp(bytes.fromhex(head), authority, proxy=proxy)
     folder.write(folder.signature, token)
     return head
 
@@ -38,7 +38,7 @@ def anchor(folder: RunFolder, urls: Sequence[str], *, proxy: str | None = None) 
     """
     before = folder.proof.read_bytes() if folder.proof.is_file() else b""
     digest = bytes.fromhex(_head(folder))
-    proof, missing = stamper("opentimestamps").stamp(digest, urls, before, proxy=proxy)
+    proof, missing = load_timestamper("opentimestamps").stamp(digest, urls, before, proxy=proxy)
     folder.write(folder.proof, proof)
     return tuple(missing)
 
@@ -50,7 +50,7 @@ def complete(
     if not folder.proof.is_file():
         hint = f"`research runs seal {folder.id} --calendar public` asks calendars for one."
         raise UsageError(f"{folder.id} has no proof of OpenTimestamps", hint=hint)
-    calendars = stamper("opentimestamps")
+    calendars = load_timestamper("opentimestamps")
     proof, missing = calendars.complete(folder.proof.read_bytes(), urls, proxy=proxy)
     folder.write(folder.proof, proof)
     return tuple(missing)

@@ -52,5 +52,5 @@ def _build_notice(job: JobSpec, outcome: Mapping[str, Any]) -> Notice:
     if job.kind == "monitor":
         title = f"{job.origin.partition(':')[2]} {status}: {job.question}"
         return Notice(title, text, job.question if is_web_url(job.question) else "", id=name)
-    files = (Attachment.named("report.json", json.dumps(report).encode()),) if report else ()
+    files = (Attachment.from_bytes("report.json", json.dumps(report).encode()),) if report else ()
     return Notice(f"{status}: {job.question}", text, files=files, id=name)

@@ -1,4 +1,4 @@
-"""The question, and what the calls made for it brought, as the messages of a loop hold them."""
+"""Reads a loop's messages back into the question and the observations made for it."""
 
 from __future__ import annotations
 
@@ -12,85 +12,86 @@ if TYPE_CHECKING:
     from agent.types import Message, Observation
 
 REPORT = "[Report:"
-"""How the request begins to write up what was read."""
+"""Prefix of the loop's request to write up what was read."""
 _NOTES = (REPORT, "[Limit reached:", "[Note:", "[Previous conversation")
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The question, and what the calls made for it brought.
+    """A question and the observations that were made for it.
 
-    `earlier` are the person's previous questions, oldest first; `given` the files and the page
-    that came with the question; `steps` the observations of each step. `ended` says that no
-    further tool will run, `wants_report` that what was read is to be written up.
+    `earlier` holds the person's previous questions, oldest first; `attached` the files and the page
+    that came with the question; `steps` the observations of each step. `ended` means that no
+    further tool will run, `wants_report` that what was read should be written up.
     """
 
     question: str
     earlier: tuple[str, ...] = ()
-    given: tuple[Observation, ...] = field(default=(), repr=False)
+    attached: tuple[Observation, ...] = field(default=(), repr=False)
     steps: tuple[tuple[Observation, ...], ...] = field(default=(), repr=False)
     ended: bool = False
     wants_report: bool = False
 
     @property
     def observations(self) -> tuple[Observation, ...]:
-        """All of them, in order."""
-        return (*self.given, *(o for step in self.steps for o in step))
+        """All observations, in order."""
+        return (*self.attached, *(o for step in self.steps for o in step))
 
     @property
     def latest(self) -> tuple[Observation, ...]:
-        """Those of the last step."""
+        """The observations of the last step."""
         return self.steps[-1] if self.steps else ()
 
     @property
     def page(self) -> Observation | None:
-        """The page that the person has before them."""
-        return next((o for o in self.given if o.tool == "PAGE_CONTEXT"), None)
+        """The page that the person is looking at."""
+        return next((o for o in self.attached if o.tool == "PAGE_CONTEXT"), None)
 
-    def asked(self, tool: str, key: str) -> list[str]:
-        """The values of a parameter in the calls of a tool so far, in order."""
+    def parameter_values(self, tool: str, key: str) -> list[str]:
+        """List the values of a parameter in all calls of a tool so far, in order."""
         calls = (o for step in self.steps for o in step if o.tool == tool)
         return [str(_parameters(o).get(key, "")) for o in calls]
 
-    def rounds(self, *tools: str) -> int:
-        """How many steps called one of these tools."""
+    def count_steps(self, *tools: str) -> int:
+        """Count the steps that called one of these tools."""
         return sum(any(o.tool in tools for o in step) for step in self.steps)
 
     def results(self, tool: str) -> list[Observation]:
-        """The results of a tool that are no errors, in order."""
+        """List the successful results of a tool, in order."""
         return [o for o in self.observations if o.tool == tool and not o.failed]
 
 
-def conversation_of(messages: Sequence[Message]) -> Conversation:
-    """Read the messages: the question is the latest message of the person's that is no result.
+def read_conversation(messages: Sequence[Message]) -> Conversation:
+    """Read the messages of a loop; the person's last message without tool results is the question.
 
-    Where no message says what the person's own words are, its text is taken for them.
+    A message without `question`, the person's own words, counts with its whole text.
     """
-    asked = [
-        n
-        for n, m in enumerate(messages)
-        if m.role == "user" and (m.question or not (m.observations or m.content.startswith(_NOTES)))
-    ]
-    if not asked:
+    questions: list[int] = []
+    for n, message in enumerate(messages):
+        is_result = message.observations or message.content.startswith(_NOTES)
+        if message.role == "user" and (message.question or not is_result):
+            questions.append(n)
+    if not questions:
         return Conversation("", ended=bool(messages))
-    question, *earlier = [messages[n].question or messages[n].content for n in reversed(asked)]
-    after = messages[asked[-1] + 1 :]
-    said = [m for m in after if m.role == "user"]
-    ended = bool(said) and not said[-1].observations
+    *earlier, question = [messages[n].question or messages[n].content for n in questions]
+    after = messages[questions[-1] + 1 :]
+    replies = [message for message in after if message.role == "user"]
+    # A reply without observations is a note of the loop: a limit is reached.
+    ended = bool(replies) and not replies[-1].observations
     return Conversation(
         question=question,
-        earlier=tuple(reversed(earlier)),
-        given=messages[asked[-1]].observations,
+        earlier=tuple(earlier),
+        attached=messages[questions[-1]].observations,
         steps=tuple(m.observations for m in after if m.observations),
         ended=ended,
-        wants_report=ended and said[-1].content.startswith(REPORT),
+        wants_report=ended and replies[-1].content.startswith(REPORT),
     )
 
 
 def _parameters(observation: Observation) -> dict[str, Any]:
-    """The parameters of the call that an observation answers."""
+    """Parse the parameters of the call that an observation answers."""
     try:
-        read = json.loads(observation.call.param)
+        parameters = json.loads(observation.call.param)
     except ValueError:
         return {}
-    return read if isinstance(read, dict) else {}
+    return parameters if isinstance(parameters, dict) else {}

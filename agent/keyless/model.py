@@ -1,13 +1,13 @@
-"""The model that needs no key: it searches by rules, and quotes the sentence that answers."""
+"""The model that needs no API key: it researches by rules and quotes the sentence that answers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from agent.evidence.passages import named_cells, split_row
-from agent.keyless.conversation import conversation_of
-from agent.keyless.question import MARKS, beyond_quoting
-from agent.keyless.ranking import BULLETS, LEAST_COVERED, MOST_ITEMS, has_kind
+from agent.keyless.conversation import read_conversation
+from agent.keyless.question import MARKS, synthesis_task
+from agent.keyless.ranking import BULLETS, LEAST_COVERED, MOST_ITEMS, kind_score
 from agent.keyless.researcher import Research, Researcher, excerpt
 from agent.limits import STANDARD
 from agent.models.base import ModelReply
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from agent.types import Message, Passage
 
 NEARLY = 2.5
-"""Score by which a runner-up in the same passage may be worse, of about 14, to be said too. One in
-another passage helped 2 of 40 answers."""
-CLOSEST, SHOWN, LONGEST_QUOTE = 3, 3, 500
-"""Passages shown where none answers clearly, sentences and characters of each."""
-ANSWER = 2
-"""Sentences that are given of what follows a question in a text."""
-OPENING = 2
-"""Sentences that are given of a page that is asked about as a whole."""
+"""A runner-up in the same passage is quoted too if its score, of about 14, is at most this much
+lower. One in another passage helped 2 of 40 answers."""
+CLOSEST, CLOSEST_SENTENCES, LONGEST_QUOTE = 3, 3, 500
+"""If no passage answers: passages that are shown, and sentences and characters of each."""
+ANSWER_SENTENCES = 2
+"""Sentences that are quoted behind a question in a text, as its answer."""
+OPENING_SENTENCES = 2
+"""Sentences that are quoted of a page that is asked about as a whole."""
 
 
 class ExtractiveModel:
-    """Answers from what was read, word for word; needs no key and no network of its own.
+    """Answers with literal sentences of what was read; needs no API key and no network of its own.
 
-    What it does next follows from the messages alone. `effort` says how far it reaches out.
+    It is stateless: its next step follows from the messages alone. `effort` limits its research.
     """
 
     name = "extractive"
@@ -46,8 +46,8 @@ class ExtractiveModel:
         self._researcher = Researcher(effort)
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:  # noqa: ARG002 - the rules are its system prompt
-        """Say what to do next, or the answer."""
-        research = Research(conversation_of(messages))
+        """Return the next tool calls, or the answer."""
+        research = Research(read_conversation(messages))
         calls = self._researcher.calls_for(research)
         if calls is None:
             text = final_answer(research)
@@ -56,94 +56,98 @@ class ExtractiveModel:
         return ModelReply(tags, model=self.name)
 
     def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all
-        """Nothing but the question: it plans by rules, and writes no prose of its own."""
+        """Take no further tasks: it plans by rules and writes no prose of its own."""
         return False
 
     async def aclose(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: there is nothing to close."""
 
 
 def final_answer(research: Research) -> str:
-    """The sentence that answers, with its citation; else NOT_FOUND and what is lacking."""
+    """Return the sentence that answers, with its citation; else NOT_FOUND and what is missing."""
     conversation, ranking = research.conversation, research.ranking
     selection = str(conversation.page.get("selection") or "") if conversation.page else ""
-    if research.about_the_page and (ranking.thin or selection):
-        text = _of_the_page(ranking.candidates, selection)
+    if research.is_about_page and (ranking.is_insufficient or selection):
+        text = _quote_page(ranking.candidates, selection)
         if text:
             return text
-    task = beyond_quoting(research.question)
+    task = synthesis_task(research.question)
     if conversation.wants_report:
         task = "write a report"
-    told = [part for part in research.rankings if not task and not part.thin]
-    if not told:
-        return _refusal(task, research.rankings)
-    lines = [_quoted(part) for part in told]
-    left = [part.question.text for part in research.rankings if part not in told]
-    lines += [f"No passage that was read says “{text.strip(MARKS + ' ')}”." for text in left]
+    answered = [part for part in research.rankings if not task and not part.is_insufficient]
+    if not answered:
+        return _not_found(task, research.rankings)
+    lines = [_quote_best(part) for part in answered]
+    open_parts = [part.question.text for part in research.rankings if part not in answered]
+    lines += [f"No passage that was read says “{text.strip(MARKS + ' ')}”." for text in open_parts]
     return "\n\n".join(dict.fromkeys(lines))
 
 
 def _fit(research: Research, text: str) -> Fit | None:
-    """Tell how well the sentences fit that an answer has, by the worst; None where it gives up."""
-    told = [
+    """Measure how well an answer's sentences fit, by the worst of them; None if it gives up."""
+    answered = [
         (part.best.own, part.margin(part.best))
         for part in research.rankings
-        if part.best and not part.thin and _cited(part.best.candidate, part) in text
+        if part.best and not part.is_insufficient and _cite(part.best.candidate, part) in text
     ]
-    if text.startswith(NOT_FOUND) or not told:
+    if text.startswith(NOT_FOUND) or not answered:
         return None
-    own, margin = map(min, zip(*told, strict=True))
-    return Fit(own=round(own, 3), margin=round(margin, 3), open=len(told) < len(research.rankings))
+    own, margin = map(min, zip(*answered, strict=True))
+    is_open = len(answered) < len(research.rankings)
+    return Fit(own=round(own, 3), margin=round(margin, 3), open=is_open)
 
 
-def _quoted(ranking: Ranking) -> str:
-    """Give the answer: the best sentence, and a second one where the first alone may not do.
+def _quote_best(ranking: Ranking) -> str:
+    """Quote the best sentence, and a second one if the first alone may not be enough.
 
-    That is the one that leads to it, for a second hop; else the runner-up if it is nearly as good.
+    The second is the one that leads to it, for a second hop; else a runner-up in the same passage
+    that is nearly as good.
     """
-    best, *others = (x for x in ranking.scored if x.candidate.whole)
-    said = [best.candidate]
+    best, *others = (x for x in ranking.scored if x.candidate.is_quotable)
+    quoted = [best.candidate]
     if best.bridge is not None:
-        said.append(best.bridge)
+        quoted.append(best.bridge)
     elif others and others[0].score >= best.score - NEARLY:
         second = others[0].candidate
-        said += [second] if second.passage.id == said[0].passage.id else []
-    return "\n\n".join(_cited(candidate, ranking) for candidate in said)
+        if second.passage.id == best.candidate.passage.id:
+            quoted.append(second)
+    return "\n\n".join(_cite(candidate, ranking) for candidate in quoted)
 
 
-def _cited(candidate: Candidate, ranking: Ranking) -> str:
-    """Give a sentence as it stands, or a row in words, with the passage that it is from.
+def _cite(candidate: Candidate, ranking: Ranking) -> str:
+    """Format a sentence, or a row in words, with the id of its passage.
 
-    What it leads to, ending with a colon, follows: the items of a list, or the lines of code. A
-    line that is no sentence follows its heading in the same way.
+    The list items or lines of code that it introduces follow it. A line that is no sentence follows
+    its heading in the same way.
     """
-    if candidate.under:
-        return f"{candidate.under}:\n\n{_item(candidate.passage, candidate.text)}"
-    said = f"{_worded(candidate, ranking)} [{candidate.passage.id}]"
-    if candidate.then and candidate.text.endswith("?"):
-        answer = excerpt(candidate.then[0], "", ANSWER)
-        return f"{said} {' '.join(answer.text.removeprefix(FOLDED).split())} [{answer.id}]"
-    below = [_item(passage, passage.text) for passage in candidate.then]
-    return "\n".join([f"{said}\n", *below]) if below else said
+    if candidate.shown_heading:
+        return f"{candidate.shown_heading}:\n\n{_item(candidate.passage, candidate.text)}"
+    quote = f"{_in_words(candidate, ranking)} [{candidate.passage.id}]"
+    if candidate.following and candidate.text.endswith("?"):
+        answer = excerpt(candidate.following[0], "", ANSWER_SENTENCES)
+        return f"{quote} {' '.join(answer.text.removeprefix(FOLDED).split())} [{answer.id}]"
+    items = [_item(passage, passage.text) for passage in candidate.following]
+    return "\n".join([f"{quote}\n", *items]) if items else quote
 
 
 def _item(passage: Passage, text: str) -> str:
-    """Give a passage as a cited item: of a list, or, where it looks like no prose, of code."""
-    lines = [x for x in text.removeprefix(FOLDED).split("\n") if x.strip()][:MOST_ITEMS]
-    code = passage.kind == "text" and not text.rstrip().endswith(".")
-    said = [f"`{x}`" if code else x.lstrip(BULLETS) for x in lines]
-    return "- " + "  \n  ".join(said) + f" [{passage.id}]"
+    """Format a passage as a cited list item, as code if it does not look like prose."""
+    lines = [line for line in text.removeprefix(FOLDED).split("\n") if line.strip()][:MOST_ITEMS]
+    is_code = passage.kind == "text" and not text.rstrip().endswith(".")
+    formatted = [f"`{line}`" if is_code else line.lstrip(BULLETS) for line in lines]
+    return "- " + "  \n  ".join(formatted) + f" [{passage.id}]"
 
 
-def _worded(candidate: Candidate, ranking: Ranking) -> str:
-    """Say a table's row as `Header: value (row)`; a sentence as it stands.
+def _in_words(candidate: Candidate, ranking: Ranking) -> str:
+    """Format a table row as `Header: value (row)`; return a sentence unchanged.
 
-    The row is told by those of its cells that the question names, else by its first. Of several
-    columns those are said whose name the question has, if the kind of answer is there, else all.
+    The row is named by the cells that the question mentions, else by its first. Of several columns
+    only those are included whose names the question mentions, if they have the wanted kind of
+    answer, else all.
     """
     passage, question = candidate.passage, ranking.question
     if passage.kind != "table":
-        return _plain(candidate.text)
+        return _without_bold(candidate.text)
     columns = [(head, cell) for head, cell in named_cells(passage) if cell]
     if len(columns) <= 2:
         cells = [cell for cell in split_row(passage.text) if cell]
@@ -153,51 +157,57 @@ def _worded(candidate: Candidate, ranking: Ranking) -> str:
     if not keys or len(keys) == len(columns):
         keys = columns[:1]
     others = [pair for pair in columns if pair not in keys]
-    asking = set(words(question.text))
+    question_words = set(words(question.text))
     forms = terms.union(*(ranking.forms[term] for term in terms))
-    exact = [pair for pair in others if set(words(pair[0])) <= asking]
-    named = exact or [pair for pair in others if forms & set(content_words(pair[0]))]
-    if not named or not has_kind(" ".join(cell for _, cell in named), question):
-        named = others
-    values = ", ".join(f"{head}: {cell}" if head else cell for head, cell in named)
+    exact = [pair for pair in others if set(words(pair[0])) <= question_words]
+    wanted = exact or [pair for pair in others if forms & set(content_words(pair[0]))]
+    if not wanted or not kind_score(" ".join(cell for _, cell in wanted), question):
+        wanted = others
+    values = ", ".join(f"{head}: {cell}" if head else cell for head, cell in wanted)
     return f"{values} ({', '.join(cell for _, cell in keys)})"
 
 
-def _of_the_page(candidates: Sequence[Candidate], selection: str) -> str:
-    """What the page in view says: the sentences that are selected, else those it opens with."""
+def _quote_page(candidates: Sequence[Candidate], selection: str) -> str:
+    """Quote the page in view: its selected sentences, else its first ones."""
     selected = frozenset(content_words(selection))
-    whole = [c for c in candidates if c.whole and c.passage.kind != "table"]
-    marked = [c for c in whole if selected and c.own <= selected]
-    return " ".join(f"{c.text} [{c.passage.id}]" for c in (marked or whole)[:OPENING])
+    quotable = [c for c in candidates if c.is_quotable and c.passage.kind != "table"]
+    in_selection = [c for c in quotable if selected and c.stems <= selected]
+    chosen = (in_selection or quotable)[:OPENING_SENTENCES]
+    return " ".join(f"{c.text} [{c.passage.id}]" for c in chosen)
 
 
-def _refusal(task: str, rankings: Sequence[Ranking]) -> str:
-    """Show the passages that come closest, as that; where none comes near, say only so."""
-    near: list[Scored] = []
+def _not_found(task: str, rankings: Sequence[Ranking]) -> str:
+    """Say that nothing answers, and show the passages that come closest, if any do.
+
+    `task` is what the question asks that takes a language model, such as "compare".
+    """
+    closest: list[Scored] = []
     for ranking in rankings:
-        best: dict[str, Scored] = {}  # the best sentence of each passage that speaks of it
+        best: dict[str, Scored] = {}  # the best sentence of each passage, by the passage's id
         for x in ranking.scored:
-            if x.candidate.whole and x.covered >= LEAST_COVERED / 2:
+            if x.candidate.is_quotable and x.covered >= LEAST_COVERED / 2:
                 best.setdefault(x.candidate.passage.id, x)
-        near += [*best.values()][: max(1, CLOSEST // len(rankings))]
+        closest += [*best.values()][: max(1, CLOSEST // len(rankings))]
     lines: dict[str, str] = {}
-    for x in near:
-        piece = excerpt(x.candidate.passage, x.candidate.text, SHOWN)
-        text = _plain(" ".join(piece.text.split()))
+    for x in closest:
+        piece = excerpt(x.candidate.passage, x.candidate.text, CLOSEST_SENTENCES)
+        text = _without_bold(" ".join(piece.text.split()))
         if len(text) > LONGEST_QUOTE:
             text = f"{text[:LONGEST_QUOTE].rsplit(' ', 1)[0]} …"
         lines[piece.id] = f"- “{text}” [{piece.id}]"
-    said = f"{NOT_FOUND} {f'To {task} takes a language model. ' if task else ''}"
+    message = f"{NOT_FOUND} {f'To {task} takes a language model. ' if task else ''}"
     if not lines:
-        return f"{said}No page that was read bears on the question."
+        return f"{message}No page that was read bears on the question."
+
+    # Names of the question that none of these passages mentions.
     first = rankings[0]
-    named = {n for n in first.question.names if not first.question.text.startswith(n)}
-    missing = named.intersection(*(first.unmet(x.candidate) for x in near))
+    names = {n for n in first.question.names if not first.question.text.startswith(n)}
+    missing = names.intersection(*(first.missing_words(x.candidate) for x in closest))
     without = f", none says {' or '.join(sorted(missing))}" if missing and not task else ""
-    closest = "\n".join(lines.values())
-    return f"{said}Closest passages found; they may not answer{without}:\n\n{closest}"
+    quotes = "\n".join(lines.values())
+    return f"{message}Closest passages found; they may not answer{without}:\n\n{quotes}"
 
 
-def _plain(text: str) -> str:
-    """Without the marks of Markdown for bold type, of which a cut sentence may hold one alone."""
+def _without_bold(text: str) -> str:
+    """Remove Markdown's marks of bold type, which a cut sentence may have only one of."""
     return text.replace("**", "").strip()

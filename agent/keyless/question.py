@@ -1,6 +1,6 @@
-"""What a question asks for: its names, its telling words, and the kind of answer that it wants.
+"""Analyses a question: its names, its content words, and the kind of answer that it wants.
 
-Kinds are told for English alone; in other languages a question is its words and names.
+Kinds are recognised in English only; in other languages a question has just words and names.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class AnswerKind(Enum):
-    """The kind of answer that a question calls for; THING where its words do not tell.
+    """The kind of answer that a question wants; THING if its words do not tell.
 
-    WAY is how something is done: what leads to code or to steps says it.
+    WAY is how something is done: a sentence that introduces code or steps answers it.
     """
 
     PERSON = "person"
@@ -51,9 +51,9 @@ _NOUNS = {
         " district capital birthplace nation area river street"
     ),
 }
-"""English nouns after "which" or "what" that say what kind of answer is wanted."""
-_KIND_OF = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
-_BY_WORD = {
+"""English nouns after "which" or "what", by the kind of answer that they ask for."""
+_KIND_BY_NOUN = {noun: kind for kind, nouns in _NOUNS.items() for noun in nouns.split()}
+_KIND_BY_QUESTION_WORD = {
     "who": AnswerKind.PERSON,
     "whom": AnswerKind.PERSON,
     "whose": AnswerKind.PERSON,
@@ -61,9 +61,9 @@ _BY_WORD = {
     "where": AnswerKind.PLACE,
     "why": AnswerKind.REASON,
 }
-_ASKING = frozenset({*_BY_WORD, "what", "which", "how"})
-_COUNTING = frozenset("many much far often".split())
-_HOW_MUCH = _COUNTING | frozenset("old long fast tall high big large deep wide".split())
+_QUESTION_WORDS = frozenset({*_KIND_BY_QUESTION_WORD, "what", "which", "how"})
+_QUANTITY_WORDS = frozenset("many much far often".split())
+_HOW_MUCH = _QUANTITY_WORDS | frozenset("old long fast tall high big large deep wide".split())
 _BEFORE = frozenset("in on at by to from of for with is was".split())
 _AUXILIARY = frozenset("do does did is are was were can could will would may must should".split())
 _LINKING = frozenset("of the de la le du da di del van von der den al el bin and & for".split())
@@ -71,14 +71,14 @@ _OPENERS, _CLOSERS = ('"', "“", "„", "«", "(", "["), ",;:?!"
 MARKS = "\"'“”„«»‘’()[]{},;:?!."
 _AND_WHAT = ("and what about ", "what about ", "how about ", "and ")
 PRONOUNS = frozenset("it he she they him them".split())
-_OWNING = frozenset("its his their her".split())
-_PAGES = frozenset("page article site tab text document selection passage".split())
-_TASKS = {
+_POSSESSIVES = frozenset("its his their her".split())
+_PAGE_NOUNS = frozenset("page article site tab text document selection passage".split())
+_SYNTHESIS_VERBS = {
     "compare": "compare", "contrast": "compare", "list": "list", "enumerate": "list",
     "summarise": "summarise", "summarize": "summarise", "outline": "summarise",
     "explain": "explain", "describe": "explain", "discuss": "explain",
 }  # fmt: skip
-"""English words at the start of a request that takes more than a quotation."""
+"""English verbs that begin a request which no quotation can answer."""
 _COMPARATIVES = frozenset(
     """older oldest younger youngest earlier earliest first later latest larger largest bigger
     taller longer higher more most""".split()
@@ -91,11 +91,13 @@ _QUOTED = re.compile(r"""["“„«]([^"“”„«»]{1,80})["”“»]""")
 class Question:
     """A question, analysed.
 
-    `terms` are the stems of its words without stop words, each once, in order; `names` the proper
-    names and quotations in it; `name_terms` the stems that belong to a name or are numbers;
-    `focus` the stems of the noun that is asked for ("what *mountain range* …"); `role` those of
-    what a person asked for is or did ("who *designed* …", "who is the *captain* …"); `carried`
-    those of an earlier question, for a pronoun: they say where to look, not what to say.
+    terms: the stems of its words without stop words, each once, in order.
+    names: the proper names and quotations in it.
+    name_terms: the stems that belong to a name or are numbers.
+    focus: the stems of the noun that is asked for ("what *mountain range* …").
+    role: the stems of what a person asked for is or did ("who *designed* …").
+    inherited: the stems of an earlier question that a pronoun stands for. They say where to look,
+        but an answer need not state them.
     """
 
     text: str
@@ -105,63 +107,66 @@ class Question:
     kind: AnswerKind
     focus: frozenset[str]
     role: frozenset[str]
-    carried: frozenset[str] = frozenset()
+    inherited: frozenset[str] = frozenset()
 
     def word_of(self, term: str) -> str:
-        """The word of the question that a stem came from."""
+        """Return the word of the question that a stem came from."""
         tokens = (token.strip(MARKS) for token in self.text.split())
         return next((t for t in tokens if term in content_words(t)), term)
 
 
 @functools.lru_cache(maxsize=64)
 def analyse(text: str) -> Question:
-    """Analyse a question."""
+    """Analyse a question; cached."""
     text = " ".join(text.split())
-    found = tuple(dict.fromkeys([*map(str.strip, _QUOTED.findall(text)), *names(text)]))
-    inside = frozenset(s for name in found for s in name_stems(name))
-    inside |= {w for w in words(text) if w.isdigit()}
-    telling = [w for w in words(text) if w not in STOP_WORDS | _COUNTING or stem(w) in inside]
-    kind, focus, role = _asked_for(text)
+    names = tuple(dict.fromkeys([*map(str.strip, _QUOTED.findall(text)), *find_names(text)]))
+    name_terms = frozenset(term for name in names for term in name_stems(name))
+    name_terms |= {word for word in words(text) if word.isdigit()}
+    stop_words = STOP_WORDS | _QUANTITY_WORDS
+    content = [word for word in words(text) if word not in stop_words or stem(word) in name_terms]
+    kind, focus, role = _answer_kind(text)
     return Question(
         text=text,
-        terms=tuple(dict.fromkeys(map(stem, telling))),
-        names=found,
-        name_terms=inside,
+        terms=tuple(dict.fromkeys(map(stem, content))),
+        names=names,
+        name_terms=name_terms,
         kind=kind,
         focus=frozenset(map(stem, focus)),
         role=frozenset(map(stem, role)),
     )
 
 
-def _asked_for(text: str) -> tuple[AnswerKind, Sequence[str], Sequence[str]]:
-    """Give the kind of answer, the noun asked for, and a person's role; three words at most each.
+def _answer_kind(text: str) -> tuple[AnswerKind, Sequence[str], Sequence[str]]:
+    """Return the kind of answer, the noun asked for and a person's role, at most three words each.
 
-    The asking word is the first one at the start or behind a preposition, else the last: further
-    in, `who`, `which` and `where` mostly open relative clauses.
+    The question word is the first one at the start or behind a preposition, else the last: further
+    in, `who`, `which` and `where` mostly begin relative clauses.
     """
     tokens = text.split()
     folded = [token.strip(MARKS).casefold() for token in tokens]
-    places = [n for n, word in enumerate(folded) if word in _ASKING]
+    places = [n for n, word in enumerate(folded) if word in _QUESTION_WORDS]
     if not places:
         return AnswerKind.THING, (), ()
     leading = [n for n in places if n <= 1 or folded[n - 1] in _BEFORE or tokens[n - 1][-1] == ","]
-    strong = [n for n in places if folded[n] in ("what", "how")]
-    at = leading[0] if leading and leading[0] <= 1 else (strong or leading or places)[-1]
-    asking, following = folded[at], tokens[at + 1 :]
-    if asking == "how":
-        much = bool(following) and following[0].strip(MARKS).casefold() in _HOW_MUCH
-        return (AnswerKind.NUMBER if much else AnswerKind.WAY), _noun(following[1:]), ()
-    if asking in _BY_WORD and asking != "whose":
-        kind = _BY_WORD[asking]
-        return kind, (), _noun(following) if kind is AnswerKind.PERSON else ()
-    focus = _noun(following)
+    unambiguous = [n for n in places if folded[n] in ("what", "how")]
+    at = leading[0] if leading and leading[0] <= 1 else (unambiguous or leading or places)[-1]
+    question_word, following = folded[at], tokens[at + 1 :]
+    if question_word == "how":
+        is_amount = bool(following) and following[0].strip(MARKS).casefold() in _HOW_MUCH
+        kind = AnswerKind.NUMBER if is_amount else AnswerKind.WAY
+        return kind, _noun_phrase(following[1:]), ()
+    if question_word in _KIND_BY_QUESTION_WORD and question_word != "whose":
+        kind = _KIND_BY_QUESTION_WORD[question_word]
+        return kind, (), _noun_phrase(following) if kind is AnswerKind.PERSON else ()
+    focus = _noun_phrase(following)
+    # The head noun is the last word: "what mountain ranges".
     nouns = [word.removesuffix("s") for word in focus[-1:]] + focus
-    known = next((_KIND_OF[noun] for noun in nouns if noun in _KIND_OF), None)
-    return known or _BY_WORD.get(asking, AnswerKind.THING), focus, ()
+    known = next((_KIND_BY_NOUN[noun] for noun in nouns if noun in _KIND_BY_NOUN), None)
+    return known or _KIND_BY_QUESTION_WORD.get(question_word, AnswerKind.THING), focus, ()
 
 
-def _noun(following: Sequence[str]) -> list[str]:
-    """The noun phrase right after the asking word, or after its "is the": at most three words."""
+def _noun_phrase(following: Sequence[str]) -> list[str]:
+    """Return the noun phrase after a question word, or after its "is the": at most three words."""
     phrase: list[str] = []
     for token in following[:_NOUN_WITHIN]:
         word = token.strip(MARKS).casefold()
@@ -175,19 +180,20 @@ def _noun(following: Sequence[str]) -> list[str]:
     return phrase
 
 
-def names(text: str) -> list[str]:
-    """Capitalised names in order, each once: "the Isle of Hesk" gives "Isle of Hesk"."""
+def find_names(text: str) -> list[str]:
+    """List the capitalised names in order, each once: "the Isle of Hesk" gives "Isle of Hesk"."""
     runs: list[list[str]] = [[]]
     for token in text.split():
         bare = token.strip(MARKS).removesuffix("'s").removesuffix("’s")
-        begins = bare[:1].isupper() and bare.casefold() not in STOP_WORDS
-        goes_on = bare[:1].isupper() or bare[:1].isdigit() or bare in _LINKING
-        if token[:1] in _OPENERS or not goes_on:
+        can_begin = bare[:1].isupper() and bare.casefold() not in STOP_WORDS
+        can_continue = bare[:1].isupper() or bare[:1].isdigit() or bare in _LINKING
+        if token[:1] in _OPENERS or not can_continue:
             runs.append([])
-        if begins or runs[-1]:
+        if can_begin or runs[-1]:
             runs[-1].append(bare)
-        initial = len(bare) == 1 and token == f"{bare}."
-        if not token.endswith(bare) and not initial:
+        # Punctuation behind a word ends a name, but not behind an initial: "J. Orme".
+        is_initial = len(bare) == 1 and token == f"{bare}."
+        if not token.endswith(bare) and not is_initial:
             runs.append([])
     for run in runs:
         while run and run[-1] in _LINKING:
@@ -196,19 +202,19 @@ def names(text: str) -> list[str]:
 
 
 def name_stems(name: str) -> frozenset[str]:
-    """The stems that tell a name; stop words are left out unless nothing else is there."""
+    """Return the stems of a name without stop words, unless it has nothing else."""
     return frozenset(content_words(name)) or frozenset(map(stem, words(name)))
 
 
 def keywords(text: str) -> str:
-    """The words that carry meaning, in order and as they are written: what a person types."""
+    """Reduce a question to a search query: its content words, in order and as they are written."""
     bare = (token.strip(MARKS) for token in text.split())
-    idle = _ASKING | _COUNTING
-    return " ".join(w for w in bare if content_words(w) and w.casefold() not in idle)
+    left_out = _QUESTION_WORDS | _QUANTITY_WORDS
+    return " ".join(w for w in bare if content_words(w) and w.casefold() not in left_out)
 
 
-def without_urls(text: str) -> tuple[str, tuple[str, ...]]:
-    """Take the addresses out of a question; gives the rest of it, and the addresses."""
+def split_urls(text: str) -> tuple[str, tuple[str, ...]]:
+    """Split a question into its text without URLs, and the URLs."""
     kept: list[str] = []
     found: list[str] = []
     for token in text.split():
@@ -220,84 +226,94 @@ def without_urls(text: str) -> tuple[str, tuple[str, ...]]:
     return " ".join(kept), tuple(dict.fromkeys(found))
 
 
-def resolved(text: str, earlier: Sequence[str], title: str) -> Question:
-    """Analyse a question, with what its pronoun means in the pronoun's place.
+def resolve_question(text: str, earlier: Sequence[str], title: str) -> Question:
+    """Analyse a follow-up question, with its pronoun replaced by what it refers to.
 
-    That is the page in view, else what the last question that stands by itself asked of: a name
-    in it, or its telling words. "And Marrow Point Light?" asks that question of another name.
+    That is the page in view (`title`), else the name in the last of the `earlier` questions that
+    stands by itself, else its content words. "And Marrow Point Light?" asks the earlier question
+    about another name.
     """
     question = analyse(text)
-    before = next(
-        (q for q in map(analyse, reversed(earlier)) if q.names or not _leans(q.text)), None
+    previous = next(
+        (q for q in map(analyse, reversed(earlier)) if q.names or not _is_followup(q.text)), None
     )
     opening = next((o for o in _AND_WHAT if text.casefold().startswith(o)), "")
-    if opening and before and before.names and question.names:
+    if opening and previous and previous.names and question.names:
         other = text[len(opening) :].strip(MARKS + " ")
-        return analyse(before.text.replace(before.names[0], other))
-    named = bare_title(title) or (before.names[0] if before and before.names else "")
-    subject = named or (keywords(before.text) if before else "")
+        return analyse(previous.text.replace(previous.names[0], other))
+
+    name = bare_title(title) or (previous.names[0] if previous and previous.names else "")
+    subject = name or (keywords(previous.text) if previous else "")
+    if not subject or question.names:
+        return question
     tokens = text.split()
-    for n, token in enumerate(tokens if subject and not question.names else ()):
+    for n, token in enumerate(tokens):
         word = token.strip(MARKS)
-        if word.casefold() in PRONOUNS | _OWNING:
-            owner = "'s" if word.casefold() in _OWNING else ""
-            tokens[n] = token.replace(word, f"{subject}{owner}")
+        if word.casefold() in PRONOUNS | _POSSESSIVES:
+            suffix = "'s" if word.casefold() in _POSSESSIVES else ""
+            tokens[n] = token.replace(word, f"{subject}{suffix}")
             full = analyse(" ".join(tokens))
-            carried = frozenset() if named else frozenset(full.terms) - set(question.terms)
-            return replace(full, carried=carried)
+            inherited = frozenset() if name else frozenset(full.terms) - set(question.terms)
+            return replace(full, inherited=inherited)
     return question
 
 
-def _leans(text: str) -> bool:
-    """A question rests on the one before: it says a pronoun, or begins as its continuation."""
-    said = {token.strip(MARKS).casefold() for token in text.split()}
-    return text.casefold().startswith(_AND_WHAT) or bool(said & (PRONOUNS | _OWNING))
+def _is_followup(text: str) -> bool:
+    """Tell whether a question needs the one before: it has a pronoun, or begins with "and"."""
+    tokens = {token.strip(MARKS).casefold() for token in text.split()}
+    return text.casefold().startswith(_AND_WHAT) or bool(tokens & (PRONOUNS | _POSSESSIVES))
 
 
 def points_at_page(text: str) -> bool:
-    """The question is about the page in view: "this page", "here", "the selection"."""
-    said = words(text)
-    pointing = any(a in ("this", "the") and b in _PAGES for a, b in pairwise(said))
-    return pointing or bool({"this", "here", "selected", "selection"} & set(said))
+    """Tell whether a question is about the page in view: "this page", "here", "the selection"."""
+    tokens = words(text)
+    names_page = any(a in ("this", "the") and b in _PAGE_NOUNS for a, b in pairwise(tokens))
+    return names_page or bool({"this", "here", "selected", "selection"} & set(tokens))
 
 
-def beyond_quoting(question: Question) -> str:
-    """What a question asks that no single sentence says ("compare"); empty where one may say it."""
-    said = words(question.text)
-    if not said or said[0] in _TASKS:
-        return _TASKS[said[0]] if said else ""
-    sides = "or" in said[1:] and len(question.names) > 1 and _COMPARATIVES & set(said)
-    both = said[0] in _AUXILIARY and {"both", "same"} & set(said)
-    differ = {"difference", "differences", "compare", "compared"} & set(said)
-    return "compare" if sides or both or differ else ""
+def synthesis_task(question: Question) -> str:
+    """Return the task that no single sentence can do ("compare"); empty for a plain question."""
+    tokens = words(question.text)
+    if not tokens:
+        return ""
+    if tokens[0] in _SYNTHESIS_VERBS:
+        return _SYNTHESIS_VERBS[tokens[0]]
+    offers_choice = "or" in tokens[1:] and len(question.names) > 1 and _COMPARATIVES & set(tokens)
+    asks_both = tokens[0] in _AUXILIARY and {"both", "same"} & set(tokens)
+    asks_difference = {"difference", "differences", "compare", "compared"} & set(tokens)
+    return "compare" if offers_choice or asks_both or asks_difference else ""
 
 
-def parts_of(question: Question) -> tuple[Question, ...]:
-    """Take a question apart that asks several things; one that asks one is its only part.
+def split_question(question: Question) -> tuple[Question, ...]:
+    """Split a question that asks several things into its parts; else it is its only part.
 
-    Each part looks where the question's names and the words before it are.
+    Each part inherits the question's names and the words before it, to know where to look.
     """
-    pieces = [p for piece in re.split(r"(?<=[?.!])\s+", question.text) for p in _joined(piece)]
-    asking = [p for p in pieces if "?" in p or _ASKING & set(words(p)[:4])]
-    if len(asking) < 2:
+    pieces = [
+        piece
+        for sentence in re.split(r"(?<=[?.!])\s+", question.text)
+        for piece in _split_conjoined(sentence)
+    ]
+    questions = [p for p in pieces if "?" in p or _QUESTION_WORDS & set(words(p)[:4])]
+    if len(questions) < 2:
         return (question,)
     parts, before = [], question.name_terms
     for piece in pieces:
         part = analyse(piece)
-        carried = before - set(part.terms)
-        if piece in asking:
-            terms = (*part.terms, *(t for t in question.terms if t in carried))
-            parts.append(replace(part, terms=terms, names=question.names, carried=carried))
+        inherited = before - set(part.terms)
+        if piece in questions:
+            terms = (*part.terms, *(t for t in question.terms if t in inherited))
+            parts.append(replace(part, terms=terms, names=question.names, inherited=inherited))
         before |= set(part.terms)
     return tuple(parts)
 
 
-def _joined(text: str) -> list[str]:
-    """Cut where a second question is joined on: `, and how …`, `, and do they …`."""
+def _split_conjoined(text: str) -> list[str]:
+    """Split where a second question is joined on: `, and how …`, `, and do they …`."""
     tokens, cuts = text.split(), [0]
     for n in range(2, len(tokens) - 2):
         following = tokens[n + 1].casefold()
-        comma = tokens[n - 1].endswith(",") and following in _AUXILIARY
-        if tokens[n].casefold() == "and" and (following in _ASKING or comma):
+        after_comma = tokens[n - 1].endswith(",") and following in _AUXILIARY
+        if tokens[n].casefold() == "and" and (following in _QUESTION_WORDS or after_comma):
             cuts.append(n)
     return [" ".join(tokens[a:b]).removeprefix("and ") for a, b in pairwise([*cuts, len(tokens)])]

@@ -1,4 +1,4 @@
-"""The sentences that were read, ranked by how well each answers the question."""
+"""Ranks the sentences that were read by how well each answers the question."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from agent.evidence.passages import (
     split_row,
 )
 from agent.evidence.tokens import NUMBER_WORDS
-from agent.keyless.question import MARKS, PRONOUNS, AnswerKind, name_stems, names
+from agent.keyless.question import MARKS, PRONOUNS, AnswerKind, find_names, name_stems
 from browser.text.sentences import sentences
 from browser.text.words import FOLDED, STOP_WORDS, content_words, stem, synonym_groups, words
 
@@ -32,38 +32,38 @@ if TYPE_CHECKING:
     from agent.types import Observation, Passage
 
 LONGEST = 120
-"""Words of a sentence that can be quoted, uncut; 60 lost 7 of 260 single questions."""
+"""Most words of a sentence that can be quoted; 60 lost 7 of 260 single questions."""
 NEAR = 0.5
-"""What a word of the question counts that stands beside a sentence, or in it in another form."""
+"""Weight of a word of the question that stands beside a sentence, or in it in another form."""
 IN_CONTEXT, IN_SENTENCE, KIND, FOCUS = 7.5, 3.5, 2.0, 1.25
 """Weights of the four features. `tests/bench/keyless_weights.py` finds them on one closed web and
 counts on the other: the optimum is flat (.545 to .552 of 286, .555 to .573 of 110). BM25, nearness,
 place on the page and four more changed that by less than its spread, .03."""
 HOP_GAIN = 0.08
-"""Share of the question that a second sentence must add to be said with the first."""
+"""Share of the question that a bridge sentence must add to be quoted with the first one."""
 BESIDE = 1
-"""Foreign words between a figure and the word of the question that it goes with."""
+"""Most words that are not the question's between a figure and the word that it belongs to."""
 MOST_ITEMS, ADJOINING = 6, 4
-"""Items said of a list that a sentence leads to; characters between passages that adjoin."""
+"""Most items quoted of a list, and most characters between passages that adjoin."""
 CLEAR, SAME = 2.5, 0.8
-"""Margin that is as good as any larger; share of words from which two sentences say the same."""
+"""Largest margin that counts; share of words from which two sentences count as the same."""
 WRAPPED = 60
-"""Characters from which a line that ends within a sentence was broken for width."""
+"""A line of at least this many characters that ends within a sentence was wrapped."""
 POOL = 40
-"""Best sentences among which pairs are looked for."""
+"""Best sentences among which bridges are looked for."""
 LEAST_COVERED, UNNAMED = 0.35, 0.15
-"""Share of the question's weight below which nothing is answered, and what is added to it where the
-question names something and no page about that was read. Of sixteen features this one alone told
-unanswerable questions better on unseen halves; without it 33 of 60 are refused where 42 are."""
+"""Share of the question's weight that an answer must cover, and what is added to it if the question
+names something and no page about that was read. Of sixteen features this one alone recognised
+unanswerable questions better on unseen halves; without it 33 of 60 are refused instead of 42."""
 
 _NONE: frozenset[str] = frozenset()
 _AMOUNTS = NUMBER_WORDS | {"half", "third", "quarter", "dozen"}
 _REASONS = frozenset("because due reason reasons cause caused since so order therefore".split())
-INVITING = frozenset(
+INSTRUCTION_VERBS = frozenset(
     "type enter search choose select click press pick tap fill scroll filter".split()
 )
-"""English words that open a sentence about what to do with a page's controls."""
-_ENDS = tuple(".!?。！？")
+"""English words that begin an instruction to use a page's controls."""
+_SENTENCE_ENDS = tuple(".!?。！？")
 _CLOSERS = "\"'”’)]»"
 BULLETS = "-*•‣◦ "
 _NOTES = re.compile(r"(?:\[\w{1,3}\]\s*)+$")
@@ -72,40 +72,43 @@ _NOTES = re.compile(r"(?:\[\w{1,3}\]\s*)+$")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A sentence, or a table's row put into words, and what a reader has in mind there.
+    """A sentence or a table row that may be quoted, with the stems that it is matched by.
 
-    `own` are its content stems, `heads` those of the headings or of the columns' names above it,
-    `title` those of its page's title, `near` those of its passage, of the heading above it, of its
-    table's caption and first row, and of what changed on a live page with it. `whole` says that it
-    ends as a sentence does and is no instruction to work the page, or is a row; `then` are the code
-    or the items that it leads to, ending with a colon; `under` the heading that a line which is
-    none is said with.
+    page: URL of its page.
+    stems: its own content words, and those of a question that it stands under.
+    title: those of its page's title.
+    context: those of its passage, of the heading above it, of its table's caption and first row,
+        and of what changed on a live page together with it.
+    heading_stems: those of the headings or column names above it.
+    is_quotable: it ends like a sentence and is no instruction to use the page; or it is a row.
+    following: the list items or lines of code that it introduces.
+    shown_heading: the heading that is quoted with it, as it is no sentence by itself.
     """
 
     text: str
     passage: Passage
     page: str
-    own: frozenset[str] = field(repr=False)
+    stems: frozenset[str] = field(repr=False)
     title: frozenset[str] = field(repr=False)
-    near: frozenset[str] = field(repr=False)
-    heads: frozenset[str] = field(default=frozenset(), repr=False)
-    whole: bool = True
-    then: tuple[Passage, ...] = ()
-    under: str = ""
+    context: frozenset[str] = field(repr=False)
+    heading_stems: frozenset[str] = field(default=frozenset(), repr=False)
+    is_quotable: bool = True
+    following: tuple[Passage, ...] = ()
+    shown_heading: str = ""
 
     @property
-    def said(self) -> frozenset[str]:
-        """The stems that it says itself, by what heads it or by its page's title."""
-        return self.own | self.heads | self.title
+    def stated(self) -> frozenset[str]:
+        """The stems that it states itself, by its headings or by its page's title."""
+        return self.stems | self.heading_stems | self.title
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
     """A candidate with its score.
 
-    `own` is the share (0-1) of the question that it says itself, weighed by how rare each word is,
-    `covered` that which it and its surroundings say; `bridge` a sentence of another page that it
-    takes for that, if one does.
+    `own` is the share (0-1) of the question that it states itself, each word weighted by its
+    rarity; `covered` the share that it and its context state. `bridge` is a sentence of another
+    page that it needs for that, if any.
     """
 
     candidate: Candidate
@@ -116,199 +119,214 @@ class Scored:
 
 
 class Ranking:
-    """The candidates that can be quoted, best first (`scored`); `best` is the first whole one.
+    """The candidates for an answer: `scored`, best first; `best` is the first quotable one.
 
-    Of the person's own files only those count that are called after a word of the question, where
-    there are such. Of 188 questions on five folders the three best passages then hold the answer
-    of 145, of 142 without; none is lost.
+    Of the person's own files only those count whose name or title has a word of the question, if
+    there are any. Of 188 questions on five folders the three best passages then hold the answer of
+    145, of 142 without; none is lost.
     """
 
     def __init__(self, question: Question, candidates: Sequence[Candidate]) -> None:
         self.question = question
         self.candidates = candidates
-        spread = Counter(s for c in candidates for s in c.own)
-        many = len(candidates)
+        frequency = Counter(stem for c in candidates for stem in c.stems)
+        total = len(candidates)
         idf = {
-            t: math.log(1 + (many - spread[t] + 0.5) / (spread[t] + 0.5)) for t in question.terms
+            term: math.log(1 + (total - frequency[term] + 0.5) / (frequency[term] + 0.5))
+            for term in question.terms
         }
-        total = sum(idf.values()) or 1.0
-        self.weight = {t: value / total for t, value in idf.items()}
-        # To stem all synonyms takes a quarter of a second, which nothing read has no use for.
-        self.forms = {t: _synonyms(t) if many else frozenset() for t in question.terms}
+        total_idf = sum(idf.values()) or 1.0
+        self.weight = {term: value / total_idf for term, value in idf.items()}
+        # Stemming all synonyms takes a quarter of a second: not before anything was read.
+        self.forms = {t: _synonyms(t) if candidates else frozenset() for t in question.terms}
         self._topics = frozenset(question.terms)
-        asked = self._topics.union(*self.forms.values())
+        question_forms = self._topics.union(*self.forms.values())
         titles = {c.page: c.title for c in candidates if c.page.startswith("file:")}
-        called = {p for p, title in titles.items() if self._topics & (title | _file_name(p))}
-        alone = [
-            self._scored(_with_topic(c, self._topics))
+        relevant_files = {
+            page for page, title in titles.items() if self._topics & (title | _file_name(page))
+        }
+        scored = [
+            self._score(_with_heading(c, self._topics))
             for c in candidates
-            if not called or c.page in called
-            if len(c.text.split()) <= LONGEST and (c.then or not c.own <= asked)
+            if not relevant_files or c.page in relevant_files
+            # A sentence that only repeats the question answers nothing.
+            if len(c.text.split()) <= LONGEST and (c.following or not c.stems <= question_forms)
         ]
-        alone.sort(key=lambda x: -x.score)
-        pool = alone[:POOL]
-        best = [self._bridged(x, pool) for x in pool]
-        self.scored = sorted([*best, *alone[POOL:]], key=lambda x: -x.score)
-        self.best = next((x for x in self.scored if x.candidate.whole), None)
+        scored.sort(key=lambda x: -x.score)
+        pool = scored[:POOL]
+        bridged = [self._with_bridge(x, pool) for x in pool]
+        self.scored = sorted([*bridged, *scored[POOL:]], key=lambda x: -x.score)
+        self.best = next((x for x in self.scored if x.candidate.is_quotable), None)
 
-    def unmet(self, by: Candidate) -> list[str]:
-        """The names and words of the question that a sentence and its page's title do not say."""
-        said, question = by.said, self.question
-        worded = by.own | by.heads
-        left = [t for t in question.terms if t not in said and not self.forms[t] & worded]
-        missing = [n for n in question.names if name_stems(n) & set(left)]
-        words_left = [question.word_of(t) for t in left if t not in question.name_terms]
-        return list(dict.fromkeys([*missing, *words_left]))
+    def missing_words(self, candidate: Candidate) -> list[str]:
+        """List the question's names and words that a candidate and its page's title lack."""
+        question = self.question
+        stated, stems = candidate.stated, candidate.stems | candidate.heading_stems
+        missing = [t for t in question.terms if t not in stated and not self.forms[t] & stems]
+        names = [name for name in question.names if name_stems(name) & set(missing)]
+        others = [question.word_of(term) for term in missing if term not in question.name_terms]
+        return list(dict.fromkeys([*names, *others]))
 
     @functools.cached_property
-    def thin(self) -> bool:
-        """Too little of the question is said for an answer.
+    def is_insufficient(self) -> bool:
+        """True if the best candidate does not cover enough of the question for an answer.
 
-        Less suffices where a page about what the question names was read. "Why" takes a reason,
-        and "who" what that person is or did: of the answers that do not say it, 4 of 20 were right.
+        Less is enough if a page about what the question names was read. "Why" needs a reason, and
+        "who" what that person is or did: of answers without that, 4 of 20 were right.
         """
         best, question = self.best, self.question
-        wanted = [name_stems(name) for name in question.names]
+        names = [name_stems(name) for name in question.names]
         titles = {c.title for c in self.candidates if c.title}
-        named = not wanted or any(n <= t or t <= n for n in wanted for t in titles)
-        if best is None or best.covered < LEAST_COVERED + (0 if named else UNNAMED):
+        is_named = not names or any(n <= t or t <= n for n in names for t in titles)
+        if best is None or best.covered < LEAST_COVERED + (0 if is_named else UNNAMED):
             return True
-        if question.kind is AnswerKind.REASON and not has_kind(best.candidate.text, question):
+        if question.kind is AnswerKind.REASON and not kind_score(best.candidate.text, question):
             return True
-        said = best.candidate.said | best.candidate.near
-        said |= best.bridge.said if best.bridge else frozenset()
+        stated = best.candidate.stated | best.candidate.context
+        if best.bridge:
+            stated |= best.bridge.stated
         role = question.role
-        return bool(role) and not any(t in said or self.forms.get(t, _NONE) & said for t in role)
+        return bool(role) and not any(
+            t in stated or self.forms.get(t, _NONE) & stated for t in role
+        )
 
     def margin(self, x: Scored) -> float:
-        """By how much an answer's score is above that of the next in other words, `CLEAR` at most.
+        """Return how far an answer's score is above that of the next different one, up to `CLEAR`.
 
-        Other words: of another passage, and with fewer than four fifths of its words in common.
+        Different means: in another passage, and with less than `SAME` of its words in common.
         """
-        best = x.candidate
-        others = (
-            y.score
-            for y in self.scored
-            if y.candidate.whole
-            and y.candidate.passage.id != best.passage.id
-            and len(y.candidate.own & best.own) < SAME * len(y.candidate.own | best.own)
-        )
-        return min(CLEAR, x.score - next(others, -math.inf))
+        own = x.candidate
+        for other in self.scored:
+            candidate = other.candidate
+            if not candidate.is_quotable or candidate.passage.id == own.passage.id:
+                continue
+            if len(candidate.stems & own.stems) < SAME * len(candidate.stems | own.stems):
+                return min(CLEAR, x.score - other.score)
+        return CLEAR
 
-    def covers(self, said: Iterable[str]) -> float:
-        """Share (0-1) of the question's weight that these stems say."""
-        known = set(said)
+    def coverage(self, stems: Iterable[str]) -> float:
+        """Return the share (0-1) of the question's weight that these stems cover."""
+        known = set(stems)
         return sum(w for t, w in self.weight.items() if t in known or self.forms[t] & known)
 
-    def _scored(self, c: Candidate, bridge: Candidate | None = None) -> Scored:
+    def _score(self, c: Candidate, bridge: Candidate | None = None) -> Scored:
         own, covered = 0.0, 0.0
         for term, weight in self.weight.items():
-            other_form = bool(self.forms[term] & (c.own | c.heads)) or term in c.heads
-            if term not in self.question.carried:
-                own += weight * (1.0 if term in c.own else NEAR if other_form else 0.0)
-            on_the_way = bridge is not None and term in bridge.said
-            if term in c.said or on_the_way:
+            in_other_form = bool(self.forms[term] & (c.stems | c.heading_stems))
+            in_other_form |= term in c.heading_stems
+            if term not in self.question.inherited:
+                if term in c.stems:
+                    own += weight
+                elif in_other_form:
+                    own += weight * NEAR
+            if term in c.stated or (bridge is not None and term in bridge.stated):
                 covered += weight
-            elif other_form or term in c.near:
+            elif in_other_form or term in c.context:
                 covered += weight * NEAR
-        if self.question.carried and not own:
-            covered = 0.0
-        kind = has_kind(" ".join([c.text, *(p.text for p in c.then)]), self.question)
-        if c.then and self.question.kind is AnswerKind.WAY:
+        if self.question.inherited and not own:
+            covered = 0.0  # it only matches the earlier question
+        kind = kind_score(" ".join([c.text, *(p.text for p in c.following)]), self.question)
+        if c.following and self.question.kind is AnswerKind.WAY:
             kind = 1.0
-        if kind == 1 and not _beside_its_word(c.text, self.question):
+        if kind == 1 and not _value_near_term(c.text, self.question):
             kind = 0.5
-        focus = bool(self.question.focus & c.said)
+        focus = bool(self.question.focus & c.stated)
         score = IN_CONTEXT * covered + IN_SENTENCE * own + KIND * kind + FOCUS * focus
         return Scored(c, own, covered, score, bridge)
 
-    def _bridged(self, x: Scored, pool: Sequence[Scored]) -> Scored:
-        """A candidate with a sentence of another page that leads to it, if that helps.
+    def _with_bridge(self, x: Scored, pool: Sequence[Scored]) -> Scored:
+        """Pair a candidate with the sentence of another page that helps it most, if one does.
 
-        One leads to the other that names what the other's page is about.
+        Two sentences belong together if one names what the other's page is about.
         """
         c = x.candidate
         pairs = [
-            self._scored(c, b)
-            for b in (y.candidate for y in pool if y.candidate.page != c.page)
-            if self._names_page(b, c) or self._names_page(c, b)
+            self._score(c, other)
+            for other in (y.candidate for y in pool if y.candidate.page != c.page)
+            if self._names_page(other, c) or self._names_page(c, other)
         ]
         best = max(pairs, key=lambda pair: pair.score, default=x)
         return best if best.covered >= x.covered + HOP_GAIN else x
 
     def _names_page(self, a: Candidate, b: Candidate) -> bool:
-        """One says of the other's title what the question asks for without naming it.
+        """Tell whether `a` names the subject of `b`'s page, which the question does not name.
 
-        "Born in Fredericton" leads to "Diocese of Fredericton" where a diocese is asked for.
+        "Born in Fredericton" names "Diocese of Fredericton" if the question asks for a diocese.
         """
-        title = b.title - (self._topics - self.question.name_terms)
-        return title <= a.own and not title <= self._topics
+        subject = b.title - (self._topics - self.question.name_terms)
+        return subject <= a.stems and not subject <= self._topics
 
 
 def _file_name(url: str) -> frozenset[str]:
-    """The stems of a file's name, from its address."""
+    """Return the stems of a file's name."""
     return frozenset(content_words(unquote(url.rpartition("/")[2]).rpartition(".")[0]))
 
 
-def _with_topic(c: Candidate, topics: frozenset[str]) -> Candidate:
-    """An item or a line that is no sentence is said with the heading above, if that is asked of."""
+def _with_heading(c: Candidate, topics: frozenset[str]) -> Candidate:
+    """Make a list item or single line quotable with the heading above, if that is asked about."""
     heading = c.passage.heading.rpartition(HEADING_SEPARATOR)[2].removeprefix(FOLDED)
-    alone = c.passage.kind == "list" or (c.passage.kind == "text" and "\n" not in c.passage.text)
-    if c.whole or not alone or not topics & set(content_words(heading)):
+    is_line = c.passage.kind == "list" or (c.passage.kind == "text" and "\n" not in c.passage.text)
+    if c.is_quotable or not is_line or not topics & set(content_words(heading)):
         return c
-    return replace(c, whole=True, under=heading)
+    return replace(c, is_quotable=True, shown_heading=heading)
 
 
-def candidates_of(observations: Iterable[Observation]) -> list[Candidate]:
-    """The sentences of all passages shown; the same text of one page counts once.
+def extract_candidates(observations: Iterable[Observation]) -> list[Candidate]:
+    """Extract the candidates of all passages shown; the same text of one page counts once.
 
-    The following pages of a list go under the title of its first.
+    The following pages of a list get the title of its first page.
     """
     found: dict[tuple[str, str], Candidate] = {}
     titles = {o.url: o.title for o in observations if o.title}
-    onward: dict[str, str] = {}
+    list_titles: dict[str, str] = {}  # URL of a following page -> title of the first
     for o in observations:
         tables = (passage for passage in o.passages if passage.kind == "table")
         headers = frozenset(row.heading.rpartition(HEADING_SEPARATOR)[2] for row in tables)
-        title = onward.get(o.url, o.title or titles.get(o.url, ""))
+        title = list_titles.get(o.url, o.title or titles.get(o.url, ""))
         if o.get("next"):
-            onward.setdefault(str(o.get("next")), title)
+            list_titles.setdefault(str(o.get("next")), title)
         changed = " ".join(line for line in o.snapshot.split("\n") if line.startswith("~"))
         above = ""  # the caption of a table, and its first row
         for at, passage in enumerate(o.passages):
             is_row = passage.kind == "table"
             if not is_row:
-                above = "" if _ends(passage.text) else passage.text
+                above = "" if _ends_sentence(passage.text) else passage.text
             elif at == 0 or o.passages[at - 1].kind != "table":
                 above = f"{above} {passage.text}"
             beside = f"{above} {changed}" if is_row else changed
-            for one in _cut(passage, title, o.url, headers, beside):
-                inviting = one.text.split(" ", 1)[0].casefold() in INVITING
-                candidate = replace(one, whole=False) if inviting and o.get("controls") else one
-                if introduces_next(one.text) and (then := _led_to(o.passages, at)):
-                    candidate = replace(one, whole=True, then=then)
-                found.setdefault((o.url, one.text), candidate)
+            for candidate in _split_candidates(passage, title, o.url, headers, beside):
+                key = (o.url, candidate.text)
+                is_instruction = candidate.text.split(" ", 1)[0].casefold() in INSTRUCTION_VERBS
+                following: tuple[Passage, ...] = ()
+                if introduces_next(candidate.text):
+                    following = _following_passages(o.passages, at)
+                if following:
+                    found.setdefault(key, replace(candidate, is_quotable=True, following=following))
+                elif is_instruction and o.get("controls"):
+                    found.setdefault(key, replace(candidate, is_quotable=False))
+                else:
+                    found.setdefault(key, candidate)
     return list(found.values())
 
 
-def _led_to(passages: Sequence[Passage], at: int) -> tuple[Passage, ...]:
-    """The text right below a passage that ends with a colon, or the items of the list there."""
+def _following_passages(passages: Sequence[Passage], at: int) -> tuple[Passage, ...]:
+    """Return the text right below a passage that introduces it, or the items of the list there."""
     below: list[Passage] = []
-    for before, passage in itertools.pairwise(passages[at : at + MOST_ITEMS + 1]):
-        adjoining = 0 <= passage.start - before.end <= ADJOINING
-        if not adjoining or passage.kind not in ("text", "list"):
+    for previous, passage in itertools.pairwise(passages[at : at + MOST_ITEMS + 1]):
+        is_adjoining = 0 <= passage.start - previous.end <= ADJOINING
+        if not is_adjoining or passage.kind not in ("text", "list"):
             break
-        if below and "text" in (passage.kind, before.kind):
+        if below and "text" in (passage.kind, previous.kind):
             break
         below.append(passage)
     return tuple(below)
 
 
 @functools.lru_cache(maxsize=4096)
-def _cut(
+def _split_candidates(
     passage: Passage, title: str, page: str, headers: frozenset[str], beside: str
 ) -> tuple[Candidate, ...]:
-    """Cut a passage into candidates; kept, for each step of a run looks at all that was read."""
+    """Split a passage into candidates; cached, as each step of a run looks at all that was read."""
     if passage.kind == "heading":
         return ()
     above, columns, is_row = passage.heading, named_cells(passage), passage.kind == "table"
@@ -318,101 +336,117 @@ def _cut(
         pieces = [] if row in headers or is_table_rule(passage.text) else [row]
         above = above.rpartition(HEADING_SEPARATOR)[0] if columns else above
         above = " ".join([above, *(name for name, cell in columns if cell)])
-    # What stands under a question answers it.
-    asked = above.rpartition(HEADING_SEPARATOR)[2] if above.endswith("?") else ""
-    under, heads = frozenset(content_words(asked)), frozenset(content_words(above))
-    about = frozenset(content_words(bare_title(title)))
-    near = frozenset(content_words(f"{passage.text} {passage.heading} {beside}"))
+    # Text under a heading that asks a question answers it.
+    question = above.rpartition(HEADING_SEPARATOR)[2] if above.endswith("?") else ""
+    question_stems = frozenset(content_words(question))
+    title_stems = frozenset(content_words(bare_title(title)))
+    context = frozenset(content_words(f"{passage.text} {passage.heading} {beside}"))
     found: list[Candidate] = []
     for text in pieces:
-        own = frozenset(content_words(text))
-        if own and (columns or any(map(str.isalpha, text))):
-            whole = is_row or _ends(text)
-            found.append(Candidate(text, passage, page, own | under, about, near, heads, whole))
+        stems = frozenset(content_words(text))
+        if stems and (columns or any(map(str.isalpha, text))):
+            found.append(
+                Candidate(
+                    text,
+                    passage,
+                    page,
+                    stems=stems | question_stems,
+                    title=title_stems,
+                    context=context,
+                    heading_stems=frozenset(content_words(above)),
+                    is_quotable=is_row or _ends_sentence(text),
+                )
+            )
     return tuple(found)
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Give the sentences of a passage, without bullets and footnote markers.
+    """Yield the sentences of a passage, without bullets and footnote markers.
 
-    Lines are joined that were broken for width; a question that a text asks is said with its
-    answer.
+    Wrapped lines are joined. A question in the text comes together with the sentence after it.
     """
     lines: list[str] = []
     for line in text.split("\n"):
-        whole = lines[-1] if lines else ""
-        broken = len(whole) >= WRAPPED or line.lstrip()[:1].islower()
-        if whole and broken and not _ends(whole) and not introduces_next(whole):
-            lines[-1] = f"{whole.rstrip()} {line.lstrip()}"
+        previous = lines[-1] if lines else ""
+        may_continue = len(previous) >= WRAPPED or line.lstrip()[:1].islower()
+        is_complete = _ends_sentence(previous) or introduces_next(previous)
+        if previous and may_continue and not is_complete:
+            lines[-1] = f"{previous.rstrip()} {line.lstrip()}"
         else:
             lines.append(line)
     for line in lines:
         mark, space, rest = line.strip().partition(" ")
         bare = rest.strip() if space and not mark.strip(BULLETS) else line.strip()
         bare = bare.removeprefix(FOLDED)
-        first = None
+        first: int | None = None
         for start, end in sentences(bare):
-            first = start if first is None else first
+            if first is None:
+                first = start
             if not bare[start:end].endswith("?") or end == len(bare.rstrip()):
                 yield _NOTES.sub("", bare[first:end])
                 first = None
 
 
-def _ends(text: str) -> bool:
-    return text.rstrip(_CLOSERS).endswith(_ENDS)
+def _ends_sentence(text: str) -> bool:
+    return text.rstrip(_CLOSERS).endswith(_SENTENCE_ENDS)
 
 
 def _synonyms(term: str) -> frozenset[str]:
-    return frozenset().union(*(group for group in _same_stems() if term in group)) - {term}
+    return frozenset().union(*(group for group in _synonym_stems() if term in group)) - {term}
 
 
 @functools.cache
-def _same_stems() -> tuple[frozenset[str], ...]:
+def _synonym_stems() -> tuple[frozenset[str], ...]:
     return tuple(frozenset(map(stem, group)) for group in synonym_groups())
 
 
-def has_kind(text: str, question: Question) -> float:
-    """1 where something of the asked kind stands in a text that is not in the question, else 0.
+def kind_score(text: str, question: Question) -> float:
+    """Return 1 if a text has something of the wanted kind that the question has not, else 0.
 
-    0.5 where the question does not say what kind it wants. English alone.
+    0.5 if the question does not say what kind it wants. English only.
     """
     known = set(words(question.text))
-    new = [w for w in words(text) if w not in known]
+    new = [word for word in words(text) if word not in known]
     match question.kind:
         case AnswerKind.DATE:
-            clock = any(":" in token.strip(":") and token[0].isdigit() for token in text.split())
-            return float(clock or any(map(_is_time, new)))
+            has_clock = any(
+                ":" in token.strip(":") and token[0].isdigit() for token in text.split()
+            )
+            return float(has_clock or any(map(_is_time, new)))
         case AnswerKind.NUMBER:
             return float(any(map(_is_amount, new)))
         case AnswerKind.PERSON | AnswerKind.PLACE:
-            asked, opening = set(question.terms), text[:1].lower()  # which is a capital anyway
-            return float(any(not name_stems(n) <= asked for n in names(opening + text[1:])))
+            # A sentence begins with a capital anyway, which makes no name.
+            uncapitalised = text[:1].lower() + text[1:]
+            terms = set(question.terms)
+            return float(any(not name_stems(name) <= terms for name in find_names(uncapitalised)))
         case AnswerKind.REASON:
             return float(bool(_REASONS & set(words(text))))
         case AnswerKind.THING | AnswerKind.WAY:
             return 0.5
 
 
-def _beside_its_word(text: str, question: Question) -> bool:
-    """A date or amount stands beside a word of the question; true of other kinds.
+def _value_near_term(text: str, question: Question) -> bool:
+    """Tell whether a date or amount stands near a word of the question; True for other kinds.
 
-    Beside: with one foreign word between them at most. Names and stop words are not foreign, but a
-    pronoun is: a clause begins there ("born in Paris, he moved away in 1925").
+    Near means: with at most `BESIDE` other words between them. Names and stop words do not count,
+    but a pronoun does: a clause begins there ("born in Paris, he moved away in 1925").
     """
     if question.kind not in (AnswerKind.DATE, AnswerKind.NUMBER):
         return True
     terms = set(question.terms) - question.name_terms or set(question.terms)
-    asked = set(words(question.text))
+    known = set(words(question.text))
     is_value = _is_time if question.kind is AnswerKind.DATE else _is_amount
     from_term = from_value = math.inf
     for token in text.split():
-        said = [word for word in words(token) if word not in asked]
-        foreign = any(w in PRONOUNS or w not in STOP_WORDS for w in said)
+        new = [word for word in words(token) if word not in known]
         if terms & set(content_words(token)):
             from_term = 0
-        elif any(map(is_value, said)):
+        elif any(map(is_value, new)):
             from_value = 0
-        elif foreign and token.strip(MARKS).islower():
+        elif token.strip(MARKS).islower() and any(
+            word in PRONOUNS or word not in STOP_WORDS for word in new
+        ):
             from_term, from_value = from_term + 1, from_value + 1
         if from_term + from_value <= BESIDE:
             return True
@@ -425,6 +459,6 @@ def _is_amount(word: str) -> bool:
 
 
 def _is_time(word: str) -> bool:
-    """A year, a month or a century; `1990s` and hours count too."""
+    """Tell whether a word may be a time: three or more digits, a decade (`1990s`), a month."""
     figures = word.removesuffix("s").removesuffix("bc").removesuffix("ad")
     return (figures.isdigit() and len(figures) >= 3) or is_month(word) or word == "century"

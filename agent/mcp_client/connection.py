@@ -1,8 +1,7 @@
-"""One MCP server: connected when it is first needed, again after it was lost, not for ever.
+"""The connection to one MCP server: opened when first needed, reopened after a failure.
 
-No way to it takes in more than a message may hold: the SDK's own transports read a message whole
-however long it is; here one that is too long ends the connection. A server over HTTP is reached
-through the guarded way out.
+The SDK's own transports read a message whole, however long it is. Here one that is too long ends
+the connection. A server over HTTP is reached through the guarded proxy.
 """
 
 from __future__ import annotations
@@ -54,58 +53,59 @@ if TYPE_CHECKING:
     from agent.mcp_client.server_settings import NamedServer, ServerSettings
 
 START_SECONDS: Final = 30.0
-"""To connect: `npx` fetches a package when it is first asked for it."""
+"""Timeout to start and connect: `npx` downloads a package when it is first used."""
 MOST_FAILURES: Final = 3
 REST_SECONDS: Final = 30.0
-"""After so many failures in a row a server is left alone for so long, then tried once."""
+"""After `MOST_FAILURES` in a row a server is left alone for so long, then tried once."""
 MOST_TOOLS: Final = 128
 LARGEST_DEFINITION: Final = 65_536
-"""Characters of a definition as JSON; what is larger describes no tool."""
-LONGEST_SHOWN: Final = 300
-"""Characters of a server's words that are shown in a line of ours."""
+"""Characters of a tool's definition as JSON; larger ones are ignored."""
+LONGEST_LINE: Final = 300
+"""Characters of a server's text that are shown within our own messages."""
 LARGEST_MESSAGE: Final = 8_000_000
-"""Bytes: a picture of a screen has one or two million in base64."""
+"""Bytes: a screenshot has one or two million in base64."""
 TOO_LONG: Final = f"a message of more than {LARGEST_MESSAGE:,} bytes"
 CONNECT_SECONDS: Final = 10.0
 SILENCE_SECONDS: Final = 600.0
-"""A stream of events may be silent for as long as a person takes to answer."""
+"""An event stream may be silent for as long as a person takes to answer."""
 GRACE_SECONDS: Final = 1.0
-"""What a server gets to end by itself, and then once more when it is told to."""
+"""Time that a server gets to end by itself, and again after SIGTERM."""
 CHUNK: Final = 65_536
-logging.getLogger("mcp").addHandler(logging.NullHandler())  # what fails is told as a ToolError
+# Errors reach the caller as ToolError: without a handler the SDK would print them to stderr.
+logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 
-def shown(text: object, longest: int = LONGEST_SHOWN) -> str:
-    """Write a stranger's words as one line, cut, from which no tag or turn can be read."""
+def one_line(text: object, longest: int = LONGEST_LINE) -> str:
+    """Make a server's text safe to show: one line, cut, with no tool tags or chat turns in it."""
     line = " ".join(inert(clean(str(text))).replace("<", "‹").replace("`", "'").split())
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 class Connection:
-    """A server, and the task in which it is connected; raises `ToolError` for all that fails."""
+    """The connection to a server, held open by a task of its own; all failures are `ToolError`."""
 
     def __init__(self, server: NamedServer, proxy: str | None = None) -> None:
         self.server = server
         self._proxy = proxy
-        self._turn = asyncio.Lock()
+        self._connect_lock = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
         self._client: Client | None = None
         self._end = asyncio.Event()
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the connection
         self._failures = 0
-        self._rests_until = 0.0
-        self._listed: list[dict[str, Any]] | None = None
+        self._blocked_until = 0.0
+        self._definitions: list[dict[str, Any]] | None = None
 
     async def tools(self) -> list[dict[str, Any]]:
-        """Return what the server defines now; asked again once it said that this has changed.
+        """Return the server's tool definitions, cached until the server says that they changed.
 
-        What is too large to describe a tool is left out.
+        Definitions that are too large are left out.
         """
-        client = await self._connected()
-        if self._listed is None:
+        client = await self._connect()
+        if self._definitions is None:
             found: list[dict[str, Any]] = []
             cursor: str | None = None
-            with self._failures_told("it listed its tools"):
+            with self._as_tool_errors("it listed its tools"):
                 async with asyncio.timeout(START_SECONDS):
                     for _ in range(MOST_TOOLS):  # pages
                         page = await client.list_tools(cursor=cursor)
@@ -114,50 +114,51 @@ class Connection:
                         cursor = page.next_cursor
                         if cursor is None or len(found) >= MOST_TOOLS:
                             break
-            self._listed = found[:MOST_TOOLS]
-        return self._listed
+            self._definitions = found[:MOST_TOOLS]
+        return self._definitions
 
     async def call(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
-        """Make a call; what the tool itself says went wrong is a result."""
-        client = await self._connected()
-        with self._failures_told(f"it did {name}, and whether that was done is not known"):
-            made = await client.call_tool(name, arguments)
+        """Call a tool. An error that the tool itself reports is a result, not an exception."""
+        client = await self._connect()
+        with self._as_tool_errors(f"it did {name}, and whether that was done is not known"):
+            result = await client.call_tool(name, arguments)
             self._failures = 0
-            return made
+            return result
 
     async def close(self) -> None:
-        """End the connection, and the server where we started it."""
+        """Close the connection, and end the server if we started it."""
         self._end.set()
         if self._tasks:
             await asyncio.wait(self._tasks)
         self._log.close()
 
-    async def _connected(self) -> Client:
-        async with self._turn:
+    async def _connect(self) -> Client:
+        """Return the connected client; connect first if there is none."""
+        async with self._connect_lock:
             if self._client is not None:
                 return self._client
-            left = self._rests_until - time.monotonic()
-            if left > 0:
+            remaining = self._blocked_until - time.monotonic()
+            if remaining > 0:
                 raise ToolError(
                     f"{self.server.name} failed {self._failures} times in a row, and is left alone "
-                    f"for {left:.0f} s",
+                    f"for {remaining:.0f} s",
                     hint="Go on without it.",
                 )
             ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
             self._end = asyncio.Event()
             serving = asyncio.create_task(self._serve(ready, self._end))
             self._tasks.append(serving)
-            with self._failures_told(""):
+            with self._as_tool_errors(""):
                 try:
                     async with asyncio.timeout(START_SECONDS):
                         self._client = await asyncio.shield(ready)
-                except BaseException:  # called off too: no server is left to start for nobody
+                except BaseException:  # cancelled too: do not start a server that nobody waits for
                     serving.cancel()
                     raise
             return self._client
 
     async def _serve(self, ready: asyncio.Future[Client], end: asyncio.Event) -> None:
-        """Hold a connection open: it has to be closed by the task that opened it."""
+        """Open a connection and hold it until `end`: the task that opens it must close it."""
         name = "urchin-research"
         try:
             async with AsyncExitStack() as stack:
@@ -169,15 +170,15 @@ class Connection:
                 )
                 ready.set_result(await stack.enter_async_context(client))
                 await end.wait()
-        except BaseException as error:  # a server may fail in any way; who waits for it is told
+        except BaseException as error:  # a server may fail in any way; whoever waits gets the error
             if not ready.done():
                 ready.set_exception(error)
-                ready.exception()  # it was looked at, even where nobody waits any more
+                ready.exception()  # marks it as retrieved, for the case that nobody waits any more
             if not isinstance(error, Exception):
                 raise
         finally:
             if self._end is end:
-                self._client = self._listed = None
+                self._client = self._definitions = None
 
     async def _transport(
         self, stack: AsyncExitStack, end: asyncio.Event
@@ -188,8 +189,8 @@ class Connection:
         policy = EgressPolicy(allow_private=(host_port(settings.url),), upstream_proxy=self._proxy)
         egress = await stack.enter_async_context(Egress(policy))
         if settings.transport == "sse":
-            made: Any = partial(_http_client, egress.proxy_url, settings)
-            return sse_client(settings.url, httpx_client_factory=made)
+            factory: Any = partial(_http_client, egress.proxy_url, settings)
+            return sse_client(settings.url, httpx_client_factory=factory)
         http = await stack.enter_async_context(_http_client(egress.proxy_url, settings))
         return streamable_http_client(
             settings.url, http_client=http, max_sse_event_size=LARGEST_MESSAGE
@@ -197,42 +198,43 @@ class Connection:
 
     async def _on_message(self, message: object) -> None:
         if isinstance(message, ToolListChangedNotification):
-            self._listed = None
+            self._definitions = None
 
     @contextmanager
-    def _failures_told(self, doing: str) -> Iterator[None]:
-        """Turn whatever fails while speaking with the server into a `ToolError`, and count it.
+    def _as_tool_errors(self, action: str) -> Iterator[None]:
+        """Turn any failure of the server into a `ToolError`, and count it.
 
-        `doing` is empty while it is not connected yet.
+        `action` says what the server was doing; empty while connecting.
         """
         name = self.server.name
         try:
             yield
         except asyncio.CancelledError:
-            self._count()  # it took too long
+            self._count_failure()  # the call's timeout
             raise
-        except (ValidationError, RuntimeError) as error:  # as the SDK tells of a bad answer
-            raise ToolError(f"{name} gave what is no answer: {shown(error)}") from error
+        except (ValidationError, RuntimeError) as error:  # what the SDK raises for a bad answer
+            raise ToolError(f"{name} gave what is no answer: {one_line(error)}") from error
         except Exception as error:
             if isinstance(error, MCPError) and error.error.code != CONNECTION_CLOSED:
-                raise ToolError(f"{name}: {shown(error)}") from error
-            self._count()
-            self._client = self._listed = None
+                raise ToolError(f"{name}: {one_line(error)}") from error
+            self._count_failure()
+            self._client = self._definitions = None
             self._end.set()
             first: BaseException = error
-            while isinstance(first, BaseExceptionGroup):  # it ended several tasks at once
+            while isinstance(first, BaseExceptionGroup):  # several tasks failed at once
                 first = first.exceptions[0]
-            why = "no answer in time" if isinstance(error, TimeoutError) else shown(first)
-            self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - LONGEST_SHOWN))
-            last = shown(self._log.read().decode("utf-8", "replace"))
+            reason = "no answer in time" if isinstance(error, TimeoutError) else one_line(first)
+            # The end of the server's stderr often says what went wrong.
+            self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - LONGEST_LINE))
+            last = one_line(self._log.read().decode("utf-8", "replace"))
             hint = f"Go on without it.{f' Its last words: {last}' if last else ''}"
-            lost = f"{name} was lost while {doing}" if doing else f"cannot connect to {name}"
-            raise ToolError(f"{lost} ({why})", hint=hint) from error
+            message = f"{name} was lost while {action}" if action else f"cannot connect to {name}"
+            raise ToolError(f"{message} ({reason})", hint=hint) from error
 
-    def _count(self) -> None:
+    def _count_failure(self) -> None:
         self._failures += 1
         if self._failures >= MOST_FAILURES:
-            self._rests_until = time.monotonic() + REST_SECONDS
+            self._blocked_until = time.monotonic() + REST_SECONDS
 
 
 def _http_client(proxy: str, settings: ServerSettings, **_: object) -> httpx2.AsyncClient:
@@ -243,46 +245,46 @@ def _http_client(proxy: str, settings: ServerSettings, **_: object) -> httpx2.As
         headers={"Accept-Encoding": "identity", **settings.headers},
         timeout=httpx2.Timeout(CONNECT_SECONDS, read=SILENCE_SECONDS),
     )
-    client.event_hooks["response"].append(_capped)
+    client.event_hooks["response"].append(_limit_response)
     return client
 
 
-async def _capped(response: httpx2.Response) -> None:
-    """Let a response end in an error where it is longer than a message, or packed."""
+async def _limit_response(response: httpx2.Response) -> None:
+    """Make a response fail if it is too long for a message, or compressed: that could hide more."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise httpx2.DecodingError("the server packs its answers, unasked")
     if "text/event-stream" not in response.headers.get("content-type", ""):
-        response.stream = _CappedStream(response.stream)
+        response.stream = _LimitedStream(response.stream)
 
 
-class _CappedStream(httpx2.AsyncByteStream):
-    """The bytes of a response, up to the size of a message."""
+class _LimitedStream(httpx2.AsyncByteStream):
+    """A response's bytes; fails once there are more than a message may have."""
 
-    def __init__(self, whole: Any) -> None:
-        self._whole = whole
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        left = LARGEST_MESSAGE
-        async for chunk in self._whole:
-            left -= len(chunk)
-            if left < 0:
+        size = 0
+        async for chunk in self._stream:
+            size += len(chunk)
+            if size > LARGEST_MESSAGE:
                 raise httpx2.StreamError(TOO_LONG)
             yield chunk
 
     async def aclose(self) -> None:
-        """Let the connection go."""
-        await self._whole.aclose()
+        """Close the response."""
+        await self._stream.aclose()
 
 
 @asynccontextmanager
 async def stdio(
     settings: ServerSettings, log: IO[bytes], ended: Callable[[], object]
 ) -> AsyncIterator[tuple[Any, Any]]:
-    """Start a server and speak with it over its standard streams, a line a message.
+    """Start a server and exchange messages over its standard streams, one a line.
 
-    It gets the environment that it is given, and of ours what says where and who we are. `log`
-    takes what it writes to its error stream; `ended` is called when it ends by itself. Raises
-    `OSError` where it cannot be started.
+    Of our environment it gets only harmless variables such as PATH and HOME, beside those of its
+    settings: ours holds keys. `log` receives its stderr; `ended` is called when it ends by itself.
+    Raises `OSError` if it cannot be started.
     """
     process = await asyncio.create_subprocess_exec(
         shutil.which(settings.command) or settings.command,
@@ -292,56 +294,57 @@ async def stdio(
         stderr=log,
         env=get_default_environment() | settings.env,
         cwd=settings.cwd,
-        start_new_session=True,
-        limit=LARGEST_MESSAGE,  # `readline` raises where a line is longer
+        start_new_session=True,  # a process group of its own, to be ended as a whole
+        limit=LARGEST_MESSAGE,  # `readline` raises ValueError for a longer line
     )
     assert process.stdin
     assert process.stdout
-    source, sink = process.stdout, process.stdin
-    heard, to_us = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    to_it, sent = anyio.create_memory_object_stream[SessionMessage](0)
+    stdout, stdin = process.stdout, process.stdin
+    received, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    outgoing, to_send = anyio.create_memory_object_stream[SessionMessage](0)
 
     async def read() -> None:
-        async with heard:
+        async with received:
             try:
-                while line := await source.readline():
-                    with suppress(ValidationError):  # else it is a line of its log
+                while line := await stdout.readline():
+                    with suppress(ValidationError):  # not a message, but a line of its log
                         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-                        await heard.send(SessionMessage(message))
-            except ValueError:  # one that is too long is the last one that is read
+                        await received.send(SessionMessage(message))
+            except ValueError:  # a line that is too long ends the connection
                 log.write(TOO_LONG.encode())
         ended()
 
     async def write() -> None:
-        with suppress(OSError):  # it has ended, which its other stream tells
-            async for message in sent:
+        with suppress(OSError):  # it has ended, which `read` notices
+            async for message in to_send:
                 line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
-                sink.write(f"{line}\n".encode())
-                await sink.drain()
+                stdin.write(f"{line}\n".encode())
+                await stdin.drain()
 
     try:
-        async with anyio.create_task_group() as pipes, heard, to_us, to_it, sent:
+        async with anyio.create_task_group() as pipes, received, incoming, outgoing, to_send:
             pipes.start_soon(read)
             pipes.start_soon(write)
-            yield to_us, to_it
+            yield incoming, outgoing
             pipes.cancel_scope.cancel()
     finally:
         with anyio.CancelScope(shield=True):
-            await _end(process, source, sink)
+            await _end_process(process, stdout, stdin)
 
 
-async def _end(
-    process: asyncio.subprocess.Process, source: asyncio.StreamReader, sink: asyncio.StreamWriter
+async def _end_process(
+    process: asyncio.subprocess.Process, stdout: asyncio.StreamReader, stdin: asyncio.StreamWriter
 ) -> None:
-    """End a server with all that it started: its input is closed, then it is told, then killed."""
-    sink.close()
-    for how in (None, signal.SIGTERM, signal.SIGKILL):
+    """End a server and all that it started: close its input, then SIGTERM, then SIGKILL."""
+    stdin.close()
+    for number in (None, signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError):
-            if how is not None:
-                os.killpg(process.pid, how)
+            if number is not None:
+                os.killpg(process.pid, number)
         with suppress(TimeoutError):
             async with asyncio.timeout(GRACE_SECONDS):
-                while await source.read(CHUNK):
-                    pass  # what is still on its way; at its end nobody of its group is left
+                # Its output ends only when the last process that inherited it has ended.
+                while await stdout.read(CHUNK):
+                    pass
                 await process.wait()
                 return

@@ -1,8 +1,7 @@
-"""Which MCP servers there are: config.toml, files in the form of other clients, our own file.
+"""Finds the configured MCP servers: in config.toml, in files of other clients, in our own file.
 
 A file holds `{"mcpServers": {name: {…}}}`, as Claude, Cursor and others write it, or `servers` as
-VS Code does. Values may name variables of the environment: `${NAME}`, `${env:NAME}`,
-`${NAME:-else}`.
+VS Code does. Values may name environment variables: `${NAME}`, `${env:NAME}`, `${NAME:-default}`.
 """
 
 from __future__ import annotations
@@ -27,15 +26,15 @@ if TYPE_CHECKING:
 
 KEYS: Final = ("mcpServers", "servers")
 LONGEST_SLUG: Final = 24
-"""Characters of a server's name in the names of its tools, which have 64 in all."""
+"""Characters of a server's name within the names of its tools, which have at most 64."""
 _VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
 
 
 class ServerSettings(BaseModel):
-    """How one server is reached, in the words of other clients.
+    """The settings of one server, in the form of other clients.
 
-    `timeout` is in seconds, of a call. Tools whose names match a pattern of `always_allow` need no
-    yes; `headers` and `env` may hold secrets.
+    `timeout` is that of a call, in seconds. Tools whose names match a pattern of `always_allow`
+    need no yes of the person. `headers` and `env` may hold secrets.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True)
@@ -55,31 +54,36 @@ class ServerSettings(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _complete(cls, given: Any) -> Any:
-        """Fill in variables, and the transport where it goes without saying."""
-        if not isinstance(given, dict):
+    def _complete(cls, settings: Any) -> Any:
+        """Expand variables, and derive the transport if it is not given."""
+        if not isinstance(settings, dict):
             raise ValueError("a server is an object with a command or a url")
-        given = _with_variables(given)
-        url = next((given[key] for key in ("url", "serverUrl", "httpUrl") if given.get(key)), "")
-        if not url and not given.get("command"):
-            raise ValueError("a server has a command or a url")
-        said = str(given.get("type") or given.get("transport") or "").casefold()
-        sse = said == "sse" or (not said and str(url).rstrip("/").endswith("/sse"))
-        return {**given, "type": "stdio" if not url else "sse" if sse else "http"}
+        settings = _expand_variables(settings)
+        urls = [settings[key] for key in ("url", "serverUrl", "httpUrl") if settings.get(key)]
+        if not urls:
+            if not settings.get("command"):
+                raise ValueError("a server has a command or a url")
+            return {**settings, "type": "stdio"}
+        transport = str(settings.get("type") or settings.get("transport") or "").casefold()
+        if not transport and str(urls[0]).rstrip("/").endswith("/sse"):
+            transport = "sse"
+        return {**settings, "type": "sse" if transport == "sse" else "http"}
 
 
-def _with_variables(value: Any) -> Any:
-    """Put values of the environment in place of their names; an unknown name is an empty text."""
+def _expand_variables(value: Any) -> Any:
+    """Replace variables by their values in all texts; an unset one without a default is empty."""
     if isinstance(value, str):
         return _VARIABLE.sub(lambda m: os.environ.get(m[1], m[2] or ""), value)
     if isinstance(value, dict):
-        return {key: _with_variables(of) for key, of in value.items()}
-    return [_with_variables(of) for of in value] if isinstance(value, list) else value
+        return {key: _expand_variables(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_expand_variables(inner) for inner in value]
+    return value
 
 
 @dataclass(frozen=True, slots=True)
 class NamedServer:
-    """A server: its name as the person wrote it, as tools carry it, and the file it stands in."""
+    """A configured server: its name, the `slug` in its tools' names, and the file it comes from."""
 
     name: str
     slug: str
@@ -88,61 +92,60 @@ class NamedServer:
 
     @property
     def site(self) -> str:
-        """What it is called where words come from, and go to."""
+        """The server's name as a site, where provenance records what comes from and goes to it."""
         return f"mcp:{self.slug}"
 
 
-def servers_of(options: Options, *, config: bool) -> list[NamedServer]:
-    """Find the servers, the first of a name; `config` also reads our own file.
+def find_servers(options: Options, *, config: bool) -> list[NamedServer]:
+    """Find all configured servers; of two with the same name the first counts.
 
-    Raises `UsageError` for a file or a server that is not as it should be.
+    `config` also reads our own file. Raises `UsageError` for a file or a server that is not valid.
     """
-    files = [
-        *options.mcp_config,
-        *([servers_path()] if config and servers_path().is_file() else []),
-    ]
+    sources = [(config_path(), options.mcp_servers)]
+    sources += [(path, read_servers(path)) for path in options.mcp_config]
+    if config and servers_path().is_file():
+        sources.append((servers_path(), read_servers(servers_path())))
     found: dict[str, NamedServer] = {}
     slugs: set[str] = set()
-    for origin in (None, *files):
-        for name, given in (read_servers(origin) if origin else options.mcp_servers).items():
+    for origin, servers in sources:
+        for name, settings in servers.items():
             if name in found:
                 continue
-            # In letters, digits and `_`; the second of two that come out alike gets `_2`.
-            plain = re.sub(r"[^A-Za-z0-9]+", "_", name)[:LONGEST_SLUG].strip("_") or "server"
-            slug, n = plain, 1
+            # Letters, digits and `_`; the second of two equal slugs gets `_2`.
+            base = re.sub(r"[^A-Za-z0-9]+", "_", name)[:LONGEST_SLUG].strip("_") or "server"
+            slug, n = base, 1
             while slug in slugs:
-                slug, n = f"{plain}_{n + 1}", n + 1
+                slug, n = f"{base}_{n + 1}", n + 1
             slugs.add(slug)
-            place = origin or config_path()
-            found[name] = NamedServer(name, slug, settings_of(name, given, place), place)
+            found[name] = NamedServer(name, slug, parse_settings(name, settings, origin), origin)
     return list(found.values())
 
 
 def read_servers(path: Path) -> dict[str, Any]:
-    """Read the servers of a file; raises `UsageError` where it is none."""
+    """Read the servers in a file; raises `UsageError` if it has none."""
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
-        return dict(next(held[key] for key in KEYS if key in held))
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return dict(next(content[key] for key in KEYS if key in content))
     except (OSError, ValueError, TypeError, StopIteration) as error:
-        said = str(error) or 'it has no "mcpServers"'
+        reason = str(error) or 'it has no "mcpServers"'
         hint = 'It holds {"mcpServers": {"name": {"command": "…", "args": ["…"]}}}.'
-        raise UsageError(f"cannot read servers from {path}: {said}", hint=hint) from error
+        raise UsageError(f"cannot read servers from {path}: {reason}", hint=hint) from error
 
 
 def write_servers(rows: Mapping[str, Any]) -> Path:
-    """Write our own file whole, readable by its owner alone: it may hold secrets."""
+    """Write our own file, readable by its owner alone, as it may hold secrets; returns its path."""
     path = servers_path()
     private_folder(path.parent)
     write_atomic(path, (json.dumps({KEYS[0]: rows}, indent=2) + "\n").encode(), private=True)
     return path
 
 
-def settings_of(name: str, given: Any, origin: Path) -> ServerSettings:
-    """Read a server; raises `UsageError` that names what is wrong with it."""
+def parse_settings(name: str, settings: Any, origin: Path) -> ServerSettings:
+    """Validate the settings of a server; raises `UsageError` that names what is wrong."""
     try:
-        return ServerSettings.model_validate(given)
+        return ServerSettings.model_validate(settings)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, (name, *first["loc"])))
-        said = first["msg"].removeprefix("Value error, ")
-        raise UsageError(f"{origin}: {where}: {said}") from error
+        message = first["msg"].removeprefix("Value error, ")
+        raise UsageError(f"{origin}: {where}: {message}") from error

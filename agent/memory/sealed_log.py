@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from agent.errors import UsageError
 from agent.memory.database import seals, stamps
-from agent.sealing import TimestampInvalid, check, is_proof, stamper
+from agent.sealing import TimestampInvalid, check, is_proof, load_timestamper
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -112,7 +112,7 @@ class SealedLog:
         Raises `UsageError` where nothing is sealed yet, and what stamping raises.
         """
         head = self._head()
-        token = stamper("rfc3161").stamp(bytes.fromhex(head.hash), authority, proxy=proxy)
+        token = load_timestamper("rfc3161").stamp(bytes.fromhex(head.hash), authority, proxy=proxy)
         self._save(head, token)
         return head
 
@@ -123,7 +123,7 @@ class SealedLog:
 
         Returns also which calendars did not, and why. Raises as `stamp` does.
         """
-        head, calendars = self._head(), stamper("opentimestamps")
+        head, calendars = self._head(), load_timestamper("opentimestamps")
         proof, missing = calendars.stamp(bytes.fromhex(head.hash), urls, proxy=proxy)
         self._save(head, proof)
         return head, missing
@@ -133,7 +133,9 @@ class SealedLog:
         missing: list[str] = []
         for row in self._stamped():
             if is_proof(row.token):
-                proof, left = stamper("opentimestamps").complete(row.token, urls, proxy=proxy)
+                proof, left = load_timestamper("opentimestamps").complete(
+                    row.token, urls, proxy=proxy
+                )
                 missing += left
                 with self._store.write() as connection:
                     change = stamps.update().where(stamps.c.id == row.id)

@@ -1,4 +1,4 @@
-"""Notices as an Atom feed (RFC 4287) in a file, for feed readers and web servers."""
+"""Writes notices to an Atom feed (RFC 4287) in a file, for feed readers and web servers."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 _ATOM = "http://www.w3.org/2005/Atom"
 _NAMES: Any = {None: _ATOM}  # the stubs know no default namespace
 _E: Any = ElementMaker(namespace=_ATOM, nsmap=_NAMES)
-_MOST = 200
-"""Entries: readers come by more often than that many notices are made."""
+_MOST_ENTRIES = 200
+"""Feed readers poll more often than so many notices are made."""
 _WAIT_S = 10.0
 
 
 def add_entry(path: Path, notice: Notice) -> None:
-    """Put a notice at the top; one that is there already stays as it was. Raises `NotSent`."""
+    """Add a notice at the top of a feed, unless it is there already. Raises `NotSent`."""
     entry = _E.entry(
         _E.title(xml_text(notice.subject)),
         _E.id(f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, notice.id)}"),
@@ -39,13 +39,13 @@ def add_entry(path: Path, notice: Notice) -> None:
         with FileLock(f"{path}.lock", timeout=_WAIT_S):
             feed = _read(path)
             entries = feed.findall("entry", _NAMES)
-            ids = {one.findtext("id", None, _NAMES) for one in entries}
+            ids = {existing.findtext("id", None, _NAMES) for existing in entries}
             if entry.findtext("id", None, _NAMES) in ids:
                 return
             for updated in feed.findall("updated", _NAMES):
                 updated.text = notice.at.isoformat()
             feed.insert(feed.index(entries[0]) if entries else len(feed), entry)
-            for old in entries[_MOST - 1 :]:
+            for old in entries[_MOST_ENTRIES - 1 :]:
                 feed.remove(old)
             body = etree.tostring(feed, xml_declaration=True, encoding="utf-8", pretty_print=True)
             write_atomic(path, body)
@@ -54,14 +54,14 @@ def add_entry(path: Path, notice: Notice) -> None:
 
 
 def _read(path: Path) -> etree._Element:
-    """Read the feed in a file, or begin one where there is none. Raises `NotSent`."""
+    """Read the feed in a file; a missing file gives a new feed. Raises `NotSent`."""
     if not path.exists():
         name = f"urn:uuid:{uuid.uuid4()}"
         feed: etree._Element = _E.feed(
             _E.title("Urchin"), _E.id(name), _E.updated(), _E.author(_E.name("Urchin"))
         )
         return feed
-    # The file may be anybody's: no entity in it reads another one.
+    # The file may come from anybody: entities in it must not read other files.
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_blank_text=True)
     try:
         feed = etree.fromstring(path.read_bytes(), parser)

@@ -1,4 +1,4 @@
-"""E-mail over SMTP, through the guard: never in the clear, unless to this machine."""
+"""Sends e-mail over SMTP through the guarded proxy: always with TLS, except to this machine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ _TIMEOUT_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class MailServer:
-    """An SMTP server: `secure` from the first byte, else by STARTTLS; `sender` is our address."""
+    """An SMTP server; `secure` means TLS from the first byte, else STARTTLS is used.
+
+    `sender` is the address that mails come from.
+    """
 
     host: str
     port: int
@@ -44,7 +47,7 @@ class MailServer:
 
     @classmethod
     def from_url(cls, url: str | None, environ: Mapping[str, str]) -> MailServer:
-        """Read `smtp[s]://user[:password]@host[:port][?from=ADDRESS]`. Raises `UsageError`."""
+        """Parse `smtp[s]://user[:password]@host[:port][?from=ADDRESS]`. Raises `UsageError`."""
         if not url:
             raise UsageError("no mail server is set", hint=f"Set smtp-url. {_FORM}")
         try:
@@ -58,23 +61,23 @@ class MailServer:
         sender = next(iter(parse_qs(parts.query).get("from", [])), user)
         password = unquote(parts.password or "") or environ.get(PASSWORD, "")
         if user and not password:
-            said = f"the password of {user} at {parts.hostname} is not set"
-            raise UsageError(said, hint=f"`research keys set {PASSWORD}` keeps it.")
+            message = f"the password of {user} at {parts.hostname} is not set"
+            raise UsageError(message, hint=f"`research keys set {PASSWORD}` keeps it.")
         secure = parts.scheme == "smtps"
         return cls(parts.hostname, port, secure, user, password, parse_address(sender))
 
     @property
-    def place(self) -> str:
-        """Host and port, as the guard names them."""
+    def host_port(self) -> str:
+        """Host and port as the guard writes them, an IPv6 address in brackets."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
 
 
 def parse_address(text: str) -> str:
-    """Check an e-mail address. Raises `UsageError`."""
+    """Validate an e-mail address and return it stripped. Raises `UsageError`."""
     try:
         checked = Address(addr_spec=text.strip())
-    except (HeaderParseError, ValueError, IndexError):  # the standard library's, by its mood
+    except (HeaderParseError, ValueError, IndexError):  # all three occur for malformed addresses
         checked = Address()
     if not checked.username or not checked.domain or not text.isprintable():
         raise UsageError(f"{text!r} is no e-mail address", hint="Write it as ann@example.org.")
@@ -82,7 +85,7 @@ def parse_address(text: str) -> str:
 
 
 def build_mail(notice: Notice, sender: str, to: Sequence[str]) -> EmailMessage:
-    """Make a message of a notice; its Message-ID is made of the notice's id."""
+    """Build the mail for a notice; its Message-ID contains the notice's id."""
     mail = EmailMessage()
     mail["From"], mail["To"], mail["Subject"] = sender, ", ".join(to), notice.subject
     mail["Date"] = notice.at
@@ -95,7 +98,7 @@ def build_mail(notice: Notice, sender: str, to: Sequence[str]) -> EmailMessage:
 
 
 def attach(mail: EmailMessage, file: Attachment) -> None:
-    """Add a file."""
+    """Attach a file to a mail."""
     main, _, sub = file.media_type.partition("/")
     params = {"charset": "utf-8"} if main == "text" else None
     mail.add_attachment(
@@ -106,22 +109,22 @@ def attach(mail: EmailMessage, file: Attachment) -> None:
 async def send_mail(
     mail: EmailMessage, server: MailServer, proxy_url: str, backoff: float = BACKOFF_S
 ) -> None:
-    """Hand a message over; again where the server could not be reached or asks for it (4xx).
+    """Send a mail; tries again if the server cannot be reached or asks for it (4xx).
 
-    Raises `NotSent`, Refused, ConnectFailed.
+    Raises `NotSent`, `Refused` or `ConnectFailed`.
     """
     for attempt in range(TRIES):
         try:
             return await asyncio.to_thread(_send, mail, server, proxy_url)
-        except (ConnectFailed, _Later) as error:
+        except (ConnectFailed, _TryLater) as error:
             if attempt + 1 == TRIES:
-                raise NotSent(f"{server.place}: {error}") from error
+                raise NotSent(f"{server.host_port}: {error}") from error
         await asyncio.sleep(backoff_delay(attempt, backoff))
     raise AssertionError("a message is sent at least once")
 
 
-class _Later(Exception):
-    """The server cannot take it now."""
+class _TryLater(Exception):
+    """The server cannot accept the mail now."""
 
 
 def _send(mail: EmailMessage, server: MailServer, proxy_url: str) -> None:
@@ -134,39 +137,41 @@ def _send(mail: EmailMessage, server: MailServer, proxy_url: str) -> None:
             refused = smtp.send_message(mail)
     except smtplib.SMTPRecipientsRefused as error:
         raise _refusal(
-            ", ".join(f"{who}: {_words(why)}" for who, (_, why) in error.recipients.items()),
+            ", ".join(f"{who}: {_decode(why)}" for who, (_, why) in error.recipients.items()),
             [code for code, _ in error.recipients.values()],
         ) from error
     except smtplib.SMTPResponseException as error:
-        said = f"{error.smtp_code} {_words(error.smtp_error)}"
-        raise _refusal(said, [error.smtp_code]) from error
+        message = f"{error.smtp_code} {_decode(error.smtp_error)}"
+        raise _refusal(message, [error.smtp_code]) from error
     except smtplib.SMTPNotSupportedError as error:
-        raise NotSent(f"{server.place}: {error}") from error
+        raise NotSent(f"{server.host_port}: {error}") from error
     except (smtplib.SMTPException, OSError) as error:
+        # Once the mail was handed over, trying again could deliver it twice.
         if handed_over:
-            said = f"{server.place} went away: whether it took the message is unknown"
-            raise NotSent(said) from error
+            message = f"{server.host_port} went away: whether it took the message is unknown"
+            raise NotSent(message) from error
         if isinstance(error.__context__ or error, TimeoutError):
-            raise NotSent(f"{server.place} said nothing for {_TIMEOUT_S:g} s") from error
-        raise _Later(str(error)) from error
+            raise NotSent(f"{server.host_port} said nothing for {_TIMEOUT_S:g} s") from error
+        raise _TryLater(str(error)) from error
     if refused:
         raise NotSent("refused for " + ", ".join(refused) + "; the others have it")
 
 
-def _refusal(said: str, codes: Sequence[int]) -> Exception:
-    """A refusal by its SMTP codes: 4xx may pass."""
-    return _Later(said) if all(400 <= code < 500 for code in codes) else NotSent(said)
+def _refusal(message: str, codes: Sequence[int]) -> Exception:
+    """Choose the error for some SMTP codes: 4xx is temporary."""
+    is_temporary = all(400 <= code < 500 for code in codes)
+    return _TryLater(message) if is_temporary else NotSent(message)
 
 
-def _words(reply: bytes | str) -> str:
+def _decode(reply: bytes | str) -> str:
     return reply.decode("utf-8", "replace") if isinstance(reply, bytes) else reply
 
 
 class _Connection(smtplib.SMTP):
-    """A conversation with a server over a socket that is open already."""
+    """An SMTP session over a socket that is already connected."""
 
     def __init__(self, connection: socket.socket, server: MailServer) -> None:
-        super().__init__(local_hostname="localhost")  # our own name is nobody's business
+        super().__init__(local_hostname="localhost")  # do not reveal this machine's name
         self._server = server
         self._host = server.host
         self.sock = connection
@@ -177,19 +182,19 @@ class _Connection(smtplib.SMTP):
             raise smtplib.SMTPConnectError(code, greeting)
 
     def log_in(self) -> None:
-        """Make the connection secure and say who we are."""
+        """Start TLS if necessary, and log in if there is a user."""
         server = self._server
         self.ehlo_or_helo_if_needed()
-        # Without TLS nothing goes further than this machine.
-        if not server.secure and (self.has_extn("starttls") or not is_near(server.host)):
+        # Nothing leaves this machine without TLS: `starttls` fails if the server has none.
+        if not server.secure and (self.has_extn("starttls") or not is_local(server.host)):
             self.starttls(context=certificates())
             self.ehlo()
         if server.user:
             self.login(server.user, server.password)
 
 
-def is_near(host: str, *kinds: AddressKind) -> bool:
-    """Whether a host is on this machine, where nobody listens in, or an address of `kinds`."""
+def is_local(host: str, *kinds: AddressKind) -> bool:
+    """Tell whether a host is this machine, or has an address of one of `kinds`."""
     try:
         return classify(host) in {AddressKind.LOOPBACK, *kinds}
     except ValueError:

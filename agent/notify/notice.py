@@ -1,4 +1,4 @@
-"""What is told, and how it went."""
+"""A notice, its attachments, and the outcome of its delivery."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from datetime import UTC, datetime
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file that goes along: its name without a folder, its bytes, its media type."""
+    """A file sent with a notice; `name` has no folder in it."""
 
     name: str
     body: bytes = field(repr=False)
     media_type: str = "application/octet-stream"
 
     @classmethod
-    def named(cls, name: str, body: bytes) -> Attachment:
-        """Make one of bytes; the ending of the name tells the media type."""
+    def from_bytes(cls, name: str, body: bytes) -> Attachment:
+        """Make an attachment whose media type is guessed by the name's suffix."""
         guessed, encoding = mimetypes.guess_type(name)
         return cls(name, body, guessed if guessed and not encoding else "application/octet-stream")
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something to be told: a line, a text in Markdown, where more is to be read, files.
+    """A message to a person: a title, a text in Markdown, a URL with more, and files.
 
-    `id` is the same however often it is tried, so that who gets it twice can tell.
+    `id` stays the same over all attempts to deliver it, so that a receiver can drop a repeated one.
     """
 
     title: str
@@ -45,9 +45,9 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What became of a notice at one target: `detail` is the reason where it was not `sent`.
+    """The outcome of a notice at one target; `detail` is the reason if it was not `sent`.
 
-    Sent is what the next server or file has taken, not what somebody has read.
+    Sent means that the next server or file accepted it, not that somebody has read it.
     """
 
     target: str

@@ -1,4 +1,4 @@
-"""The HTTP interfaces of services: through the guard, without redirects, with patience."""
+"""An HTTP client for services: through the guarded proxy, without redirects, with retries."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ if TYPE_CHECKING:
 TRIES = 5
 BACKOFF_S, _LONGEST_BACKOFF_S = 0.5, 30.0
 LONGEST_WAIT_S = 120.0
-"""A service that asks for more patience (s) than this is told of, not waited for."""
-# Too many requests, and unavailable: neither has done anything yet.
-_UNDONE = frozenset({429, 503})
-# A server's own faults: what was asked may have been done all the same.
+"""If a service asks to wait longer than this, the call fails."""
+# Too many requests, and unavailable: the request was not processed.
+_NOT_PROCESSED = frozenset({429, 503})
+# Server errors: the request may have been processed.
 _UNCLEAR = frozenset({500, 502, 504})
 
 
 class ServiceClient:
-    """Calls one service. Used inside `async with`.
+    """Calls one service; used with `async with`.
 
-    What may not be done twice is asked again only where nothing was done: no connection, 429, 503.
+    A call that must not happen twice is only retried if it was not processed: no connection, 429,
+    503.
     """
 
     def __init__(
@@ -56,63 +57,66 @@ class ServiceClient:
     async def call(
         self, method: str, url: str, *, repeatable: bool = False, **request: Any
     ) -> httpx2.Response:
-        """Make one call with httpx2's own arguments; gives an answer of any other status.
+        """Make a call with httpx2's own arguments, with retries; returns a response of any status.
 
-        `repeatable` says that doing it twice does no harm. Raises Refused, ConnectFailed (nothing
-        was done) and `NotSent` where nobody knows, or the service asks to be left alone too long.
+        `repeatable` says that doing it twice does no harm. Raises `Refused`, `ConnectFailed`
+        (nothing was done), or `NotSent` if that is unknown or the service asks to wait too long.
         """
-        passing = _UNDONE | _UNCLEAR if repeatable else _UNDONE
+        temporary = _NOT_PROCESSED | _UNCLEAR if repeatable else _NOT_PROCESSED
         for attempt in range(TRIES):
-            last = attempt + 1 == TRIES
+            is_last = attempt + 1 == TRIES
             wait: float | None = None
             try:
-                answer = await self._once(method, url, repeatable=repeatable, **request)
+                response = await self._try_once(method, url, repeatable=repeatable, **request)
             except ConnectFailed:
-                if last:
+                if is_last:
                     raise
             else:
-                if answer.status_code not in passing or last:
-                    return answer
-                wait = _wait_asked(answer)
+                if response.status_code not in temporary or is_last:
+                    return response
+                wait = _requested_wait(response)
                 if wait is not None and wait > LONGEST_WAIT_S:
-                    said = f"{answer.url.host} asks to be left alone for {wait:.0f} s"
-                    raise NotSent(said, hint="Try again later.")
+                    message = f"{response.url.host} asks to be left alone for {wait:.0f} s"
+                    raise NotSent(message, hint="Try again later.")
             await asyncio.sleep(backoff_delay(attempt, self._backoff) if wait is None else wait)
         raise AssertionError("a call is made at least once")
 
-    async def _once(
+    async def _try_once(
         self, method: str, url: str, *, repeatable: bool, **request: Any
     ) -> httpx2.Response:
         parsed = httpx2.URL(url)
-        # Scheme and host alone: the path of some services holds the token.
-        place = f"{parsed.scheme}://{parsed.netloc.decode()}"
-        with typed_errors(place):
+        # Errors name scheme and host only: the path of some services holds the token.
+        origin = f"{parsed.scheme}://{parsed.netloc.decode()}"
+        with typed_errors(origin):
             try:
                 return await self._http.request(method, url, **request)
             except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError):
                 raise
             except (httpx2.TransportError, NoAnswer) as error:
                 if repeatable:
-                    raise ConnectFailed(f"{place}: {error or type(error).__name__}") from error
-                said = f"{place} did not answer: whether it took the message is unknown"
-                raise NotSent(said) from error
+                    raise ConnectFailed(f"{origin}: {error or type(error).__name__}") from error
+                message = f"{origin} did not answer: whether it took the message is unknown"
+                raise NotSent(message) from error
 
 
 def backoff_delay(attempt: int, backoff: float = BACKOFF_S) -> float:
-    """Seconds before the next try: twice as long each time, with jitter; tries count from 0."""
+    """Return the seconds before the next try: doubled each time, with jitter; attempts from 0."""
     longest: float = min(_LONGEST_BACKOFF_S, backoff * 2**attempt)
     return random.uniform(longest / 2, longest)
 
 
-def _wait_asked(answer: httpx2.Response) -> float | None:
-    """Seconds that a service asks for, by the header or, as Telegram and Discord, in the body."""
-    said = retry_after(answer.headers)
-    if said is not None or "json" not in answer.headers.get("content-type", ""):
-        return said
+def _requested_wait(response: httpx2.Response) -> float | None:
+    """Return the seconds that a service asks to wait, in the header or the JSON body; or None.
+
+    Telegram puts them in the body under `parameters`, Discord directly.
+    """
+    seconds = retry_after(response.headers)
+    if seconds is not None or "json" not in response.headers.get("content-type", ""):
+        return seconds
     try:
-        body = answer.json()
+        body = response.json()
     except ValueError:
         return None
-    within = body.get("parameters", body) if isinstance(body, dict) else {}
-    seconds = within.get("retry_after") if isinstance(within, dict) else None
-    return float(seconds) if isinstance(seconds, int | float) else None
+    parameters = body.get("parameters", body) if isinstance(body, dict) else {}
+    value = parameters.get("retry_after") if isinstance(parameters, dict) else None
+    return float(value) if isinstance(value, int | float) else None

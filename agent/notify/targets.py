@@ -1,10 +1,12 @@
-"""Telling people: to each target by its form, side by side, each with its own outcome.
+"""Delivers notices to targets, at the same time, each with its own outcome.
+
+Forms of targets:
 
 mailto:ann@example.org            by the mail server of `smtp-url`
 https://example.org/hook#MY_KEY   a webhook, signed with the key that is kept as MY_KEY
 desktop:                          on the desktop of this machine
 feed:/srv/www/news.xml            an Atom feed
-NAME:WHERE                        a channel of that name, where the caller hands in its way
+NAME:WHERE                        a channel of that name, whose sender the caller passes
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import NotSent, ResearchError, UsageError
 from agent.notify.atom_feed import add_entry
-from agent.notify.mail_sender import MailServer, build_mail, is_near, parse_address, send_mail
+from agent.notify.mail_sender import MailServer, build_mail, is_local, parse_address, send_mail
 from agent.notify.notice import Delivery
 from agent.notify.service_client import BACKOFF_S, ServiceClient
 from browser.errors import BrowserError
@@ -42,16 +44,16 @@ if TYPE_CHECKING:
     from agent.notify.notice import Notice
 
 Sender = Callable[[str, "Notice"], Awaitable[None]]
-"""Takes what stands behind the scheme, and the notice; raises what `notify` then tells."""
+"""Takes the target without its scheme, and the notice; its errors become the outcome."""
 
 SECRET = "WEBHOOK_SECRET"  # noqa: S105 - the variable's name
 _BASE64 = "whsec_"
 _HOOK_S = 15.0
-"""Seconds: a receiver takes a notice first and works on it afterwards."""
+"""Timeout: a receiver should accept a notice first and process it afterwards."""
 _FORMS = "mailto:ADDRESS, https://…, desktop:, feed:FILE, or CHANNEL:WHERE"
-_SHOWN_CHARS = 400
-"""What desktops show before they cut."""
-_SHOW_S = 10.0
+_DESKTOP_CHARS = 400
+"""Characters that desktops show before they cut."""
+_DESKTOP_S = 10.0
 _MAC = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run"
 
 
@@ -64,24 +66,24 @@ async def notify(
     ways: Mapping[str, Sender] | None = None,
     backoff: float = BACKOFF_S,
 ) -> tuple[Delivery, ...]:
-    """Tell each target; what fails at one is its outcome, and stops no other.
+    """Deliver a notice to each target; a failure at one is its outcome and stops no other.
 
-    `ways` are further schemes, those of channels among them; `backoff` is the first wait (s) before
-    another try. Outcomes stand in the targets' order.
+    `ways` are senders for further schemes, such as channels; `backoff` is the first wait (s) before
+    a retry. The outcomes are in the order of the targets.
     """
-    secrets, further = os.environ if environ is None else environ, ways or {}
+    secrets, senders = os.environ if environ is None else environ, ways or {}
 
     async def deliver(target: str) -> Delivery:
         scheme, _, rest = target.partition(":")
-        shown = target.partition("#")[0]
+        name = target.partition("#")[0]  # the fragment names the key's variable
         try:
-            if scheme in further:
-                await further[scheme](rest, notice)
+            if scheme in senders:
+                await senders[scheme](rest, notice)
             else:
                 await _sender(target, options, secrets, backoff)(notice)
         except (ResearchError, BrowserError) as error:
-            return Delivery(shown, sent=False, detail=f"{error}. {error.hint}".strip())
-        return Delivery(shown, sent=True)
+            return Delivery(name, sent=False, detail=f"{error}. {error.hint}".strip())
+        return Delivery(name, sent=True)
 
     return tuple(await asyncio.gather(*map(deliver, targets)))
 
@@ -89,7 +91,7 @@ async def notify(
 def check_target(
     target: str, options: Options, environ: Mapping[str, str], ways: Collection[str] = ()
 ) -> None:
-    """Raise `UsageError` for a target that no notice could go to as things are set now."""
+    """Raise `UsageError` for a target that no notice could go to with these settings."""
     if target.partition(":")[0] not in ways:
         _sender(target, options, environ, BACKOFF_S)
 
@@ -97,17 +99,17 @@ def check_target(
 def _sender(
     target: str, options: Options, environ: Mapping[str, str], backoff: float
 ) -> Callable[[Notice], Awaitable[None]]:
-    """Find what sends to a target, everything about it checked. Raises `UsageError`."""
+    """Return the function that sends to a target, after checking the target. `UsageError`."""
     scheme, _, rest = target.partition(":")
     if scheme == "mailto":
         server = MailServer.from_url(options.smtp_url, environ)
-        addresses = [parse_address(one) for one in rest.partition("?")[0].split(",")]
+        addresses = [parse_address(address) for address in rest.partition("?")[0].split(",")]
         return partial(_mail, server, addresses, options, backoff)
     if scheme in {"http", "https"}:
         url, key = _url_and_key(target, environ)
         return partial(_post, url, key, options, backoff)
     if scheme == "desktop":
-        return partial(_show, environ)
+        return partial(_show_on_desktop, environ)
     if scheme == "feed":
         path = Path(rest.removeprefix("//")).expanduser()
         if path.suffix in {".xml", ".atom"}:
@@ -117,18 +119,18 @@ def _sender(
     raise UsageError(f"{target!r} is nowhere that can be told", hint=f"There are {_FORMS}.")
 
 
-def _only(options: Options, place: str) -> EgressPolicy:
-    """Let one `host:port` be reached and nothing else: the person named it."""
+def _egress_policy(options: Options, host_port: str) -> EgressPolicy:
+    """Allow one `host:port` and nothing else; it may be private, as the person named it."""
     return EgressPolicy(
-        allow_hosts=(place,),
+        allow_hosts=(host_port,),
         deny_hosts=options.deny,
-        allow_private=(place,),
+        allow_private=(host_port,),
         upstream_proxy=options.proxy,
     )
 
 
 def host_and_port(url: str) -> str:
-    """The `host:port` of an address, the scheme's own port too. Raises `UsageError`."""
+    """Return the `host:port` of a URL, with the scheme's default port. Raises `UsageError`."""
     parsed = parse(url)
     if parsed is None or not parsed.host:
         raise UsageError(f"{url!r} is no address", hint="Write it as https://example.org.")
@@ -139,29 +141,29 @@ def host_and_port(url: str) -> str:
 async def _mail(
     server: MailServer, to: Sequence[str], options: Options, backoff: float, notice: Notice
 ) -> None:
-    async with Egress(_only(options, server.place)) as egress:
+    async with Egress(_egress_policy(options, server.host_port)) as egress:
         await send_mail(build_mail(notice, server.sender, to), server, egress.proxy_url, backoff)
 
 
-# Webhooks, signed as standardwebhooks.com says, which libraries of most languages check
+# Webhooks are signed as standardwebhooks.com says: libraries of most languages check that.
 
 
 def _url_and_key(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
-    """Split off the fragment, which may name the variable of the key; give the key as well.
+    """Return a webhook's URL without its fragment, and the key whose variable the fragment names.
 
-    Raises `UsageError` where there is none, or the report would go over the net in the clear.
+    Raises `UsageError` if there is no key, or the text would leave the local network without TLS.
     """
     parsed = parse(url)
     if parsed is None or not parsed.host:
         raise UsageError(f"{url!r} is no web address", hint="Write it as https://example.org/hook.")
-    # Beside this machine, a network at home may do without TLS.
-    if parsed.scheme != "https" and not is_near(parsed.host, AddressKind.PRIVATE):
+    # This machine and private networks may do without TLS.
+    if parsed.scheme != "https" and not is_local(parsed.host, AddressKind.PRIVATE):
         raise UsageError(f"{parsed.host} would get the text in the clear", hint="Use https.")
     variable = parsed.fragment.removeprefix("#") or SECRET
     value = environ.get(variable, "")
     if not value:
-        said = f"{variable} is not set, with which notices to {parsed.host} are signed"
-        raise UsageError(said, hint=f"`research keys set {variable}` keeps it.")
+        message = f"{variable} is not set, with which notices to {parsed.host} are signed"
+        raise UsageError(message, hint=f"`research keys set {variable}` keeps it.")
     key = value.encode()
     if value.startswith(_BASE64):
         try:
@@ -172,7 +174,10 @@ def _url_and_key(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
 
 
 async def _post(url: str, key: bytes, options: Options, backoff: float, notice: Notice) -> None:
-    """Post a notice; a receiver that gets it twice tells by `webhook-id`. Raises `NotSent`."""
+    """Post a notice to a webhook. Raises `NotSent`.
+
+    Repeating is safe: a receiver recognises a repeated notice by its `webhook-id`.
+    """
     files = [
         {"name": f.name, "media_type": f.media_type, "base64": base64.b64encode(f.body).decode()}
         for f in notice.files
@@ -180,41 +185,43 @@ async def _post(url: str, key: bytes, options: Options, backoff: float, notice: 
     data = {"title": notice.subject, "text": notice.text, "url": notice.url, "files": files}
     event = {"type": "research.notice", "timestamp": notice.at.isoformat(), "data": data}
     body = json.dumps(event).encode()
-    sending: dict[str, Any] = {"content": body, "headers": sign(notice.id, body, key)}
+    request: dict[str, Any] = {"content": body, "headers": sign(notice.id, body, key)}
     async with (
-        Egress(_only(options, host_and_port(url))) as egress,
+        Egress(_egress_policy(options, host_and_port(url))) as egress,
         ServiceClient(egress, timeout=_HOOK_S, backoff=backoff) as service,
     ):
-        answer = await service.call("POST", url, repeatable=True, **sending)
-    if not answer.is_success:
-        raise NotSent(f"{answer.url.host} answered {answer.status_code} {answer.reason_phrase}")
+        response = await service.call("POST", url, repeatable=True, **request)
+    if not response.is_success:
+        status = f"{response.status_code} {response.reason_phrase}"
+        raise NotSent(f"{response.url.host} answered {status}")
 
 
-def sign(name: str, body: bytes, key: bytes, *, at: int | None = None) -> dict[str, str]:
-    """Make the headers that sign a body; `at` is the time in seconds since 1970, now by default."""
+def sign(notice_id: str, body: bytes, key: bytes, *, at: int | None = None) -> dict[str, str]:
+    """Return the headers that sign a body; `at` is the Unix time in seconds, now by default."""
     stamp = str(int(time.time()) if at is None else at)
-    mac = hmac.new(key, b".".join((name.encode(), stamp.encode(), body)), hashlib.sha256)
+    mac = hmac.new(key, b".".join((notice_id.encode(), stamp.encode(), body)), hashlib.sha256)
     return {
         "Content-Type": "application/json",
-        "webhook-id": name,
+        "webhook-id": notice_id,
         "webhook-timestamp": stamp,
         "webhook-signature": f"v1,{base64.b64encode(mac.digest()).decode()}",
     }
 
 
-async def _show(environ: Mapping[str, str], notice: Notice) -> None:
-    """Show a notice on the desktop. Raises `NotSent` where there is none, or it takes none."""
+async def _show_on_desktop(environ: Mapping[str, str], notice: Notice) -> None:
+    """Show a notice on the desktop. Raises `NotSent` if there is none, or it fails."""
     text = notice.text
-    text = text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 1]}…"
+    if len(text) > _DESKTOP_CHARS:
+        text = f"{text[: _DESKTOP_CHARS - 1]}…"
     if sys.platform == "darwin":
         command = ["osascript", "-e", _MAC, "--", notice.subject, text]
     else:
         program = shutil.which("notify-send", path=environ.get("PATH"))
         if program is None:
             raise NotSent("there is no desktop here", hint="notify-send shows notices on Linux.")
-        # Servers of notifications read the text as markup.
-        plain = escape(text, quote=False)
-        command = [program, "--app-name=Urchin", "--", notice.subject, plain]
+        # Notification servers interpret the text as markup.
+        escaped = escape(text, quote=False)
+        command = [program, "--app-name=Urchin", "--", notice.subject, escaped]
     process = await asyncio.create_subprocess_exec(
         *command,
         stdout=asyncio.subprocess.DEVNULL,
@@ -222,11 +229,11 @@ async def _show(environ: Mapping[str, str], notice: Notice) -> None:
         env=dict(environ),
     )
     try:
-        async with asyncio.timeout(_SHOW_S):
-            _, said = await process.communicate()
+        async with asyncio.timeout(_DESKTOP_S):
+            _, stderr = await process.communicate()
     except TimeoutError as error:
         process.kill()
         await process.wait()
         raise NotSent(f"{command[0]} did not come to an end") from error
     if process.returncode:
-        raise NotSent(f"{command[0]}: {said.decode('utf-8', 'replace').strip()[:200]}")
+        raise NotSent(f"{command[0]}: {stderr.decode('utf-8', 'replace').strip()[:200]}")

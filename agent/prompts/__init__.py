@@ -1,4 +1,4 @@
-"""Prompts: Markdown files, readable as prose, put into a system prompt or given when needed."""
+"""Assembles system prompts from Markdown files, and gives guides when they are first needed."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ WRAP_UP = (
     "[Limit reached: {limit}. No further tool runs. Give your best final answer now from what is "
     "known above, with citations, and say what is missing.]"
 )
-"""Asked once when a bound is reached."""
+"""Sent once when a limit is reached."""
 GO_ON = "[Note: go on: call a tool, or write the answer.]"
-"""Said after a turn that only thought."""
+"""Sent after a reply that holds only thoughts."""
 NUDGE = (
     "[Note: nothing was searched or read yet, so this rests on nothing. Call a tool now, such as "
     "{call}. Where the request needs no source at all, write the same reply again.]"
 )
-"""Said once, to a first reply without a call while nothing was read."""
+"""Sent once, if the model answers without a call while nothing was read."""
 UNREAD = (
     "[Note: pages were found, and none was read. Read the most promising ones before you give up.]"
 )
-"""Said once, to a model that gives up after a search alone."""
+"""Sent once, if the model gives up after searching without reading."""
 PLAN_SPENT = (
     "[Note: the plan was for {steps} rounds, and two more are used. Answer now from what is known; "
     "only where one thing is still missing without which there is no answer, look for that.]"
 )
-"""Said once, to a loop that goes beyond its plan."""
+"""Sent once, if a loop takes more steps than its plan."""
 FORM = "[Note: a tool call in that reply cannot be read. Its form is {call}. Write it again.]"
-"""Said to a reply whose only call cannot be read."""
+"""Sent if the only call of a reply cannot be parsed."""
 SEARCHES = "[Note: NOT_FOUND before any search is no end: the question itself is searched now.]"
 CALL = '<<TOOL:WEB_SEARCH:{"query":"…"}>>'
-"""A call as the text protocol writes it."""
+"""An example call in the text protocol."""
 
 
 class ToolLines(Protocol):
-    """The tools there are, a line each; those for an open page apart."""
+    """A set of tools that can describe itself; page tools are described separately."""
 
     def lines(self, *, on_page: bool = False) -> list[str]:
-        """Describe them."""
+        """Describe the tools for an open page, or all others, one a line."""
 
 
 def system_prompt(
@@ -57,25 +57,33 @@ def system_prompt(
     instruction: str = "",
     today: str = "",
 ) -> str:
-    """Assemble the system prompt: core, how tools are called, the tools there are.
+    """Assemble the system prompt: core, how tools are called, the list of tools, guides, depth.
 
-    Offered as functions (`native`), tools are described with the functions. A depth other than
-    the standard one says how far to go; `guides` are those that the run needs from its beginning.
-    `instruction` is what the person adds for the whole run.
-    `today` (a date) comes last: what stands before it is the same every day, and is cached.
+    With `native` tool calling the tools are not listed: the provider gets them as functions.
+    `guides` are those that the run needs from the beginning. `instruction` is what the person adds
+    for the whole run.
     """
     guides = list(guides)
-    calling = [_read("functions.md")] if native else [_read("tags.md"), _TOOLS, *tools.lines()]
-    if BROWSING in guides and not native:
-        calling += tools.lines(on_page=True)
-    further = [f"{name}.md" for name in guides] + ([f"{depth}.md"] if depth != "standard" else [])
-    added = [f"The person adds: {instruction}\n"] if instruction else []
-    date = [f"Today is {today}.\n"] if today else []
-    return "\n".join([_read("core.md"), *calling, *map(_read, further), *added, *date])
+    parts = [_read("core.md")]
+    if native:
+        parts.append(_read("functions.md"))
+    else:
+        parts += [_read("tags.md"), _TOOLS, *tools.lines()]
+        if BROWSING in guides:
+            parts += tools.lines(on_page=True)
+    parts += [_read(f"{name}.md") for name in guides]
+    if depth != "standard":
+        parts.append(_read(f"{depth}.md"))
+    if instruction:
+        parts.append(f"The person adds: {instruction}\n")
+    # The date comes last: everything before it stays the same every day, so providers cache it.
+    if today:
+        parts.append(f"Today is {today}.\n")
+    return "\n".join(parts)
 
 
 def prompt(name: str) -> str:
-    """Read a prompt by its name."""
+    """Read a prompt by its name, without a newline at the end."""
     return _read(f"{name}.md").rstrip("\n")
 
 
@@ -99,11 +107,11 @@ _PAGE_TOOLS = "## Tools on a page"
 
 
 class Guides:
-    """The guides that a conversation may still be given; those in its system prompt it has.
+    """The guides that a conversation may still be given; those in its system prompt are left out.
 
-    `page_tools` are the lines of the tools that are told of with the first page: not where the
-    system prompt has them, nor where it lists no tools, since they are functions then. `tools` are
-    the names that a model may call in forms of other protocols.
+    `page_tools` describes the tools that come with the browsing guide, unless the system prompt
+    lists them already, or lists no tools because they are native functions. `tools` are the names
+    that are recognised as calls in the tags of other protocols too.
     """
 
     def __init__(
@@ -113,16 +121,16 @@ class Guides:
         texts = {name: prompt(name) for name in GUIDES}
         if _TOOLS in system and page_tools and page_tools[0] not in system:
             texts[BROWSING] += "\n" + "\n".join([_PAGE_TOOLS, *page_tools])
-        self._due = {name: text for name, text in texts.items() if text not in system}
+        self._remaining = {name: text for name, text in texts.items() if text not in system}
 
     def after(self, results: Sequence[CallResult]) -> str:
-        """Return what explains these results and was not given yet; empty where nothing does."""
-        good = [result for result in results if not failed(result.data)]
-        names = [name for name in self._due if any(map(_ABOUT[name], good))]
-        return "\n\n".join(f"<guide>\n{self._due.pop(name)}\n</guide>" for name in names)
+        """Return the guides for these results that were not given yet; empty for none."""
+        successful = [result for result in results if not failed(result.data)]
+        names = [name for name in self._remaining if any(map(_APPLIES[name], successful))]
+        return "\n\n".join(f"<guide>\n{self._remaining.pop(name)}\n</guide>" for name in names)
 
 
-_ABOUT: dict[str, Callable[[CallResult], bool]] = {
+_APPLIES: dict[str, Callable[[CallResult], bool]] = {
     BROWSING: lambda result: result.name in _LIVE,
     CITING: lambda result: _names_passages(result.web) or result.name == "OPEN",
     EXTRACTION: lambda result: any(line.count("|") > 2 for line in result.web.splitlines()),
@@ -132,5 +140,5 @@ _ABOUT: dict[str, Callable[[CallResult], bool]] = {
 
 
 def _names_passages(web: str) -> bool:
-    """Return whether a line begins with the id of a passage: `S3¶12`."""
+    """Tell whether a line begins with the id of a passage: `S3¶12`."""
     return any(line[:1] == "S" and "¶" in line.partition(" ")[0] for line in web.splitlines())

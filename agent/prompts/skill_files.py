@@ -1,7 +1,7 @@
-"""Skills that people write: folders with a SKILL.md, whose text a model reads when it needs it.
+"""Skill folders that people write: each has a SKILL.md, whose text a model reads when needed.
 
-The front matter of a SKILL.md has `name` and `description`, which runs are told of. Nothing in a
-folder is ever run.
+The front matter of a SKILL.md has `name` and `description`, which a run's prompt lists. Nothing in
+a skill folder is ever executed.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 FILE: Final = "SKILL.md"
 LONGEST_NAME, LONGEST_DESCRIPTION = 64, 1_024
-"""Characters, as in the form that other programs use."""
+"""Characters, as in the SKILL.md format of other programs."""
 LARGEST: Final = 32 * 1024
-"""Bytes of a file that is read: a quarter of a small model's window."""
-MOST_SKILLS, MOST_FILES, MOST_SHOWN = 100, 50, 12
-"""Skills of a folder, files of a skill, and skills that a run is told of."""
+"""Bytes of the largest file that is read: a quarter of a small model's window."""
+MOST_SKILLS, MOST_FILES, MOST_LISTED = 100, 50, 12
+"""Most skills of a folder, files of a skill, and skills listed in a run's prompt."""
 
 Owner = Literal["person", "project"]
 
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """A skill by its front matter, its folder, and whose it is; `broken` says why it is none."""
+    """A skill's front matter, folder and owner; `broken` says why it cannot be used."""
 
     name: str
     description: str
@@ -41,15 +41,15 @@ class Skill:
     broken: str = ""
 
     def files(self) -> list[str]:
-        """Name the files beside SKILL.md, within the folder."""
+        """List the files beside SKILL.md, relative to the folder."""
         found = (path for path in sorted(self.folder.rglob("*")) if path.is_file())
         names = (path.relative_to(self.folder).as_posix() for path in found)
         return [name for name in names if name != FILE][:MOST_FILES]
 
     def read(self, file: str = "") -> str:
-        """Read a file of the skill, without front matter; raises `ToolError`."""
+        """Read a file of the skill, or SKILL.md without front matter; raises `ToolError`."""
         path = (self.folder / (file or FILE)).resolve()
-        # A link, or `..`, would lead out of the skill to any file of the person's.
+        # A symlink or `..` must not lead out of the skill's folder to other files of the person.
         if not path.is_relative_to(self.folder.resolve()) or not path.is_file():
             raise ToolError(f"the skill {self.name!r} has no file {file!r}")
         text = _read(path)
@@ -57,7 +57,7 @@ class Skill:
 
 
 def find_skills(folders: Iterable[tuple[Path, Owner]]) -> list[Skill]:
-    """Find the skills of some folders; of two of one name the first counts."""
+    """Find the skills in some folders; of two with the same name the first counts."""
     found: dict[str, Skill] = {}
     for folder, owner in folders:
         paths = sorted(folder.glob(f"*/{FILE}"))[:MOST_SKILLS] if folder.is_dir() else []
@@ -74,11 +74,14 @@ def _skill(path: Path, owner: Owner) -> Skill:
         fields = _split(_read(path))[0]
     except (ToolError, UsageError) as error:
         return Skill(path.parent.name, "", path.parent, owner, str(error))
-    name, told = (" ".join(str(fields.get(key) or "").split()) for key in ("name", "description"))
-    broken = "" if name and told else "its front matter has no name, or no description"
-    if len(name) > LONGEST_NAME or len(told) > LONGEST_DESCRIPTION:
+    name = " ".join(str(fields.get("name") or "").split())
+    description = " ".join(str(fields.get("description") or "").split())
+    broken = ""
+    if not name or not description:
+        broken = "its front matter has no name, or no description"
+    if len(name) > LONGEST_NAME or len(description) > LONGEST_DESCRIPTION:
         broken = f"name or description is longer than {LONGEST_NAME} or {LONGEST_DESCRIPTION}"
-    return Skill(name or path.parent.name, told, path.parent, owner, broken)
+    return Skill(name or path.parent.name, description, path.parent, owner, broken)
 
 
 def _read(path: Path) -> str:
@@ -91,7 +94,7 @@ def _read(path: Path) -> str:
 
 
 def _split(text: str) -> tuple[Mapping[str, Any], str]:
-    """Split the front matter from the text; raises `UsageError` where it is broken."""
+    """Split a file into front matter and text; raises `UsageError` if the YAML is not valid."""
     head, fence, body = text.removeprefix("---\n").partition("\n---")
     if not text.startswith("---\n") or not fence:
         return {}, text
@@ -103,25 +106,25 @@ def _split(text: str) -> tuple[Mapping[str, Any], str]:
 
 
 def choose_skills(skills: Sequence[Skill], question: str) -> list[Skill]:
-    """Choose the skills to tell of: the nearest by the question's words first.
+    """Choose the skills to list in a prompt, those with most words of the question first.
 
-    A project's skill is told of only where it shares a word with the question.
+    A project's skill is listed only if it shares a word with the question.
     """
-    wanted = {stem(word) for word in content_words(question)}
-    near = [
-        (len(wanted & {stem(w) for w in content_words(f"{s.name} {s.description}")}), s)
-        for s in skills
-        if not s.broken
-    ]
-    fit = [(shared, skill) for shared, skill in near if shared or skill.owner == "person"]
-    return [skill for _, skill in sorted(fit, key=lambda row: -row[0])][:MOST_SHOWN]
+    terms = {stem(word) for word in content_words(question)}
+    chosen: list[tuple[int, Skill]] = []
+    for skill in skills:
+        text = f"{skill.name} {skill.description}"
+        shared = len(terms & {stem(word) for word in content_words(text)})
+        if not skill.broken and (shared or skill.owner == "person"):
+            chosen.append((shared, skill))
+    return [skill for _, skill in sorted(chosen, key=lambda row: -row[0])][:MOST_LISTED]
 
 
 def skill_md(name: str, instruction: str) -> str:
-    """Write a learned skill in the form of a SKILL.md."""
+    """Format a learned skill as a SKILL.md."""
 
-    def quoted(text: str) -> str:
+    def quote(text: str) -> str:
         return '"' + " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
-    first = " ".join(instruction.split())[:LONGEST_DESCRIPTION]
-    return f"---\nname: {quoted(name)}\ndescription: {quoted(first)}\n---\n\n{instruction}\n"
+    description = " ".join(instruction.split())[:LONGEST_DESCRIPTION]
+    return f"---\nname: {quote(name)}\ndescription: {quote(description)}\n---\n\n{instruction}\n"

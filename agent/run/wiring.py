@@ -71,9 +71,9 @@ async def select_tools(
     has_servers = options.mcp_servers or options.mcp_config or (config and servers_path().is_file())
     if has_servers and "mcp" in options.tool_sources:
         with from_extra("mcp", ", or --tool-sources domain,memory,system."):
-            from agent.mcp_client.server_settings import servers_of  # noqa: PLC0415 - few runs have any
+            from agent.mcp_client.server_settings import find_servers  # noqa: PLC0415 - few runs have any
             from agent.mcp_client.server_tools import open_servers  # noqa: PLC0415 - loads the SDK
-        servers = servers_of(options, config=config)
+        servers = find_servers(options, config=config)
         opened = open_servers(servers, options.data, options.proxy, connect=connect)
         connected = await stack.enter_async_context(opened)
         candidates += [(tool, "") for tool in connected.tools]

@@ -160,7 +160,7 @@ def export(folder: FolderDep, form: Annotated[str, Query(max_length=30)] = ".md"
     write = writer(Path(f"x{form}")) if form in FORMATS else None
     if write is None:
         raise UsageError(f"{form!r} is no form", hint=f"There are {' '.join(FORMATS)}.")
-    file = Attachment.named(f"{folder.id}{form}", write(folder.path))
+    file = Attachment.from_bytes(f"{folder.id}{form}", write(folder.path))
     headers = {"content-disposition": f'attachment; filename="{file.name}"'}
     return Response(file.body, media_type=file.media_type, headers=headers)
 

@@ -21,7 +21,7 @@ from agent.tools.sources import (
     register_source,
     show_passages,
 )
-from browser.search.chain import ask, joined
+from browser.search.chain import ask, merge_answers
 from browser.search.corpus import Corpus
 from browser.text.languages import question_language
 from browser.text.words import content_words
@@ -90,7 +90,7 @@ async def _search(context: ToolContext, web: Web, query: SearchQuery) -> ChainRe
             if not context.outgoing.refusal(text, SEARCH)
         )
     )
-    return joined([first, *found], query.limit) if found else first
+    return merge_answers([first, *found], query.limit) if found else first
 
 
 def _is_too_little(context: ToolContext, query: SearchQuery, first: ChainResult) -> bool:

@@ -49,7 +49,7 @@ class ChainResult:
 
     @property
     def provider(self) -> str:
-        """The engines that gave the results, joined by `+`."""
+        """The engines that gave the results, merge_answers by `+`."""
         answered = (a.provider for a in self.attempts if a.outcome is Outcome.OK)
         return "+".join(dict.fromkeys(answered))
 
@@ -246,7 +246,7 @@ def _forms(query: SearchQuery) -> Iterator[SearchQuery]:
         yield replace(query, text=text)
 
 
-def joined(answers: Sequence[ChainResult], limit: int) -> ChainResult:
+def merge_answers(answers: Sequence[ChainResult], limit: int) -> ChainResult:
     """Merge the answers to several queries; the trail has all attempts, in order."""
     found = [answer.results for answer in answers if answer.results]
     trail = tuple(attempt for answer in answers for attempt in answer.attempts)

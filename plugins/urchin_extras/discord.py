@@ -234,7 +234,7 @@ class Discord(Channel):
     async def fetch(self, file: str) -> Attachment:
         """Bring a file by its address, which is signed and needs no token."""
         where, _, name = file.partition(" ")
-        return Attachment.named(name or "file", await download(self.link, "Discord", where))
+        return Attachment.from_bytes(name or "file", await download(self.link, "Discord", where))
 
     async def _call(
         self, method: str, path: str, *, repeatable: bool = False, **request: Any

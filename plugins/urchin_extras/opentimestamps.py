@@ -16,7 +16,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import UsageError
-from agent.sealing import Stamp, TimestampFailed, TimestampInvalid, ask
+from agent.sealing import Stamp, TimestampFailed, TimestampInvalid, send_request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -130,7 +130,7 @@ def _ask_one(node: Any, calendar: str, method: str, proxy: str | None) -> Any:
     ots, posts = _library(), method == "POST"
     path = "digest" if posts else f"timestamp/{node.msg.hex()}"
     url = f"{calendar.rstrip('/')}/{path}"
-    status, reply = ask(method, url, _HEADERS, node.msg if posts else None, proxy)
+    status, reply = send_request(method, url, _HEADERS, node.msg if posts else None, proxy)
     if status == HTTPStatus.NOT_FOUND and not posts:
         raise TimestampFailed(f"{calendar} has no block for it yet")
     if status != HTTPStatus.OK:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.errors import UsageError
-from agent.sealing import Stamp, TimestampFailed, TimestampInvalid, ask
+from agent.sealing import Stamp, TimestampFailed, TimestampInvalid, send_request
 
 _SHA256 = "2.16.840.1.101.3.4.2.1"
 _NONCE_BYTES = 8
@@ -35,7 +35,7 @@ def stamp(digest: bytes, authority: str, *, proxy: str | None = None) -> bytes:
     nonce = secrets.randbits(8 * _NONCE_BYTES - 2) | 1 << (8 * _NONCE_BYTES - 2)
     asked = _REQUEST + digest + _THEN_NONCE + nonce.to_bytes(_NONCE_BYTES) + _WITH_CERTIFICATE
     headers = {"Content-Type": "application/timestamp-query"}
-    status, token = ask("POST", authority, headers, asked, proxy)
+    status, token = send_request("POST", authority, headers, asked, proxy)
     if status != HTTPStatus.OK:
         raise TimestampFailed(f"{authority} gave no timestamp: HTTP {status}")
     try:

@@ -88,7 +88,7 @@ class Slack(Channel):
         """Bring a file by its address, which wants the bot's token."""
         where, _, name = file.partition(" ")
         body = await download(self.link, "Slack", where, self.key("bot"))
-        return Attachment.named(name or "file", body)
+        return Attachment.from_bytes(name or "file", body)
 
     async def _call(
         self, method: str, *, key: str = "bot", repeatable: bool = False, **request: Any

@@ -84,7 +84,7 @@ class Telegram(Channel):
         path = str(found.get("file_path", ""))
         where = f"{self.base}/file/bot{self.key('token')}/{path}"
         body = await download(self.link, "Telegram", where)
-        return Attachment.named(name or path.rpartition("/")[2], body)
+        return Attachment.from_bytes(name or path.rpartition("/")[2], body)
 
     async def _call(self, method: str, *, repeatable: bool = False, **request: Any) -> Any:
         where = f"{self.base}/bot{self.key('token')}/{method}"

@@ -57,7 +57,7 @@ def cases(folder: Path) -> list[Case]:
         best = index.best(content_words(row["question"]), PAGES)
         read = [_observation(pages[number], n) for n, (number, _) in enumerate(best, 1)]
         wanted = [f" {plain(text)} " for text in (row["answer"], *row.get("aliases", []))]
-        found.append((row["question"], ranking.candidates_of(read), wanted))
+        found.append((row["question"], ranking.extract_candidates(read), wanted))
     return found
 
 

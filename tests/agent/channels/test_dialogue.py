@@ -133,7 +133,9 @@ async def test_a_notice_goes_to_a_thread_of_a_channel_with_its_file(desk, tmp_pa
         row = {"telegram": {"url": url, "allow": [str(ANN)]}}
         options = Options(data_dir=tmp_path / "data", channels=row)
         ways = channel_senders(options, environ=ENV)
-        notice = Notice("It changed", "**4:10**", files=(Attachment.named("diff.md", b"- 4:05"),))
+        notice = Notice(
+            "It changed", "**4:10**", files=(Attachment.from_bytes("diff.md", b"- 4:05"),)
+        )
         done = await notify(
             [f"telegram:{ANN}", "discord:1"], notice, options, environ={}, ways=ways
         )

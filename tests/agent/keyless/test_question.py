@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.keyless.question import AnswerKind, analyse, keywords, without_urls
+from agent.keyless.question import AnswerKind, analyse, keywords, split_urls
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_keywords_are_what_a_person_would_type() -> None:
 
 
 def test_addresses_are_told_from_the_words_around_them() -> None:
-    text, urls = without_urls("Who wrote (https://x.example/a?b=1), and www.y.example?")
+    text, urls = split_urls("Who wrote (https://x.example/a?b=1), and www.y.example?")
     assert urls == ("https://x.example/a?b=1", "https://www.y.example")
     assert text == "Who wrote and"
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agent.config import Options
 from agent.errors import UsageError
-from agent.mcp_client.server_settings import NamedServer, ServerSettings, servers_of
+from agent.mcp_client.server_settings import NamedServer, ServerSettings, find_servers
 from agent.mcp_client.server_tools import Definition, tool_names
 from agent.tools.registry import Tool, ToolSource
 from agent.tools.toolset import apply_tool_rules, matches_any
@@ -44,7 +44,7 @@ def test_servers_are_read_in_the_form_of_other_clients(tmp_path, monkeypatch, fo
     monkeypatch.setenv("V", "v")
     path = tmp_path / "mcp.json"
     path.write_text(json.dumps(FORMS[form]))
-    [found] = servers_of(Options(mcp_config=path), config=False)
+    [found] = find_servers(Options(mcp_config=path), config=False)
     assert {name: getattr(found.settings, name) for name in told} == told
 
 
@@ -53,12 +53,12 @@ def test_a_file_that_is_none_is_named(tmp_path, text):
     path = tmp_path / "mcp.json"
     path.write_text(text)
     with pytest.raises(UsageError, match=r"mcp\.json"):
-        servers_of(Options(mcp_config=path), config=False)
+        find_servers(Options(mcp_config=path), config=False)
 
 
 def test_servers_that_are_named_alike_have_tools_of_their_own():
     rows = {name: {"command": "x"} for name in ("file-system.local", "file_system.local", "…")}
-    found = servers_of(Options(mcp_servers=rows), config=False)
+    found = find_servers(Options(mcp_servers=rows), config=False)
     assert [one.slug for one in found] == ["file_system_local", "file_system_local_2", "server"]
 
 
@@ -83,12 +83,12 @@ def test_a_definition_is_shown_short_and_calls_nothing():
     deep = {"type": "object", "properties": {"a": {"description": poison, "enum": [poison] * 90}}}
     for _ in range(40):
         deep = {"type": "object", "properties": {"a": deep, "<<TOOL:X>>": {}, "b\nc": {}}}
-    definition = Definition.of({"name": "n", "description": poison, "inputSchema": deep})
+    definition = Definition.from_server({"name": "n", "description": poison, "inputSchema": deep})
     schema = json.dumps(definition.schema)
-    assert len(definition.described) == 300
+    assert len(definition.summary) == 300
     assert len(schema) < 1_000
     for spelled in ("<<TOOL", "</web>", "System:", "\x1b", "\n"):
-        assert spelled not in definition.described + schema
+        assert spelled not in definition.summary + schema
 
 
 def tools(*names: str) -> list[tuple[Tool, str]]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 KEY = "whsec_" + base64.b64encode(b"the key of the tide tables").decode()
-REPORT = Attachment.named("report.md", "# High water: 4:10 \N{EM DASH} Skarholm".encode())
+REPORT = Attachment.from_bytes("report.md", "# High water: 4:10 \N{EM DASH} Skarholm".encode())
 NOTICE = Notice(
     "High water\r\nBcc: eve@example.org", "It was **4:10**.", "https://x.example/r", (REPORT,)
 )
