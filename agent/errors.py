@@ -1,21 +1,21 @@
-"""The errors of the agent package; each carries its exit code, its message and a hint.
+"""The errors of the agent package, each with an exit code, a message and a hint.
 
 ResearchError
  ├── UsageError         2   a flag, a file or the configuration is wrong
  ├── NotFound           3   nothing found (raised by the command line only; a run reports a status)
- ├── WebOutOfReach      6   every provider failed, or the browser cannot be had
+ ├── WebOutOfReach      6   every provider failed, or there is no browser
  │    └── Offline            no search provider could be connected to
  ├── ModelError         7   the model failed for good: key, quota, outage
  │    ├── ModelUnauthorized
  │    ├── ModelQuota
  │    └── ModelUnavailable
- ├── LimitReached       5   a bound of the run is reached (made in `agent.guard`)
- ├── NeedsPerson        5   an act was left undone: it needs a yes, and nobody can be asked
- ├── NotSent            6   a message could not be handed to the service that carries it
- ├── ReplayDiverged     8   a replayed run asks what its record does not hold
+ ├── LimitReached       5   a bound of the run is reached (defined in `agent.guard.budget`)
+ ├── NeedsPerson        5   an action needs the person's consent, and nobody can be asked
+ ├── NotSent            6   a messaging service did not accept a message
+ ├── ReplayDiverged     8   a replayed run asks what its record does not have
  ├── JournalError       1   the record cannot be written or read
  │    └── ArchiveDamaged 8  an archive of a run was changed, or is none
- ├── InternalError      1   a fault of ours; the run's record holds the traceback
+ ├── InternalError      1   a bug of ours; the run's record has the traceback
  └── ToolError          -   a tool call failed; becomes a result with a hint, never ends a run
 """
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CHECK_FAILED = 8
-"""The exit code of a command that checked something, which did not hold."""
+"""The exit code of a command whose check failed."""
 
 
 class ResearchError(Exception):
-    """Base of all errors here. `hint` is one sentence that says what to do."""
+    """Base class of the agent's errors. `hint` is one sentence that says what to do."""
 
     exit_code = 1
     hint = ""
@@ -44,11 +44,14 @@ class ResearchError(Exception):
 
 
 def error_class(name: str) -> type[ResearchError]:
-    """The class of an error by the name that a record has of it; the base for any other."""
-    kinds = [ResearchError]
-    for kind in kinds:
-        kinds += kind.__subclasses__()
-    return next((kind for kind in kinds if kind.__name__ == name), ResearchError)
+    """Return the error class of a name on record; `ResearchError` for an unknown name."""
+    classes = [ResearchError]
+    for error in classes:  # grows while it is iterated over, until it holds all subclasses
+        classes += error.__subclasses__()
+    for error in classes:
+        if error.__name__ == name:
+            return error
+    return ResearchError
 
 
 class UsageError(ResearchError):
@@ -59,7 +62,7 @@ class UsageError(ResearchError):
 
 @contextmanager
 def from_extra(extra: str, or_else: str = "") -> Iterator[None]:
-    """Import what an extra brings; raises `UsageError` that names it where it is not installed."""
+    """Guard the import of an optional dependency; raises `UsageError` that names its extra."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -68,13 +71,13 @@ def from_extra(extra: str, or_else: str = "") -> Iterator[None]:
 
 
 class NotFound(ResearchError):
-    """What was asked for is not there."""
+    """What was asked for does not exist."""
 
     exit_code = 3
 
 
 class WebOutOfReach(ResearchError):
-    """Every search provider failed, or the browser cannot be had."""
+    """Every search provider failed, or there is no browser."""
 
     exit_code = 6
     hint = "Run `research doctor` to see what can be reached."
@@ -102,25 +105,25 @@ class ModelQuota(ModelError):
 
 
 class ModelUnavailable(ModelError):
-    """The provider is down, too slow, or answers garbage, after all retries."""
+    """The provider is down, too slow, or replies with garbage, after all retries."""
 
 
 class NeedsPerson(ResearchError):
-    """Something that the run wanted to do needs a person's yes, and nobody could be asked."""
+    """An action of the run needs the person's consent, and nobody could be asked."""
 
     exit_code = 5
     hint = "Ask again on a terminal: there the run asks you before it acts."
 
 
 class NotSent(ResearchError):
-    """A message could not be handed to the service that carries it."""
+    """A messaging service did not accept a message."""
 
     exit_code = 6
     hint = "`research channels test` tells whether a service can be reached."
 
 
 class ReplayDiverged(ResearchError):
-    """A replayed run asks what its record does not hold; the message shows the difference."""
+    """A replayed run asks what its record does not have; the message shows the difference."""
 
     exit_code = 8
     hint = (
@@ -141,7 +144,7 @@ class ArchiveDamaged(JournalError):
 
 
 class InternalError(ResearchError):
-    """A fault of ours, not of the user's; the run's record holds the traceback."""
+    """A bug of ours; the run's record has the traceback."""
 
     hint = "This is a bug. `research show --steps` shows the run; please report it."
 

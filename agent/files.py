@@ -1,4 +1,4 @@
-"""Writing files so that a full disk or a kill leaves what was there before, and text for XML."""
+"""Writing files atomically, and removing characters that XML does not allow."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_atomic(path: Path, body: bytes, *, private: bool = False) -> None:
-    """Write a file, on disk when this returns; whole, or as it was where `OSError` is raised.
+    """Write a file atomically, synced to disk; if `OSError` is raised, it is as it was before.
 
-    `private` is for its owner alone, and takes the place of a link; else the file that a link leads
-    to is written. What is no file (a pipe, a terminal) is written as it is.
+    A `private` file is readable by its owner alone, and replaces a symbolic link; otherwise the
+    target of the link is written. Pipes and terminals are written directly.
     """
     target = path if private else path.resolve()
     if target.exists() and not target.is_file():
         target.write_bytes(body)
         return
+    # In the same folder, so that `replace` stays on one file system. Names have at most 255 bytes.
     draft = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}")
     mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
@@ -39,7 +40,7 @@ def write_atomic(path: Path, body: bytes, *, private: bool = False) -> None:
 
 
 def write_file(path: Path, body: bytes, *, private: bool = False) -> None:
-    """Write a file that a person named, and its folders; raises `UsageError`."""
+    """Write a file that the person named, and create its folders; raises `UsageError`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path, body, private=private)
@@ -50,5 +51,5 @@ def write_file(path: Path, body: bytes, *, private: bool = False) -> None:
 
 
 def xml_text(text: str, instead: str = "") -> str:
-    """Replace what XML 1.0 cannot hold, escaped or not."""
+    """Replace characters that XML 1.0 does not allow, not even escaped."""
     return _NO_XML.sub(instead, text)

@@ -1,4 +1,4 @@
-"""What the rooms of the agent hand each other: tool calls, replies, verdicts, the report."""
+"""The data types shared by the agent's packages: tool calls, replies, verdicts, the report."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 Status = Literal["answered", "not_found", "partial", "failed"]
 Answers = Literal["fully", "in part", "no"]
-"""A judge's word on whether an answer answers its question."""
+"""How far an answer answers its question, according to a judge."""
 
 
 class VerdictState(StrEnum):
-    """What checking a sentence came to. People see undecided as not verified."""
+    """The result of checking a sentence; undecided is shown to people as "not verified"."""
 
     SUPPORTED = "supported"
     CONTRADICTED = "contradicted"
@@ -35,10 +35,10 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A model's reply, parsed: `text` is what is left when thoughts are taken out.
+    """A parsed reply of a model: `text` is the reply without its thoughts.
 
-    `unclosed` says that a thought never ended, so that what it swallowed was not run; `broken` that
-    a call was begun which cannot be read, and none that can.
+    `unclosed` says that a thought has no end, so that calls in it were not run; `broken` that there
+    is a call that cannot be parsed, and none that can.
     """
 
     thoughts: tuple[str, ...]
@@ -50,10 +50,10 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a saved text that can be cited: `text` is `source.text[start:end]`, literally.
+    """A part of a saved text that can be cited: `text` is `source.text[start:end]`, literally.
 
-    `id` is `S3¶12` (source 3, passage 12, both from 1); `heading` the path of headings above it,
-    joined by ` › `; `page` the page number of a paged document; `kind` one of text, heading, list,
+    `id` is `S3¶12` (source 3, passage 12, both from 1); `heading` are the headings above it, joined
+    by ` › `; `page` is the page number in a paged document; `kind` is one of text, heading, list,
     table, snippet.
     """
 
@@ -69,7 +69,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one tool call brought, as data; a language model reads the same as text.
+    """The result of one tool call as data; a language model reads the same as text.
 
     `call` is the call as it was made, `data` the JSON of its result. `passages` are those that it
     showed, `results` the hits of a search, `snapshot` the text of a live page with its refs: as it
@@ -89,27 +89,27 @@ class Observation:
 
     @property
     def failed(self) -> bool:
-        """The tool answered with an error."""
+        """Whether the tool returned an error."""
         return bool(self.get("error"))
 
     @property
     def url(self) -> str:
-        """The address that the result names, or nothing."""
+        """The field `url` of the result, or ""."""
         return str(self.get("url") or "")
 
     @property
     def title(self) -> str:
-        """The title that the result names, or nothing."""
+        """The field `title` of the result, or ""."""
         return str(self.get("title") or "")
 
     def get(self, key: str) -> Any:
-        """A field of the result; None where it has none."""
+        """Return a field of the result, or None."""
         return self.data.get(key) if isinstance(self.data, dict) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture shown to the model: its bytes, their media type, and their SHA-256 (hex)."""
+    """An image for the model: its bytes, their media type, and their SHA-256 (hex)."""
 
     media_type: str
     data: bytes = field(repr=False)
@@ -118,11 +118,11 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of the conversation; a language model gets the text, and pictures if it sees.
+    """One message of the conversation; a language model gets `content`, and images if it can.
 
-    `observations` are the tool results of the message as data, one for each call and in the same
-    order; in the question's own message the files and the page that were put into it. `question`
-    is the person's own words, where `content` has memory and context around them.
+    `observations` are the tool results in the message as data, in the order of the calls; in the
+    question's own message they are the files and the open page. `question` are the person's own
+    words, which `content` surrounds with memory and context.
     """
 
     role: Literal["user", "assistant"]
@@ -134,9 +134,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A claim against passages: the quote that carries (or contradicts) it, and the reason.
+    """The verdict on a claim, with the quote that supports or contradicts it, and the reason.
 
-    `missing` are its figures, dates and names that do not stand in what is cited.
+    `missing` are figures, dates and names of the claim that are not in the cited passages.
     """
 
     state: VerdictState
@@ -150,9 +150,9 @@ class Verdict:
 class Sentence(BaseModel):
     """A sentence of the answer; `citations` are source numbers of the report.
 
-    `weak` says that it is supported by search results alone: no page that was read carries it.
-    `about_search` marks what is no claim but says what the search found or did not. `missing` are
-    the figures, dates and names that do not stand in what it cites, where no judge decided it.
+    `weak` says that only search results support it, and no page that was read. `about_search` marks
+    a sentence that makes no claim, but says what the search found or did not find. `missing` are
+    its figures, dates and names that are not in what it cites, if no judge decided about it.
     """
 
     text: str
@@ -166,10 +166,10 @@ class Sentence(BaseModel):
 
 
 class ReportSource(BaseModel):
-    """A source that the answer cites; each quote stands literally in the saved text.
+    """A source that the answer cites; each quote is literally in the saved text.
 
-    Of one that came `via` a `snippet` that is what a search result says of it: it was not read. One
-    that was `computed` says from which passages, and by what code.
+    A source `via` `snippet` was not read: its text is what a search result says of it. The text of
+    a `computed` one says from which passages and by what code it was computed.
     """
 
     n: int
@@ -182,10 +182,10 @@ class ReportSource(BaseModel):
 
 
 class Conflict(BaseModel):
-    """A source that says otherwise than a sentence of the answer which another source carries.
+    """A source that contradicts a sentence of the answer which other sources support.
 
-    `citations` are the sources that carry the sentence, `source` the one that speaks against it,
-    with the words in which it does; all are source numbers of the report.
+    `citations` are the sources that support the sentence, `source` is the one that contradicts it,
+    with `quote`. All are source numbers of the report.
     """
 
     text: str
@@ -196,11 +196,11 @@ class Conflict(BaseModel):
 
 
 class Fit(BaseModel):
-    """How well a quoted sentence fits a question: what an answer by rules is rated by.
+    """How well a quoted sentence fits the question; the confidence of the keyless model uses it.
 
-    `own` is the share (0-1) of the question's words, weighed by how rare they are, that it says
-    itself; `margin` by how much its score is above the next sentence's, 0 to 2.5. Where a part of
-    the question is left `open`, that counts as the worst fit.
+    `own` is the share (0 to 1) of the question's words that are in the sentence, weighted by how
+    rare they are; `margin` the distance of its score to the next sentence's, 0 to 2.5. With `open`
+    a part of the question has no answer, which counts as the worst fit.
     """
 
     own: float
@@ -209,15 +209,15 @@ class Fit(BaseModel):
 
 
 class ConfidenceParts(BaseModel):
-    """What the confidence is made of, each 0 to 1 unless said otherwise.
+    """The parts of the confidence, each 0 to 1 unless another unit is given.
 
-    `supported` is the share of claims that are carried, an undecided one counting half and one that
-    only a search result carries 0.7 (of a draft, the plain share of what cites); `sites` how many
-    independent sites carry them; `agreement` the share of the sources speaking of them that say the
-    same; `coverage` the share of the question that the cited passages speak of; `freshness` the age
-    in days of the newest dated source, None where none has a date; `answers` a judge's word on
-    whether the question is answered, None where none was asked; `fit` what an answer by rules is
-    rated by, None for a language model's.
+    `supported` is the share of claims that are supported; an undecided one counts half, one that
+    only a search result supports 0.7 (in an audit: the share of the sentences that cite something).
+    `sites` is the number of independent sites that support them; `agreement` the share of sources
+    about them that agree; `coverage` the share of the question that the cited passages are about;
+    `freshness` the age in days of the newest dated source, None without a date; `answers` says if
+    the question is answered, None if no judge was asked; `fit` rates an answer of the keyless
+    model, None for a language model.
     """
 
     supported: float = 0.0
@@ -230,7 +230,7 @@ class ConfidenceParts(BaseModel):
 
 
 class DataValue(BaseModel):
-    """A value of `data`: where it stands (a JSON Pointer), what carries it, literally quoted.
+    """A value of `data`: its place (a JSON Pointer), and the literal quote that supports it.
 
     `citations` are source numbers of the report.
     """
@@ -244,11 +244,11 @@ class DataValue(BaseModel):
 
 
 class CheckedReference(BaseModel):
-    """A reference of an audited draft as it was found to be.
+    """A reference of an audited draft, with what was found about it.
 
-    `source` is the number that its page has in the report, where it was read and cited. `now` is
-    where it has moved to, `archived` the address of a copy of a dead page. `wrong` is what does not
-    hold of it, `notes` what a reader should know, and what could not be checked.
+    `source` is the number of its page in the report, if it was read and cited. `now` is the address
+    that it moved to, `archived` that of a copy of a dead page. `wrong` lists errors, `notes` what a
+    reader should know and what could not be checked.
     """
 
     key: str = ""
@@ -275,7 +275,7 @@ class SearchLine(BaseModel):
 
 
 class UsageTotals(BaseModel):
-    """What the run used; USD by the real price of the model, 0 where it is free or unknown."""
+    """The usage of a run; `usd` is by the price of the model, 0 if it is free or unknown."""
 
     model: str = ""
     model_calls: int = 0
@@ -296,11 +296,10 @@ class ErrorInfo(BaseModel):
 class Report(BaseModel):
     """The result of a run, as `--json` prints it.
 
-    `confidence` is the probability that the answer is right and answers the question, None where
-    no calibrated number can be given.
-    With `--schema`, `data` is the answer in that form, `values` its single values with what carries
-    them, and `data_notes` says what was left out, and what the schema still wants. `references` are
-    those of an audited draft, which is the answer then.
+    `confidence` is the probability that the answer is right and answers the question, None if no
+    calibrated number is known. With `--schema`, `data` is the answer in that form, `values` are its
+    values with the quotes that support them, and `data_notes` says what was left out and what is
+    missing. In an audit the answer is the draft, and `references` are its references.
     """
 
     run: str

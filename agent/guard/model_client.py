@@ -69,6 +69,7 @@ class ModelClient:
             "model.request",
             place,
             sha256=request_digest(self.system, fitted),
+            # Only what is new: a conversation of many steps would be recorded many times over.
             system=self.system if self._sent == 0 else None,
             messages=[message_row(message) for message in whole[self._sent :]],
         )

@@ -1,12 +1,13 @@
-"""What may leave a run: decided by whose words a text is made of, never by how it looks.
+"""What a run may send: decided by whose words a text is made of, never by how it looks.
 
-While nothing private was read, everything may. Afterwards each word of a text that goes to a site
-has to be the person's, or public and in nothing private, or shown by that very site. A secret that
-is encoded, split, spelt letter by letter or translated is nobody's public word. What is left is the
-choice among public words: it is counted, and ends.
+While nothing private was read, everything may be sent. Afterwards each word of a text for a site
+must be the person's, or public and in no private text, or shown by that site itself. A secret that
+is encoded, split, spelt letter by letter or translated consists of words that are not public. What
+remains is the choice among public words, which could encode a secret too; it is bounded in number.
 
-A private text holds everyday words too. Such a one says little alone; with others of its sentence
-it says what the sentence says, so of each sentence only a small part may leave in a whole run.
+Private texts hold everyday words too. One of them says little, but together with others of its
+sentence it says what the sentence says. So only a small part of each private sentence may be sent
+in a whole run.
 """
 
 from __future__ import annotations
@@ -40,42 +41,43 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LANGUAGES: Final = ("en", "de", "fr", "es", "it", "pt", "nl", "ru", "ar")
-"""Those whose common words are known."""
+"""The languages whose common words are known."""
 LISTED: Final = 60_000
-"""Words of a language that are everybody's: so many, and of its 500,000 those of `LONG` bytes and
-more. Of the shorter ones too many are what others become once they are encoded."""
+"""Commonest words of a language that count as public. Of its 500,000 words those of `LONG` bytes
+and more do too; too many of the shorter ones are also encodings of other words."""
 LONG: Final = 7
 EVERYDAY: Final = 1_000
-"""Words of a language that say little, though a private text has them too."""
+"""Commonest words of a language, which say little even if a private text has them too."""
 CHOSEN: Final = {True: 100, False: 10}
-"""Words a run may choose that are not the person's: in queries to search engines, and to sites. A
-choice among the words of nine languages and their capitals is worth 26 bits at most."""
+"""Most words of a run that are not the person's, to search engines (True) and to sites (False).
+The choice of one among the words of nine languages and their capitals is at most 26 bits."""
 UNKNOWN: Final = 6
-"""Words a run that are nobody's (names that a model knows), before it reads what others wrote."""
+"""Most unknown words of a run (such as names that a model knows), before it reads texts that
+others wrote; none afterwards."""
 SHARE: Final = 4
-"""Of so many words of a private sentence, which are not the person's anyway, one may leave."""
+"""One of so many words of a private sentence may be sent; the person's words are not counted."""
 DIGITS: Final = (6, 12)
-"""Digits of figures that nobody said: in a text, and in a run. A secret's codes are longer."""
+"""Most digits of unknown figures, in a text and in a run: less than the codes of a secret."""
 _ABBREVIATED = "a i vs km cm mm kg mg ml kw mb gb uk eu us un tv pc ai"
 _FREE_IN_URLS = frozenset({"http", "https", "www", "q"})
 _LAYERS = 3
-"""Times that percent-encoding is undone."""
+"""Times that percent-encoding is decoded."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _FIGURED = re.compile(r"([^\W\d_]+)(\d{1,3})|(\d{1,3})([^\W\d_]+)")
-"""A word and a figure in one: EU261, 60Hz."""
+"""A word and a figure joined: EU261, 60Hz."""
 _FIGURE = 3
-"""Digits of a figure that nobody said; a year has four."""
+"""Most digits of an unknown figure, except for years, which have four."""
 _CENTURIES = ("19", "20")
 _WHOLE = 5
-"""Letters of a word that is no mere part of one; a number has one less."""
+"""Least letters of a word that is not a fragment of another; a number has one less."""
 _WITHOUT_SPACES = ("ja", "zh")
 _SIGNS = 3
-"""Characters between two words; more are dots and dashes that say something."""
+"""Most characters between two words: more could be a code of dots and dashes."""
 _PLAIN_SIGNS = frozenset(
     " \n\t.,;:!?&=/+-_~#%@()[]{}<>|*\\\"'$^`“”‘’«»–—…§€£°→←·•×„、。・「」（）？！："
 )
 _FEWEST = 2
-"""Words that make a query."""
+"""Least words of a query."""
 _WHERE = {
     Kind.FILE: "a file of yours",
     Kind.CORPUS: "your folder",
@@ -93,7 +95,7 @@ _NOBODYS = (
 
 @dataclass(slots=True)
 class _Sent:
-    """What a run has told beside the person's words."""
+    """What a run has sent beside the person's words: counts, words, and joined characters."""
 
     chosen: Counter[bool] = field(default_factory=Counter)
     unknown: set[str] = field(default_factory=set)
@@ -104,73 +106,87 @@ class _Sent:
 
 @dataclass(slots=True)
 class Outgoing:
-    """Decides for one run what may leave it, and counts what was chosen."""
+    """Decides what one run may send, and counts what it did send.
+
+    The methods return the reason of a refusal, "" if the text may be sent.
+    """
 
     provenance: Provenance = field(default_factory=Provenance)
     sent: _Sent = field(default_factory=_Sent)
     keys: dict[str, str] = field(default_factory=dict)
 
     def refusal(self, text: str, site: str) -> str:
-        """Say why a text may not go to a site (`search`: to search engines); "" where it may."""
+        """Check a text for a site, or for search engines (`SEARCH`)."""
         return self._refusal(text, site) if self.provenance.private_for(site) else ""
 
     def refusal_of_address(self, url: str) -> str:
-        """Say why an address may not be asked for; one that stood there literally always may."""
+        """Check an address to be opened; one that was read literally may always be opened."""
         site, read = site_of(url), self.provenance
         if not read.private_for(site) or exact_url(url) in read.addresses:
             return ""
-        place, rest = host(url), url.partition("://")[2] or url
-        begins = rest.casefold().find(place) if place else -1
-        if begins >= 0:
-            # Of an unknown host all is checked that its owner chose: a name can carry words too.
-            named = "" if place in read.hosts else place.removesuffix(public_suffix(place))
-            if named.partition(".")[0] in LANGUAGES:  # each has a host of its own there
-                named = named.partition(".")[2]
-            rest = f"{rest[:begins]} {named} {rest[begins + len(place) :]}"
+        hostname, rest = host(url), url.partition("://")[2] or url
+        host_start = rest.casefold().find(hostname) if hostname else -1
+        if host_start >= 0:
+            # The name of a host can carry words too. Of an unknown host, all that its owner chose
+            # is checked; of a known one, nothing.
+            labels = (
+                "" if hostname in read.hosts else hostname.removesuffix(public_suffix(hostname))
+            )
+            if labels.partition(".")[0] in LANGUAGES:  # as in de.wikipedia.org
+                labels = labels.partition(".")[2]
+            rest = f"{rest[:host_start]} {labels} {rest[host_start + len(hostname) :]}"
         return self._refusal(rest, site, _FREE_IN_URLS)
 
     def refusal_of_keys(self, text: str, site: str) -> str:
-        """Say why keys may not be pressed: with those before them they make up one text.
+        """Check keys to be pressed, which form one text with those pressed before.
 
-        A word that is not ended yet has to begin one of the person's; another has to be free, and
-        pressed in one call.
+        An unfinished word must be the beginning of one of the person's words; any other word must
+        be allowed, and pressed in one call.
         """
         if not self.provenance.private_for(site):
             return ""
         question = self.provenance.question
         pressed = self.keys.get(site, "") + text
         head, _, last = pressed.rpartition(" ")
-        begun = self.provenance.stems(question) + question.casefold().split()
-        if any(word.startswith(last.casefold()) for word in begun):
-            why = self._refusal(head, site) if text.count(" ") else ""
+        persons_words = self.provenance.stems(question) + question.casefold().split()
+        if any(word.startswith(last.casefold()) for word in persons_words):
+            why = self._refusal(head, site) if " " in text else ""
+        elif len(last) > len(text):  # the word was begun in an earlier call
+            why = _LETTERS
         else:
-            why = _LETTERS if len(last) > len(text) else self._refusal(pressed, site)
+            why = self._refusal(pressed, site)
         if not why:
             self.keys[site] = pressed
         return why
 
     def trimmed(self, query: str) -> str:
-        """Return those words of a query that may leave together; "" where less than half is left.
+        """Return the words of a query that may be sent; "" if that is less than half of it.
 
-        No private word, no short one and no figure is among them but those that the person or
-        what is public says: what is left of a private text, or of a spelling of it, tells nothing.
+        Fragments (short words, figures) are kept only if they are the person's or public, so that
+        what remains of an encoded private text reveals nothing.
         """
         kept, trial = list[str](), replace(self, sent=deepcopy(self.sent))
         if _PIECES in trial.refusal(query, SEARCH):
             return ""
-        for piece in filter(self._is_harmless, query.replace('"', " ").split()):
-            trial.sent = deepcopy(self.sent)
+        for piece in query.replace('"', " ").split():
+            if not self._is_harmless(piece):
+                continue
+            trial.sent = deepcopy(self.sent)  # each trial starts with what was really sent
             if not trial.refusal(" ".join([*kept, piece]), SEARCH):
                 kept.append(piece)
-        small, left = _function_words(self.provenance.language), " ".join(kept)
-        asked, told = (
-            sum(word not in small for word in words(self.provenance.split_apostrophes(text)))
-            for text in (query, left)
-        )
-        return "" if told < max(_FEWEST, asked / 2) or self.refusal(left, SEARCH) else left
+        trimmed = " ".join(kept)
+        before, after = self._count_content_words(query), self._count_content_words(trimmed)
+        if after < max(_FEWEST, before / 2) or self.refusal(trimmed, SEARCH):
+            return ""
+        return trimmed
+
+    def _count_content_words(self, text: str) -> int:
+        function_words = _function_words(self.provenance.language)
+        found = words(self.provenance.split_apostrophes(text))
+        return sum(word not in function_words for word in found)
 
     def _is_harmless(self, piece: str) -> bool:
-        """Whether a piece of a query is the person's, or public, or made of words, none private."""
+        """Whether all words of a piece are the person's, public, or whole and not private."""
         read = self.provenance
         for folded in words(read.split_apostrophes(piece)):
             word = stem_in(read.language, folded)
@@ -180,47 +196,56 @@ class Outgoing:
         return True
 
     def allow(self, text: str) -> None:
-        """Take a person's yes: the words of a text are theirs from now on."""
+        """Count the words of a text as the person's from now on: they agreed to it."""
         self.provenance.add(_decoded(text), Kind.PERSON)
 
     def _refusal(self, text: str, site: str, free: frozenset[str] = frozenset()) -> str:
+        """Check a text word by word, then in total; if it may be sent, it is counted as sent.
+
+        `free` are words that are always allowed.
+        """
         plain, read = _decoded(text), self.provenance
         # Dots, dashes or emoji between the words could be a code.
-        if odd := _odd_signs(plain):
-            return f"“{odd}” is no word"
-        # A word that was cut into harmless ones stands there again when they are joined.
+        if signs := _odd_signs(plain):
+            return f"“{signs}” is no word"
+
+        # A private word may be split into harmless ones: neighbours are checked joined, too.
         whole = (match[0] for match in _WORD.finditer(read.split_apostrophes(plain)))
         spelled = [part for word in whole for part in self._split_figure(word)]
         if why := self._joined_refusal(spelled, site):
             return why
+
+        # Each word: as it is spelt, folded, and its stem.
         found = [(s, w, stem_in(read.language, w)) for s in spelled for w in words(s)]
         stems, sent = [word for _, _, word in found], deepcopy(self.sent)
         for at, (as_spelt, folded, word) in enumerate(found):
             if word in free:
                 continue
-            # A word of the person's that comes again is as much a choice as another one.
-            choice = word not in read.own or word in stems[:at]
-            sent.chosen[site == SEARCH] += choice
+            # A repeated word of the person's is a choice too: repetitions could be a code.
+            chosen = word not in read.own or word in stems[:at]
+            sent.chosen[site == SEARCH] += chosen
             around = itertools.pairwise(stems[max(0, at - 1) : at + 2])
             pairs = {pair for pair in around if word in pair}
             why = self._word_refusal(folded, word, pairs, site, sent)
             if why == _NOBODYS and not read.spells_others(word):
                 why = "" if is_listed(as_spelt.lower()) or is_listed(folded) else why
-            # A model knows names that no list has; a page could make it say others.
+            # A model knows names that are in no list. Once it has read untrusted texts, a page
+            # could make it send other words.
             if why == _NOBODYS and not read.untrusted:
                 sent.unknown.add(word)
-            elif why or not self._usual_capitals(as_spelt, chosen=choice):
+            elif why or not self._usual_capitals(as_spelt, chosen=chosen):
                 return f"“{as_spelt}” {why or 'is spelt as nobody spells it'}"
-            # Short words may be pieces of a private one: what they add up to is looked at below.
-            if choice and len(folded) < _WHOLE and word not in read.private:
+            # Short words may be fragments of a private one: `_total_refusal` checks them joined.
+            if chosen and len(folded) < _WHOLE and word not in read.private:
                 sent.letters += "".join(filter(str.isalpha, folded))
+
         why = self._total_refusal(sent, site)
         if not why:
             self.sent = sent
         return why
 
     def _total_refusal(self, sent: _Sent, site: str) -> str:
-        """Say what would be more than a run may tell."""
+        """Check the totals of a run, which `sent` would become."""
         read, before, searched = self.provenance, self.sent, site == SEARCH
         digits = sent.digits[len(before.digits) :]
         if len(sent.unknown) > UNKNOWN:
@@ -235,16 +260,16 @@ class Outgoing:
             if len(word) >= _WHOLE - word.isdigit() and word in pieces:
                 return f"“{word}”, {_PIECES}, stands in {_WHERE[kind]}"
         known = read.own.union(*map(read.stems, _function_words(read.language)))
-        for said in read.private_sentences if sent.everyday != before.everyday else ():
-            if len(said & sent.everyday) > max(1, len(said - known) // SHARE):
-                together = ", ".join(sorted(said & sent.everyday))
+        for sentence in read.private_sentences if sent.everyday != before.everyday else ():
+            if len(sentence & sent.everyday) > max(1, len(sentence - known) // SHARE):
+                together = ", ".join(sorted(sentence & sent.everyday))
                 return f"“{together}” stand together in what is private"
         return ""
 
     def _word_refusal(
         self, folded: str, word: str, pairs: set[tuple[str, str]], site: str, sent: _Sent
     ) -> str:
-        """Say why a word may not go to a site; "" where it may, which `sent` counts."""
+        """Check a word for a site, and count it in `sent`; `pairs` are it with its neighbours."""
         if is_character(word):
             return self._sign_refusal(word, pairs, site)
         read = self.provenance
@@ -254,8 +279,9 @@ class Outgoing:
             return ""
         if paired and len(word) <= SHORT:
             return ""
-        figured = _FIGURED.fullmatch(folded)
-        figure = folded if folded.isdigit() else (figured[2] or figured[3]) if figured else ""
+        figure = folded if folded.isdigit() else ""
+        if figured := _FIGURED.fullmatch(folded):
+            figure = figured[2] or figured[3]
         usual = folded in everyday(read.language) or (figure == word and len(word) <= SHORT)
         if word in read.private and not here:
             kind = read.private[word]
@@ -275,7 +301,7 @@ class Outgoing:
         return "" if shown or usual else _NOBODYS
 
     def _sign_refusal(self, word: str, pairs: set[tuple[str, str]], site: str) -> str:
-        """Say why a sign of a script without spaces may not go: with which it was private."""
+        """Check a character of a script without spaces, by its neighbours in private texts."""
         read = self.provenance
         here = word in read.shown.get(site, ())
         if not here and not read.private_signs.isdisjoint(pairs - read.pairs):
@@ -284,7 +310,7 @@ class Outgoing:
         return "" if free else _NOBODYS
 
     def _split_figure(self, word: str) -> list[str]:
-        """Part a figure from a word, where the two were not read as one: `EU261` stays."""
+        """Split a figure from a word, unless the two were read as one (`EU261`)."""
         parts, read = _FIGURED.fullmatch(word), self.provenance
         if parts is None or len(parts[1] or parts[4]) <= SHORT:
             return [word]
@@ -294,10 +320,11 @@ class Outgoing:
         return [part for part in parts.groups() if part]
 
     def _joined_refusal(self, spelled: list[str], site: str) -> str:
-        """Say what two and three words that stand side by side spell together."""
-        read, ends = self.provenance, len(spelled) + 1
+        """Check two and three neighbouring words joined to one."""
+        read = self.provenance
         for size in (2, 3):
-            for span in (spelled[at : at + size] for at in range(ends - size)):
+            for start in range(len(spelled) + 1 - size):
+                span = spelled[start : start + size]
                 free = {*read.shown.get(site, ()), *read.stems(" ".join(span))} | read.own
                 for word in read.stems("".join(span)):
                     if word in read.private and word not in free:
@@ -305,11 +332,11 @@ class Outgoing:
         return ""
 
     def _usual_capitals(self, word: str, *, chosen: bool) -> bool:
-        """Whether a word's capitals say nothing: aLtErNaTiNg ones would, WordPress's do not."""
+        """Whether the capitals of a word can hide nothing: aLtErNaTiNg ones can be a code."""
         cased = word.isalpha() and word.lower() != word.upper()
         usual = not cased or word.islower() or word.isupper() or word[1:].islower()
-        one = chosen and sum(map(str.isupper, word[1:])) == 1
-        return usual or one or any(word in known for known in self.provenance.spelled)
+        one_inside = chosen and sum(map(str.isupper, word[1:])) == 1  # as in WordPress
+        return usual or one_inside or any(word in known for known in self.provenance.spelled)
 
 
 def _decoded(text: str) -> str:
@@ -319,7 +346,7 @@ def _decoded(text: str) -> str:
 
 
 def _odd_signs(text: str) -> str:
-    """Find what stands between words and is more than punctuation."""
+    """Find characters between words that are more than punctuation; "" if there are none."""
     for gap in _WORD.split(text):
         signs = "".join(gap.split())
         if len(signs) > _SIGNS or not _PLAIN_SIGNS.issuperset(signs):
@@ -335,16 +362,16 @@ def _function_words(language: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def is_listed(word: str) -> bool:
-    """Whether a word, in lower case, is everybody's in any language that there is a list of."""
+    """Whether a word in lower case is in the list of any language, and so public."""
     line = b"\n%b\n" % word.encode()
     return any(line in _listed(language).get(len(line) - 2, b"") for language in LANGUAGES)
 
 
 @cache
 def everyday(language: str) -> frozenset[str]:
-    """Return the commonest words of English and of the language of a question, not as stems.
+    """Return the commonest words of English and of the question's language.
 
-    A stem would be too much: “quite” is one of them, “quit” is none.
+    Not as stems, which would be too wide: “quite” is among them, “quit” is not.
     """
     known = {"en", language} & {*LANGUAGES}
     tops = itertools.chain(*(itertools.islice(_by_frequency(each), EVERYDAY) for each in known))
@@ -354,23 +381,23 @@ def everyday(language: str) -> frozenset[str]:
 
 @cache
 def _listed(language: str) -> dict[int, bytes]:
-    """Return the words of a language, a line each, by how many bytes they have."""
-    # One text for each length takes far less memory than a set of half a million words.
-    of_length = defaultdict(list)
-    for at, word in enumerate(_by_frequency(language)):
-        if at < LISTED or len(word) >= LONG:
-            of_length[len(word)].append(word)
-    return {length: b"\n%b\n" % b"\n".join(found) for length, found in of_length.items()}
+    """Return the listed words of a language as one text for each length in bytes, a line each."""
+    # This takes far less memory than a set of half a million words.
+    by_length = defaultdict(list)
+    for rank, word in enumerate(_by_frequency(language)):
+        if rank < LISTED or len(word) >= LONG:
+            by_length[len(word)].append(word)
+    return {length: b"\n%b\n" % b"\n".join(found) for length, found in by_length.items()}
 
 
 def _by_frequency(language: str) -> Iterator[bytes]:
     """Yield the words of a language, the commonest first.
 
-    Those of six languages are wordninja-enhanced's, names and abbreviations among them; those of
-    the others, made of the subtitles of films and of dictionaries, are pyspellchecker's.
+    For six languages they come from wordninja-enhanced, with names and abbreviations; for the
+    others from pyspellchecker, whose lists are made of film subtitles and dictionaries.
     """
-    found = find_spec("wordninja_enhanced")  # to import it would be to read all of English
-    folder = Path((found and found.origin) or "").with_name("resources")
+    spec = find_spec("wordninja_enhanced")  # not imported: that would load all of English
+    folder = Path((spec and spec.origin) or "").with_name("resources")
     if (file := folder / f"{language}_dict.txt.xz").is_file():
         with lzma.open(file) as lines:
             yield from map(bytes.strip, lines)

@@ -69,23 +69,23 @@ _THOUSANDS = re.compile(r"(?<=\d)[.,'’\u202f\xa0](?=\d{3}(?!\d))")
 
 
 def site_of(url: str) -> str:
-    """Name the site of an address: what one owner has; an empty text where it is none.
+    """Return the site of an address, which has one owner: its domain; "" for no address.
 
-    Where no domain says so (an IP address, a host without a dot) each port is a site of its own.
+    Without a registrable domain (an IP address, a host without a dot) each port is its own site.
     """
-    named = host(url)
-    domain = registrable_domain(named)
-    return domain if domain != named else netloc(url)
+    hostname = host(url)
+    domain = registrable_domain(hostname)
+    return domain if domain != hostname else netloc(url)
 
 
 def exact_url(url: str) -> str:
-    """Return an address as it is asked for, all of it: a fragment and a user's name carry words."""
+    """Return a normalised address with its user name and fragment, which can carry words too."""
     parsed = parse(url)
     return parsed.href if parsed else url
 
 
 def is_character(word: str) -> bool:
-    """Whether a word is one sign of a script without spaces, most of whose words have several."""
+    """Whether a word is a single character of a script without spaces, such as Chinese."""
     return _CHARACTER.fullmatch(word) is not None
 
 

@@ -1,1 +1,1 @@
-"""The journal: a run is a folder, its events append-only, its pages kept by content."""
+"""The journal: a run is a folder with append-only events, and its pages by their hashes."""

@@ -1,8 +1,9 @@
-"""The events of a run: their form, reading them back, and the journal that writes them.
+"""The events of a run: their form, reading them, and the journal that writes them.
 
-A line of `journal.jsonl` is `{"v", "seq", "at", "type", "place", "data", "prev", "hash"}`: `v` the
-version of this schema, `seq` from 0, `at` UTC, `place` (`subtask/step/call`) names an effect
-apart from when it finished, `hash` is SHA-256 over the line without it, `prev` the hash before it.
+A line of `journal.jsonl` is `{"v", "seq", "at", "type", "place", "data", "prev", "hash"}`: `v` is
+the version of this schema, `seq` counts from 0, `at` is in UTC. `place` (`subtask/step/call`) names
+what caused the event, whenever it finished. `hash` is the SHA-256 of the line without it, `prev`
+the hash of the line before.
 
 Types: run.started · skills.given · memory.given · plan · model.request · model.reply ·
 model.failed · thought ·
@@ -12,8 +13,8 @@ person.asked · person.answered · limit.reached · judge · review · note · a
 answer.verified · browser.missing · run.interrupted · run.crashed · run.finished · job.begun ·
 job.done · run.settled.
 
-A `model.delta` (a piece of a reply; `anew`: what came so far is void) only goes to the listeners:
-`model.reply` has the whole.
+A `model.delta` (a piece of a reply; with `anew` the reply starts over) is only sent to listeners:
+`model.reply` has the whole text.
 """
 
 from __future__ import annotations
@@ -35,28 +36,28 @@ if TYPE_CHECKING:
 
     from agent.journal.runs import RunFolder
 
-# Places of events: the first part names the loop or the call, later parts its step and tool call.
+# Places of events: the first part is the loop or the request, later parts are step and tool call.
 MAIN: Final = "0"
-"""The main loop; its subtasks are `1`, `2`, …"""
+"""The main loop; the loops of subtasks are `1`, `2`, …"""
 PLAN: Final = "plan"
 SYNTHESIS: Final = "synthesis"
 """Putting the results of subtasks together."""
 MISSING: Final = "missing"
-"""What a draft leaves open; `missing/1` the first time."""
+"""What a draft leaves open; the first time `missing/1`."""
 OUTLINE: Final = "outline"
 CLOSING: Final = "closing"
-"""What stands above and below the sections of a report."""
+"""The text above and below the sections of a report."""
 VALUES: Final = "values"
-"""The data of a schema; `values/1` the first time."""
+"""The data of a schema; the first time `values/1`."""
 REVIEW: Final = "review"
-"""What the gate says of an answer."""
+"""The objections of the gate to an answer."""
 JUDGE: Final = "judge"
 MEND: Final = "mend"
-"""Of older records: a call that was written down again; followed by its place."""
+"""In older records: correcting a call; followed by the place of the call."""
 REPHRASE: Final = "rephrase"
-"""Other words for a search; followed by the place of the call."""
+"""Other queries for a search; followed by the place of the call."""
 CONDENSE: Final = "condense"
-"""Summing up old steps where the window is full; followed by the place of the step."""
+"""Notes on old steps if the window is full; followed by the place of the step."""
 AFTER: Final = "after"
 """The background jobs."""
 
@@ -66,9 +67,9 @@ GENESIS: Final = "0" * 64
 DURABLE: Final = frozenset(
     {"run.started", "model.reply", "tool.intent", "tool.result", "answer.verified", "run.finished"}
 )
-"""Events that are synced to disk when written: later ones depend on them."""
-PASSING: Final = frozenset({"model.delta"})
-"""Events that listeners get and that are not kept."""
+"""Events that are synced to disk (fsync) when written, since later effects depend on them."""
+TRANSIENT: Final = frozenset({"model.delta"})
+"""Events that are sent to listeners and not written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +85,15 @@ class Event:
     hash: str = ""
 
     def with_hash(self) -> Event:
-        """The same event with its hash filled in."""
+        """Return the event with its hash."""
         return replace(self, hash=self.digest())
 
     def digest(self) -> str:
-        """SHA-256 (hex) over all but the hash itself."""
+        """Compute the SHA-256 (hex) of all fields but the hash."""
         return hashlib.sha256(_canonical(self._fields()).encode()).hexdigest()
 
     def to_json(self) -> str:
-        """Write as one line, without the newline."""
+        """Serialise as one line, without the newline."""
         return _canonical({**self._fields(), "hash": self.hash})
 
     def _fields(self) -> dict[str, Any]:
@@ -108,14 +109,17 @@ class Event:
 
 
 def _canonical(value: Any) -> str:
-    # The hash is over these bytes: nothing of how they are written may ever change. Pages bring
-    # halves of surrogate pairs, which UTF-8 cannot hold.
+    # The hash is computed over these bytes, so their form must never change. Pages may have halves
+    # of surrogate pairs, which UTF-8 cannot encode: hence `backslashreplace`.
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def read_lines(path: Path) -> tuple[list[bytes], bytes]:
-    """Read the whole lines of a journal, and what a crash left behind them; `JournalError`."""
+    """Read the complete lines of a journal, and the part of a line that a crash left behind them.
+
+    Raises `JournalError` if the file cannot be read.
+    """
     try:
         *lines, torn = path.read_bytes().split(b"\n")
     except OSError as error:
@@ -124,9 +128,9 @@ def read_lines(path: Path) -> tuple[list[bytes], bytes]:
 
 
 def read_events(path: Path) -> Iterator[Event]:
-    """Yield the events of a journal; a torn last line, as a crash leaves it, is passed over.
+    """Yield the events of a journal; an incomplete last line, left by a crash, is skipped.
 
-    Raises `JournalError` where the file cannot be read or a line before the last is no event.
+    Raises `JournalError` if the file cannot be read, or if a complete line is no event.
     """
     lines, _ = read_lines(path)
     for number, line in enumerate(lines, 1):
@@ -134,7 +138,7 @@ def read_events(path: Path) -> Iterator[Event]:
 
 
 def read_event(line: bytes, where: str) -> Event:
-    """Read one line; `where` names it in the `JournalError` that is raised where it is no event."""
+    """Parse one line; raises `JournalError`, with `where` in it, if it is no event."""
     try:
         row = json.loads(line)
         version = row.pop("v")
@@ -165,14 +169,14 @@ Clock = Callable[[], datetime]
 
 
 def utc_now() -> datetime:
-    """The time, in UTC."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
 class Journal:
-    """Appends the events of one run and calls its listeners; `JournalError` when it cannot.
+    """Appends the events of one run, and calls listeners; raises `JournalError` if it cannot.
 
-    A record that is there already is continued behind its last whole line.
+    An existing record is continued after its last complete line.
     """
 
     def __init__(self, folder: RunFolder, *, clock: Clock = utc_now) -> None:
@@ -184,8 +188,10 @@ class Journal:
         if folder.journal.exists():
             for event in read_events(folder.journal):
                 self._seq, self._prev = event.seq + 1, event.hash
+            # Cut off the part of a line that a crash left behind.
             os.truncate(folder.journal, folder.journal.read_bytes().rfind(b"\n") + 1)
         try:
+            # Unbuffered: an event is in the file when `write` returns, even if we are killed next.
             self._file = folder.journal.open("ab", buffering=0)
         except OSError as error:
             raise JournalError(f"cannot write {folder.journal}: {error.strerror}") from error
@@ -195,30 +201,30 @@ class Journal:
         self._listeners.append(listener)
 
     def write(self, kind: str, place: str = "", **data: Any) -> Event:
-        """Append one event; the durable kinds are on disk when this returns.
+        """Append one event and return it; events of `DURABLE` are on disk then.
 
-        A passing kind only goes to the listeners: its `seq` is that of the next event that is
-        kept, and it has no hash.
+        A `TRANSIENT` event is only sent to listeners: it has no hash, and the `seq` of the next
+        event that is written.
         """
         at = self._clock().isoformat(timespec="milliseconds").replace("+00:00", "Z")
         event = Event(self._seq, at, kind, place, data, self._prev)
-        if kind not in PASSING:
+        if kind not in TRANSIENT:
             event = event.with_hash()
             self._append(event)
             self._seq += 1
             self._prev = event.hash
-        # Only now: what a listener does may depend on the event being on disk.
+        # After writing: what a listener does may depend on the event being on disk.
         for listener in self._listeners:
             listener(event)
         return event
 
     def close(self) -> None:
-        """Close the file; writing afterwards is an error."""
+        """Close the file; nothing can be written afterwards."""
         self._file.close()
 
     def _append(self, event: Event) -> None:
         line = event.to_json().encode() + b"\n"
-        # Not `tell`: after a torn line was cut off, it still points behind it.
+        # Not `tell()`, which still points behind an incomplete line that was cut off.
         start = os.fstat(self._file.fileno()).st_size
         try:
             if self._file.write(line) != len(line):
@@ -226,7 +232,7 @@ class Journal:
             if event.type in DURABLE:
                 os.fsync(self._file.fileno())
         except OSError as error:
-            # Half a line would make the record unreadable from here on.
+            # Half a line in the middle would make the record unreadable.
             self._file.truncate(start)
             raise JournalError(
                 f"cannot write {self.folder.journal}: {error.strerror}",

@@ -1,7 +1,7 @@
-"""Checking that a record is as it was written: the chain of its events, the hashes of its blobs.
+"""Checking that a record is unchanged: the hash chain of its events, the hashes of its blobs.
 
-Each event carries the hash of the one before it, so the last hash (the head) stands for all that
-came before: who keeps it elsewhere, or has it stamped with a time, can tell a rewritten record.
+Each event has the hash of the one before, so that the last hash (the head) depends on all events.
+Whoever has a copy of the head, or a timestamp of it, can tell that a record was rewritten.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """Something that is not as it was written: where (`journal.jsonl:12`), and what."""
+    """A change in a record: where (`journal.jsonl:12`), and what."""
 
     where: str
     what: str
@@ -30,7 +30,7 @@ class Flaw:
 
 @dataclass(frozen=True, slots=True)
 class EventChain:
-    """A journal, checked: `events` are those that hold, `head` the last hash."""
+    """The result of checking a journal: the unchanged events, and `head`, the last hash."""
 
     events: tuple[Event, ...]
     head: str
@@ -38,8 +38,8 @@ class EventChain:
 
 
 def check_chain(path: Path) -> EventChain:
-    """Check each line of a journal byte for byte; raises `JournalError` where there is no file."""
-    lines, torn = read_lines(path)
+    """Check each line of a journal byte by byte; raises `JournalError` if there is no file."""
+    lines, incomplete = read_lines(path)
     events: list[Event] = []
     flaws: list[Flaw] = []
     previous: Event | None = None
@@ -50,12 +50,13 @@ def check_chain(path: Path) -> EventChain:
         except JournalError as error:
             flaws.append(Flaw(where, str(error)))
             continue
-        wrong = [Flaw(where, what) for what in _changes(event, line, previous)]
-        flaws += wrong
-        if not wrong:
+        changes = [Flaw(where, what) for what in _changes(event, line, previous)]
+        flaws += changes
+        if not changes:
             events.append(event)
+        # Also after a flaw, so that one changed event does not make all later ones flaws.
         previous = event
-    if torn:
+    if incomplete:
         flaws.append(Flaw(f"{path.name}:{len(lines) + 1}", "the last line is cut short"))
     return EventChain(tuple(events), previous.hash if previous else GENESIS, tuple(flaws))
 
@@ -64,7 +65,7 @@ def _changes(event: Event, line: bytes, previous: Event | None) -> Iterator[str]
     name = f"{event.type} {event.place}".strip()
     if event.digest() != event.hash:
         yield f"{name} was changed: its hash is not that of its content"
-    elif event.to_json().encode() != line:  # other spaces or escapes give the same values
+    elif event.to_json().encode() != line:  # other spaces or escapes, with the same values
         yield f"{name} is not written as it was"
     expected = (previous.seq + 1, previous.hash) if previous else (0, GENESIS)
     if (event.seq, event.prev) != expected:
@@ -72,9 +73,9 @@ def _changes(event: Event, line: bytes, previous: Event | None) -> Iterator[str]
 
 
 def check_blobs(folder: RunFolder, events: Iterable[Event]) -> tuple[int, list[Flaw]]:
-    """Check kept bytes against their names, and that those which events name are there.
+    """Check that each blob has the hash of its name, and that all blobs of the events exist.
 
-    Returns how many blobs there are, and what is wrong.
+    Returns the number of blobs, and the flaws.
     """
     kept = {path.name: path for path in (folder.path / "blobs").glob("[0-9a-f]*")}
     flaws = [

@@ -1,4 +1,4 @@
-"""Messages and their pictures as rows of the record, and back."""
+"""Converting messages and images to rows of the record, and back."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 def image_rows(images: Iterable[Image]) -> list[dict[str, str]]:
-    """Write pictures by media type and hash; their bytes are blobs."""
+    """Convert images to rows with media type and hash; their bytes are blobs."""
     return [{"media_type": image.media_type, "sha256": image.sha256} for image in images]
 
 
 def images_from_rows(rows: Iterable[dict[str, str]], read_blob: ReadBlob) -> tuple[Image, ...]:
-    """Read pictures again; `read_blob` gives the bytes of a hash."""
+    """Read images from rows; `read_blob` returns the bytes of a hash."""
     return tuple(Image(r["media_type"], read_blob(r["sha256"]), r["sha256"]) for r in rows)
 
 
 def message_row(message: Message) -> dict[str, Any]:
-    """Write a message.
+    """Convert a message to a row.
 
-    The data of tool results is on record with the calls; only the question's own message keeps
-    its files and its page itself.
+    Of the observations, only those of the question's own message (files and the open page) are
+    written: the data of tool results is on record with the calls.
     """
     row: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.images:
@@ -46,7 +46,7 @@ def message_row(message: Message) -> dict[str, Any]:
 def message_from_row(
     row: dict[str, Any], read_blob: ReadBlob, find_passage: FindPassage
 ) -> Message:
-    """Read a message again; passages that are not there any more are left out."""
+    """Read a message from a row; passages that no longer exist are left out."""
     observations = tuple(
         Observation(ToolCall(o["tool"]), o["data"], passages_by_id(o["passages"], find_passage))
         for o in row.get("observations", ())
@@ -56,5 +56,5 @@ def message_from_row(
 
 
 def passages_by_id(ids: Iterable[str], find_passage: FindPassage) -> tuple[Passage, ...]:
-    """Find passages; one that is not there is left out."""
-    return tuple(found for found in map(find_passage, ids) if found is not None)
+    """Find passages by their ids; those that do not exist are left out."""
+    return tuple(passage for passage in map(find_passage, ids) if passage is not None)

@@ -1,4 +1,4 @@
-"""The folder of all runs: making, finding, listing and deleting them."""
+"""The folder of all runs: creating, finding, listing and deleting them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STAMP = "%Y%m%d-%H%M%S"
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """A run on disk: `journal.jsonl`, `report.json`, `blobs/<sha256>`, timestamps of the head."""
+    """The folder of a run: `journal.jsonl`, `report.json`, `blobs/<sha256>`, timestamps."""
 
     path: Path
 
@@ -48,20 +48,20 @@ class RunFolder:
 
     @property
     def signature(self) -> Path:
-        """The timestamp that an authority signed (RFC 3161), if there is one."""
+        """The timestamp of the head by an authority (RFC 3161), if there is one."""
         return self.path / "head.tsr"
 
     @property
     def proof(self) -> Path:
-        """The timestamp of OpenTimestamps, if there is one."""
+        """The timestamp of the head by OpenTimestamps, if there is one."""
         return self.path / "head.ots"
 
     def stamps(self) -> list[Path]:
-        """The timestamps that there are."""
+        """List the timestamps that exist."""
         return [path for path in (self.signature, self.proof) if path.is_file()]
 
     def write(self, target: Path, body: bytes) -> None:
-        """Write one of the files above, whole or not at all; raises `JournalError`."""
+        """Write one of the files above atomically; raises `JournalError`."""
         try:
             write_atomic(target, body, private=True)
         except OSError as error:
@@ -71,7 +71,7 @@ class RunFolder:
             ) from error
 
     def keep(self, body: bytes) -> str:
-        """Keep bytes under their SHA-256 (hex), once; whole or not at all."""
+        """Save bytes as a blob, if it does not exist yet; returns the SHA-256 (hex), its name."""
         digest = hashlib.sha256(body).hexdigest()
         target = self.path / "blobs" / digest
         if not target.exists():
@@ -79,8 +79,8 @@ class RunFolder:
         return digest
 
     def blob(self, digest: str) -> bytes:
-        """Read bytes that were kept; raises `JournalError` where there are none by this name."""
-        # Records come from elsewhere too: a name that is no hash could lead out of the folder.
+        """Read a blob by its hash; raises `JournalError` if it does not exist."""
+        # A record may be somebody else's: a name that is no hash could lead out of the folder.
         if len(digest) != 64 or digest.strip("0123456789abcdef"):
             raise JournalError(f"{digest[:80]!r} names nothing that was kept with {self.id}")
         try:
@@ -92,28 +92,29 @@ class RunFolder:
 
 
 def new_id(now: datetime, length: int = 4) -> str:
-    """Make an id that says when it was made, and ends in `length` random characters."""
+    """Make an id of the time and `length` random characters."""
     return f"{now.strftime(_STAMP)}-{''.join(secrets.choice(_ALPHABET) for _ in range(length))}"
 
 
 class Runs:
-    """All runs under a data folder, each in a folder of its own, readable by their owner only."""
+    """The runs of a data folder, each in its own folder that only the owner can read."""
 
     def __init__(self, data_dir: Path) -> None:
         self.root = data_dir / "runs"
 
     def create(self, now: datetime, name: str | None = None) -> RunFolder:
-        """Make the folder of a new run; one with a given id may be there, if it never began."""
+        """Create the folder of a new run, with the id `name` or a new one."""
         folder = RunFolder(self.root / (name or new_id(now)))
         self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # Ids of our own are new; a job that died before its run began comes with the same one.
+        # A given id may exist: a job that was killed before its run began tries again with it.
         for path in (folder.path, folder.path / "blobs"):
             path.mkdir(mode=0o700, exist_ok=name is not None)
         return folder
 
     def __iter__(self) -> Iterator[RunFolder]:
-        """Go through the runs, newest first."""
+        """Iterate over the runs, newest first."""
         if self.root.is_dir():
+            # Ids begin with the time, so that they sort by it.
             for path in sorted(self.root.iterdir(), reverse=True):
                 if (path / "journal.jsonl").is_file():
                     yield RunFolder(path)
@@ -124,7 +125,8 @@ class Runs:
             matches = list(self)[:1]
         else:
             matches = [run for run in self if name in run.id]
-            matches = [run for run in matches if run.id == name] or matches
+            exact = [run for run in matches if run.id == name]
+            matches = exact or matches
         if not matches:
             raise UsageError(f"no run {name}", hint="`research runs` lists them.")
         if len(matches) > 1:
@@ -133,7 +135,7 @@ class Runs:
         return matches[0]
 
     def remove(self, run: RunFolder) -> None:
-        """Delete a run with all its pages."""
+        """Delete a run with its pages."""
         shutil.rmtree(run.path)
 
     def remove_older(self, age: timedelta, now: datetime) -> list[str]:

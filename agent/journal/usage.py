@@ -1,4 +1,4 @@
-"""The ledger over all runs: calls, tokens and dollars by day and model, and what may be spent."""
+"""Usage of all runs: calls, tokens and dollars by day and model, and what budgets have left."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 _AMOUNTS = ("input_tokens", "cached_tokens", "output_tokens", "usd")
 REACHED = ("the budget of the day is reached", "the budget of the month is reached")
-"""Why nothing more is spent, in words."""
+"""Why nothing more is spent: the budget of the day, or that of the month."""
 
 
 @dataclass(slots=True)
 class UsageLine:
-    """What one model was used for on one day (UTC); cached tokens are part of the input."""
+    """The usage of one model on one day (UTC); input tokens include cached ones."""
 
     day: str
     model: str
@@ -32,7 +32,7 @@ class UsageLine:
     usd: float = 0.0
 
     def add(self, calls: int, amounts: Mapping[str, Any]) -> None:
-        """Count calls and what they used."""
+        """Add calls and their amounts."""
         self.calls += calls
         for name in _AMOUNTS:
             setattr(self, name, getattr(self, name) + amounts[name])
@@ -47,6 +47,7 @@ def usage(runs: Iterable[RunFolder]) -> list[UsageLine]:
         except JournalError:
             continue
         for reply in replies:
+            # A record may be damaged, or somebody else's: its fields are not trusted.
             amounts = (reply.data.get(name) for name in _AMOUNTS)
             if "model" in reply.data and all(isinstance(n, int | float) for n in amounts):
                 key = (reply.at[:10], str(reply.data["model"]))
@@ -55,22 +56,22 @@ def usage(runs: Iterable[RunFolder]) -> list[UsageLine]:
 
 
 def total(lines: Iterable[UsageLine]) -> UsageLine:
-    """Add up lines of all days and models."""
-    whole = UsageLine("total", "")
+    """Add up the lines of all days and models."""
+    result = UsageLine("total", "")
     for line in lines:
-        whole.add(line.calls, asdict(line))
-    return whole
+        result.add(line.calls, asdict(line))
+    return result
 
 
 class Spending:
-    """Dollars spent over all runs, by day (UTC); a record that did not grow is not read again."""
+    """Dollars spent by all runs, by day (UTC); a record is read again only if it has grown."""
 
     def __init__(self, runs: Iterable[RunFolder]) -> None:
         self._runs = runs
         self._known: dict[str, tuple[int, list[UsageLine]]] = {}
 
     def since(self, day: str) -> float:
-        """Add up what was spent from a day on (ISO 8601: `2026-11-01`)."""
+        """Return the dollars spent since the beginning of a day (ISO 8601: `2026-11-01`)."""
         begin = datetime.fromisoformat(f"{day}T00:00:00+00:00").timestamp()
         spent = 0.0
         for run in self._runs:
@@ -78,7 +79,7 @@ class Spending:
                 stat = run.journal.stat()
             except FileNotFoundError:  # deleted meanwhile
                 continue
-            if stat.st_mtime < begin:  # it ended before: none of its lines can count
+            if stat.st_mtime < begin:  # it ended before that day
                 continue
             size, lines = self._known.get(run.id, (-1, []))
             if size != stat.st_size:
@@ -90,31 +91,33 @@ class Spending:
 
 @dataclass(frozen=True, slots=True)
 class BudgetLeft:
-    """Dollars left of the day's and the month's budget (UTC); None where there is none."""
+    """Dollars left of the budgets of the day and the month (UTC); None for no budget."""
 
     day: float | None
     month: float | None
 
     @property
     def least(self) -> float | None:
-        """What a run may spend at most."""
+        """The smaller of the two: what a run may spend at most."""
         return min((usd for usd in (self.day, self.month) if usd is not None), default=None)
 
     @property
     def reached(self) -> str:
-        """Which one is reached, in words; "" where none is."""
-        pairs = zip((self.day, self.month), REACHED, strict=True)
-        return next((words for usd, words in pairs if usd is not None and usd <= 0), "")
+        """The text for a budget that is used up; "" if there is none."""
+        for usd, text in zip((self.day, self.month), REACHED, strict=True):
+            if usd is not None and usd <= 0:
+                return text
+        return ""
 
 
 def budget_days() -> tuple[str, str]:
-    """The days (UTC) from which the budgets of the day and the month count."""
+    """Return the first days (UTC) of the budgets of the day and the month."""
     today = datetime.now(UTC).date()
     return today.isoformat(), today.replace(day=1).isoformat()
 
 
 def budget_left(spending: Spending, day: float | None, month: float | None) -> BudgetLeft:
-    """Subtract what was spent from the budgets of the day and the month, where there are any."""
+    """Subtract what was spent from the budgets of the day and the month; None for no budget."""
     today, first = budget_days()
     return BudgetLeft(
         None if day is None else day - spending.since(today),

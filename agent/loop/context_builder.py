@@ -124,6 +124,7 @@ class ContextBuilder:
         uri = _file_uri(path)
         if web is None or not uri:
             raise UsageError(f"cannot read the file {path}", hint="Check the path of --file.")
+        # The reader extracts the text of all kinds of documents, and makes it citable like a page.
         page = await web.reader.read(uri)
         if page.document is None or not page.document.text.strip():
             why = page.reason if page.document is None else "no text stands in it"

@@ -86,7 +86,7 @@ class Gate:
         try:
             async with asyncio.timeout(budget.seconds_left(reserve=False)):
                 decided = await judge(asker, place, claims, self.evidence, answer)
-        except ReplayDiverged:
+        except ReplayDiverged:  # must not pass for a judge that failed
             raise
         except (ResearchError, TimeoutError) as error:
             self.record("note", place, text=f"the judge failed: {error or 'timeout'}")

@@ -160,6 +160,7 @@ async def judge(
 ) -> Verdicts:
     """Ask a model about claims; those it does not answer stay undecided. Raises `ModelError`."""
     if isinstance(asker.model, PluginJudge):
+        # In a thread: a plug-in may compute for long.
         return await asyncio.to_thread(asker.model.decide, claims)
     claims = by_sources(claims)
     request = judge_request(claims, evidence, answer)

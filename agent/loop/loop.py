@@ -256,7 +256,7 @@ class Loop:
         client = ModelClient(self.model, prompt("steps"), self.budget, self.record)
         try:
             reply = await client.ask(place, [Message("user", request)])
-        except ReplayDiverged:
+        except ReplayDiverged:  # must not pass for a failed summary
             raise
         except ResearchError as error:
             self.record("note", place, text=f"old steps were cut, not summed up: {error}")

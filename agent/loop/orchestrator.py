@@ -233,7 +233,7 @@ class Orchestrator:
         try:
             async with asyncio.timeout(self.budget.seconds_left(reserve=not final)):
                 return (await client.ask(place, messages, final=final)).text
-        except ReplayDiverged:
+        except ReplayDiverged:  # must not pass for a request that failed
             raise
         except (ResearchError, LimitReached, TimeoutError) as error:
             self.record("note", place, text=f"{place} failed: {error or 'timeout'}")

@@ -64,8 +64,8 @@ class StepPlan:
 
 def wants_plan(question: str) -> bool:
     """Whether a question may have several parts, by its joining words or its length."""
-    complex_ = len(_JOINS.findall(question)) >= 2 or js.length(question) > LONG_QUESTION
-    return complex_ and not _PLAIN.match(js.trim(question))
+    has_parts = len(_JOINS.findall(question)) >= 2 or js.length(question) > LONG_QUESTION
+    return has_parts and not _PLAIN.match(js.trim(question))
 
 
 def read_plan(reply: str) -> list[Subtask]:
@@ -74,6 +74,7 @@ def read_plan(reply: str) -> list[Subtask]:
     rows = plan.get("subtasks")
     if not js.truthy(plan.get("decompose")) or not isinstance(rows, list):
         return []
+    # One invalid row makes the whole plan invalid: others may depend on it by its number.
     tasks = [row.get("task") if isinstance(row, dict) else None for row in rows]
     if not FEWEST <= len(rows) <= MOST or not all(isinstance(task, str) for task in tasks):
         return []

@@ -59,6 +59,7 @@ def read_outline(reply: str, most: int) -> list[Section]:
         heading, task = (fields.get(name) for name in ("heading", "task"))
         if isinstance(heading, str) and isinstance(task, str) and heading.strip() and task.strip():
             section = Section(" ".join(heading.split()), " ".join(task.split()))
+            # Of two sections with one heading the first counts.
             found.setdefault(section.heading.lower(), section)
     sections = list(found.values())[:most]
     return sections if len(sections) >= FEWEST else []

@@ -113,7 +113,7 @@ class SavedPages:
         if web.attached:
             return  # the storage of the person's own browser is not ours to save
         try:
-            stored = await web.tab.stored()
+            stored = await web.tab.storage()
         except BrowserError:
             return
         async with self._lock:  # several loops may finish a call at the same time

@@ -11,7 +11,7 @@ import httpx2
 from agent.config import make_plugin
 from agent.errors import UsageError
 from agent.memory.memory_types import EmbeddingFailed
-from agent.models.providers import PROVIDERS, endpoint
+from agent.models.providers import PROVIDERS, endpoint_for
 from browser.net.transport import certificates
 
 if TYPE_CHECKING:
@@ -131,5 +131,5 @@ def embedder_of(
     plugged: Embedder | None = None if named or base_url else make_plugin("embedders", name)
     if plugged is not None:
         return plugged
-    where = endpoint(name, None if named else base_url, environ)
+    where = endpoint_for(name, None if named else base_url, environ)
     return EndpointEmbedder(where.model, where.base_url, where.key, proxy)

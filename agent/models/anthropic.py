@@ -1,7 +1,7 @@
-"""Claude behind Anthropic's own Messages API: the official client (extra `anthropic`) and its form.
+"""Claude through Anthropic's Messages API and its official client (extra `anthropic`).
 
-Two prefixes of a request are cached: tools with the system prompt, which all loops of a run share,
-and the conversation so far, which the next call will begin with.
+Two prefixes of a request are cached: the tools with the system prompt, which all loops of a run
+share, and the conversation so far, with which the next request begins.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from agent.errors import from_extra
 from agent.models.base import Usage
-from agent.models.remote import BACKOFF, Completion, RemoteModel, came_at_once, client_settings
+from agent.models.remote import BACKOFF, Completion, RemoteModel, client_settings, is_whole_reply
 from agent.protocol.native import as_turns
 
 with from_extra("anthropic"):
@@ -30,30 +30,32 @@ if TYPE_CHECKING:
     from agent.types import Image
 
 LONGEST_REPLY = 8_192
-"""Tokens that a reply may be; the API wants a bound. A sectioned report stays well below it."""
+"""Most tokens of a reply, which the API requires. A report in sections is well below it."""
 LONGEST_REPLY_OF_OLD = 4_096
-"""What the models called claude-3-… give at most."""
+"""The maximum of the models called claude-3-…"""
 Block = dict[str, Any]
 CACHED: Block = {"type": "ephemeral"}
-"""Marks the end of a prefix that is to be cached: for five minutes, longer than a step takes."""
+"""Marks the end of a prefix to be cached: for five minutes, longer than a step takes."""
 _EMPTY = "…"
-"""What stands for a text that is empty: the API takes none."""
+"""Replaces an empty text, which the API refuses."""
 
 
 class AnthropicModel(RemoteModel):
-    """A Claude model; `proxy` is the guarded way out, None for a direct connection."""
+    """A Claude model; `proxy` is the egress proxy, None for a direct connection."""
 
     library: ClassVar = anthropic
 
     def __init__(
-        self, where: Endpoint, *, proxy: str | None = None, backoff: float = BACKOFF
+        self, endpoint: Endpoint, *, proxy: str | None = None, backoff: float = BACKOFF
     ) -> None:
-        super().__init__(where, backoff=backoff)
-        old = where.model.startswith("claude-3-") and not where.model.startswith("claude-3-7")
+        super().__init__(endpoint, backoff=backoff)
+        old = endpoint.model.startswith("claude-3-") and not endpoint.model.startswith("claude-3-7")
         self._longest = LONGEST_REPLY_OF_OLD if old else LONGEST_REPLY
         # The client adds the version to the path by itself.
-        base_url = where.base_url.rstrip("/").removesuffix("/v1")
-        self._client = AsyncAnthropic(base_url=base_url, **client_settings(anthropic, where, proxy))
+        base_url = endpoint.base_url.rstrip("/").removesuffix("/v1")
+        self._client = AsyncAnthropic(
+            base_url=base_url, **client_settings(anthropic, endpoint, proxy)
+        )
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -64,7 +66,7 @@ class AnthropicModel(RemoteModel):
         if stream is None:
             return _read_message(await self._client.messages.create(**form))
         async with self._client.messages.stream(**form) as events:
-            if came_at_once(events):
+            if is_whole_reply(events):
                 return _read_message(Reply.model_validate_json(await events.response.aread()))
             async for piece in events.text_stream:
                 stream(piece)
@@ -79,10 +81,10 @@ class AnthropicModel(RemoteModel):
             {"role": turn.role, "content": _content(turn, turn.images if self.sees else ())}
             for turn in turns
         ]
-        # The next call begins with this conversation: it finds all of it in the cache.
+        # The next request begins with this conversation, and finds it in the cache.
         messages[-1]["content"][-1]["cache_control"] = CACHED
         form: dict[str, Any] = {
-            "model": self.where.model,
+            "model": self.endpoint.model,
             "max_tokens": min(self._longest, request.max_tokens or self._longest),
             "messages": messages,
         }
@@ -101,16 +103,13 @@ class AnthropicModel(RemoteModel):
 
 
 def _content(turn: NativeTurn, images: Sequence[Image]) -> list[Block]:
-    """Write a message; pictures stand before the words about them, but behind results."""
+    """Write a message; images come before the text, but after tool results."""
     if turn.calls:
-        said = [_text(turn.text)] if turn.text else []
-        return [
-            *said,
-            *(
-                {"type": "tool_use", "id": c.id, "name": c.name, "input": c.arguments}
-                for c in turn.calls
-            ),
-        ]
+        blocks = [_text(turn.text)] if turn.text else []
+        for call in turn.calls:
+            block = {"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments}
+            blocks.append(block)
+        return blocks
     pictures: list[Block] = [
         {
             "type": "image",
@@ -136,12 +135,12 @@ def _text(text: str) -> Block:
 
 
 def _read_message(message: Any) -> Completion:
-    """Read a message; raises `ValueError` where it is none."""
+    """Read a message; raises `ValueError` if it has no content."""
     blocks = getattr(message, "content", None)
     if not isinstance(blocks, list):
         raise ValueError("there is no content in it")
     usage = message.usage
-    # The API counts tokens from and into the cache apart; ours are one sum.
+    # The API's `input_tokens` exclude those read from and written to the cache; ours do not.
     cached = usage.cache_read_input_tokens or 0
     written = usage.cache_creation_input_tokens or 0
     return Completion(

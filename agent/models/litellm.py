@@ -1,7 +1,7 @@
-"""Models of all providers that LiteLLM knows, named as it names them (extra `litellm`).
+"""Models of the providers that LiteLLM supports, by its names (extra `litellm`).
 
-`litellm/bedrock/…`, `litellm/vertex_ai/…`, `litellm/azure/…`: keys come from the environment, under
-the names that LiteLLM documents.
+`litellm/bedrock/…`, `litellm/vertex_ai/…`, `litellm/azure/…`: keys come from the environment
+variables that LiteLLM documents.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from agent.models.failures import read_failure
 from agent.models.openai import ChatCompletionsModel
 from agent.models.remote import BACKOFF
 
-# It would fetch a table of prices while it is imported, past the guarded way out.
+# Otherwise its import would fetch a table of prices, without going through the egress proxy.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 with from_extra("litellm"):
     import litellm
@@ -28,25 +28,25 @@ _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy", "NO_PROXY"
 
 
 class LiteLLMModel(ChatCompletionsModel):
-    """A model asked through LiteLLM; `proxy` is the guarded way out, None for none.
+    """A model asked through LiteLLM; `proxy` is the egress proxy, None for a direct connection.
 
-    Its providers bring clients of their own; what they all heed is the environment's proxy, which
-    is therefore set as long as the model is open.
+    LiteLLM's providers use different HTTP clients. All of them respect the proxy variables of the
+    environment, so these are set while the model is open.
     """
 
     def __init__(
-        self, where: Endpoint, *, proxy: str | None = None, backoff: float = BACKOFF
+        self, endpoint: Endpoint, *, proxy: str | None = None, backoff: float = BACKOFF
     ) -> None:
-        super().__init__(where, backoff=backoff)
+        super().__init__(endpoint, backoff=backoff)
         self._environ = {name: os.environ.get(name) for name in _PROXIES}
         if proxy:
             os.environ.update(dict.fromkeys(_PROXIES, proxy) | {"NO_PROXY": "", "no_proxy": ""})
         litellm.telemetry = False
-        litellm.disable_aiohttp_transport = True  # one kind of client, which closes itself
+        litellm.disable_aiohttp_transport = True  # httpx alone, whose clients close themselves
         litellm.suppress_debug_info = True
 
     async def aclose(self) -> None:
-        """Close the connections, and give the environment back as it was."""
+        """Close the connections, and restore the environment."""
         litellm.in_memory_llm_clients_cache.flush_cache()
         for name, value in self._environ.items():
             if value is None:
@@ -56,17 +56,17 @@ class LiteLLMModel(ChatCompletionsModel):
 
     async def _create(self, form: dict[str, Any]) -> Any:
         return await litellm.acompletion(
-            model=self.where.model,
+            model=self.endpoint.model,
             **form,
-            api_base=self.where.base_url or None,
-            api_key=self.where.key,
-            timeout=self.where.patience,
+            api_base=self.endpoint.base_url or None,
+            api_key=self.endpoint.key,
+            timeout=self.endpoint.patience,
             num_retries=0,
             max_retries=0,
         )
 
     def _failure(self, error: BaseException | None) -> Failure:
-        """Read a failure; the provider's own word for its cause is on an error further down."""
+        """Read a failure; the provider's code is on one of the causes of the exception."""
         failure, code = replace(read_failure(error), code=""), None
         while error is not None and not failure.code:
             code = getattr(error, "code", None)

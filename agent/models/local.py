@@ -1,6 +1,6 @@
-"""A model in a GGUF file, served on loopback by llama.cpp while a run needs it (extra `local`).
+"""Models in GGUF files, served on loopback by llama.cpp during a run (extra `local`).
 
-The server is a process of its own: it answers in OpenAI's form, and ends with the run.
+The server is a separate process with an OpenAI-compatible API, and ends with the run.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 START_SECONDS = 120.0
-"""For reading the weights: two seconds for a gigabyte from a disk that has them at hand."""
+"""Seconds for starting, most of which is reading the weights: two for a gigabyte, if cached."""
 _UP = "up at "
+"""Prefix of the line in which the server prints its address."""
 
 
 @asynccontextmanager
 async def serve_model_file(file: str, context_window: int) -> AsyncIterator[str]:
-    """Serve a model file until the block ends; gives the address of its API.
+    """Serve a model file until the block ends; yields the address of the API.
 
-    Raises `UsageError` where there is no such file or the library is missing, `ModelUnavailable`
-    where the server does not come up, as with a file that holds no model.
+    Raises `UsageError` if the file or the library is missing, `ModelUnavailable` if the server does
+    not start, for example because the file holds no model.
     """
     command = await asyncio.to_thread(_command, file, context_window)
     process = await asyncio.create_subprocess_exec(
@@ -47,7 +48,7 @@ async def serve_model_file(file: str, context_window: int) -> AsyncIterator[str]
 
 
 def _command(file: str, context_window: int) -> list[str]:
-    """What serves a file, on a port that is free; raises `UsageError`."""
+    """Return the command that serves a file on a free port; raises `UsageError`."""
     path = Path(file).expanduser()
     if not path.is_file():
         raise UsageError(f"there is no model file {file}", hint="Name it: local:FILE.gguf.")
@@ -77,18 +78,19 @@ async def _address(process: asyncio.subprocess.Process, file: str) -> str:
 
 
 def serve(file: str, port: int, context_window: int) -> None:
-    """Serve until the process is ended."""
+    """Serve a model file until stdin is closed; this runs in a process of its own."""
     import xllamacpp  # noqa: PLC0415 - an extra
 
     params = xllamacpp.CommonParams()
     params.model.path, params.port, params.hostnames = file, port, ["127.0.0.1"]
     params.n_ctx, params.n_parallel, params.warmup = context_window, 1, False
-    params.sampling.temp = 0.0  # the likeliest words: a small model is to find, not to invent
+    params.sampling.temp = 0.0  # the likeliest words: a small model should find, not invent
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = os.cpu_count() or 1
     server = xllamacpp.Server(params)
     sys.stdout.write(f"{_UP}{server.listening_address}\n")
     sys.stdout.flush()
-    sys.stdin.read()  # until the run ends, however it does
+    # The pipe is closed when the parent process ends, even if it is killed.
+    sys.stdin.read()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Models behind an OpenAI-compatible endpoint, through the official client, and its wire form."""
+"""Models at OpenAI-compatible endpoints, through the official client; also the wire form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from openai.types.chat import ChatCompletion
 from agent.errors import UsageError
 from agent.models.base import Usage
 from agent.models.failures import read_failure
-from agent.models.remote import BACKOFF, Completion, RemoteModel, came_at_once, client_settings
+from agent.models.remote import BACKOFF, Completion, RemoteModel, client_settings, is_whole_reply
 from agent.protocol.native import as_turns
 
 if TYPE_CHECKING:
@@ -30,30 +30,32 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 _SCHEMA_WORDS = ("response_format", "schema", "grammar", "sampler")
-"""What endpoints speak of that refuse a JSON Schema."""
+"""Words in the error of an endpoint that does not support JSON Schemas."""
 _LIMITS = ("max_tokens", "max_completion_tokens")
-"""How the bound on a reply is called: the second is the newer name, which few servers know."""
+"""Names of the bound on a reply; few servers know the second, newer one."""
 _UNSUPPORTED = frozenset({400, 404, 415, 422, 501})
-"""How endpoints answer that do not know a parameter."""
+"""Statuses of endpoints that do not know a parameter."""
 
 
 class ChatCompletionsModel(RemoteModel):
-    """A model that speaks OpenAI's wire form; what its endpoint does not know is left out."""
+    """A model with OpenAI's wire form; parameters that its endpoint does not know are left out."""
 
     library: ClassVar = openai
 
-    def __init__(self, where: Endpoint, *, backoff: float = BACKOFF) -> None:
-        super().__init__(where, backoff=backoff)
+    def __init__(self, endpoint: Endpoint, *, backoff: float = BACKOFF) -> None:
+        super().__init__(endpoint, backoff=backoff)
         self._streams = True
         self._takes_schemas = True
-        self._limit = _LIMITS["api.openai.com" in where.base_url]
+        # OpenAI itself wants the newer name; `_adapt` changes it where that is wrong.
+        newer = "api.openai.com" in endpoint.base_url
+        self._limit = _LIMITS[1] if newer else _LIMITS[0]
 
     @abstractmethod
     async def _create(self, form: Row) -> Any:
-        """Send a call, by the client's own arguments but for the model."""
+        """Send a request with these arguments of the client; the model is added here."""
 
     async def _call(self, request: ModelRequest, stream: TextStream | None) -> Completion:
-        # Each time without, or by another name, what the endpoint says it does not know.
+        # There are three things that an endpoint may not know (`_adapt`), so at most four attempts.
         for last in (False, False, False, True):
             form = self._form(request)
             try:
@@ -78,28 +80,28 @@ class ChatCompletionsModel(RemoteModel):
         return form
 
     def _adapt(self, form: Row, error: openai.APIStatusError) -> bool:
-        """Learn what the endpoint does not know; False where it refused for another reason."""
-        said = read_failure(error).message
+        """Remember what the endpoint does not know; False if it refused for another reason."""
+        message = read_failure(error).message
         if error.status_code not in _UNSUPPORTED:
             return False
-        if "response_format" in form and any(word in said.lower() for word in _SCHEMA_WORDS):
+        if "response_format" in form and any(word in message.lower() for word in _SCHEMA_WORDS):
             self._takes_schemas = False
-        elif self._limit in form and self._limit in said:
+        elif self._limit in form and self._limit in message:
             self._limit = _LIMITS[1 - _LIMITS.index(self._limit)]
-        elif "stream" in form and "stream" in said.lower():
+        elif "stream" in form and "stream" in message.lower():
             self._streams = False
         else:
             return False
         return True
 
     async def _read_stream(self, chunks: Any, stream: TextStream) -> Completion:
-        if came_at_once(chunks):
+        if is_whole_reply(chunks):
             self._streams = False
-            # Built as the client builds it: unchecked, since endpoints leave fields out.
+            # Without validation, as the client does it: endpoints leave fields out.
             body = json.loads(await chunks.response.aread())
             return read_completion(ChatCompletion.construct(**body))
         reader = CompletionReader()
-        # What LiteLLM gives closes itself at its end.
+        # LiteLLM's streams are of another class, and close themselves.
         async with chunks if isinstance(chunks, AsyncStream) else nullcontext():
             async for chunk in chunks:
                 stream(reader.add(chunk))
@@ -107,31 +109,33 @@ class ChatCompletionsModel(RemoteModel):
 
 
 class OpenAIModel(ChatCompletionsModel):
-    """A model at an endpoint; `proxy` is the guarded way out, None for a direct connection."""
+    """A model at an endpoint; `proxy` is the egress proxy, None for a direct connection."""
 
     def __init__(
-        self, where: Endpoint, *, proxy: str | None = None, backoff: float = BACKOFF
+        self, endpoint: Endpoint, *, proxy: str | None = None, backoff: float = BACKOFF
     ) -> None:
-        super().__init__(where, backoff=backoff)
-        self._model = where.model
-        settings = client_settings(openai, where, proxy)
-        self._client = AsyncOpenAI(base_url=where.base_url, **settings)
+        super().__init__(endpoint, backoff=backoff)
+        self._model = endpoint.model
+        settings = client_settings(openai, endpoint, proxy)
+        self._client = AsyncOpenAI(base_url=endpoint.base_url, **settings)
 
     async def aclose(self) -> None:
         """Close the connections."""
         await self._client.close()
 
     async def _create(self, form: Row) -> Any:
-        if not self._model:  # the endpoint's first one
+        if not self._model:  # the first that the endpoint lists
             listed = await self._client.models.list()
             if not listed.data:
-                raise UsageError(f"{self.where.base_url} lists no model", hint="Name it: --model.")
+                raise UsageError(
+                    f"{self.endpoint.base_url} lists no model", hint="Name it: --model."
+                )
             self._model = listed.data[0].id
         return await self._client.chat.completions.create(model=self._model, **form)
 
 
 def read_completion(completion: Any) -> Completion:
-    """Read a reply that came whole; raises `ValueError` where it holds no choice."""
+    """Read a reply that was not streamed; raises `ValueError` if it has no choice."""
     if not getattr(completion, "choices", None):
         raise ValueError("there is no choice in it")
     reader = CompletionReader(ended=True)
@@ -141,7 +145,7 @@ def read_completion(completion: Any) -> Completion:
 
 @dataclass(slots=True)
 class CompletionReader:
-    """A reply that comes in chunks: text and arguments piece by piece, the usage at the end."""
+    """Reads a reply in chunks: text and arguments in pieces, the usage at the end."""
 
     ended: bool = False
     _text: list[str] = field(default_factory=list)
@@ -151,7 +155,7 @@ class CompletionReader:
     _model: str = ""
 
     def add(self, chunk: Any) -> str:
-        """Read a chunk, or a whole completion; returns the text that is new in it."""
+        """Read a chunk, or a whole completion; returns its text."""
         self._model = getattr(chunk, "model", None) or self._model
         if usage := getattr(chunk, "usage", None):
             self._usage = _read_usage(usage)
@@ -162,7 +166,7 @@ class CompletionReader:
         part = getattr(choices[0], "delta", None) or choices[0].message
         for call in part.tool_calls or []:
             self._add_call(call)
-        # Some endpoints tell thoughts apart from what is said, under one of two names.
+        # Some endpoints return thoughts in a field of their own, under one of two names.
         thought = getattr(part, "reasoning_content", None) or getattr(part, "reasoning", None)
         self._reasoning.append(thought if isinstance(thought, str) else "")
         text: str = part.content or getattr(part, "refusal", None) or ""
@@ -170,7 +174,7 @@ class CompletionReader:
         return text
 
     def result(self) -> Completion:
-        """The whole; raises `ValueError` where the stream broke off before its end."""
+        """Return the whole reply; raises `ValueError` if the stream ended too early."""
         if not self.ended and self._usage is None:
             raise ValueError("the stream broke off")
         return Completion(
@@ -183,21 +187,22 @@ class CompletionReader:
 
     def _add_call(self, call: Any) -> None:
         function = getattr(call, "function", None)
-        if function is None:  # of another type, which is of no tool of ours
+        if function is None:  # a type of call that none of our tools has
             return
-        # In a whole reply, and from some endpoints, there is no index: a call of its own.
+        # Whole replies have no index, nor have streams of some endpoints: then it is a new call.
         index = getattr(call, "index", None)
-        known = self._calls.setdefault(len(self._calls) if index is None else index, ["", ""])
-        # Some models name a function by its place: `functions.READ`.
-        known[0] = known[0] or (function.name or "").removeprefix("functions.")
-        given = function.arguments or ""
-        # Some endpoints give the arguments as an object instead of its JSON.
-        known[1] += given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+        entry = self._calls.setdefault(len(self._calls) if index is None else index, ["", ""])
+        # Some models write the namespace as well: `functions.READ`.
+        entry[0] = entry[0] or (function.name or "").removeprefix("functions.")
+        arguments = function.arguments or ""
+        if not isinstance(arguments, str):  # some endpoints return an object instead of its JSON
+            arguments = json.dumps(arguments, ensure_ascii=False)
+        entry[1] += arguments
 
 
 def _read_usage(usage: Any) -> Usage:
     details = getattr(usage, "prompt_tokens_details", None)
-    # DeepSeek tells the cached ones in a field of its own.
+    # DeepSeek has the cached tokens in another field.
     cached = getattr(details, "cached_tokens", 0) or getattr(usage, "prompt_cache_hit_tokens", 0)
     return Usage(usage.prompt_tokens or 0, cached or 0, usage.completion_tokens or 0)
 
@@ -225,7 +230,7 @@ def _turn_rows(turn: NativeTurn, images: Sequence[Image]) -> list[Row]:
         return [{"role": "assistant", "content": turn.text or None, "tool_calls": calls}]
     if not turn.results:
         return [_message(turn.role, turn.text, images)]
-    # Each result is a message of its own; they hold no pictures, which therefore follow them.
+    # Each result is a message. Such messages cannot hold images, so these follow in another one.
     rows: list[Row] = [
         {"role": "tool", "tool_call_id": call, "content": text} for call, text in turn.results
     ]
@@ -233,9 +238,12 @@ def _turn_rows(turn: NativeTurn, images: Sequence[Image]) -> list[Row]:
 
 
 def _message(role: str, text: str, images: Sequence[Image]) -> Row:
-    """Write a message; pictures stand before the words about them, as data URLs."""
+    """Write a message; images come before the text, as data URLs."""
     if not images:
         return {"role": role, "content": text}
-    urls = (f"data:{i.media_type};base64,{base64.b64encode(i.data).decode()}" for i in images)
-    shown = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
-    return {"role": role, "content": [*shown, {"type": "text", "text": text}]}
+    content: list[Row] = []
+    for image in images:
+        url = f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}"
+        content.append({"type": "image_url", "image_url": {"url": url}})
+    content.append({"type": "text", "text": text})
+    return {"role": role, "content": content}

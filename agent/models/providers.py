@@ -1,4 +1,4 @@
-"""From the name of a model to where, by what and for how much it is asked."""
+"""Providers: resolving the name of a model to its endpoint, its client and its price."""
 
 from __future__ import annotations
 
@@ -22,16 +22,18 @@ if TYPE_CHECKING:
 
 
 API = Literal["openai", "anthropic", "litellm", "local"]
-"""The protocols spoken; litellm stands for all that its library knows, local for a model file."""
+"""The protocol of an endpoint; `litellm` is whatever its library speaks, `local` a model file."""
 PATIENCE = 120.0
-"""Seconds of silence: the reference engine's bound on a call; slow models stay below it."""
+"""Seconds without a byte before a call fails; the reference engine's bound. Slow models need
+less."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider by prefix; `default` is the model taken when only its key is set.
+    """A provider, by the prefix of its models' names.
 
-    `prices` is its name in genai-prices; `native` says that its models know function calling.
+    `key` is the environment variable of its key; `default` the model that is used if only that is
+    set; `prices` its name in genai-prices; `native` says that its models have function calling.
     """
 
     prefix: str
@@ -67,10 +69,12 @@ PROVIDERS = (
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a model is asked: `model` is the provider's own name, empty for its first one.
+    """Where and how a model is asked.
 
-    `sees` tells whether it can be shown pictures, `native` whether it is offered tools as
-    functions; `patience` is in seconds of silence; `needs_key` that it lets nobody in without one.
+    `name` is our name of the model, `model` the provider's, empty for the first that it lists.
+    `sees` says that it accepts images, `native` that it is offered tools as functions, `needs_key`
+    that it refuses requests without a key. `patience` are the seconds without a byte before a call
+    fails.
     """
 
     name: str
@@ -89,16 +93,16 @@ class Endpoint:
 EXTRACTIVE = "extractive"
 SCRIPTED = "scripted:"
 LOCAL = "local:"
-"""A language model, by its file: `local:/path/to/model.gguf`."""
+"""Prefix of a model file: `local:/path/to/model.gguf`."""
 _PRICES_OF_LITELLM = {"bedrock": "aws", "vertex_ai": "google", "gemini": "google", "xai": "x-ai"}
-"""How LiteLLM calls providers that genai-prices calls otherwise."""
+"""LiteLLM's names of providers that have another name in genai-prices."""
 _CLASSES = {"openai": "OpenAIModel", "anthropic": "AnthropicModel", "litellm": "LiteLLMModel"}
-"""By protocol, in the module of that name, which is loaded when needed."""
+"""The model class for a protocol; each is in the module of that name, loaded when needed."""
 SMALL = 4.0
-"""Billions of parameters up to which a model is guided. One of 1.5 that was tried made no search by
-itself in any of four questions; where the line is between it and those of 7 was not measured."""
+"""Billions of parameters up to which a model runs in guided mode. A model of 1.5 that was tried did
+not search by itself in any of four questions; the exact limit below 7 was not measured."""
 _SIZE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)b(?![a-z])")
-# No list of models with their abilities is installed: names are all that there is to go by.
+# There is no installed list of models with their abilities, so that names have to do.
 _SEES = re.compile(
     r"""
     ^(?:chatgpt-)?gpt-(?:4o|4\.1|4\.5|4-turbo|[5-9])
@@ -121,23 +125,25 @@ _SEES_NOT = (
 
 
 def default_model(environ: Mapping[str, str]) -> str | None:
-    """The default model of the first provider whose key is set; None where none is."""
+    """Return the default model of the first provider whose key is set, or None."""
     for provider in PROVIDERS:
         if provider.key and provider.default and environ.get(provider.key):
             return f"{provider.prefix}/{provider.default}"
     return None
 
 
-def endpoint(name: str, base_url: str | None, environ: Mapping[str, str]) -> Endpoint:
-    """Say where a model is asked; raises `UsageError` for a name that no provider has.
+def endpoint_for(name: str, base_url: str | None, environ: Mapping[str, str]) -> Endpoint:
+    """Return the endpoint of a remote model; raises `UsageError` for an unknown provider.
 
-    At another address a provider's prefix still says which protocol is spoken there.
+    With a `base_url`, a provider's prefix still chooses the protocol; a name without a known prefix
+    is asked in OpenAI's.
     """
     prefix, _, model = name.partition("/")
-    provider = next((p for p in PROVIDERS if p.prefix == prefix and model), None)
+    by_prefix = {provider.prefix: provider for provider in PROVIDERS}
+    provider = by_prefix.get(prefix) if model else None
     if provider is None:
         if not base_url:
-            prefixes = ", ".join(f"{provider.prefix}/…" for provider in PROVIDERS)
+            prefixes = ", ".join(f"{prefix}/…" for prefix in by_prefix)
             known = (
                 f"Known: extractive, scripted:FILE, {prefixes}; or any name with --base-url URL."
             )
@@ -145,22 +151,23 @@ def endpoint(name: str, base_url: str | None, environ: Mapping[str, str]) -> End
         key = environ.get("OPENAI_API_KEY")
         sees = sees_by_name(name)
         return Endpoint(name or "model", name, base_url, key, "OPENAI_API_KEY", sees=sees)
-    elsewhere = base_url or environ.get(f"{prefix.upper()}_BASE_URL")
+    other_address = base_url or environ.get(f"{prefix.upper()}_BASE_URL")
     prices = provider.prices
-    if provider.api == "litellm":  # it names the provider before the model
-        maker, slash, _ = model.partition("/")
-        prices = _PRICES_OF_LITELLM.get(maker, maker) if slash else None
+    if provider.api == "litellm":  # its names are `litellm/PROVIDER/MODEL`
+        litellm_provider, slash, _ = model.partition("/")
+        prices = _PRICES_OF_LITELLM.get(litellm_provider, litellm_provider) if slash else None
     return Endpoint(
         name,
         model,
-        elsewhere or provider.base_url,
+        other_address or provider.base_url,
         environ.get(provider.key) if provider.key else None,
         provider.key,
         prices,
         provider.api,
         sees=sees_by_name(model),
         native=provider.native,
-        needs_key=provider.key is not None and not elsewhere,
+        # A server at another address may need no key.
+        needs_key=provider.key is not None and not other_address,
     )
 
 
@@ -170,11 +177,11 @@ def find_endpoint(
     environ: Mapping[str, str],
     options: Options | None = None,
 ) -> Endpoint | None:
-    """Find where the named model is asked; None for those that are asked nowhere.
+    """Return the endpoint of a model; None for keyless, scripted and plug-in models.
 
-    Without a name: the endpoint's own first model, else the default of a provider whose key is
-    set, else the extractive one. What `options` say of a model's abilities goes before what its
-    name tells. Raises `UsageError` for a name that nobody has.
+    Without a name it is the first model at `base_url`, else the default of a provider whose key is
+    set, else the keyless one. `options` override the abilities that the name suggests. Raises
+    `UsageError` for an unknown name.
     """
     name = name or ("" if base_url else default_model(environ) or EXTRACTIVE)
     if name == EXTRACTIVE or name.startswith(SCRIPTED):
@@ -183,11 +190,11 @@ def find_endpoint(
         found = Endpoint(name, name.removeprefix(LOCAL), "", None, api="local")
     else:
         prefix = name.partition("/")[0]
-        # Plug-ins are only looked for where nothing built in has the name.
+        # Plug-ins come last: a built-in name is never looked up among them.
         built_in = base_url or any(provider.prefix == prefix for provider in PROVIDERS)
         if not built_in and plugins("models", prefix):
             return None
-        found = endpoint(name, base_url, environ)
+        found = endpoint_for(name, base_url, environ)
     if options is None:
         return found
     return replace(
@@ -199,49 +206,49 @@ def find_endpoint(
 
 
 def is_small(model: str) -> bool:
-    """Tell by its name (`qwen2.5:1.5b`) whether a model is too small to drive a tool loop."""
+    """Whether a model is too small to drive a tool loop, by its name (`qwen2.5:1.5b`)."""
     sizes = [float(size) for size in _SIZE.findall(model.lower().rpartition("/")[2])]
     return bool(sizes) and max(sizes) <= SMALL
 
 
 def sees_by_name(model: str) -> bool:
-    """Tell by its name whether a model takes pictures; the maker before a `/` is left aside."""
+    """Whether a model accepts images, by its name without the provider before a `/`."""
     name = model.lower().rpartition("/")[2]
     return bool(_SEES.search(name)) and not any(part in name for part in _SEES_NOT)
 
 
 def plugin_model(name: str) -> Model | None:
-    """Make the model of a plug-in, `PLUGIN/NAME`; None for other names. Raises `UsageError`."""
+    """Make a plug-in's model by its name `PLUGIN/NAME`; None for others. Raises `UsageError`."""
     prefix, _, rest = name.partition("/")
     model: Model | None = make_plugin("models", prefix, rest)
     return model
 
 
-def preload_client(where: Endpoint) -> None:
-    """Load the client of an endpoint in the background: each takes half a second or more."""
+def preload_client(endpoint: Endpoint) -> None:
+    """Import the client of an endpoint in the background: that takes half a second or more."""
 
     def load() -> None:
-        # What cannot be imported is told when the model is made.
+        # An import error is reported when the model is made.
         with suppress(UsageError):
-            import_module(f"agent.models.{where.api}")
+            import_module(f"agent.models.{endpoint.api}")
 
     threading.Thread(target=load, daemon=True).start()
 
 
-def remote_model(where: Endpoint, proxy: str | None) -> Model:
-    """Make a model behind an endpoint, through the guarded way out.
+def remote_model(endpoint: Endpoint, proxy: str | None) -> Model:
+    """Make the model at an endpoint, which is reached through the egress proxy `proxy`.
 
-    Raises `UsageError` where the library that speaks its protocol is not installed.
+    Raises `UsageError` if the client library is not installed.
     """
-    module = import_module(f"agent.models.{where.api}")
-    model: Model = getattr(module, _CLASSES[where.api])(where, proxy=proxy)
+    module = import_module(f"agent.models.{endpoint.api}")
+    model: Model = getattr(module, _CLASSES[endpoint.api])(endpoint, proxy=proxy)
     return model
 
 
 def preload_prices(provider: str | None) -> None:
-    """Load the tables of prices in the background, where there will be something to price.
+    """Import the tables of prices in the background, unless there is nothing to price.
 
-    They take a fifth of a second, which a model that was just asked takes anyway.
+    That takes a fifth of a second, during which the model is waited for anyway.
     """
     if provider is not None and "genai_prices" not in sys.modules:
         threading.Thread(target=import_module, args=("genai_prices",), daemon=True).start()
@@ -250,15 +257,15 @@ def preload_prices(provider: str | None) -> None:
 def with_price(
     usage: Usage, model: str, provider: str | None, *, asked: str = "", cache_writes: int = 0
 ) -> Usage:
-    """Add the real price; 0 where the model's price is not known.
+    """Add the price of a call to its usage; 0 if the price is not known.
 
-    `provider` is its name in genai-prices, None where there is nothing to price. `asked` is the
-    name under which the model was asked, where the one that answered is not known. `cache_writes`
-    are input tokens that went into the provider's cache, which some charge more for.
+    `model` is the name of the model that answered, `asked` that of the one asked, which is tried
+    second. `provider` is a name in genai-prices, None for free models. `cache_writes` are input
+    tokens that were written to the provider's cache, for which some charge more.
     """
     if provider is None:
         return usage
-    import genai_prices  # noqa: PLC0415 - see above
+    import genai_prices  # noqa: PLC0415 - see `preload_prices`
 
     tokens = genai_prices.Usage(
         input_tokens=usage.input_tokens,

@@ -1,6 +1,6 @@
-"""What all models behind an API share: retries, streaming, tools by name, real prices.
+"""The base class of models at an API: retries, streaming, native tools, prices.
 
-A model of a provider names its client library and adds `_call`, which makes one call.
+A subclass names its client library and implements `_call`, which makes one request.
 """
 
 from __future__ import annotations
@@ -37,26 +37,26 @@ if TYPE_CHECKING:
     from agent.types import Message
 
 ATTEMPTS = 4
-"""Three retries: an overload passes within half a minute or not soon."""
+"""One attempt and three retries: an overload is over within half a minute, or not soon."""
 LONGEST_WAIT = 60.0
-"""Seconds; a provider that asks for more is treated as down, so that a fallback can answer."""
+"""Seconds; if a provider asks for a longer wait it counts as down, so that a fallback answers."""
 BACKOFF = 0.5
-"""Seconds of the first wait, at most; each further one may be twice as long."""
+"""Most seconds of the first wait; the bound doubles with each further one."""
 CONNECT_SECONDS = 10.0
-"""A provider that takes longer to pick up is down."""
+"""Seconds for connecting to a provider; a slower one is down."""
 _FREE = (ModelUnauthorized, ModelQuota, UsageError)
-"""Refusals that no provider asks money for."""
-# What reading an answer raises that has not the form it should have: the clients check none. The
-# last two are Anthropic's library's, of a stream that was cut off.
-_GARBAGE = (ValueError, TypeError, AttributeError, LookupError, AssertionError, RuntimeError)
+"""Errors of calls that are certainly not billed."""
+# Raised while reading a reply of the wrong form, since the clients do not validate. Anthropic's
+# library raises the last two for a stream that was cut off.
+_INVALID_REPLY = (ValueError, TypeError, AttributeError, LookupError, AssertionError, RuntimeError)
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What one call brought: text, calls (name, raw arguments), tokens, and the model's full name.
+    """The result of one request: text, calls (name, raw arguments), usage, the model's full name.
 
-    `cache_writes` are input tokens that the provider put into its cache; `refused` says that the
-    model declined to go on.
+    `cache_writes` are input tokens that the provider wrote to its cache; `refused` says that the
+    model declined to answer; `reasoning` are its thoughts.
     """
 
     text: str
@@ -70,9 +70,9 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One call to be made: the tools are those offered along with this system prompt.
+    """A request; `tools` are those offered with this system prompt.
 
-    A reply with a `schema` is to be an instance of it; endpoints that cannot are asked without.
+    With a `schema` the reply is an instance of it, where the endpoint supports that.
     """
 
     system: str
@@ -89,18 +89,18 @@ class RemoteModel(ABC):
     """The client library, for its exceptions."""
     streams = True
 
-    def __init__(self, where: Endpoint, *, backoff: float = BACKOFF) -> None:
-        self.name = where.name
-        self.where = where
-        self.sees = where.sees
-        self.native = where.native
+    def __init__(self, endpoint: Endpoint, *, backoff: float = BACKOFF) -> None:
+        self.name = endpoint.name
+        self.endpoint = endpoint
+        self.sees = endpoint.sees
+        self.native = endpoint.native
         self._backoff = backoff
         self._tools: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {}
 
     async def reply(
         self, system: str, messages: Sequence[Message], on_text: OnText | None = None
     ) -> ModelReply:
-        """Answer, streaming where `on_text` is given; raises `ModelError` or `UsageError`."""
+        """Answer, with streaming if `on_text` is given; raises `ModelError` or `UsageError`."""
         tools, on_page = self._tools.get(system, ([], []))
         if any(observed.snapshot for message in messages for observed in message.observations):
             tools = tools + on_page
@@ -110,13 +110,13 @@ class RemoteModel(ABC):
     async def reply_as(
         self, system: str, messages: Sequence[Message], schema: dict[str, Any], longest: int
     ) -> ModelReply:
-        """Answer in the form of a JSON Schema where the endpoint can hold the model to it."""
+        """Answer with an instance of a JSON Schema, where the endpoint supports that."""
         return await self._answer(ModelRequest(system, messages, schema=schema, max_tokens=longest))
 
     def offer(
         self, system: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
     ) -> None:
-        """Let the model call these functions natively where it gets this system prompt."""
+        """Offer these functions in requests with this system prompt; see `Native.offer`."""
         self._tools[system] = ([*tools], [*on_page])
 
     @abstractmethod
@@ -125,35 +125,35 @@ class RemoteModel(ABC):
 
     @abstractmethod
     async def _call(self, request: ModelRequest, stream: TextStream | None) -> Completion:
-        """Make one call; raises the library's exceptions, and anything of `_GARBAGE`."""
+        """Make one request; raises exceptions of the library or of `_INVALID_REPLY`."""
 
     def _failure(self, error: Exception) -> Failure:
         return read_failure(error)
 
     async def _answer(self, request: ModelRequest, stream: TextStream | None = None) -> ModelReply:
-        """Make tries until one brings a reply; raises what the last one meant."""
-        where = self.where
-        if where.needs_key and not where.key:  # it lets nobody in: it need not be asked
+        """Make attempts until one succeeds; raises the error of the last one."""
+        endpoint = self.endpoint
+        if endpoint.needs_key and not endpoint.key:  # it lets nobody in: it need not be asked
             raise ModelUnauthorized(
-                f"{self.name} needs a key, and {where.key_name} is not set",
-                hint=f"Set {where.key_name}, keep it with `research keys set "
-                f"{where.key_name}`, or use --model extractive, which needs none.",
+                f"{self.name} needs a key, and {endpoint.key_name} is not set",
+                hint=f"Set {endpoint.key_name}, keep it with `research keys set "
+                f"{endpoint.key_name}`, or use --model extractive, which needs none.",
             )
-        preload_prices(where.prices)
-        for tries in count(1):
+        preload_prices(endpoint.prices)
+        for attempt in count(1):
             try:
                 return await self._try(request, stream)
             except Transient as failed:
                 wait = failed.retry_after
-                if wait is None:  # by chance, so that many clients do not come back at once
-                    wait = random.uniform(0, self._backoff * 2 ** (tries - 1))
-                if tries >= ATTEMPTS or wait > LONGEST_WAIT:
+                if wait is None:  # random, so that many clients do not retry at the same time
+                    wait = random.uniform(0, self._backoff * 2 ** (attempt - 1))
+                if attempt >= ATTEMPTS or wait > LONGEST_WAIT:
                     raise failed.error from failed
             await asyncio.sleep(wait)
         raise AssertionError("counting never ends")
 
     async def _try(self, request: ModelRequest, stream: TextStream | None) -> ModelReply:
-        """Make one try, within the budget of the call that it belongs to."""
+        """Make one attempt within the budget of the call."""
         budget = CALL_BUDGET.get()
         bounds = [request.max_tokens, budget.begin() if budget is not None else None]
         longest = min((bound for bound in bounds if bound is not None), default=None)
@@ -162,30 +162,30 @@ class RemoteModel(ABC):
         try:
             return self._read(await self._complete(replace(request, max_tokens=longest), stream))
         except (Transient, ResearchError) as error:
-            # What was set aside for the try stays counted unless it surely cost nothing.
+            # The reserved price stays counted unless the attempt was certainly free.
             free = not error.billed if isinstance(error, Transient) else isinstance(error, _FREE)
             if budget is not None:
                 budget.failed(billed=not free)
             raise
 
     async def _complete(self, request: ModelRequest, stream: TextStream | None) -> Completion:
-        """Make one call; raises `Transient` for what may pass, a `ResearchError` for the rest."""
+        """Make one request; raises `Transient` if a retry may succeed, else a `ResearchError`."""
         try:
             return await self._call(request, stream)
         except (self.library.APITimeoutError, httpx2.TimeoutException) as error:
-            # It was waited for long enough: another try would be silent too.
+            # Not retried: the wait was long, and the next attempt would be silent too.
             raise ModelUnavailable(
-                f"{self.name} was silent for {self.where.patience:g} s",
+                f"{self.name} was silent for {self.endpoint.patience:g} s",
                 hint="Give a slow model more time with --model-timeout SECONDS.",
             ) from error
         except (self.library.APIError, httpx2.HTTPError) as error:
-            raise self._failure(error).error(self.where) from error
-        except _GARBAGE as error:
+            raise self._failure(error).error(self.endpoint) from error
+        except _INVALID_REPLY as error:
             failure = Failure(UNREACHED, f"no reply in its answer: {error}")
-            raise failure.error(self.where) from error
+            raise failure.error(self.endpoint) from error
 
     def _read(self, completion: Completion) -> ModelReply:
-        """Write a completion as one text: thoughts, then what was said, then calls as tags."""
+        """Convert a completion to one text: thoughts, text, then calls as tool tags."""
         if completion.refused and not completion.text:
             raise ModelError(f"{self.name} declined to answer", hint="Ask it in other words.")
         thought = inert(completion.reasoning.strip())
@@ -193,28 +193,29 @@ class RemoteModel(ABC):
         text = with_calls(text, completion.calls)
         if not text.strip():
             raise Transient(ModelUnavailable(f"{self.name} answered with nothing"), billed=True)
-        model = completion.model or self.where.model
+        model = completion.model or self.endpoint.model
         usage = with_price(
             completion.usage,
             model,
-            self.where.prices,
-            asked=self.where.model,
+            self.endpoint.prices,
+            asked=self.endpoint.model,
             cache_writes=completion.cache_writes,
         )
         return ModelReply(text, usage, model)
 
 
-def client_settings(library: Any, where: Endpoint, proxy: str | None) -> dict[str, Any]:
-    """The settings of a client of the official libraries, which are made from one mould.
+def client_settings(library: Any, endpoint: Endpoint, proxy: str | None) -> dict[str, Any]:
+    """Return arguments for a client of OpenAI's or Anthropic's library, which take the same.
 
-    `library` is the module, which brings an HTTP client of its own; `proxy` is None for a direct
-    connection. Retries are ours; the way out is guarded, and we say whom we trust.
+    `proxy` is the egress proxy, None for a direct connection. The library's own retries are off,
+    and proxies and certificates of the environment are ignored.
     """
-    secure = not where.base_url.startswith("http:")
+    secure = not endpoint.base_url.startswith("http:")
     return {
-        "api_key": where.key or "none",
+        # The clients need some key, also for a server that needs none.
+        "api_key": endpoint.key or "none",
         "max_retries": 0,
-        "timeout": library.Timeout(where.patience, connect=CONNECT_SECONDS),
+        "timeout": library.Timeout(endpoint.patience, connect=CONNECT_SECONDS),
         "http_client": library.DefaultAsyncHttpxClient(
             proxy=proxy,
             trust_env=False,
@@ -224,7 +225,7 @@ def client_settings(library: Any, where: Endpoint, proxy: str | None) -> dict[st
     }
 
 
-def came_at_once(stream: Any) -> bool:
-    """Whether an endpoint that was asked to stream gave the whole reply instead."""
+def is_whole_reply(stream: Any) -> bool:
+    """Whether an endpoint that was asked to stream returned the whole reply at once instead."""
     headers = getattr(getattr(stream, "response", None), "headers", {})
     return "json" in headers.get("content-type", "")

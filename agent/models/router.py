@@ -1,4 +1,4 @@
-"""Several models, one after the other: the next one is opened and answers when one cannot."""
+"""Fallbacks: several models, of which the next one answers when one fails."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from agent.types import Message
 
 REST_SECONDS = 30.0
-"""How long a provider that was down after all retries is left alone; then one call probes it."""
+"""Seconds for which a provider that was down after all retries is skipped."""
 
 
 class Router:
-    """Asks the first model that can be asked; each has done its own retries by then.
+    """Asks the first model that is available; each one does its own retries.
 
-    `note` is told of each model that was passed over.
+    `note` is called with a text for each model that failed.
     """
 
     streams = True
@@ -44,20 +44,20 @@ class Router:
     async def reply(
         self, system: str, messages: Sequence[Message], on_text: OnText | None = None
     ) -> ModelReply:
-        """Answer by the first model that does; raises the last error where none can."""
+        """Return the first reply that succeeds; raises the last error if there is none."""
         stream = TextStream(on_text) if on_text else None
         failure: ResearchError = ModelUnavailable("every model rests after an outage")
         for n, model in enumerate(self._models):
             if self._rests(n):
                 continue
-            if stream:  # it begins anew where one broke off
+            if stream:  # discards what a failed model streamed
                 stream.restart()
             try:
                 return await ask_model(model, system, messages, stream)
             except (ModelError, UsageError) as error:
-                # An outage may pass; a refused key or an empty account will not.
-                passing = isinstance(error, ModelUnavailable)
-                self._rests_until[n] = self._clock() + REST_SECONDS if passing else float("inf")
+                # An outage may be over soon; a refused key or an empty account stays so.
+                temporary = isinstance(error, ModelUnavailable)
+                self._rests_until[n] = self._clock() + REST_SECONDS if temporary else float("inf")
                 self._note(f"{model.name} failed: {error}")
                 failure = error
         raise failure
@@ -65,45 +65,48 @@ class Router:
     def _rests(self, n: int) -> bool:
         return self._clock() < self._rests_until[n]
 
-    def _usable(self) -> Model | None:
-        return next((model for n, model in enumerate(self._models) if not self._rests(n)), None)
+    def _next_model(self) -> Model | None:
+        for n, model in enumerate(self._models):
+            if not self._rests(n):
+                return model
+        return None
 
     def takes(self, task: Task) -> bool:
         """Whether the model that would be asked now takes a task."""
-        usable = self._usable()
-        return usable is not None and takes(usable, task)
+        model = self._next_model()
+        return model is not None and takes(model, task)
 
     @property
     def sees(self) -> bool:
-        """Whether the model that would be asked now sees; each shows itself what it can."""
-        usable = self._usable()
-        return usable is not None and sees(usable)
+        """Whether the model that would be asked now accepts images; others leave them out."""
+        model = self._next_model()
+        return model is not None and sees(model)
 
     @property
     def native(self) -> bool:
-        """Whether all call natively: the system prompt speaks of one way to call tools."""
+        """Whether all models have native function calling: they share one system prompt."""
         return all(uses_native_tools(model) for model in self._models)
 
     def offer(
         self, system: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
     ) -> None:
-        """Offer tools to those that can be offered any."""
+        """Offer the tools to all models with native function calling."""
         for model in self._models:
             if isinstance(model, Native):
                 model.offer(system, tools, on_page)
 
     async def aclose(self) -> None:
-        """Close all."""
+        """Close all models."""
         for model in self._models:
             await model.aclose()
 
 
 @dataclass(slots=True)
 class LazyModel:
-    """Stands for the model at an endpoint, which `open` opens when it is first asked."""
+    """The model at an endpoint, which is opened with `open` on the first request."""
 
     streams: ClassVar = True
-    where: Endpoint
+    endpoint: Endpoint
     open: Callable[[], Awaitable[Model]]
     name: str = field(init=False)
     _model: Model | None = field(default=None, init=False)
@@ -111,36 +114,36 @@ class LazyModel:
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     def __post_init__(self) -> None:
-        self.name = self.where.name
+        self.name = self.endpoint.name
 
     @property
     def sees(self) -> bool:
-        """Whether it will be shown pictures."""
-        return self.where.sees
+        """Whether the model accepts images."""
+        return self.endpoint.sees
 
     @property
     def native(self) -> bool:
-        """Whether it is to be offered tools as functions."""
-        return self.where.native
+        """Whether the model has native function calling."""
+        return self.endpoint.native
 
     def offer(
         self, system: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
     ) -> None:
-        """Keep what it is to be offered until it is open."""
+        """Remember the tools until the model is open."""
         self._offered.append((system, tools, on_page))
 
     async def reply(
         self, system: str, messages: Sequence[Message], on_text: OnText | None = None
     ) -> ModelReply:
-        """Answer; raises `UsageError` too where the library that it takes is not installed."""
-        return await ask_model(await self._opened(), system, messages, on_text)
+        """Answer; also raises `UsageError` if the client library is not installed."""
+        return await ask_model(await self._get(), system, messages, on_text)
 
     async def aclose(self) -> None:
-        """Close it, if it was ever opened."""
+        """Close the model, if it was opened."""
         if self._model is not None:
             await self._model.aclose()
 
-    async def _opened(self) -> Model:
+    async def _get(self) -> Model:
         async with self._lock:
             if self._model is None:
                 self._model = await self.open()

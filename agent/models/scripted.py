@@ -1,14 +1,15 @@
-"""A model whose replies stand in a file: for tests, CI and demonstrations.
+"""A model with its replies in a file: for tests, CI and demonstrations.
 
-The file is JSON Lines: each line a reply, as a JSON string or as `{"reply": "…"}` with, if wanted,
-`"expect": "regex"` that the last message must match (else the script fails, saying so). A plain
-text file whose replies are separated by lines of `---` works too. `{{1}}` in a reply is the first
-passage id of the last message, `{{ref:NAME}}` the ref of the first element of a snapshot
-that reads NAME (`{{ref:NAME@ROW}}`: in a line that holds ROW), `{{passage:WORDS}}` the id of the
-passage in whose line these words stand, so that a script survives other numbering.
+The file is JSON Lines: each line is a reply, a JSON string or `{"reply": "…"}`. With an optional
+`"expect": "regex"` the script fails if the last message does not match. A plain text file with
+replies separated by lines of `---` works too.
 
-A line with `"for": "plan"` (or `review`, `judge`, `after`) answers that task; a script without such
-lines is asked for the question only.
+Placeholders keep a script independent of numbering: `{{1}}` is the first passage id of the last
+message, `{{passage:WORDS}}` the id in a line with these words, `{{ref:NAME}}` the ref of the first
+element of a snapshot with this name, `{{ref:NAME@ROW}}` that in a line with ROW.
+
+A line with `"for": "plan"` (or `review`, `judge`, `after`) answers that task. A script without such
+lines is only asked for the question.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 _PASSAGE = re.compile(r"S\d+¶\d+")
 _GUIDE = re.compile(r"<guide>.*?</guide>", re.DOTALL)
-"""Its examples are no elements of the page."""
+"""Removed before elements are looked for: a guide has examples of them."""
 _ELEMENT = re.compile(r"\[((?:f\d+)?e\d+)\b([^\[\]\n]*)")
 _FILL = re.compile(r"\{\{(?:(\d+)|(ref|passage):([^}]+))\}\}")
 
@@ -45,7 +46,7 @@ class ScriptedReply:
 
 
 class ScriptedModel:
-    """Answers from a script, one line a call; it is shown whatever a model that sees is shown."""
+    """Replies from a script, one line for each request; it accepts images, and ignores them."""
 
     sees = True
 
@@ -56,7 +57,7 @@ class ScriptedModel:
 
     @classmethod
     def from_file(cls, path: str | Path) -> ScriptedModel:
-        """Read a script; raises `UsageError` where it cannot be read."""
+        """Read a script; raises `UsageError` if that fails."""
         try:
             text = Path(path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -64,37 +65,40 @@ class ScriptedModel:
         return cls(_read(text, str(path)), f"scripted:{path}")
 
     async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
-        """The next reply; `ModelUnavailable` at the script's end or a broken expectation."""
-        self._next = max(self._next, _rounds(messages))
+        """Return the next reply; raises `ModelUnavailable` at the end, or if `expect` fails."""
+        # A resumed run has made some rounds before: it goes on at the line of its last one.
+        self._next = max(self._next, _count_rounds(messages))
         if self._next >= len(self._replies):
             raise ModelUnavailable(
                 f"the script has no reply {self._next + 1}", hint="Add a line to the script."
             )
         line = self._replies[self._next]
         self._next += 1
-        seen = messages[-1].content if messages else ""
-        if line.expect and not re.search(line.expect, seen):
+        last = messages[-1].content if messages else ""
+        if line.expect and not re.search(line.expect, last):
             raise ModelUnavailable(
-                f"reply {self._next} expects /{line.expect}/, but the message is: {seen[:200]}",
+                f"reply {self._next} expects /{line.expect}/, but the message is: {last[:200]}",
                 hint="The run went another way than the script.",
             )
         sent = len(system) + sum(len(message.content) for message in messages)
-        text = _filled(line.reply, _GUIDE.sub("", seen))
+        text = _fill(line.reply, _GUIDE.sub("", last))
         return ModelReply(text, Usage(sent // 4, 0, len(text) // 4), self.name)
 
     def takes(self, task: Task) -> bool:
-        """Whether the next line is for this task; notes it heeds as any model does."""
-        following = self._replies[self._next : self._next + 1]
-        if task is Task.NUDGE:
-            return any(line.task is None for line in following)
-        return task is Task.FOLLOW_NOTES or any(line.task is task for line in following)
+        """Whether the next line is for this task; notes are always followed."""
+        if task is Task.FOLLOW_NOTES:
+            return True
+        if self._next >= len(self._replies):
+            return False
+        line = self._replies[self._next]
+        return line.task is None if task is Task.NUDGE else line.task is task
 
     async def aclose(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to close."""
 
 
-def _rounds(messages: Sequence[Message]) -> int:
-    """Count the tool rounds behind this call: a resumed run goes on at the line where it was."""
+def _count_rounds(messages: Sequence[Message]) -> int:
+    """Count the replies that called tools."""
     return sum(
         message.role == "assistant" and after.content.startswith("[Tool result for ")
         for message, after in itertools.pairwise(messages)
@@ -122,20 +126,21 @@ def _line(line: str, number: int, name: str) -> ScriptedReply:
         ) from error
 
 
-def _filled(reply: str, seen: str) -> str:
-    passages = list(dict.fromkeys(_PASSAGE.findall(seen)))
+def _fill(reply: str, message: str) -> str:
+    """Replace the placeholders of a reply; one that matches nothing stays as it is."""
+    passages = list(dict.fromkeys(_PASSAGE.findall(message)))
 
-    def fill(match: re.Match[str]) -> str:
+    def replacement(match: re.Match[str]) -> str:
         if match[1]:
             index = int(match[1]) - 1
             return passages[index] if index < len(passages) else match[0]
         if match[2] == "ref":
             name, _, row = match[3].partition("@")
-            lines = "\n".join(line for line in seen.splitlines() if row in line)
-            named = (m[1] for m in _ELEMENT.finditer(lines) if name in m[2])
+            lines = "\n".join(line for line in message.splitlines() if row in line)
+            found = [m[1] for m in _ELEMENT.finditer(lines) if name in m[2]]
         else:
-            rows = (row for row in seen.splitlines() if match[3] in row)
-            named = (m[0] for row in rows for m in _PASSAGE.finditer(row))
-        return next(named, match[0])
+            lines = "\n".join(line for line in message.splitlines() if match[3] in line)
+            found = _PASSAGE.findall(lines)
+        return found[0] if found else match[0]
 
-    return _FILL.sub(fill, reply)
+    return _FILL.sub(replacement, reply)

@@ -1,4 +1,4 @@
-"""The language that the loop and a model share: tool tags, thoughts, tool results."""
+"""The text protocol between the loop and a model: tool tags, thoughts, tool results."""
 
 from agent.protocol.replies import NOT_FOUND, inert, parse
 from agent.protocol.results import CallResult, format_results

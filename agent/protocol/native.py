@@ -1,7 +1,8 @@
-"""Native function calls: what a model calls becomes tool tags, what was said becomes calls again.
+"""Native function calls: converting a model's calls to tool tags, and the conversation back.
 
-Whatever the transport, a reply is one text: it is recorded, replayed and parsed the same way. A
-model that calls natively is shown the conversation in its own form, which is made from that text.
+Whatever the transport, a reply is one text, so that all replies are recorded, replayed and parsed
+the same way. A model with native function calling gets the conversation in its own form, which is
+made from that text.
 """
 
 from __future__ import annotations
@@ -19,15 +20,14 @@ if TYPE_CHECKING:
 _RESULT = "\n[Tool result for "
 _ABOVE = "(given with the first result)"
 _BARE = "input"
-"""The field that a bare parameter fills where the tool is not known."""
+"""The field for a parameter that is no JSON object, if the tool is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class NativeCall:
-    """A call in native form; its id is made of its place in the conversation."""
+    """A call in native form; its id is made from its place in the conversation."""
 
-    # Nine letters and digits: Mistral's API takes no other length.
-
+    # Nine letters and digits: Mistral's API accepts no other length.
     id: str
     name: str
     arguments: dict[str, Any]
@@ -35,7 +35,7 @@ class NativeCall:
 
 @dataclass(frozen=True, slots=True)
 class NativeTurn:
-    """A message in native form: what was said, called, and what came of the calls (id, text)."""
+    """A message in native form: a text with calls, or the results of calls (id, text)."""
 
     role: str
     text: str
@@ -45,18 +45,20 @@ class NativeTurn:
 
 
 def with_calls(text: str, calls: Iterable[tuple[str, str]]) -> str:
-    """Put calls (name, raw arguments) behind a reply's text, a tag each."""
-    return "\n".join([*([text] if text else []), *(format_call(*call) for call in calls)])
+    """Append calls (name, raw arguments) to the text of a reply, as tool tags."""
+    lines = [text] if text else []
+    lines += [format_call(name, arguments) for name, arguments in calls]
+    return "\n".join(lines)
 
 
 def as_turns(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> list[NativeTurn]:
-    """Write a conversation in native form; as it stands where no `tools` are offered.
+    """Convert a conversation to native form; without `tools` the texts stay as they are.
 
-    A turn's calls are answered by the message after it; calls that were not answered stay text.
+    The results of a turn's calls are in the message after it; calls without such stay text.
     """
     fields = _first_fields(tools)
     turns: list[NativeTurn] = []
-    waiting: tuple[NativeCall, ...] = ()
+    waiting: tuple[NativeCall, ...] = ()  # calls whose results come in the next message
     for index, message in enumerate(messages):
         if not tools:
             turns.append(NativeTurn(message.role, message.content, message.images))
@@ -72,7 +74,7 @@ def as_turns(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> li
 
 
 def _first_fields(tools: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """The field of each tool that a bare parameter fills, by the tool's name."""
+    """Return the first field of each tool, which a parameter that is no JSON object fills."""
     functions = [tool["function"] for tool in tools]
     return {f["name"]: next(iter(f["parameters"].get("properties", {})), _BARE) for f in functions}
 
@@ -80,19 +82,24 @@ def _first_fields(tools: Sequence[dict[str, Any]]) -> dict[str, str]:
 def _calls(index: int, text: str, fields: Mapping[str, str]) -> tuple[NativeCall, ...]:
     calls = []
     for number, call in enumerate(parse(text).calls):
-        given = loose_object(call.param) if call.param.startswith("{") else {}
-        bare = {fields.get(call.name, _BARE): call.param} if call.param else {}
-        calls.append(NativeCall(f"c{index:05d}{number:03d}", call.name, given or bare))
+        arguments = loose_object(call.param) if call.param.startswith("{") else {}
+        if not arguments and call.param:
+            arguments = {fields.get(call.name, _BARE): call.param}
+        calls.append(NativeCall(f"c{index:05d}{number:03d}", call.name, arguments))
     return tuple(calls)
 
 
 def _answered(message: Message, calls: tuple[NativeCall, ...]) -> NativeTurn:
-    """Give each call its result; where a message was shortened, the first one has what is left."""
+    """Split a message into the results of calls.
+
+    Of a message that was cut to fit the window, the first call gets the whole text.
+    """
     if not calls:
         return NativeTurn("user", message.content, message.images)
     before, *results = f"\n{message.content}".split(_RESULT)
-    sections = [*([before] if before.strip() else []), *(f"{_RESULT}{part}" for part in results)]
+    sections = [before] if before.strip() else []
+    sections += [f"{_RESULT}{result}" for result in results]
     if len(sections) != len(calls):
         sections = [message.content, *[_ABOVE] * (len(calls) - 1)]
-    said = [(call.id, part.strip()) for call, part in zip(calls, sections, strict=True)]
-    return NativeTurn("user", "", message.images, results=tuple(said))
+    rows = [(call.id, section.strip()) for call, section in zip(calls, sections, strict=True)]
+    return NativeTurn("user", "", message.images, results=tuple(rows))

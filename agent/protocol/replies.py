@@ -1,13 +1,13 @@
-"""Tool tags and thoughts in a model's reply.
+"""Parsing a model's reply: tool tags, thoughts and text.
 
-`<<TOOL:NAME:param>>` calls a tool, `<<THINK>>…<</THINK>>` is a thought; what is left is text. The
-reply is read once, left to right: a tag inside a thought is not run, and a thought that is never
-closed swallows the rest. A parameter ends at the first `>>` that stands outside quotes and JSON.
+`<<TOOL:NAME:param>>` calls a tool, `<<THINK>>…<</THINK>>` is a thought; the rest is text. The reply
+is read once from left to right: tags inside a thought are not run, and an unclosed thought extends
+to the end. A parameter ends at the first `>>` outside quotes and JSON.
 
-Models were trained on other forms, too: `<think>…</think>`, `<tool_call>{…}</tool_call>`, a call as
-JSON in a fence or alone. These are rewritten into ours before the reply is read; where the tools'
-names are known, so are `Action: NAME` with `Action Input: …`, `<NAME>…</NAME>`, names in the wrong
-case, and a call that lacks only its closing `>>`.
+Models are trained on other forms as well: `<think>…</think>`, `<tool_call>{…}</tool_call>`, a call
+as JSON in a fence or alone. These are rewritten into ours before parsing. If the names of the tools
+are known, so are `Action: NAME` with `Action Input: …`, `<NAME>…</NAME>`, names in the wrong case,
+and a call that lacks only its closing `>>`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 NOT_FOUND: Final = "NOT_FOUND"
-"""A final answer that begins with this word says that the evidence does not hold the answer."""
+"""An answer that begins with this word says that the evidence does not have the answer."""
 MARKUP: Final = "*_`# \n"
-"""What may stand before that word."""
+"""Markdown that may come before that word."""
 
 _THINK_OPEN = "<<THINK>>"
 _THINK_CLOSE = "<</THINK>>"
@@ -35,14 +35,15 @@ _TOOL_OPEN = "<<TOOL:"
 _ANY_CASE = re.compile(r"<<tool:(\w+)", re.IGNORECASE)
 _FIELD = re.compile(r"<(\w+)>(.*?)</\1>", re.DOTALL)
 _CLOSERS = {"{": "}", "[": "]"}
-# Web text must not be able to spell a tag, a result header, a role turn or our own delimiter.
+# Prompt injection: a web text must not contain a tag, a result header, a role turn or our own
+# delimiters. This finds where one begins.
 _MARKERS = re.compile(
     r"<<(?=\s*(?:/\s*)?(?:TOOL|THINK))"
     r"|\[(?=\s*(?:Tool\s+result\s+for\b|HINT\s*:|Saved\s+memories\b|User\s+profile\b"
     r"|Learned\s+skills\b|Previous\s+conversation\b|Page\s*:|Selected\s+text\s*:))"
     r"|<(?=\s*(?:/\s*)?(?:web|guide|system|assistant|user|tool)\b)"
     r"|<(?=\|)"
-    # What the other forms in which calls are read begin with.
+    # Beginnings of the other forms of calls.
     r"|<(?=\s*(?:/\s*)?(?:think|thinking|reasoning|tool_calls?|function_call|tool_use)\b)"
     r"|<(?=/?(?-i:[A-Z][A-Z_]{2,}|mcp__\w+|memory_\w+|wiki_\w+|read_skill)>)"
     r"|\[(?=TOOL_CALLS\])"
@@ -57,33 +58,34 @@ _ROLE_TURN = re.compile(
 _OPENER_LOOKALIKES = {"<<": "‹‹", "[": "⟦", "<": "‹", '"': "“"}
 _STRUCTURE = re.compile(rf'["{{}}\[\]]|>>|{_TOOL_OPEN}')
 _QUOTED = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-# In a bare parameter (`5" screen`) a quote counts only when it closes before the next tag.
+# In a parameter that is no JSON (`5" screen`), a quote must close on its line, before the next tag.
 _QUOTED_BARE = re.compile(rf'"(?:(?!{_TOOL_OPEN})[^"\n])*+"')
 _FENCE = re.compile(r"```(?:json)?\s*")
 _THOUGHT_TAGS = ("think", "thinking", "reasoning")
 _CALL_TAGS = ("tool_call", "tool_calls", "function_call", "tool_use")
 _PLACEHOLDER = "NAME"
 _CALL_MARKS = (_TOOL_OPEN, *(f"<{tag}>" for tag in _CALL_TAGS), "[TOOL_CALLS]", '"arguments"')
-"""What is left of a call that could not be read."""
+"""Signs of a call that could not be read."""
 _NAMES, _ARGUMENTS = ("name", "tool", "tool_name"), ("arguments", "parameters", "args", "input")
 MOST_CALLS: Final = 40
-"""Calls of a reply that are read with care; a reply that repeats itself has thousands."""
+"""Calls of a reply that are parsed with quotes and brackets; the others, which a reply that repeats
+itself has by the thousand, end at the next `>>`."""
 
 
 def gives_up(answer: str) -> bool:
-    """Whether an answer says that the evidence does not hold it."""
+    """Whether an answer begins with `NOT_FOUND`."""
     return answer.lstrip(MARKUP).startswith(NOT_FOUND)
 
 
 def inert(text: str) -> str:
-    """Make tags, headers and role turns in web text harmless, still legible, one to one."""
-    # One character for one: places in a saved text stay what they are.
-    broken = _MARKERS.sub(lambda m: _OPENER_LOOKALIKES[m[0]], text)
-    return _ROLE_TURN.sub(r"\1\2：", broken)
+    """Make tags, headers and role turns in a web text harmless, but still legible."""
+    # Each character is replaced by one other, so that positions in a saved text stay valid.
+    replaced = _MARKERS.sub(lambda m: _OPENER_LOOKALIKES[m[0]], text)
+    return _ROLE_TURN.sub(r"\1\2：", replaced)
 
 
 def format_call(name: str, arguments: str) -> str:
-    """Write a call; arguments that are slightly broken JSON are mended, others stay as they are."""
+    """Format a call as a tag; JSON is written in one form, other arguments stay as they are."""
     value = loose_json(arguments) if arguments.strip() else None
     if value in (None, {}):
         param = "" if value == {} else arguments.strip()
@@ -95,15 +97,15 @@ def format_call(name: str, arguments: str) -> str:
 def parse(reply: str, tools: Collection[str] = ()) -> Reply:
     """Split a reply into thoughts, tool calls in tag order, and the text without the thoughts.
 
-    The text keeps its tool tags: it is what goes back into the conversation as the assistant's
-    turn. An empty parameter is no parameter. `tools` are the names of those that can be called.
+    The text keeps its tool tags: it becomes the assistant's turn of the conversation. `tools` are
+    the names of the tools that can be called.
     """
-    # All other forms become ours first, so that there is one grammar to be safe in.
+    # Other forms become ours first, so that there is only one grammar to keep safe.
     reply = _in_our_form(reply, {name.casefold(): name for name in tools})
     thoughts: list[str] = []
     calls: list[ToolCall] = []
     kept: list[str] = []
-    at, unclosed, lost = 0, False, 0
+    at, unclosed, unreadable = 0, False, 0
     while (token := _TOKEN.search(reply, at)) is not None:
         begin = token.end()
         if token[0] == _THINK_OPEN:
@@ -114,9 +116,9 @@ def parse(reply: str, tools: Collection[str] = ()) -> Reply:
             thoughts += [thought] if thought else []
             at = len(reply) if unclosed else close + len(_THINK_CLOSE)
             continue
-        end = begin if token[2] == ">>" else _call_end(reply, begin, len(calls) + lost)
+        end = begin if token[2] == ">>" else _call_end(reply, begin, len(calls) + unreadable)
         if end is None:
-            lost += 1
+            unreadable += 1
             end = begin
         else:
             calls.append(ToolCall(token[1], trim(reply[begin : max(begin, end - 2)])))
@@ -125,16 +127,16 @@ def parse(reply: str, tools: Collection[str] = ()) -> Reply:
     kept.append(reply[at:])
     text = trim("".join(kept))
     if tools and calls and all(call.name == _PLACEHOLDER for call in calls):
-        calls.clear()  # the form of a call as the prompt shows it
+        calls.clear()  # the model copied the example of the prompt
     broken = not calls and any(mark in text for mark in _CALL_MARKS)
     return Reply(tuple(thoughts), tuple(calls), text, unclosed, broken)
 
 
 def _call_end(reply: str, start: int, before: int) -> int | None:
-    """Find where the call whose parameter begins at `start` ends, past its `>>`.
+    """Find the end of a call, behind its `>>`, whose parameter begins at `start`.
 
-    The first `>>` outside quotes and JSON nesting; where they never close, the first one of all
-    that stands before the next tag; None where there is none. `before` are the calls before it.
+    This is the first `>>` outside quotes and JSON; if those never close, the first `>>` before the
+    next tag; None if there is none. `before` is the number of calls before this one.
     """
     structured = reply[start:].lstrip()[:1] in _CLOSERS
     brackets: list[str] = []
@@ -157,12 +159,13 @@ def _call_end(reply: str, start: int, before: int) -> int | None:
 
 
 def _in_our_form(reply: str, names: Mapping[str, str]) -> str:
-    """Rewrite the forms of other protocols; a reply in ours alone comes back as it is.
+    """Rewrite the forms of other protocols; a reply in our form is returned as it is.
 
-    `names` are the tools' by themselves in lower case.
+    `names` maps the tools' names in lower case to the names.
     """
     for tag in _THOUGHT_TAGS:
-        if f"</{tag}>" in reply and f"<{tag}>" not in reply:  # the template opened it
+        # Some chat templates write the opening tag themselves, so that the reply lacks it.
+        if f"</{tag}>" in reply and f"<{tag}>" not in reply:
             reply = f"<{tag}>{reply}"
         reply = reply.replace(f"<{tag}>", _THINK_OPEN).replace(f"</{tag}>", _THINK_CLOSE)
     for tag in _CALL_TAGS:
@@ -173,11 +176,11 @@ def _in_our_form(reply: str, names: Mapping[str, str]) -> str:
         outside = trim(reply.rpartition(_THINK_CLOSE)[2])
         if outside[:1] in _CLOSERS and (tags := _tags(outside, names)):
             reply = reply.removesuffix(outside) + tags
-    return _in_known_names(_of_actions(reply, names), names) if names else reply
+    return _in_known_names(_rewrite_actions(reply, names), names) if names else reply
 
 
 def _rewritten(reply: str, opens: str, closes: str, names: Mapping[str, str]) -> str:
-    """Rewrite the calls that stand between two marks, or behind one that is never closed."""
+    """Rewrite the calls between two marks, or behind an opening mark that is never closed."""
     head, *parts = reply.split(opens)
     done = [head]
     for part in parts:
@@ -190,7 +193,7 @@ def _rewritten(reply: str, opens: str, closes: str, names: Mapping[str, str]) ->
 
 
 def _tags(text: str, names: Mapping[str, str]) -> str:
-    """Write the calls that a JSON text holds as tags; empty where it holds none."""
+    """Convert the calls in a JSON text to tags; empty if it is anything else."""
     value = loose_json(text)
     if isinstance(value, dict) and isinstance(value.get("tool_calls"), list):
         value = value["tool_calls"]
@@ -200,22 +203,24 @@ def _tags(text: str, names: Mapping[str, str]) -> str:
 
 
 def _read_call(row: Any) -> tuple[str, str] | None:
-    """Read a call in JSON, in any of the forms in use: its name and its arguments as they stand."""
+    """Read a call in JSON with its arguments in a field; returns name and arguments."""
     if isinstance(row, dict) and isinstance(row.get("function"), dict):
         row = row["function"]
     if not isinstance(row, dict):
         return None
     name = next((row[key] for key in _NAMES if isinstance(row.get(key), str)), "")
-    given = next((row[key] for key in _ARGUMENTS if key in row), None)
-    if given is None or not name.replace("_", "").isalnum() or not name.isascii():
+    arguments = next((row[key] for key in _ARGUMENTS if key in row), None)
+    if arguments is None or not name.replace("_", "").isalnum() or not name.isascii():
         return None
-    return name, given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+    if not isinstance(arguments, str):
+        arguments = json.dumps(arguments, ensure_ascii=False)
+    return name, arguments
 
 
 def _read_flat_call(row: Any, names: Mapping[str, str]) -> tuple[str, str] | None:
-    """Read a call whose arguments stand beside its name: `{"tool": "READ", "url": "…"}`.
+    """Read a call with its arguments beside its name: `{"tool": "READ", "url": "…"}`.
 
-    As a mere `name` it has to be written as it is: there are things called `read`.
+    In the field `name` the case must match, since other data may have the name `read`.
     """
     if not isinstance(row, dict):
         return None
@@ -226,33 +231,33 @@ def _read_flat_call(row: Any, names: Mapping[str, str]) -> tuple[str, str] | Non
     return names[row[key].casefold()], json.dumps(fields, ensure_ascii=False)
 
 
-def _of_actions(reply: str, names: Mapping[str, str]) -> str:
-    """Rewrite the first `Action: NAME` and its input; what it observes by itself is made up.
+def _rewrite_actions(reply: str, names: Mapping[str, str]) -> str:
+    """Rewrite the first `Action: NAME` with its input, or take the text after `Final Answer:`.
 
-    Behind thoughts that end in a `Final Answer:`, that is the reply.
+    What follows the action is dropped: the model invented its observation.
     """
     before, action, rest = _partition_line(reply, "Action:")
     name, _, rest = rest.partition("\n")
     known = names.get(name.strip(" `*[]").casefold())
     if action and known:
-        _, _, given = rest.partition("Input:")
-        param = _partition_line(given, "Observation:")[0].strip().strip("`").strip()
+        _, _, action_input = rest.partition("Input:")
+        param = _partition_line(action_input, "Observation:")[0].strip().strip("`").strip()
         return f"{_THINK_OPEN}{inert(before)}{_THINK_CLOSE}{format_call(known, param)}"
     before, final, answer = _partition_line(reply, "Final Answer:")
     thought = before.lstrip().startswith("Thought:")
     return answer if final and (thought or not before.strip()) else reply
 
 
-def _partition_line(text: str, begins: str) -> tuple[str, str, str]:
-    """Split at the first line that begins so."""
-    before, mark, after = f"\n{text}".partition(f"\n{begins}")
+def _partition_line(text: str, prefix: str) -> tuple[str, str, str]:
+    """Split at the first line that begins with a prefix."""
+    before, mark, after = f"\n{text}".partition(f"\n{prefix}")
     return before[1:], mark, after
 
 
 def _in_known_names(reply: str, names: Mapping[str, str]) -> str:
-    """Write tools by their own names, `<NAME>…</NAME>` as a tag, and close a tag at the end."""
+    """Correct the case of names, rewrite `<NAME>…</NAME>`, and close an unclosed last tag."""
     for name in names.values():
-        reply = _of_element(reply, name)
+        reply = _rewrite_element(reply, name)
     pieces = _ANY_CASE.split(reply)
     for n in range(1, len(pieces), 2):
         pieces[n] = f"{_TOOL_OPEN}{names.get(pieces[n].casefold(), pieces[n])}"
@@ -264,8 +269,8 @@ def _in_known_names(reply: str, names: Mapping[str, str]) -> str:
     return reply
 
 
-def _of_element(reply: str, name: str) -> str:
-    """Rewrite `<NAME>…</NAME>`; fields may stand in it as elements of their own."""
+def _rewrite_element(reply: str, name: str) -> str:
+    """Rewrite `<NAME>…</NAME>`, which may have its fields as elements inside."""
     done = ""
     while True:
         before, _, rest = reply.partition(f"<{name}>")
@@ -278,35 +283,36 @@ def _of_element(reply: str, name: str) -> str:
 
 
 def loose_json(text: str) -> Any | None:
-    """Read the JSON value in a text, else the object from first to last brace, else None."""
+    """Parse a text as JSON, else the object from its first to its last brace; None if neither."""
     plain = js.trim(_FENCE.sub("", text))
     start, end = plain.find("{"), plain.rfind("}")
     for candidate in (plain, plain[start : end + 1] if 0 <= start < end else ""):
         try:
-            return json.loads(candidate, parse_constant=_no_constant)
-        except (ValueError, RecursionError):  # nested deeper than any answer is
+            return json.loads(candidate, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError):  # RecursionError: nested too deeply
             continue
     return None
 
 
 def loose_object(text: str) -> dict[str, Any]:
-    """Read the JSON object in a text; empty where there is none."""
+    """Parse the JSON object in a text; empty if there is none."""
     value = loose_json(text)
     return value if isinstance(value, dict) else {}
 
 
 def repair_object(text: str) -> dict[str, Any] | None:
-    """Read the object that broken JSON was meant to be: quotes, commas, brackets that are off."""
+    """Parse an object in JSON with wrong quotes, commas or brackets; None if that fails."""
     import json_repair  # noqa: PLC0415 - hardly ever needed
 
     try:
         value = json_repair.loads(text)
-    except (ValueError, RecursionError):  # nested deeper than any call is
+    except (ValueError, RecursionError):  # RecursionError: nested too deeply
         return None
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     return value if isinstance(value, dict) and value else None
 
 
-def _no_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
+    """Refuse `NaN` and `Infinity`, which Python's parser accepts by default."""
     raise ValueError(f"{name} is no JSON")

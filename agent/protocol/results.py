@@ -1,7 +1,7 @@
-"""Tool results as the model reads them.
+"""Formatting tool results for the model.
 
-`[Tool result for NAME]: {json}`, an error followed by a hint, web text below the JSON line as a
-delimited block. Order and headers are the reference engine's.
+A result is `[Tool result for NAME]: {json}`, then the web text as a delimited block, then a hint if
+the call failed. Order and headers are the reference engine's.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from browser.types import SearchResult
 
 RESULT_CAP = 3_000
-"""UTF-16 units of a result's JSON above which it is cut; tools with budgets of their own not."""
+"""UTF-16 units above which the JSON of a result is cut, unless the tool has its own bound."""
 RESULT_CUT = 2_500
-"""UTF-16 units that are left of the longest text of a result that is cut."""
+"""UTF-16 units to which the texts of such a result are cut at first."""
 _CUT_MARK = "…[truncated]"
 DEFAULT_HINT = "Tool failed. Try a different approach."
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -34,10 +34,10 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """What one call came to: JSON data, and web text with the label of where it came from.
+    """The result of one call: JSON data, and web text with a label of its origin.
 
-    `images` are shown to a model that sees, beside the text. `passages`, `results` and `snapshot`
-    are what the web text shows, as data.
+    `images` are for models that accept them. `passages`, `results` and `snapshot` are the content
+    of the web text as data. With `capped` long data is cut.
     """
 
     name: str
@@ -52,22 +52,23 @@ class CallResult:
     snapshot: str = field(default="", repr=False)
 
     def observed(self, call: ToolCall) -> Observation:
-        """The result as data, for models that read no text."""
+        """Return the result as data, for models that read no text."""
         return Observation(call, self.data, self.passages, self.results, self.snapshot)
 
 
 class Caller(Protocol):
-    """Who makes the tool calls: the policy, or a record of what it gave."""
+    """Makes the tool calls: the policy, or a record of earlier results."""
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
-        """Make a call; the function given back finishes it, in tag order."""
+        """Make a call; returns a function that finishes it, to be called in tag order."""
 
 
 def format_results(results: list[CallResult]) -> str:
-    """Write the results of one step as one user message, in tag order."""
+    """Format the results of one step as one user message, in tag order."""
     lines = []
     for result in results:
         body = capped_json(result.data) if result.capped else to_json(result.data)
+        # Data and web text may hold words of a page, which could imitate tags and headers.
         lines.append(f"[Tool result for {result.name}]: {inert(body)}\n")
         if result.web:
             lines.append(f'<web source="{result.label}">\n{inert(result.web)}\n</web>\n')
@@ -77,15 +78,16 @@ def format_results(results: list[CallResult]) -> str:
 
 
 def failed(data: Any) -> bool:
-    """Whether the call failed, by the data of its result."""
+    """Whether a call failed: the data of its result has an `error`."""
     return isinstance(data, Mapping) and js.truthy(data.get("error"))
 
 
 def capped_json(data: Any) -> str:
-    """Serialise within the cap: long texts are cut until the whole fits, still valid JSON."""
+    """Serialise within `RESULT_CAP` as valid JSON: long texts are cut until it fits."""
     text = to_json(data)
     if js.length(text) <= RESULT_CAP:
         return text
+    # Many medium texts may be too long together, so the limit is halved until all fits.
     limit = RESULT_CUT
     while limit > 0:
         shorter = to_json(_cut(data, limit))
@@ -107,10 +109,10 @@ def _cut(data: Any, limit: int) -> Any:
 
 
 def to_json(data: Any) -> str:
-    """Serialise as JavaScript would.
+    """Serialise as JavaScript does: compact, with `1` for `1.0`, and index-like keys first.
 
-    Compact, non-ASCII kept, `1.0` as `1`, keys like array indices first; what is no JSON, holds
-    itself, or goes too deep is null.
+    Functions and non-finite numbers become null, as does data that is nested too deeply or contains
+    itself.
     """
     pieces: list[str] = []
     try:

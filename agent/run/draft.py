@@ -41,14 +41,18 @@ _URL = re.compile(r"https?://[^\s<>()\[\]\"|]*(?:\([^\s()]*\)[^\s<>()\[\]\"|]*)*
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
 _CLOSING: Final = ".,;:!?'\"*_"
 """Characters behind an address that belong to the sentence."""
+# `[1] text`, `[^note]: text`, `1. text`.
 _KEYED = re.compile(r"^ {0,3}(?:\[\^?([\w:.-]+)\]:?|(\d{1,3})[.)])[ \t]+(\S.*)$")
 _ITEM = re.compile(r"^ {0,3}[-*+•][ \t]+(\S.*)$")
 _HEADING = re.compile(r"^#{1,6}\s", re.MULTILINE)
 _LINK = re.compile(r"\[[^\[\]\n]*\]\(([^\s()]*(?:\([^\s()]*\)[^\s()]*)*)\)")
 _IN_BRACKETS = re.compile(rf"\(({_LINK.pattern}(?:(?:\s*[,;]\s*|\s+and\s+){_LINK.pattern})*)\)")
 """Brackets that hold links alone: their words are titles, not words of the sentence."""
+# `[1]`, `[^1]`, `[1, 3–5]`.
 _NUMBERED = re.compile(r"\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]")
+# `[words][key]`, and `[key][]`.
 _NAMED_LINK = re.compile(r"\[([^\[\]\n]+)\]\[([^\[\]\n]*)\]")
+# `[@key]`, `[@one; @two]`.
 _PANDOC = re.compile(r"\[(@[\w:.-]+(?:\s*;\s*@[\w:.-]+)*)\]")
 _BIB_ENTRY = re.compile(r"@(\w+)\s*\{\s*([^\s,{}]+)\s*,")
 _BIB_FIELD = re.compile(r"(\w+)\s*=\s*")

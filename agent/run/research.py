@@ -94,6 +94,7 @@ async def research(
 P = ParamSpec("P")
 
 
+# A factory, so that type checkers know the parameters of `research_sync`: they are `research`'s.
 def _synchronous(run: Callable[P, Coroutine[Any, Any, Report]]) -> Callable[P, Report]:
     def wait(*args: P.args, **kwargs: P.kwargs) -> Report:
         """Research a question and wait for the report; takes what `research` takes."""
@@ -149,6 +150,7 @@ class Run:
             services.write("run.crashed", error=repr(error), trace=traceback.format_exc())
             failure = InternalError(f"internal error: {type(error).__name__}: {error}")
         except asyncio.CancelledError:
+            # Ctrl-C, or a cancelled task: the record gets a report of what was read up to now.
             services.write("run.interrupted")
             if self._report is None:
                 messages = self._work.messages if self._work else []

@@ -81,6 +81,8 @@ class RunServices:
         self.question = question
         self.options = options
         self.inputs = inputs
+        # Without `config` a library call does not depend on the environment; its secrets are
+        # redacted all the same.
         self.environ = os.environ if inputs.config else {}
         self.schema = _read_schema(options)
         self.redactor = Redactor(find_secrets(os.environ))

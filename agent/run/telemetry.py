@@ -108,6 +108,7 @@ class RunSpans:
         self, event: Event, name: str, attributes: dict[str, Any], *, error: str = ""
     ) -> None:
         """Add a span that ends now; `error` is its error type, empty for none."""
+        # An event is written when its effect ends, `ms` milliseconds after it began.
         start = self._now - int(event.data.get("ms", 0)) * 1_000_000
         parent = self._parent(event.place, start)
         kind = SpanKind.CLIENT if name.startswith("chat") else SpanKind.INTERNAL

@@ -22,7 +22,7 @@ import sqlalchemy.dialects.sqlite  # noqa: F401
 
 from agent.errors import ResearchError
 from agent.guard.provenance import Provenance
-from agent.journal.events import PASSING
+from agent.journal.events import TRANSIENT
 from agent.journal.runs import Runs
 from agent.run.research import research
 from agent.run.resume import resume_run
@@ -93,7 +93,7 @@ class RunWorker:
 
     def _on_event(self, event: Event) -> None:
         """Send an event that the journal does not keep; the others the server reads there."""
-        if event.type in PASSING:
+        if event.type in TRANSIENT:
             delta = {"type": event.type, "place": event.place, "data": event.data}
             self._connection.send(delta=delta)
             return

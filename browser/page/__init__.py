@@ -1,1 +1,1 @@
-"""page."""
+"""Live pages: snapshots with refs, actions on elements, and what changed."""

@@ -205,7 +205,7 @@ class Tab(PageDriver):
         async with self.reading("take a picture", ACT_SECONDS), keep_rendering(self.page):
             return await content.marked_pictures(self.page, ACT_SECONDS)
 
-    async def stored(self) -> BrowserStorage:
+    async def storage(self) -> BrowserStorage:
         """Return the browser's cookies and what this page's site stores."""
         async with self.reading("read what the site keeps"):
             return await content.read_storage(self.page)

@@ -1,1 +1,1 @@
-"""Reading: a URL in, a Page out, by plain HTTP where that is enough, else by the browser."""
+"""Reads URLs into Pages: by HTTP if that is enough, else by the browser; and crawls sites."""

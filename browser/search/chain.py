@@ -102,7 +102,7 @@ class Chain:
     async def _query_until_enough(
         self, providers: Sequence[SearchSource], run: _Run, *, even_soft: bool = False
     ) -> None:
-        # Local sources first, one by one: what they answer need not be asked of the web.
+        # Local sources are queried one by one: after an answer of theirs nobody else is asked.
         for local, group in groupby(providers, key=lambda provider: provider.local):
             queue = (p for p in group if self._is_available(p, run, even_soft=even_soft))
             while batch := tuple(islice(queue, min(run.missing, 1) if local else run.missing)):
@@ -213,7 +213,7 @@ def _format_span(seconds: float) -> str:
     return f"{round(seconds / 3600)} h"
 
 
-async def ask(
+async def search_with_rewrites(
     chain: Chain, query: SearchQuery, *, engines: int = 1, fresh: bool = False
 ) -> ChainResult:
     """Search a chain, with `engines` engines at once if the question is hard (`is_hard`).
@@ -246,7 +246,7 @@ def _forms(query: SearchQuery) -> Iterator[SearchQuery]:
         yield replace(query, text=text)
 
 
-def joined(answers: Sequence[ChainResult], limit: int) -> ChainResult:
+def merge_answers(answers: Sequence[ChainResult], limit: int) -> ChainResult:
     """Merge the answers to several queries; the trail has all attempts, in order."""
     found = [answer.results for answer in answers if answer.results]
     trail = tuple(attempt for answer in answers for attempt in answer.attempts)

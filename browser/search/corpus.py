@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from browser.search.corpus_index import PASSAGE_BITS, Index, Synced, checked_folder, unspaced
+from browser.search.corpus_index import PASSAGE_BITS, Index, SyncResult, checked_folder, unspaced
 from browser.search.provider import SearchSource
 from browser.search.results import one_line, since_day
 from browser.text.sentences import sentences
@@ -101,7 +101,7 @@ class Corpus(SearchSource):
             path /= f"{sha256(str(self.folder).encode()).hexdigest()[:16]}.db"
         self._index = Index(self.folder, path)
         self._extract = extract
-        self._synced = Synced()
+        self._synced = SyncResult()
         self._synced_at = -math.inf
         self._unread_reported = False
         self._preparing = asyncio.Lock()
@@ -111,7 +111,7 @@ class Corpus(SearchSource):
         """The folder's path."""
         return f"corpus:{self.folder}"
 
-    def sync(self, *, seconds: float | None = None) -> Synced:
+    def sync(self, *, seconds: float | None = None) -> SyncResult:
         """Update the index, for at most `seconds`; a search does so by itself."""
         self._synced = self._index.sync(self._extract, seconds=seconds)
         self._synced_at = time.monotonic()
@@ -121,10 +121,10 @@ class Corpus(SearchSource):
         large = self._synced.files > _LARGE and not self._synced.left
         return large and time.monotonic() - self._synced_at <= _LOOK_AGAIN
 
-    async def prepare(self) -> AsyncIterator[Synced]:
+    async def prepare(self) -> AsyncIterator[SyncResult]:
         """Update the index before a search; yields the progress every few seconds.
 
-        Yields nothing if no file changed. Files that cannot be read are in `Synced.unread`.
+        Yields nothing if no file changed. Files that cannot be read are in `SyncResult.unread`.
         """
         async with self._preparing:
             while not self._is_fresh():

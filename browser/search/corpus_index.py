@@ -62,7 +62,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS passage USING fts5(
 
 
 @dataclass(frozen=True, slots=True)
-class Synced:
+class SyncResult:
     """The result of updating the index: numbers of files, `left` of which wait for the next update.
 
     `unread` has each file of the folder that could not be read, with the reason.
@@ -123,7 +123,7 @@ class Index:
             db.execute("PRAGMA synchronous=NORMAL")
             yield db
 
-    def sync(self, extract: Extractor | None, *, seconds: float | None = None) -> Synced:
+    def sync(self, extract: Extractor | None, *, seconds: float | None = None) -> SyncResult:
         """Index new and changed files and delete missing ones, for at most `seconds`."""
         until = time.monotonic() + (math.inf if seconds is None else seconds)
         files = list(_list_files(self.folder))
@@ -141,7 +141,7 @@ class Index:
                 _index_file(db, file, extract)
                 indexed += 1
             unread = db.execute("SELECT path, note FROM file WHERE failed ORDER BY path").fetchall()
-        return Synced(len(files), indexed, len(stale) - indexed, tuple(unread))
+        return SyncResult(len(files), indexed, len(stale) - indexed, tuple(unread))
 
     def _create(self) -> None:
         with self.connect() as db:

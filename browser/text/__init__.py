@@ -1,1 +1,1 @@
-"""Words, sentences, ranking and hygiene of text: what FIND, READ, the corpus and memory share."""
+"""Words, sentences, languages, ranking and cleaning of text, shared by all other packages."""

@@ -1,4 +1,4 @@
-"""Documents that are packed or have parts, EPUB books among them: told apart by what is in them."""
+"""Reads zip and compound files by their content: Office, EPUB, OpenDocument, mail, archives."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ const boxOf = (element, style, back, rect) => {
   if (!filled && !(framed && Math.min(rect.width, rect.height) >= FRAME_FROM)) return '';
   const loose = style.position === 'absolute' ? `at ${Math.round(rect.left)},${Math.round(rect.top)}` : '';
   const part = element.parentElement?.childElementCount === 1 && !element.previousSibling?.data?.trim() ? withinWhat(element.parentElement) : '';
-  return [isRound(element, style) ? 'disc' : 'box', spareName(element), filled ? colourName(colour) : 'framed', sizeOf(rect), loose || part].filter(Boolean).join(' ');
+  return [isRound(element, style) ? 'disc' : 'box', fallbackName(element), filled ? colourName(colour) : 'framed', sizeOf(rect), loose || part].filter(Boolean).join(' ');
 };
 
 // A board (as of a game): cells in rows and columns, most of them empty. Content has a meaning by its position, so it
@@ -262,7 +262,7 @@ const LARGER = 1.15; // ratio of a visible difference in size
 
 const addState = (piece, state) => { piece.s = [...(piece.s ?? []), state]; };
 
-const tellApart = (shown) => {
+const markDifferences = (shown) => {
   const families = new Map(); // parent -> { tag: members }
   for (const one of shown) {
     if (!one.piece || one.piece.a || EDITABLE.has(one.piece.k)) continue;
@@ -272,8 +272,8 @@ const tellApart = (shown) => {
   }
   for (const family of [...families.values()].flatMap(Object.values)) {
     if (family.length < ALIKE_FROM) continue;
-    tellColours(family, 'ground', 'colour');
-    tellColours(family, 'ink', 'written in');
+    markColours(family, 'ground', 'colour');
+    markColours(family, 'ink', 'written in');
     if (!family[0].name || countBy(family, (one) => one.name).length > 1) continue;
     const boxes = family.map(({ element }) => element.getBoundingClientRect());
     const areas = boxes.map((box) => box.width * box.height);
@@ -281,7 +281,7 @@ const tellApart = (shown) => {
   }
 };
 
-const tellColours = (family, of, phrase) => {
+const markColours = (family, of, phrase) => {
   const counts = countBy(family, (one) => one[of]);
   const [common, most] = counts[0];
   const stripes = counts.length === 2 && most < STRIPES_TO * family.length;

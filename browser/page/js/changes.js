@@ -100,7 +100,7 @@ const HOLDER_HOPS = 3; // levels up to the control that a changed part belongs t
 const STOOD_MS = 200, STOOD_CHARS = 80, WORDS_KEPT = 40, WORDS_TOLD = 3;
 let flashes = []; // { element, at } in the order in which their look changed
 let looksBefore = new Map(); // element -> { class, style, fill } as they were at the last walk
-let comingWords = new Map(); // node -> { text, target, from, stood }: words that may vanish, as of a message that closes itself
+let passingWords = new Map(); // node -> { text, target, from, stood }: words that may vanish, as of a message that closes itself
 
 const holderOf = (element) => outward(element, (at) => refOf.has(at), HOLDER_HOPS + 1);
 const isAsBefore = (element, name) => (element.getAttribute(name) ?? '') === looksBefore.get(element)[name];
@@ -124,21 +124,21 @@ const noteChanges = (records) => {
 const noteWords = (target, added, removed) => {
   const now = performance.now();
   for (const node of removed) {
-    const entry = comingWords.get(node);
+    const entry = passingWords.get(node);
     if (entry) entry.stood = now - entry.from;
   }
   for (const node of added) {
-    const text = comingWords.size < WORDS_KEPT && node.nodeType <= Node.TEXT_NODE ? squash(node.textContent) : '';
-    if (text && text.length <= STOOD_CHARS) comingWords.set(node, { text, target, from: now });
+    const text = passingWords.size < WORDS_KEPT && node.nodeType <= Node.TEXT_NODE ? squash(node.textContent) : '';
+    if (text && text.length <= STOOD_CHARS) passingWords.set(node, { text, target, from: now });
   }
 };
 
 // Since the last walk: `gone`, words that appeared and vanished, as [ref, text]; `flashed`, refs in order; `restyled`,
 // elements with a new look, as [ref, look].
 const changesSince = () => {
-  const went = [...comingWords].filter(([node, { stood }]) => stood >= STOOD_MS && !node.isConnected).map(([, entry]) => entry);
+  const went = [...passingWords].filter(([node, { stood }]) => stood >= STOOD_MS && !node.isConnected).map(([, entry]) => entry);
   const gone = went.filter(({ text, target }) => !(target.isConnected ? target : document.body).textContent.includes(text)).slice(0, WORDS_TOLD);
-  comingWords = new Map(); // those that are still there are part of this walk
+  passingWords = new Map(); // those that are still there are part of this walk
   const back = flashes.filter(({ element }) => lookIsBack(element)).map(({ element }) => holderOf(element)).filter(Boolean);
   const often = new Set(countBy(back, (element) => element).filter(([, times]) => times > FLASHES_EACH).map(([element]) => element));
   const changed = [...looksBefore.keys()].filter((element) => element.isConnected && !lookIsBack(element));

@@ -174,7 +174,7 @@ const drawsItsControl = (label) => {
 };
 
 // A label of a visible control: the control is clicked instead.
-const namesAnother = (label) => {
+const labelsVisibleControl = (label) => {
   const named = label.control ?? (label.id ? label.getRootNode().querySelector(`[aria-labelledby~="${CSS.escape(label.id)}"]`) : null);
   return !!named && (sizeable(named) || drawnByItsParent(named));
 };
@@ -182,7 +182,7 @@ const namesAnother = (label) => {
 // Why an element can be acted on: 'widget', 'listener', 'pointer', or ''.
 const actionable = (element, role, style, parentCursor, delegated) => {
   if (WIDGETS.has(role)) return 'widget';
-  if (element.tagName === 'LABEL') return drawsItsControl(element) || (listensItself(element) && !namesAnother(element)) ? 'listener' : '';
+  if (element.tagName === 'LABEL') return drawsItsControl(element) || (listensItself(element) && !labelsVisibleControl(element)) ? 'listener' : '';
   if (isRoot(element) || lists.has(element)) return '';
   const draggable = element.draggable && element.tagName !== 'IMG' && element.tagName !== 'A';
   const focusable = element.tabIndex >= 0 && element.hasAttribute('tabindex');
@@ -217,7 +217,7 @@ const hoverRulesOf = (sheet) => {
   }
 };
 
-const isKeptBack = (element) => {
+const isHiddenByStyle = (element) => {
   const style = getComputedStyle(element);
   return style.display === 'none' || style.visibility === 'hidden';
 };
@@ -230,7 +230,7 @@ const hoverOwners = () => {
       for (const element of [...matchAll(scope, owner)].slice(0, OWNERS_LIMIT)) {
         if (owners.size >= OWNERS_LIMIT) return owners;
         const inner = [...matchAll(element, shown)];
-        if (inner.length && (element.matches(':hover') || inner.some(isKeptBack))) owners.add(element);
+        if (inner.length && (element.matches(':hover') || inner.some(isHiddenByStyle))) owners.add(element);
       }
     }
   }
@@ -245,6 +245,6 @@ const hoverable = (element) => {
   const listens = (hoverListeners.has(element) && !isFrameworkRoot(element, [])) || !!element.onmouseenter || !!element.onmouseover
     || reactHandlers(element).some((name) => /^on(Mouse|Pointer)(Enter|Over)$/.test(name));
   if (!listens) return false;
-  if ([...element.querySelectorAll('*')].slice(0, INNER_LIMIT).some(isKeptBack)) return true;
+  if ([...element.querySelectorAll('*')].slice(0, INNER_LIMIT).some(isHiddenByStyle)) return true;
   return !element.querySelector('a[href],button,input,select,textarea') && shortText(element, HOVERED_WORDS + 1).length <= HOVERED_WORDS;
 };

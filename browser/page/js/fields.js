@@ -17,7 +17,7 @@ const drawnByItsParent = (element) => {
 // The hidden control that a label is clicked for; and whether a control has such a label.
 const boxOfLabel = (element) => (element.tagName === 'LABEL' && drawsItsControl(element) ? element.control : null);
 const drawnByItsLabel = (element) => /^(checkbox|radio|file)$/.test(element.type)
-  && [...(element.labels ?? [])].some((label) => boxOfLabel(label) && sizeable(label) && !holdsAnother(label, label.getBoundingClientRect()));
+  && [...(element.labels ?? [])].some((label) => boxOfLabel(label) && sizeable(label) && !wrapsAnotherControl(label, label.getBoundingClientRect()));
 
 // The custom list that a page draws in place of a hidden select or field; null if there is none.
 const DRAWN_LISTS = '[role=combobox],[role=listbox],[aria-haspopup]';
@@ -40,13 +40,13 @@ const fieldIn = (element) => {
 };
 
 // 'expanded' or 'collapsed' for a custom list (a combobox, a framework's select); '' if it does not say.
-const foldOf = (element) => {
+const expandedState = (element) => {
   const said = (element.closest('[aria-expanded]') ?? element.querySelector('[aria-expanded]'))?.getAttribute('aria-expanded');
   return { true: 'expanded', false: 'collapsed' }[said] ?? '';
 };
 
 // Whether a control is checked, pressed or selected: [true, 'checked'], ['mixed', 'checked']; null if it cannot be.
-const onOf = (control, role) => {
+const toggleState = (control, role) => {
   if (control.indeterminate) return ['mixed', 'checked'];
   if (/^(checkbox|radio)$/.test(control.type)) return [control.checked, 'checked'];
   if (control.tagName === 'OPTION') return [control.selected, 'selected'];
@@ -60,7 +60,7 @@ const onOf = (control, role) => {
 
 // The text that a list or field shows, with the content of the wrapper around it (the selected option, chips).
 const READS = 2000; // characters; a longer text is no selected option
-const readOn = (element) => {
+const shownText = (element) => {
   if (element.tagName === 'SELECT') return selectedLabels(element).join('; ');
   if (element.textContent.length > READS) return '';
   return squash(isField(element) ? `${element.value} ${wrapperOf(element)?.innerText ?? ''}` : element.innerText);
@@ -73,8 +73,8 @@ const stateOf = (element) => {
   const control = element.control ?? element, role = roleOf(control);
   const text = isField(element) ? element.value : element.isContentEditable ? element.innerText : null;
   return {
-    kind: fieldKind(element), role, text, on: onOf(control, role), stays: /^(radio|menuitemradio|tab|option)$/.test(role),
-    reads: readOn(element), fold: foldOf(element),
+    kind: fieldKind(element), role, text, on: toggleState(control, role), stays: /^(radio|menuitemradio|tab|option)$/.test(role),
+    reads: shownText(element), fold: expandedState(element),
     bare: text === '' && element.matches(':read-write:enabled'), secret: element.type === 'password', left: !element.isConnected,
   };
 };

@@ -87,7 +87,7 @@ const takesText = (element, role) => EDITABLE.has(role) && !(role === 'combobox'
 
 // Whether an element has no box of its own, or only repeats the single control in it, which then stands for both.
 const PARTS_OF_A_FIELD = 4;
-const holdsAnother = (element, rect) => {
+const wrapsAnotherControl = (element, rect) => {
   const shadow = shadowOf(element);
   if (!element.childElementCount && !shadow) return false;
   if (rect.width < 2 || rect.height < 2) return true;
@@ -107,7 +107,7 @@ const wrapsField = (element, inner) => {
 };
 
 // A custom checkbox around a native one is no second control.
-const doublesBox = (element, role) => {
+const duplicatesCheckbox = (element, role) => {
   const inner = BOX_ROLES.has(role) ? element.querySelectorAll('input') : [];
   return inner.length === 1 && BOX_ROLES.has(roleOf(inner[0])) && fills(inner[0], element);
 };

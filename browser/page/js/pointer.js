@@ -32,11 +32,11 @@ const wrapperOf = (element, others = INNER_CONTROLS) => {
 
 // Whether a hit counts for an element: on itself, on its content (also in a shadow root), on its wrapper, or on the label
 // of a hidden control; but not on a tree item inside a tree item.
-const lands = (hit, element) => (isWithin(hit, element) && !(element.role === 'treeitem' && hit.closest?.('[role=treeitem]') !== element))
+const isHitOn = (hit, element) => (isWithin(hit, element) && !(element.role === 'treeitem' && hit.closest?.('[role=treeitem]') !== element))
   || hit === element.control || (!!element.labels && [...element.labels].some((label) => isWithin(hit, label)))
   || (hit === element.getRootNode().host && !!element.querySelector('slot'))
   || (isWithin(hit, wrapperOf(element, FIELDS)) && !hit.closest('a,button,[role=button]'));
-const related = (hit, element) => lands(hit, element) || isWithin(element, hit);
+const related = (hit, element) => isHitOn(hit, element) || isWithin(element, hit);
 
 // Controls that stand for others with the same text inside them are hit at their text; so are tree items.
 const spokenFor = new WeakSet();
@@ -82,7 +82,7 @@ const tagLine = (element) => {
 const gets = (target, element) => {
   const control = target.closest(`${INNER_CONTROLS},label`);
   const cameBetween = aimedOn?.isConnected && control && control !== element && isWithin(control, element) && !isWithin(aimedOn, control);
-  return !cameBetween && (lands(target, element) || (!!shadowOf(target) && isWithin(element, target)));
+  return !cameBetween && (isHitOn(target, element) || (!!shadowOf(target) && isWithin(element, target)));
 };
 const watchPresses = () => {
   for (const type of PRESS_EVENTS) {
@@ -115,7 +115,7 @@ const aim = ({ element, at }) => {
   // No scrolling if it can be hit where it is: a virtual list may render its rows anew when it scrolls.
   const before = element.getBoundingClientRect(), { x, y } = at ? atPoint(before) : middleOf(before);
   const there = before.width > 0 && before.height > 0 ? deepHit(x, y) : null;
-  if (!there || !lands(there, element)) bringIntoView(element);
+  if (!there || !isHitOn(there, element)) bringIntoView(element);
   if (isMoving(element)) return { why: 'it keeps moving', wait: true };
   if (element.tagName === 'AREA') return { direct: true }; // it has no box: it is a part of a picture
   const points = pointsOf(element);
@@ -124,7 +124,7 @@ const aim = ({ element, at }) => {
   let above = null;
   for (const point of at ? [atPoint(corner)] : points) {
     const hit = deepHit(point.x, point.y);
-    if (hit && lands(hit, element)) {
+    if (hit && isHitOn(hit, element)) {
       aimedOn = hit;
       return { x: point.x - corner.left, y: point.y - corner.top, border: [element.clientLeft, element.clientTop] };
     }

@@ -22,7 +22,7 @@ const register = (element) => {
 
 const closestRow = (element) => outward(element, (at) => at.matches(ROW), ROW_HOPS);
 
-const ownName = (element) => attributeName(element) || (EDITABLE.has(roleOf(element)) ? '' : shortText(element, NAME_TEXT)) || spareName(element);
+const ownName = (element) => attributeName(element) || (EDITABLE.has(roleOf(element)) ? '' : shortText(element, NAME_TEXT)) || fallbackName(element);
 
 const lineOf = (element) => `${roleOf(element) || 'clickable'} "${ownName(element).slice(0, 60)}"`;
 
@@ -65,22 +65,22 @@ const textBefore = (list) => {
   return squash(text);
 };
 
-const aroundOf = (element) => {
+const contextOf = (element) => {
   const parent = composedParent(element);
   return parent ? once(parent, () => shortText(parent, ROW_TEXT)) : '';
 };
 
-const printOf = (element) => {
+const fingerprintOf = (element) => {
   const row = closestRow(element);
   return {
     role: roleOf(element), name: ownName(element), key: keyOf(element),
     caption: captionOf(element),
     row: row && row !== element ? once(row, () => shortText(row, ROW_TEXT)) : '',
-    around: shared ? aroundOf(element) : '', // only while the fingerprints of a walk are taken
+    around: shared ? contextOf(element) : '', // only while the fingerprints of a walk are taken
   };
 };
 
-const samePrint = (a, b) => a.role === b.role && a.name === b.name && a.key === b.key && a.row === b.row;
+const sameFingerprint = (a, b) => a.role === b.role && a.name === b.name && a.key === b.key && a.row === b.row;
 
 const candidatesFor = (print) => {
   const tag = print.key.split('|')[0];
@@ -88,7 +88,7 @@ const candidatesFor = (print) => {
 };
 
 // The share of words that two texts have in common, 0 to 1.
-const similar = (a, b) => {
+const wordOverlap = (a, b) => {
   const words = new Set(a.toLowerCase().match(/[\p{L}\p{N}]+/gu));
   const others = b.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   if (!words.size || !others.length) return words.size === others.length ? 1 : 0;
@@ -98,15 +98,15 @@ const similar = (a, b) => {
 // Those of similar elements with the same text around them; else with a text that begins the same and hardly differs, as
 // in a row whose numbers change.
 const HARDLY = 0.7;
-const standingIn = (print, alike) => {
-  const same = alike.filter((other) => aroundOf(other) === print.around);
+const withSameContext = (print, alike) => {
+  const same = alike.filter((other) => contextOf(other) === print.around);
   if (same.length) return same;
   const begin = (text) => /^\S*\p{L}\S*(?: \S+)?/u.exec(text)?.[0];
   const wanted = begin(print.around);
-  return alike.filter((other) => wanted && begin(aroundOf(other)) === wanted && similar(aroundOf(other), print.around) >= HARDLY);
+  return alike.filter((other) => wanted && begin(contextOf(other)) === wanted && wordOverlap(contextOf(other), print.around) >= HARDLY);
 };
 
-const rebind = (ref, element, print = printOf(element)) => {
+const rebind = (ref, element, print = fingerprintOf(element)) => {
   const before = registry.get(ref)?.element.deref();
   if (before) refOf.delete(before); // should it return to the page, it gets another ref
   refOf.set(element, ref);
@@ -122,9 +122,9 @@ const bareKey = (print) => (print.key.includes('|') ? JSON.stringify([print.role
 // Takes the fingerprints of all elements that a walk showed: [{ element, ref }]. An element that was rendered anew since
 // the walk before (refs after number `before`) keeps its ref if it is certainly the same: of a calendar that renders
 // itself at each click, the diff then has only the day that changed. Returns a map from new refs to old ones.
-const takePrints = (shown, before) => {
+const takeFingerprints = (shown, before) => {
   shared = new Map();
-  for (const { element, ref } of shown) registry.get(ref).print = printOf(element);
+  for (const { element, ref } of shown) registry.get(ref).print = fingerprintOf(element);
   shared = null;
   const renamed = new Map();
   const fresh = shown.filter(({ ref }) => Number(ref.slice(refPrefix.length)) > before);
@@ -155,10 +155,10 @@ const takePrints = (shown, before) => {
 };
 
 const nameCandidates = (print) => candidatesFor(print)
-  .map((element) => ({ element, score: similar(print.name + ' ' + print.row, ownName(element) + ' ' + printOf(element).row) }))
+  .map((element) => ({ element, score: wordOverlap(print.name + ' ' + print.row, ownName(element) + ' ' + fingerprintOf(element).row) }))
   .filter((entry) => entry.score > 0 || !print.name)
   .sort((a, b) => b.score - a.score).slice(0, 5)
-  .map(({ element }) => `[${register(element)}] ${lineOf(element)} in "${aroundOf(element).slice(0, 60)}"`);
+  .map(({ element }) => `[${register(element)}] ${lineOf(element)} in "${contextOf(element).slice(0, 60)}"`);
 
 // Returns { element }, or { why, candidates } if it is gone or no longer certain. A connected element may have been given
 // other content (recycled rows of a virtual list): then the element that now has the old content is looked for.
@@ -170,26 +170,26 @@ const resolve = (ref) => {
   const element = weak.deref();
   if (!print) return element?.isConnected ? { element } : gone('left the page');
   if (element?.isConnected) {
-    const now = printOf(element), besides = ({ row, name }) => row.replace(name, ' ');
-    if (samePrint(print, now)) return { element };
-    const moved = candidatesFor(print).filter((other) => other !== element && samePrint(print, printOf(other)));
+    const now = fingerprintOf(element), besides = ({ row, name }) => row.replace(name, ' ');
+    if (sameFingerprint(print, now)) return { element };
+    const moved = candidatesFor(print).filter((other) => other !== element && sameFingerprint(print, fingerprintOf(other)));
     if (moved.length === 1) return rebind(ref, moved[0]);
     if (moved.length > 1) return gone('was given to another element, and several look like it now');
     if (now.key !== print.key && now.name !== print.name) return gone(`is now ${lineOf(element)}`);
-    if (similar(besides(now), besides(print)) < SAME_ROW) return gone(`now stands in another row: "${now.row.slice(0, 60)}"`);
+    if (wordOverlap(besides(now), besides(print)) < SAME_ROW) return gone(`now stands in another row: "${now.row.slice(0, 60)}"`);
     return { element };
   }
   const matches = candidatesFor(print).filter((other) => {
-    const now = printOf(other);
-    return samePrint(print, now) && now.caption === print.caption;
+    const now = fingerprintOf(other);
+    return sameFingerprint(print, now) && now.caption === print.caption;
   });
-  const beside = matches.length > 1 && print.around ? standingIn(print, matches) : matches;
+  const beside = matches.length > 1 && print.around ? withSameContext(print, matches) : matches;
   if (beside.length === 1) return rebind(ref, beside[0]);
   return gone(matches.length ? `left the page, and ${matches.length} elements look like it` : 'left the page');
 };
 
 // Identifies an element for another load of its page: by its fingerprint and its path.
-const identify = (element) => ({ ...printOf(element), path: pathOf(element) });
+const identify = (element) => ({ ...fingerprintOf(element), path: pathOf(element) });
 
 const pathOf = (element) => {
   const steps = [];

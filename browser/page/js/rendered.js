@@ -78,7 +78,7 @@ const walkSeen = (start, most, { open, text, close }) => {
   const isSeen = (node, { element, style, look }) => {
     if (style.visibility !== 'visible') return false;
     if (!node.data.trim() || look.listed) return true;
-    if (look.folded) return !inkHidden(style, look);
+    if (look.folded) return !hiddenByStyle(style, look);
     range.selectNode(node);
     const rect = range.getBoundingClientRect();
     return !textHidden(style, look, rect) && !(element.ownerDocument === document && isCovered(element, rect));

@@ -6,30 +6,30 @@ const frameDrawn = () => new Promise((done) => { requestAnimationFrame(done); })
 const later = (ms) => new Promise((done) => { setTimeout(done, ms); });
 const nextFrame = () => Promise.race([frameDrawn(), later(FRAME_MS)]);
 
-const rolls = (element) => element.scrollHeight > element.clientHeight + 1
+const canScroll = (element) => element.scrollHeight > element.clientHeight + 1
   && (element.tagName === 'TEXTAREA' || /auto|scroll/.test(getComputedStyle(element).overflowY));
 // An element that only scrolls horizontally is scrolled that way.
-const rollsSideways = (element) => element.scrollWidth > element.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(element).overflowX);
-const hearsWheel = (element) => (wheelListeners.has(element) || !!element.onwheel) && !isFrameworkRoot(element, [])
+const scrollsSideways = (element) => element.scrollWidth > element.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(element).overflowX);
+const listensForWheel = (element) => (wheelListeners.has(element) || !!element.onwheel) && !isFrameworkRoot(element, [])
   && [element, ...element.children].some((one) => getComputedStyle(one).overflowY !== 'visible');
 
 const scrollerOf = (element) => {
   const root = document.scrollingElement ?? document.documentElement;
-  if (element) return outward(element, (at) => at === root || rolls(at) || rollsSideways(at)) ?? root;
+  if (element) return outward(element, (at) => at === root || canScroll(at) || scrollsSideways(at)) ?? root;
   if (root.scrollHeight > innerHeight + 1) return root;
   const middle = document.elementFromPoint(innerWidth / 2, innerHeight / 2);
-  const found = outward(middle, (at) => at === root || rolls(at)) ?? root;
-  return found === root ? largestRoller() ?? root : found;
+  const found = outward(middle, (at) => at === root || canScroll(at)) ?? root;
+  return found === root ? largestScroller() ?? root : found;
 };
 
 // The largest scrollable element, for a page that does not scroll itself.
 const ELEMENTS_ASKED = 5000;
-const largestRoller = () => {
+const largestScroller = () => {
   let largest = null, area = 0, asked = 0;
   const rest = [/** @type {Element} */ (document.body)];
   for (let at = rest.pop(); at && asked < ELEMENTS_ASKED; at = rest.pop(), asked += 1) {
     const size = at.clientWidth * at.clientHeight;
-    if (size > area && rolls(at)) [largest, area] = [at, size];
+    if (size > area && canScroll(at)) [largest, area] = [at, size];
     rest.push(...at.children, ...(shadowOf(at)?.children ?? []));
   }
   return largest;
@@ -39,8 +39,8 @@ const largestRoller = () => {
 const scroll = async ({ element, pages, to }) => {
   const at = scrollerOf(element);
   const isPage = at === document.scrollingElement;
-  const long = isPage ? at.scrollHeight > innerHeight + 1 : rolls(at);
-  const found = outward(element, (one) => one === at || hearsWheel(one)), moved = found === at ? null : found;
+  const long = isPage ? at.scrollHeight > innerHeight + 1 : canScroll(at);
+  const found = outward(element, (one) => one === at || listensForWheel(one)), moved = found === at ? null : found;
   if (moved || (isPage && !long && at.scrollWidth <= innerWidth + 1)) return { screen: Math.min(moved?.clientHeight ?? innerHeight, innerHeight) };
   const [side, screen, end] = isPage || long ? ['top', isPage ? innerHeight : at.clientHeight, at.scrollHeight] : ['left', at.clientWidth, at.scrollWidth];
   const before = at.scrollTop + at.scrollLeft;
@@ -60,12 +60,12 @@ const ROW_AT_MOST = 400, LISTS_AT_MOST = 8, LIST_SIZE = 60;
 const NOTCH = 120, FAR = 1e6; // pixels of the wheel: one step of it, and the way to the end of any list
 const GRIDS = 'table,[role=table],[role=grid],[role=treegrid]';
 
-const textDrawn = (list) => [...textNodes(list)].map((node) => node.data).join(' ');
+const renderedText = (list) => [...textNodes(list)].map((node) => node.data).join(' ');
 const wordedElements = (list) => [...textNodes(list)].filter((node) => node.data.trim() && node.parentElement).map((node) => node.parentElement);
 const topOf = (element) => element.getBoundingClientRect().top;
 
 // The elements that a scroll bar moves: its content, or a sibling if it is only a bar; sideways, column headers as well.
-const movedBy = (list, across) => outward((across && list.closest(GRIDS)) || list, (at) => at === document.body || textDrawn(at).trim()) ?? document.body;
+const movedBy = (list, across) => outward((across && list.closest(GRIDS)) || list, (at) => at === document.body || renderedText(at).trim()) ?? document.body;
 
 // A way to scroll through a list: `at` and `end` are pixels from its start.
 const byBar = (list, across = false) => {
@@ -131,42 +131,42 @@ const wheeled = async (list, deltaY, elements) => {
 };
 
 // All elements that may be virtual lists: with ways down, ways across, and by the wheel.
-const partlyDrawn = () => {
+const virtualLists = () => {
   const root = document.scrollingElement ?? document.documentElement;
   const found = { down: [], across: [], wheel: [] };
   const add = (kind, at) => { if (found[kind].length < LISTS_AT_MOST && at.checkVisibility()) found[kind].push(at); };
   const long = (at) => at.scrollHeight > 1.5 * at.clientHeight, wide = (at) => at.scrollWidth > 1.5 * at.clientWidth;
   for (const at of everyElement()) {
     if (at === root || at.tagName === 'TEXTAREA' || Math.max(at.clientHeight, at.clientWidth) <= LIST_SIZE) continue;
-    if (at.clientHeight > LIST_SIZE && long(at) && rolls(at)) add('down', at);
-    else if (at.clientHeight > LIST_SIZE && hearsWheel(at)) add('wheel', at);
-    if (at.clientWidth > LIST_SIZE && wide(at) && rollsSideways(at)) add('across', at);
+    if (at.clientHeight > LIST_SIZE && long(at) && canScroll(at)) add('down', at);
+    else if (at.clientHeight > LIST_SIZE && listensForWheel(at)) add('wheel', at);
+    if (at.clientWidth > LIST_SIZE && wide(at) && scrollsSideways(at)) add('across', at);
   }
   if (long(root)) found.down.push(root);
   return found;
 };
 
 // Waits until the rendered content differs from `before` and is complete; returns it.
-const untilDrawn = async (list, before, ms) => {
+const untilRendered = async (list, before, ms) => {
   const until = performance.now() + ms;
   let now = before;
   for (;;) {
     await nextFrame();
     await later(0); // frameworks render in a later task
     const last = now;
-    now = textDrawn(list);
+    now = renderedText(list);
     if ((now !== before && now === last) || performance.now() >= until) return now;
   }
 };
 
 // How a row of the list (an element around a word, no longer than a row) contains a text: literally, by all its words, or
 // '' for not at all.
-const rowSays = (list, { text, words }) => {
+const rowContains = (list, { text, words }) => {
   let found = '';
   for (const node of textNodes(list)) {
     if (!node.data.toLowerCase().includes(words[0])) continue;
     for (let at = node.parentElement; at && at !== list; at = composedParent(at)) {
-      const said = squash(textDrawn(at)).toLowerCase();
+      const said = squash(renderedText(at)).toLowerCase();
       if (said.length > ROW_AT_MOST) break;
       if (standsIn(said, text)) return 'exact';
       if (words.every((word) => standsIn(said, word))) found = 'words';
@@ -179,31 +179,31 @@ const rowSays = (list, { text, words }) => {
 // are, else where it was. `inside` searches further at each position with new content.
 const scrollList = async function* (way, wanted, limit, inside = null) {
   const { shown, began } = way;
-  let drawn = textDrawn(shown), same = 0, round = false, grown = way.known, byWords = -1;
+  let drawn = renderedText(shown), same = 0, round = false, grown = way.known, byWords = -1;
   while (same < SAME_STEPS) {
     if (performance.now() > limit.until) {
       if (byWords >= 0) break;
       yield { late: true };
     }
     const atEnd = way.at() >= way.end() - 1;
-    if (atEnd && !grown && (await untilDrawn(shown, drawn, GROWTH_MS)) !== drawn) [grown, drawn] = [true, textDrawn(shown)];
+    if (atEnd && !grown && (await untilRendered(shown, drawn, GROWTH_MS)) !== drawn) [grown, drawn] = [true, renderedText(shown)];
     else if (atEnd ? round || began <= 1 : round && way.at() >= began) break;
     else {
       way.go(atEnd ? 0 : way.at() + way.step());
       round ||= atEnd;
     }
-    const now = await untilDrawn(shown, drawn, DRAWN_LATE_MS);
+    const now = await untilRendered(shown, drawn, DRAWN_LATE_MS);
     same = now === drawn ? same + 1 : way.end() < Infinity ? -Infinity : 0;
-    const says = rowSays(shown, wanted);
+    const says = rowContains(shown, wanted);
     if (says === 'exact') yield { found: true };
     else if (says && byWords < 0) byWords = way.at();
     const further = inside && now !== drawn;
     if (further) yield* inside();
-    drawn = further ? await untilDrawn(shown, textDrawn(shown), DRAWN_LATE_MS) : now;
+    drawn = further ? await untilRendered(shown, renderedText(shown), DRAWN_LATE_MS) : now;
   }
   way.go(byWords < 0 ? began : byWords);
   if (byWords < 0) return;
-  await untilDrawn(shown, drawn, DRAWN_LATE_MS);
+  await untilRendered(shown, drawn, DRAWN_LATE_MS);
   yield { found: true, byWords: true };
   way.go(began);
 };
@@ -214,7 +214,7 @@ const seekLimit = { until: 0 };
 // element, such as an option, the list around it is searched, which may scroll by script, without a scroll bar.
 const scrollLists = async function* (wanted, element) {
   const around = element && (outward(composedParent(element), (at) => at.scrollHeight > 1.2 * at.clientHeight && getComputedStyle(at).overflowY !== 'visible') ?? scrollerOf(element));
-  const { down, across, wheel: moving } = around ? { down: [around], across: [], wheel: [] } : partlyDrawn();
+  const { down, across, wheel: moving } = around ? { down: [around], across: [], wheel: [] } : virtualLists();
   for (const list of down) yield* scrollList(byBar(list), wanted, seekLimit);
   const columns = across.filter((list) => !byBar(list, true).drawn());
   for (const list of columns) yield* scrollList(byBar(list, true), wanted, seekLimit);

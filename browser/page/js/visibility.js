@@ -111,12 +111,12 @@ const lookInside = (element, style, outer) => {
     look.clip = look.roll = null;
   } else if (style.position === 'absolute') [look.clip, look.roll] = [outer.fixedClip, outer.fixedRoll];
   if (style.backfaceVisibility === 'hidden' && getComputedStyle(composedParent(element) ?? element).transformStyle === 'preserve-3d') look.turns = true;
-  const [hides, rolls] = [HIDING_OVERFLOW, ROLLING_OVERFLOW].map((kinds) => kinds.has(style.overflowX) || kinds.has(style.overflowY));
-  if ((hides || rolls) && element !== document.body && element !== document.documentElement) {
+  const [hides, canScroll] = [HIDING_OVERFLOW, ROLLING_OVERFLOW].map((kinds) => kinds.has(style.overflowX) || kinds.has(style.overflowY));
+  if ((hides || canScroll) && element !== document.body && element !== document.documentElement) {
     const box = element.getBoundingClientRect();
     if (hides) look.clip = look.clip ? cut(look.clip, box) : box;
     // Content of a scrollable list can be scrolled to, if the list itself is visible.
-    if (rolls && !boxHidden(look, box)) {
+    if (canScroll && !hiddenByPosition(look, box)) {
       look.clip = null;
       look.roll = { box, left: box.left - element.scrollLeft, top: box.top - element.scrollTop };
     }
@@ -131,10 +131,10 @@ const cut = (a, b) => ({
 });
 
 // '' if the text can be seen, else the reason why not. Text below the fold can be scrolled to.
-const textHidden = (style, look, rect) => inkHidden(style, look) || boxHidden(look, rect);
+const textHidden = (style, look, rect) => hiddenByStyle(style, look) || hiddenByPosition(look, rect);
 
 // The same by colour, size and ancestors, whatever its position.
-const inkHidden = (style, look) => {
+const hiddenByStyle = (style, look) => {
   if (look.gone) return look.gone;
   if (look.opacity <= TRANSPARENT || parseFloat(style.fontSize) <= TINY_FONT_PX) return 'invisible';
   const fill = look.ink ?? parseColour(style.webkitTextFillColor) ?? parseColour(style.color);
@@ -144,7 +144,7 @@ const inkHidden = (style, look) => {
   return fill[3] <= TRANSPARENT || (look.back && sameColour(fill, look.back)) ? 'invisible' : '';
 };
 
-const boxHidden = (look, rect) => {
+const hiddenByPosition = (look, rect) => {
   if (look.gone) return look.gone;
   if (look.opacity <= TRANSPARENT || rect.width < 2 || rect.height < 2) return 'invisible';
   const root = document.scrollingElement ?? document.documentElement;

@@ -3,8 +3,8 @@ const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'MET
   'title', 'desc', 'defs', 'symbol', 'clipPath', 'metadata', 'style', 'script']);
 const CONTROLS_WITHOUT_CONTENT = new Set(['INPUT', 'SELECT', 'TEXTAREA', 'CANVAS', 'VIDEO', 'AUDIO', 'IFRAME', 'FRAME', 'METER', 'PROGRESS', 'OBJECT', 'EMBED']);
 const MADE_OF_PARTS = new Set(['listbox', 'combobox', 'spinbutton', 'slider']); // their arrows, handles and options are controls of their own
-const SPEAKING = new Set(['', 'button', 'link', 'menuitem', 'tab']); // their text is their caption, not their value
-const BOXES = new Set(['DIV', 'SPAN', 'I', 'P', 'LI', 'TD']);
+const CAPTIONED = new Set(['', 'button', 'link', 'menuitem', 'tab']); // their text is their caption, not their value
+const EMPTY_BOX_TAGS = new Set(['DIV', 'SPAN', 'I', 'P', 'LI', 'TD']);
 const BLANK = /^[\u200b-\u200f\u2060\ufeff\s]+$/; // invisible characters that only keep a line open
 const TEXT_NODE_LIMIT = 150000; // characters; the rest of a longer one is left out and marked with …
 const VALUE_LIMIT = 20000; // characters of a field's value
@@ -51,8 +51,8 @@ class Walk {
   }
 
   result() {
-    const renamed = takePrints(this.shown, this.refsBefore);
-    tellApart(this.shown);
+    const renamed = takeFingerprints(this.shown, this.refsBefore);
+    markDifferences(this.shown);
     this.inks.tell();
     if (renamed.size) this.lines.rename(renamed);
     return {
@@ -177,7 +177,7 @@ class Walk {
     let why = visible ? actionable(element, role, style, job.cursor, this.delegated) : '';
     if (visible && !why && (this.hovered.has(element) || hoverable(element))) why = 'hover';
     if (!why) {
-      if (BOXES.has(tag)) this.box(element, style, job.look);
+      if (EMPTY_BOX_TAGS.has(tag)) this.box(element, style, job.look);
       if (tag !== 'PROGRESS' && tag !== 'METER') return tag === 'IMG' || (tag === 'OPTION' && !WIDGETS.has(role));
     }
     const text = CONTROLS_WITHOUT_CONTENT.has(tag) ? '' : shortText(element, TEXT_COMPARED);
@@ -198,7 +198,7 @@ class Walk {
   // The piece of a control; null if it is not one of its own. Also sets `named`, its name for comparison.
   describe(element, role, why, style, look, text) {
     const rect = element.getBoundingClientRect();
-    if (why === 'widget' ? doublesBox(element, role) : this.repeats(element, rect)) return null;
+    if (why === 'widget' ? duplicatesCheckbox(element, role) : this.repeats(element, rect)) return null;
     const box = boxOfLabel(element);
     const piece = { r: register(element), k: role || (box && roleOf(box)) || ({ widget: '', hover: 'hoverable' }[why] ?? 'clickable') };
     const value = valueOf(element, role);
@@ -221,12 +221,12 @@ class Walk {
     this.named = (name || text).slice(0, NAME_COMPARED);
     if (text && !box && !takesText(element, role)) {
       if (name && !text.includes(name) && name.length <= 80) piece.l = name;
-      if (piece.l && !(SPEAKING.has(role) && /\p{L}/u.test(text)) && isLabelOnly(element)) this.labelOnly(piece, 'l');
+      if (piece.l && !(CAPTIONED.has(role) && /\p{L}/u.test(text)) && isLabelOnly(element)) this.labelOnly(piece, 'l');
       piece.open = true;
       return piece;
     }
-    piece.n = (box && text) || name || spareName(element) || this.imageName(element);
-    const seen = (box && text) || (name ? !isLabelOnly(name === own ? element : box) : piece.n === styledWords(element));
+    piece.n = (box && text) || name || fallbackName(element) || this.imageName(element);
+    const seen = (box && text) || (name ? !isLabelOnly(name === own ? element : box) : piece.n === generatedText(element));
     if (piece.n && !seen) this.labelOnly(piece, 'n');
     if (!piece.n && piece.x === 'invisible' && !EDITABLE.has(role)) return null;
     const rowTells = this.inRow && (BOX_ROLES.has(role) || role === 'columnheader');
@@ -242,7 +242,7 @@ class Walk {
 
   // Whether an element only wraps a control, or repeats the one around it, and so is no control of its own.
   repeats(element, rect) {
-    if (holdsAnother(element, rect) || (!shortText(element, 1) && isPartOfControl(element))) return true;
+    if (wrapsAnotherControl(element, rect) || (!shortText(element, 1) && isPartOfControl(element))) return true;
     const outer = this.opened.at(-1);
     const text = element.childElementCount || outer ? shortText(element, TEXT_COMPARED) : '';
     if (text && outer?.text === text && isAloneIn(element, outer.element)) {
@@ -288,22 +288,22 @@ class Walk {
 
   imageName(element) {
     const image = [...element.querySelectorAll('img[alt],svg title,[aria-label],[title]')].find((one) => !WIDGETS.has(roleOf(one)));
-    return image ? attributeName(image) || spareName(image) || squash(image.textContent) : '';
+    return image ? attributeName(image) || fallbackName(image) || squash(image.textContent) : '';
   }
 
   controlHidden(element, role, look, rect) {
     if (element.tagName === 'AREA') return ''; // it has no box of its own
-    const hidden = boxHidden(look, rect);
+    const hidden = hiddenByPosition(look, rect);
     if (hidden && !(hidden === 'invisible' && drawnByItsParent(element))) return hidden;
     const hit = (role === 'treeitem' && wordsBox(element)[0]) || rect;
     return this.isCovered(element, hit, false, look.roll) ? 'covered' : '';
   }
 
   image(element, look) {
-    const name = attributeName(element) || spareName(element), rect = element.getBoundingClientRect();
+    const name = attributeName(element) || fallbackName(element), rect = element.getBoundingClientRect();
     const owner = element.closest('a,button');
     if (owner && (!shortText(owner, 1) || shortText(owner, TEXT_COMPARED).includes(name))) return; // it is the name of the control
-    if (name && rect.width > 8 && !boxHidden(look, rect)) this.lines.piece({ i: name.slice(0, 150) });
+    if (name && rect.width > 8 && !hiddenByPosition(look, rect)) this.lines.piece({ i: name.slice(0, 150) });
   }
 
   frame(element, style, look) {

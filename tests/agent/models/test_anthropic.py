@@ -8,7 +8,7 @@ import pytest
 
 from agent.errors import ModelError
 from agent.models.anthropic import AnthropicModel
-from agent.models.providers import default_model, endpoint
+from agent.models.providers import default_model, endpoint_for
 from agent.protocol import parse
 from agent.tools.registry import Registry, tool_specs
 from agent.tools.web_tools import WEB_TOOLS
@@ -25,7 +25,9 @@ KEY = {"ANTHROPIC_API_KEY": "k1"}
 
 @pytest.fixture
 async def model(claude):
-    model = AnthropicModel(endpoint("anthropic/claude-haiku-4-5", claude.url, KEY), backoff=0.001)
+    model = AnthropicModel(
+        endpoint_for("anthropic/claude-haiku-4-5", claude.url, KEY), backoff=0.001
+    )
     yield model
     await model.aclose()
 
@@ -102,7 +104,7 @@ async def test_a_model_that_declines_fails_for_good(model, claude):
 
 async def test_an_address_with_the_version_in_it_is_the_same_one(claude):
     claude.says("ok")
-    where = replace(endpoint("anthropic/x", claude.url, {}), base_url=f"{claude.url}/v1/")
+    where = replace(endpoint_for("anthropic/x", claude.url, {}), base_url=f"{claude.url}/v1/")
     model = AnthropicModel(where)
     await model.reply("", ASKED)
     await model.aclose()

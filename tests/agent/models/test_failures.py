@@ -12,7 +12,7 @@ from agent.errors import ModelError, ModelQuota, ModelUnauthorized, ModelUnavail
 from agent.models.anthropic import AnthropicModel
 from agent.models.failures import seconds_to_wait
 from agent.models.openai import OpenAIModel
-from agent.models.providers import endpoint
+from agent.models.providers import endpoint_for
 from agent.models.remote import ATTEMPTS
 from agent.types import Message
 
@@ -34,7 +34,7 @@ async def ask(request, wire, provider):
     models = []
 
     async def asking(**where):
-        models.append(kind(replace(endpoint(name, wire.url, {}), **where), backoff=0.001))
+        models.append(kind(replace(endpoint_for(name, wire.url, {}), **where), backoff=0.001))
         if request.param == "streamed":
             return await models[-1].reply("", ASKED, lambda _: None)
         return await models[-1].reply("", ASKED)

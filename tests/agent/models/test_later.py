@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.models.openai import OpenAIModel
-from agent.models.providers import endpoint
+from agent.models.providers import endpoint_for
 from agent.models.router import LazyModel
 from agent.types import Message
 
@@ -12,7 +12,7 @@ ASKED = [Message("user", "When?")]
 
 async def test_it_is_opened_once_and_has_what_it_was_offered_before(provider):
     provider.says("In 1894.")
-    where, opened = endpoint("openai/gpt-4.1", provider.url, {}), []
+    where, opened = endpoint_for("openai/gpt-4.1", provider.url, {}), []
 
     async def opening():
         opened.append(OpenAIModel(where))
@@ -32,7 +32,7 @@ async def test_it_is_opened_once_and_has_what_it_was_offered_before(provider):
 
 
 async def test_one_that_was_never_needed_is_not_opened_to_be_closed():
-    where, opened = endpoint("openai/gpt-4.1", None, {}), []
+    where, opened = endpoint_for("openai/gpt-4.1", None, {}), []
 
     async def opening():
         opened.append(OpenAIModel(where))

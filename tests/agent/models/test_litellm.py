@@ -9,7 +9,7 @@ from importlib.util import find_spec
 import pytest
 
 from agent.errors import ModelQuota, ModelUnauthorized, ModelUnavailable, UsageError
-from agent.models.providers import endpoint, remote_model
+from agent.models.providers import endpoint_for, remote_model
 from agent.models.remote import ATTEMPTS
 from agent.protocol import parse
 from agent.tools.registry import Registry, tool_specs
@@ -34,7 +34,7 @@ async def model(provider):
     pytest.importorskip("litellm")
     from agent.models.litellm import LiteLLMModel
 
-    where = endpoint("litellm/openai/small", provider.url, {})
+    where = endpoint_for("litellm/openai/small", provider.url, {})
     model = LiteLLMModel(replace(where, key="k1", native=True), backoff=0.001)
     yield model
     await model.aclose()
@@ -87,7 +87,9 @@ async def test_what_is_asked_goes_the_guarded_way_and_the_environment_is_given_b
     provider.says(SAID)
     before = dict(os.environ)
     async with Egress(EgressPolicy()) as egress:  # it lets nothing through to loopback
-        model = remote_model(endpoint("litellm/openai/small", provider.url, {}), egress.proxy_url)
+        model = remote_model(
+            endpoint_for("litellm/openai/small", provider.url, {}), egress.proxy_url
+        )
         with pytest.raises((ModelUnavailable, ModelUnauthorized)):
             await model.reply("", ASKED)
         await model.aclose()
@@ -98,10 +100,10 @@ async def test_what_is_asked_goes_the_guarded_way_and_the_environment_is_given_b
 @pytest.mark.skipif(find_spec("litellm") is not None, reason="it is installed")
 def test_without_the_library_the_extra_is_named():
     with pytest.raises(UsageError, match="litellm") as caught:
-        remote_model(endpoint("litellm/bedrock/x", None, {}), None)
+        remote_model(endpoint_for("litellm/bedrock/x", None, {}), None)
     assert "urchin-research[litellm]" in caught.value.hint
 
 
 def test_prices_are_those_of_the_provider_behind_it():
-    assert endpoint("litellm/bedrock/anthropic.claude-x", None, {}).prices == "aws"
-    assert endpoint("litellm/mistral/small", None, {}).prices == "mistral"
+    assert endpoint_for("litellm/bedrock/anthropic.claude-x", None, {}).prices == "aws"
+    assert endpoint_for("litellm/mistral/small", None, {}).prices == "mistral"

@@ -10,7 +10,7 @@ import pytest
 from agent.errors import UsageError
 from agent.models.base import Usage
 from agent.models.openai import OpenAIModel
-from agent.models.providers import default_model, endpoint, with_price
+from agent.models.providers import default_model, endpoint_for, with_price
 from agent.protocol import parse
 from agent.tools.registry import Registry, tool_specs
 from agent.tools.toolset import PAGE_TOOLS
@@ -25,7 +25,7 @@ async def ask(provider):
     models = []
 
     async def asking(name="small", environ=None):
-        where = endpoint(name, provider.url, environ or {})
+        where = endpoint_for(name, provider.url, environ or {})
         models.append(OpenAIModel(where, backoff=0.001))
         return await models[-1].reply("Be brief.", ASKED)
 
@@ -82,7 +82,7 @@ def test_a_key_in_the_environment_chooses_the_default_model():
 
 def test_an_unknown_model_names_those_that_are_known():
     with pytest.raises(UsageError, match="nonsense") as caught:
-        endpoint("nonsense", None, {})
+        endpoint_for("nonsense", None, {})
     assert "openrouter/" in caught.value.hint
 
 
@@ -107,7 +107,7 @@ CALLED = [
 
 async def test_tools_are_offered_along_with_the_prompt_that_speaks_of_them(provider):
     provider.says("ok")
-    model = OpenAIModel(endpoint("m", provider.url, {}), backoff=0.001)
+    model = OpenAIModel(endpoint_for("m", provider.url, {}), backoff=0.001)
     model.offer("You research.", tool_specs(Registry(WEB_TOOLS)))
     await model.reply("You judge.", ASKED)
     await model.reply("You research.", ASKED)
@@ -120,7 +120,7 @@ async def test_tools_are_offered_along_with_the_prompt_that_speaks_of_them(provi
 
 async def test_tools_of_a_page_are_offered_from_the_first_page_on(provider):
     provider.says("ok")
-    model = OpenAIModel(endpoint("m", provider.url, {}), backoff=0.001)
+    model = OpenAIModel(endpoint_for("m", provider.url, {}), backoff=0.001)
     model.offer("", tool_specs(Registry(WEB_TOOLS)), tool_specs(Registry(PAGE_TOOLS), on_page=True))
     page = Observation(ToolCall("OPEN"), {}, snapshot="[e1: Home]")
     shown = [*CALLED[:2], replace(CALLED[2], observations=(page,))]
@@ -134,7 +134,7 @@ async def test_tools_of_a_page_are_offered_from_the_first_page_on(provider):
 
 async def test_what_was_called_and_given_is_told_in_native_form(provider):
     provider.says("ok")
-    model = OpenAIModel(endpoint("m", provider.url, {}), backoff=0.001)
+    model = OpenAIModel(endpoint_for("m", provider.url, {}), backoff=0.001)
     model.offer("", tool_specs(Registry(WEB_TOOLS)))
     await model.reply("", CALLED)
     await model.aclose()
@@ -150,7 +150,7 @@ async def test_what_was_called_and_given_is_told_in_native_form(provider):
 
 async def test_a_model_without_functions_is_told_in_text(provider):
     provider.says("ok")
-    await said_to(endpoint("m", provider.url, {}), CALLED)
+    await said_to(endpoint_for("m", provider.url, {}), CALLED)
     assert [row["content"] for row in provider.requests[0]["messages"][1:]] == [
         message.content for message in CALLED
     ]
@@ -172,7 +172,7 @@ SHOWN = [Message("user", "What is shown?", (PICTURE,))]
 )
 async def test_a_model_that_sees_is_shown_pictures(provider, name, sees):
     provider.says("A lighthouse.")
-    await said_to(seen_as(endpoint(name, provider.url, {}), sees), SHOWN)
+    await said_to(seen_as(endpoint_for(name, provider.url, {}), sees), SHOWN)
     picture, words = provider.requests[0]["messages"][1]["content"]
     assert picture["image_url"]["url"] == "data:image/png;base64,iVBORw=="
     assert words == {"type": "text", "text": "What is shown?"}
@@ -189,7 +189,7 @@ async def test_a_model_that_sees_is_shown_pictures(provider, name, sees):
 )
 async def test_a_model_that_does_not_see_gets_the_text_alone(provider, name, sees):
     provider.says("I cannot tell.")
-    await said_to(seen_as(endpoint(name, provider.url, {}), sees), SHOWN)
+    await said_to(seen_as(endpoint_for(name, provider.url, {}), sees), SHOWN)
     assert provider.requests[0]["messages"][1]["content"] == "What is shown?"
 
 

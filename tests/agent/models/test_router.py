@@ -7,7 +7,7 @@ import pytest
 from agent.errors import ModelQuota
 from agent.models.base import ModelReply, Task
 from agent.models.openai import OpenAIModel
-from agent.models.providers import endpoint
+from agent.models.providers import endpoint_for
 from agent.models.router import REST_SECONDS, Router
 from agent.types import Message
 
@@ -35,7 +35,7 @@ class Second:
 @pytest.fixture
 async def route(provider):
     second, notes = Second(), []
-    first = OpenAIModel(endpoint("first", provider.url, {}), backoff=0.001)
+    first = OpenAIModel(endpoint_for("first", provider.url, {}), backoff=0.001)
     router = Router([first, second], notes.append, second.clock)
     router.second, router.notes = second, notes
     yield router
@@ -62,7 +62,7 @@ async def test_an_outage_is_retried_then_left_alone_for_a_while(route, provider)
 
 async def test_the_last_error_is_raised_where_none_can_answer(provider):
     provider.fails(402)
-    router = Router([OpenAIModel(endpoint("only", provider.url, {}), backoff=0.001)])
+    router = Router([OpenAIModel(endpoint_for("only", provider.url, {}), backoff=0.001)])
     with pytest.raises(ModelQuota):
         await router.reply("", ASKED)
     await router.aclose()

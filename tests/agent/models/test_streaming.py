@@ -8,7 +8,7 @@ from agent.errors import ModelUnavailable
 from agent.models.anthropic import AnthropicModel
 from agent.models.base import Usage
 from agent.models.openai import OpenAIModel
-from agent.models.providers import endpoint
+from agent.models.providers import endpoint_for
 from agent.models.remote import ATTEMPTS
 from agent.models.router import Router
 from agent.protocol import parse
@@ -29,7 +29,7 @@ async def model(wire, provider):
     kind, name = (
         (OpenAIModel, "small") if wire is provider else (AnthropicModel, "anthropic/claude-x")
     )
-    model = kind(endpoint(name, wire.url, {}), backoff=0.001)
+    model = kind(endpoint_for(name, wire.url, {}), backoff=0.001)
     yield model
     await model.aclose()
 
@@ -116,7 +116,7 @@ async def test_another_model_begins_anew_where_one_broke_off(model, wire, provid
     wire.sends_events(wire.stream_of(wire.answers.pop().body, {})[:4], breaks=True)
     kind, there = (AnthropicModel, claude) if wire is provider else (OpenAIModel, provider)
     there.says("From the second.")
-    second = kind(endpoint("anthropic/x" if there is claude else "x", there.url, {}))
+    second = kind(endpoint_for("anthropic/x" if there is claude else "x", there.url, {}))
     heard = []
     reply = await Router([model, second]).reply("", ASKED, heard.append)
     await second.aclose()
