@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent.memory import Memory
-from agent.memory.embedders import embedder_of
+from agent.memory.embedders import make_embedder
 from browser.extract.platforms import lookup, parse_platform
 from browser.plugins import KINDS, plugins
 from browser.solvers import Settings, make_solver
@@ -134,7 +134,7 @@ async def test_a_judge_decides_what_code_leaves_open(ask, script, site, installe
 
 
 async def test_an_embedder_a_parser_and_a_solver(tmp_path, installed, monkeypatch):
-    embedder = embedder_of("letters", None, {})
+    embedder = make_embedder("letters", None, {})
     assert embedder.name == "letters-1"
     with Memory.open(tmp_path / "memory.db", embeddings=embedder) as memory:
         memory.add("The boat leaks at the seacock.", kind="note")

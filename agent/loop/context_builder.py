@@ -77,9 +77,11 @@ class ContextBuilder:
         messages[-1] = replace(messages[-1], observations=observed, question=question)
         self._note_origins(layers, "\n".join(m.content for m in messages))
         if memory is not None and skills:
-            from agent.memory.storage import used  # noqa: PLC0415 - as above
+            from agent.memory.storage import count_skill_uses  # noqa: PLC0415 - as above
 
-            counted = used(list(map(dict, layers.skills)), tuple(skills), context.now_ms())
+            counted = count_skill_uses(
+                list(map(dict, layers.skills)), tuple(skills), context.now_ms()
+            )
             upkeep = memory.upkeep(self.session)
             await context.in_memory_thread(upkeep.put_skills, counted)
         if place == MAIN:

@@ -1,10 +1,9 @@
-"""The database behind memory: one schema for SQLite and Postgres, opened, read and written.
+"""The database of memory: one schema for SQLite and Postgres, and access to it.
 
-Ids of memories carry their namespace (`namespace << 40 | n`, n counting from 1), so that a range of
-ids is a namespace, and neighbours in time are neighbours by id. A `Store` is shared by threads;
-each read and each write takes a connection of its own. A write is one transaction that holds the
-write lock from its first statement, so two processes never find themselves each waiting for the
-other.
+The id of a memory contains its namespace (`namespace << 40 | n`, n counting from 1), so that a
+namespace is a range of ids, and memories that are adjacent in time have adjacent ids. Threads share
+a `Store`; each read and each write takes its own connection. A write is one transaction that holds
+the write lock from its first statement, so that two processes cannot deadlock.
 """
 
 from __future__ import annotations
@@ -38,20 +37,20 @@ metadata = sa.MetaData()
 
 
 class Words(sa.TypeDecorator[str]):
-    """Text of any characters; what cannot be stored is dropped: half pairs, in Postgres NUL."""
+    """Text without what cannot be stored: lone surrogates, and in Postgres NUL."""
 
     impl = sa.Text
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """Make a text storable."""
+        """Remove the characters that cannot be stored."""
         if value is None:
             return None
         value = value if value.isascii() else well_formed(value)
         return value.replace("\x00", "") if dialect.name == "postgresql" else value
 
 
-# SQLite counts only INTEGER keys by itself.
+# SQLite autoincrements only INTEGER keys.
 BigId = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 migrations = sa.Table(
     "migrations",
@@ -64,7 +63,7 @@ namespaces = sa.Table(
     metadata,
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("name", Words, nullable=False, unique=True),
-    # The highest id ever given, so that none returns.
+    # The highest id ever used, so that ids are never reused.
     sa.Column("last", sa.BigInteger, nullable=False),
 )
 memories = sa.Table(
@@ -79,7 +78,7 @@ memories = sa.Table(
     sa.Column("written", sa.Float, nullable=False),
     sa.Column("source", Words),
     sa.Column("session", sa.BigInteger, nullable=False),  # id of the first memory of its session
-    sa.Column("terms", sa.Text, nullable=False),  # the words of the text as the index knows them
+    sa.Column("terms", sa.Text, nullable=False),  # index terms, separated by spaces
     sa.Column("run", sa.String),
     sa.Column("url", Words),
     sa.Column("trusted", sa.Boolean, nullable=False),

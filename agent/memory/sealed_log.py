@@ -1,8 +1,8 @@
 """The sealed log: milestones, decisions and incidents in a chain of hashes.
 
-Each entry's hash covers its content and the hash before it, so that no entry can be changed, left
-out or put in without breaking every later one. Who notes the head elsewhere can also tell that
-nothing was cut off or written anew from the start.
+Each entry's hash covers its content and the previous hash, so that no entry can be changed, removed
+or inserted without breaking all later ones. Whoever notes the head elsewhere can also tell that the
+log was not truncated or rewritten from the start.
 """
 
 from __future__ import annotations
@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     from agent.types import Report
 
 CATEGORIES = ("milestone", "decision", "incident")
-# The reference engine's words, looked for as words, and in its order: incidents, which only a run
-# that failed can be, then milestones, then decisions. Of 110 research questions with their answers
-# seven in a hundred have one.
+# The reference engine's words, matched as whole words, in its order: incidents (failed runs only),
+# then milestones, then decisions. Of 110 research questions with answers, 7 % have one.
 _INCIDENT = frozenset(
     "crash critical down emergency failed outage panic revert rollback timeout".split()
 )
@@ -65,10 +64,9 @@ class Seal:
 
 @dataclass(frozen=True, slots=True)
 class SealCheck:
-    """The result of checking the sealed log: it holds where `reason` is empty.
+    """The result of checking the sealed log; it is intact if `reason` is empty.
 
-    `stamps` has the number and the stamp of each entry that was stamped: the log up to there is
-    older than the stamp's time.
+    `stamps` holds (entry number, timestamp) pairs: the log up to that entry is older than the time.
     """
 
     entries: int
@@ -107,9 +105,9 @@ class SealedLog:
             return [Seal(*row) for row in connection.execute(query.order_by(seals.c.number))]
 
     def stamp(self, authority: str, *, proxy: str | None = None) -> Seal:
-        """Have the head stamped by the authority at this URL, which sees nothing but the hash.
+        """Have the head signed by the authority at this URL, which only sees the hash.
 
-        Raises `UsageError` where nothing is sealed yet, and what stamping raises.
+        Raises `UsageError` if nothing is sealed yet, and the errors of timestamping.
         """
         head = self._head()
         token = load_timestamper("rfc3161").stamp(bytes.fromhex(head.hash), authority, proxy=proxy)
@@ -121,7 +119,7 @@ class SealedLog:
     ) -> tuple[Seal, tuple[str, ...]]:
         """Have the head recorded by OpenTimestamps calendars at these URLs.
 
-        Returns also which calendars did not, and why. Raises as `stamp` does.
+        Also returns which calendars failed, and why. Raises as `stamp` does.
         """
         head, calendars = self._head(), load_timestamper("opentimestamps")
         proof, missing = calendars.stamp(bytes.fromhex(head.hash), urls, proxy=proxy)
@@ -129,7 +127,7 @@ class SealedLog:
         return head, missing
 
     def complete(self, urls: Sequence[str] = (), *, proxy: str | None = None) -> tuple[str, ...]:
-        """Add the blocks that calendars promised to the proofs; returns what is missing."""
+        """Complete the proofs with blocks from the calendars; returns what is missing."""
         missing: list[str] = []
         for row in self._stamped():
             if is_proof(row.token):
@@ -148,11 +146,11 @@ class SealedLog:
         roots: Path | None = None,
         blocks: Mapping[int, bytes] | None = None,
     ) -> SealCheck:
-        """Walk the chain; `head` is a hash noted earlier, which must still be part of it.
+        """Check the whole chain; `head` is a hash noted earlier, which must still be part of it.
 
-        Stamps must be of entries of the chain, by an authority that `roots` (a file of
-        certificates, by default those that browsers trust) vouch for, or lead to Bitcoin blocks
-        whose headers stand in `blocks` by height.
+        Timestamps must belong to entries of the chain. They must be signed by an authority that
+        `roots` (a file of certificates, by default those of browsers) trusts, or lead to Bitcoin
+        blocks whose headers are in `blocks`, by height.
         """
         log = self.entries()
         previous, found = GENESIS, []
@@ -192,7 +190,7 @@ class SealedLog:
 
 
 def category_of(report: Report) -> str | None:
-    """Name what a run came to: an incident, a milestone, a decision, or nothing to seal."""
+    """Return a run's category by its words: incident, milestone, decision; None for none."""
     failed = report.status in ("failed", "not_found")
     result = report.error.message if failed and report.error else report.answer
     words = set(re.findall(r"\w+", f"{report.question} {result}".casefold()))
@@ -202,10 +200,10 @@ def category_of(report: Report) -> str | None:
 
 
 def seal_run(memory: Memory, report: Report) -> Seal | None:
-    """Seal what a run came to, once, where it is of a category that the memory's settings name.
+    """Seal a run's result, once, if its category is one that the memory's settings name.
 
-    Sealed are the run's name and a SHA-256 of question and answer (a line each), not their words:
-    what is sealed can never be forgotten.
+    Only the run's id and a SHA-256 of question and answer (a line each) are sealed, not their
+    words: a sealed entry can never be deleted.
     """
     category = category_of(report)
     if category is None or category not in memory.limits.sealed:

@@ -140,12 +140,12 @@ class Upkeep:
             self._entries.delete(kind, key)
 
 
-def used(skills: Sequence[Skill], shown: Sequence[str], now_ms: int) -> list[Skill]:
-    """Give the skills that a run is given, with that use counted."""
+def count_skill_uses(skills: Sequence[Skill], names: Sequence[str], now_ms: int) -> list[Skill]:
+    """Return the skills with these names, each with its use count increased by one."""
     return [
         {**skill, "usageCount": (skill.get("usageCount") or 0) + 1, "lastUsedAt": now_ms}
         for skill in skills
-        if skill.get("name") in shown
+        if skill.get("name") in names
     ]
 
 
@@ -172,8 +172,8 @@ def load_storage(
 ) -> list[tuple[str, str]]:
     """Import a storage; raises `BadImport` before anything is written.
 
-    A skill that is named as another one, and says something else, is kept beside it under a name
-    of its own. Returns (name, new name) of those.
+    A skill with the name of another one but a different instruction gets a new name. Returns
+    (name, new name) of those.
     """
     _check(storage)
     skills, renamed = _name_apart(entries, storage.get(_SKILLS, []))
@@ -189,7 +189,7 @@ def load_storage(
 def export_storage(
     entries: Entries, conversations: Conversations, session: str | None
 ) -> dict[str, Any]:
-    """Export a storage; keys that hold nothing are left out, unless an import had them."""
+    """Export a storage; empty entries are left out, unless an import had them."""
     kept = _values(entries, kinds.STATE)
     parts = {
         _MEMORY: _values(entries, *_SAVED),

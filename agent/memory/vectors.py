@@ -1,8 +1,8 @@
-"""Searching by meaning, where there is a model for it: vectors of texts, and an index over them.
+"""Search by meaning, if there is an embedding model: vectors of texts, and an index over them.
 
-Vectors are kept by content and model, never by key. An index over them brings candidates that share
-no word with the question; how near each is, is measured on whole vectors afterwards. Where the
-model fails, words decide alone.
+Vectors are stored by content and model, never by key. The index brings candidates that share no
+word with the question; their cosines are then computed on the full vectors. If the model fails, the
+search uses words alone.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
 Vector = Sequence[float]
 
 INPUT = 2_000  # characters of a text that are embedded, as in the reference engine
-QUESTIONS = 100  # whose vectors are kept, by this process alone: what was asked leaves no trace
-NEAREST = 50  # memories that meaning alone brings
-BATCH = 64  # memories that are embedded between two looks at the clock
+QUESTIONS = 100  # question vectors cached in this process; the store keeps no trace of questions
+NEAREST = 50  # candidates that meaning alone brings
+BATCH = 64  # memories embedded before the deadline is checked again
 
 
 class Embedder(Protocol):
-    """A model that turns texts into vectors; `name` tells models apart."""
+    """A model that turns texts into vectors; `name` identifies it."""
 
     name: str
 
@@ -57,10 +57,10 @@ class Embedder(Protocol):
 
 
 class Vectors:
-    """The vectors that one model gives to the texts and memories of a store.
+    """The vectors of one model for the texts and memories of a store.
 
-    Memories are searchable by words at once, vectors follow: what is new is told by ids, which only
-    grow; what says something else under its old id is listed in `restated`.
+    Memories are searchable by words at once; their vectors follow. New memories are recognised by
+    their ids, which only grow; the table `restated` lists those whose text changed.
     """
 
     def __init__(self, store: Store, embedder: Embedder) -> None:
@@ -70,16 +70,16 @@ class Vectors:
         if not store.sqlite and _has_pgvector(store):
             self._index = PgVectorIndex(store, embedder.name)
         self.question = lru_cache(QUESTIONS)(self._question)
-        """The vector of a question, None where the model fails."""
+        """Returns the vector of a question; None if the model fails."""
 
     def _question(self, text: str) -> Vector | None:
         try:
             return self._embedder.embed([text[:INPUT]])[0]
         except EmbeddingFailed:
-            return None  # words decide alone, as promised
+            return None  # the search uses words alone
 
     def embed(self, texts: Collection[str]) -> dict[str, Vector] | None:
-        """Give the vector of each text, each computed once; None where the model fails."""
+        """Return the vector of each text, computed or stored; None if the model fails."""
         names, model = {text: digest(text) for text in texts}, self._embedder.name
         query = sa.select(embeddings.c.digest, embeddings.c.vector).where(
             embeddings.c.digest.in_(list(names.values())), embeddings.c.model == model
@@ -104,34 +104,34 @@ class Vectors:
         return {text: known[name] for text, name in names.items()}
 
     def near(self, question: str, texts: Collection[str]) -> dict[str, float]:
-        """Give the cosine of a question and each text; nothing where the model fails."""
-        asked = self.question(question)
-        vectors = None if asked is None else self.embed(texts)
-        if asked is None or vectors is None:
+        """Return the cosine of a question and each text; {} if the model fails."""
+        query = self.question(question)
+        vectors = None if query is None else self.embed(texts)
+        if query is None or vectors is None:
             return {}
-        return {text: cosine(asked, vector) for text, vector in vectors.items()}
+        return {text: cosine(query, vector) for text, vector in vectors.items()}
 
     def nearest(
-        self, connection: sa.Connection, asked: Vector, first: int, last: int
+        self, connection: sa.Connection, query: Vector, first: int, last: int
     ) -> Sequence[int]:
-        """List the memories nearest to a question, by id, of those from `first` to `last`."""
-        return self._index.nearest(connection, asked, first, last, NEAREST)
+        """List the ids from `first` to `last` of the memories nearest to a question."""
+        return self._index.nearest(connection, query, first, last, NEAREST)
 
     def cosines(
-        self, asked: Vector, windows: Sequence[Sequence[tuple[float, Any]]]
+        self, query: Vector, windows: Sequence[Sequence[tuple[float, Any]]]
     ) -> list[float] | None:
-        """Give the cosine of a question and each window: rows of memories, each with its share.
+        """Return the cosine of a question and each window of (share, row of a memory).
 
-        None where the model fails.
+        None if the model fails.
         """
         shares = [[(s, meaning(row.kind, row.key, row.text)) for s, row in w] for w in windows]
         vectors = self.embed(dict.fromkeys(text for window in shares for _, text in window))
         if vectors is None:
             return None
-        return [cosine(asked, _sum([(s, vectors[text]) for s, text in w])) for w in shares]
+        return [cosine(query, _sum([(s, vectors[text]) for s, text in w])) for w in shares]
 
     def catch_up(self, namespace: int, deadline: float) -> None:
-        """Embed what is new in a namespace, until `deadline` on the monotonic clock."""
+        """Embed the new memories of a namespace, until `deadline` on the monotonic clock."""
         notes, name = Notes(self._store, namespace), f"embedded {self._embedder.name}"
         first = namespace << NAMESPACE_SHIFT
         while True:
@@ -142,17 +142,17 @@ class Vectors:
             if vectors is None:
                 return
             with self._store.write() as connection:
-                left = rows_by_id(connection, texts)  # what was deleted meanwhile gets no vector
-                found = [(id_, vectors[text]) for id_, text in texts.items() if id_ in left]
-                if found:
-                    self._index.put(connection, found)
+                existing = rows_by_id(connection, texts)  # some may be deleted meanwhile
+                new = [(id_, vectors[text]) for id_, text in texts.items() if id_ in existing]
+                if new:
+                    self._index.put(connection, new)
                 connection.execute(restated.delete().where(restated.c.memory.in_(list(texts))))
             notes.write(name, max(reached, *texts))
             if time.monotonic() >= deadline:
                 return
 
     def _backlog(self, first: int, reached: int) -> Sequence[Any]:
-        """List memories that can be found: those that were restated, else those that are new."""
+        """List searchable memories to embed: those whose text changed, else the new ones."""
         last = first + (1 << NAMESPACE_SHIFT) - 1
         query = sa.select(memories).where(memories.c.state == "active", memories.c.terms != "")
         query = query.order_by(memories.c.id).limit(BATCH)
@@ -164,17 +164,17 @@ class Vectors:
 
 
 def digest(text: str) -> str:
-    """Name a text, as far as it is embedded."""
+    """Hash the part of a text that is embedded."""
     return hashlib.sha256(text[:INPUT].encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def meaning(kind: str, key: str | None, text: str) -> str:
-    """Give the text that says what a memory means: its own, after the name that it goes by."""
+    """Return the text of a memory to embed: with its key before it, if that is a name."""
     return f"{key}: {text}" if key and kind in NAMED else text
 
 
 def cosine(one: Vector, other: Vector) -> float:
-    """Compare two vectors; 0 where one is empty or their lengths differ."""
+    """Return the cosine of two vectors; 0 if one is zero or their lengths differ."""
     if len(one) != len(other):
         return 0.0
     size = math.sqrt(_dot(one, one) * _dot(other, other))
@@ -186,7 +186,7 @@ def _dot(one: Vector, other: Vector) -> float:
 
 
 def _sum(parts: Sequence[tuple[float, Vector]]) -> Vector:
-    """Add vectors up by their shares; those of another length than the first are left out."""
+    """Add vectors weighted by their shares; those of another length than the first are ignored."""
     total = [parts[0][0] * x for x in parts[0][1]]
     for share, vector in parts[1:]:
         if len(vector) == len(total):
@@ -195,10 +195,10 @@ def _sum(parts: Sequence[tuple[float, Vector]]) -> Vector:
 
 
 class CodeIndex:
-    """An index over the signs of the numbers: 48 bytes a memory, compared by differing bits.
+    """An index of sign bits, 48 bytes a memory, compared by Hamming distance.
 
-    What is written to the table by others is seen; what they change or delete only when reopened,
-    which brings a candidate too many or too few, and never a text that is gone.
+    Codes that other processes add are seen; changes and deletions only when the store is reopened.
+    That may cost or add a candidate, but never brings back a deleted text.
     """
 
     def __init__(self, model: str) -> None:
@@ -207,7 +207,7 @@ class CodeIndex:
         self._lock = Lock()
 
     def put(self, connection: sa.Connection, rows: Sequence[tuple[int, Vector]]) -> None:
-        """Keep the codes of memories by id, in place of those that they had."""
+        """Save the codes of memories by id, replacing earlier ones."""
         coded = {id_: _code(vector) for id_, vector in rows}
         mine = codes.c.model == self._model
         connection.execute(codes.delete().where(mine, codes.c.memory.in_(list(coded))))
@@ -222,7 +222,7 @@ class CodeIndex:
     def nearest(
         self, connection: sa.Connection, vector: Vector, first: int, last: int, limit: int
     ) -> Sequence[int]:
-        """Compare with every code of the namespace; those that are new are read first."""
+        """List the nearest ids, by comparing all codes of the namespace, after reading new ones."""
         wanted = _number(_code(vector))
         with self._lock:
             known = self._known.setdefault(first, {})
@@ -238,7 +238,7 @@ class CodeIndex:
 
 
 def _code(vector: Vector) -> bytes:
-    """Spell a vector in bits: 1 where the number is positive."""
+    """Encode a vector as bits: 1 for a positive number."""
     bits = "".join("1" if number > 0 else "0" for number in vector)
     return int(bits or "0", 2).to_bytes((len(bits) + 7) // 8)
 

@@ -1,9 +1,9 @@
-"""The memory as pages of a wiki, and a person's edits of those pages back in the memory.
+"""Writes the memory as pages of a wiki, and reads a person's edits of them back.
 
-`memories.md` has a section for each remembered key: what is edited there is remembered, what is
-taken out is forgotten. Pages that people write become memories of kind `page`, as long as they are
-there. The other pages are written anew each time; what the web said stands quoted in them, with its
-address, and is never taken back as a person's word.
+`memories.md` has a section for each saved key: editing one changes the value, removing one deletes
+it. Pages that people write become memories of kind `page` for as long as they exist. All other
+pages are rewritten each time; words of the web are quoted in them with their URL, and are never
+read back as a person's words.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 MEMORIES = "memories.md"
 _PUBLISHED = "wiki"
-"""The note of what `memories.md` said when it was written last: a digest for each key."""
+"""Name of the note with a digest for each key of `memories.md` as it was last written."""
 _UNSAFE = re.compile(r"[^\w.-]+")
 
 
 def sync_wiki(
     memory: Memory, folder: str | os.PathLike[str], rules: WikiRules | None = None
 ) -> list[str]:
-    """Read what people edited in a folder, then write all pages; returns the paths that changed."""
+    """Read people's edits in a folder, then write all pages; returns the changed paths."""
     entries, wiki = memory.entries, Wiki(folder, rules)
     published = entries.notes.read(_PUBLISHED) or {}
     edited = [
@@ -52,29 +52,34 @@ def sync_wiki(
 
 
 def _forget_deleted(entries: Entries, wiki: Wiki, published: dict[str, str]) -> list[str]:
-    """Forget what people deleted: sections that were published and not changed since, pages."""
-    text, gone = wiki.read_file(MEMORIES), []
-    if text is not None and text.strip():  # a file that is not there, or cut short, says nothing
-        left = {key for key, _ in _sections(text)}
+    """Delete the memories of removed sections and pages; returns their keys.
+
+    A value that changed since it was written to the section stays.
+    """
+    text = wiki.read_file(MEMORIES)
+    deleted: list[tuple[str, str]] = []
+    if text is not None and text.strip():  # a missing or empty file deletes nothing
+        remaining = {key for key, _ in _sections(text)}
         for row in entries.all(kinds.REMEMBERED):
-            if row.key not in left and published.get(row.key) == _digest(_text(row)):
-                gone += [(kinds.REMEMBERED, row.key)] if _fits_heading(row.key) else []
+            is_unchanged = published.get(row.key) == _digest(_text(row))
+            if row.key not in remaining and is_unchanged and _fits_heading(row.key):
+                deleted.append((kinds.REMEMBERED, row.key))
     paths = set(wiki.pages())
     if paths:
         pages = entries.all(kinds.PAGE)
-        gone += [(kinds.PAGE, row.key) for row in pages if row.key and row.key not in paths]
-    for kind, key in gone:
+        deleted += [(kinds.PAGE, row.key) for row in pages if row.key and row.key not in paths]
+    for kind, key in deleted:
         entries.delete(kind, key)
-    return [key for _, key in gone]
+    return [key for _, key in deleted]
 
 
 def _remember_edited(entries: Entries, wiki: Wiki, published: dict[str, str]) -> list[str]:
-    """Remember the sections that people changed or added, and their own pages."""
+    """Save the sections that people changed or added, and their own pages; returns their keys."""
     known = {row.key for row in entries.all(kinds.REMEMBERED)}
     drafts = []
     for key, text in _sections(wiki.read_file(MEMORIES) or ""):
-        edited = published[key] != _digest(text) if key in published else key not in known
-        if edited and not key.startswith(("_", "session_")):
+        is_edited = published[key] != _digest(text) if key in published else key not in known
+        if is_edited and not key.startswith(("_", "session_")):
             drafts.append(MemoryDraft(text, kinds.REMEMBERED, key, source="wiki"))
     pages = {row.key: row.text for row in entries.all(kinds.PAGE)}
     for path in wiki.pages():
@@ -86,14 +91,14 @@ def _remember_edited(entries: Entries, wiki: Wiki, published: dict[str, str]) ->
 
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:
-    """Read `## key` sections; a heading inside a value is written with a backslash before it."""
+    """Parse `## key` sections; headings inside a value are escaped with a backslash."""
     for part in f"\n{text}".split("\n## ")[1:]:
         key, _, value = part.partition("\n")
         yield key.strip(), f"\n{value.strip()}".replace("\n\\#", "\n#")[1:]
 
 
 def _pages(entries: Entries) -> Iterator[tuple[str, str]]:
-    """Write what is known: (path, text) of each page."""
+    """Yield (path, text) of each page."""
     sections = ""
     for row in entries.all(kinds.REMEMBERED):
         if _fits_heading(row.key):
@@ -120,7 +125,7 @@ def _page(title: str, rows: Sequence[Any]) -> str:
 
 
 def _fits_heading(key: str) -> bool:
-    """Tell whether a key comes back from a heading as it was."""
+    """Tell whether a key survives being written as a heading and parsed again."""
     return "\n" not in key and key == key.strip()
 
 

@@ -93,10 +93,10 @@ def open_memory(options: Options, environ: Mapping[str, str]) -> Memory:
     """Open the memory of the settings; the data folder is made where there is none."""
     private_folder(options.data)
     # A run without memory does not load it.
-    from agent.memory.embedders import embedder_of  # noqa: PLC0415
+    from agent.memory.embedders import make_embedder  # noqa: PLC0415
     from agent.memory.memory_api import Memory  # noqa: PLC0415
 
-    embedder = embedder_of(options.embeddings, options.base_url, environ, options.proxy)
+    embedder = make_embedder(options.embeddings, options.base_url, environ, options.proxy)
     return Memory.open(
         options.memory_place, options.namespace, embeddings=embedder, limits=options.limits
     )

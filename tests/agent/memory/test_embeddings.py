@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from agent.errors import UsageError
 from agent.memory import Layers, Memory, build_messages
 from agent.memory.database import embeddings
-from agent.memory.embedders import PACKAGE, EndpointEmbedder, MiniLm, embedder_of
+from agent.memory.embedders import PACKAGE, EndpointEmbedder, MiniLm, make_embedder
 from agent.memory.memory_types import EmbeddingFailed
 from agent.memory.vectors import cosine, digest
 
@@ -158,7 +158,7 @@ def endpoint() -> Iterator[str]:
 
 
 def test_an_endpoint_gives_vectors_in_the_order_of_the_texts(endpoint: str) -> None:
-    embedder = embedder_of("nomic-embed", endpoint, {"OPENAI_API_KEY": "k"})
+    embedder = make_embedder("nomic-embed", endpoint, {"OPENAI_API_KEY": "k"})
     assert embedder is not None
     assert embedder.embed(["abc", "a"]) == [[3.0, 1.0], [1.0, 1.0]]
 
@@ -172,9 +172,9 @@ def test_an_endpoint_that_failed_is_not_asked_again(endpoint: str) -> None:
 
 
 def test_an_unknown_embedder_is_a_usage_error() -> None:
-    assert embedder_of(None, None, {}) is None
+    assert make_embedder(None, None, {}) is None
     with pytest.raises(UsageError):
-        embedder_of("nobody/x", None, {})
+        make_embedder("nobody/x", None, {})
 
 
 @pytest.mark.skipif(find_spec(PACKAGE) is None, reason="needs the extra `embeddings`")
