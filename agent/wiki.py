@@ -1,7 +1,7 @@
-"""A wiki: a folder of Markdown pages with `[[links]]`, searched, checked and indexed.
+"""A wiki: a folder of Markdown pages with `[[links]]`; searches, checks and indexes it.
 
 People edit the pages; runs search them and add to the log and to the relationships between pages.
-Files are named by paths relative to the folder, and links that lead out of it are not followed.
+Files are named by paths relative to the folder. Symlinks that lead out of it are not followed.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ SUPPORT_FILES = {
     "graph/context-brief.md": "# Context brief\n",
     "graph/open-gaps.md": "# Open gaps\n",
 }
-"""The support files, as they begin."""
+"""The support files with their first content."""
 GENERATED = "<!-- written by urchin; edits here are overwritten -->"
-"""Marks pages whose words are not a person's own."""
+"""Marks pages that no person wrote."""
 DEFAULTS = LimitSettings()
-LOGGED = 300  # characters of an answer in the day's log
-SUMMARY = 120  # characters of a page in the index
+LOGGED_CHARS = 300  # of an answer in the day's log
+SUMMARY_CHARS = 120  # of a page in the index
 BRIEF_PAGES = 12  # pages in the context brief
 
-# As in the reference library: the weight of a phrase or a word in content, title, path.
-PHRASE = (5, 4, 3)
-WORD = (1, 3, 2)
-HALF = 8  # the raw score that counts half
+# As in the reference library: the weights of a phrase and of a word in content, title and path.
+PHRASE_WEIGHTS = (5, 4, 3)
+WORD_WEIGHTS = (1, 3, 2)
+HALF_SCORE = 8  # the raw score that becomes .5
 
 _FENCE = re.compile(
     r"^(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^(?P=fence)[^\n]*$|\Z)", re.DOTALL | re.MULTILINE
@@ -56,7 +56,7 @@ _LINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 
 @dataclass(frozen=True, slots=True)
 class PageHit:
-    """A file that a search found; `score` is between 0 and 1."""
+    """A file that a search found; `score` is from 0 to 1."""
 
     path: str
     title: str
@@ -77,9 +77,9 @@ class PageWindow:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relationship: `source` and `target` are pages, `type` is one that the rules allow.
+    """A relationship between two pages; `type` is one that the rules allow.
 
-    `evidence` says where it stands, `date` (ISO) since when it is known.
+    `evidence` says where it is stated, `date` (ISO) since when it is known.
     """
 
     source: str
@@ -92,7 +92,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something wrong at a line of a file; line 0 is the file as a whole."""
+    """A problem at a line of a file; line 0 means the whole file."""
 
     severity: Literal["critical", "warning"]
     path: str
@@ -105,7 +105,7 @@ def _now() -> datetime:
 
 
 class Wiki:
-    """The wiki in a folder; methods that write return the paths they changed, unless they say else.
+    """The wiki in a folder. Methods that write return the changed paths if not stated otherwise.
 
     A path that leads out of the folder raises `UsageError`.
     """
@@ -121,27 +121,27 @@ class Wiki:
         self._clock = clock
 
     def list_files(self) -> Sequence[str]:
-        """List the files of known kinds, hidden ones left out."""
+        """List the files with known extensions, except hidden ones."""
         found = (path for path in self._root.rglob("*") if path.suffix in EXTENSIONS)
         names = (path.relative_to(self._root).as_posix() for path in found if self._is_inside(path))
         return sorted(name for name in names if not name.startswith(".") and "/." not in name)
 
     def pages(self) -> list[str]:
-        """List the pages that people and runs write, support files left out."""
+        """List the pages that people and runs write, without the support files."""
         paths = self.list_files()
         return [p for p in paths if p.endswith((".md", ".mdx")) and p not in SUPPORT_FILES]
 
     def read_file(self, path: str) -> str | None:
-        """Read a file as UTF-8, without byte order mark and foreign line ends; None if unknown."""
+        """Read a file as UTF-8, without BOM and carriage returns; None if there is no such file."""
         file = self._root / _safe_path(path)
         if not self._is_inside(file):
             return None
         return file.read_text(encoding="utf-8-sig", errors="replace").replace("\r\n", "\n")
 
     def write_file(self, path: str, text: str) -> bool:
-        """Write a file where its text differs; returns whether it did.
+        """Write a file if its text differs; returns whether it did.
 
-        A crash leaves the old text or the new. Raises `UsageError` where the folder is not
+        A crash leaves either the old or the new text. Raises `UsageError` if the folder is not
         writable.
         """
         file = self._root / _safe_path(path)
@@ -167,27 +167,34 @@ class Wiki:
         place: WikiPart | None = None,
         snippet: int = DEFAULTS.wiki_snippet,
     ) -> list[PageHit]:
-        """Find files by phrase and words, best first, ties by path; nothing for an empty query."""
+        """Find files by phrase and words, best first, ties by path; nothing for an empty query.
+
+        `place` limits the search to a part of the wiki; `snippet` is the length of the excerpt.
+        """
         phrase = query.strip().casefold()
         words = phrase.split()
+        if not words:
+            return []
         found: list[PageHit] = []
-        for path in self.list_files() if words else ():
+        for path in self.list_files():
             top = path.partition("/")[0]
-            if place not in (None, top if top in ("raw", "sessions") else "wiki"):
+            part = top if top in ("raw", "sessions") else "wiki"
+            if place not in (None, part):
                 continue
             text = self.read_file(path) or ""
             title = _title(path, text)
             fields = (text.casefold(), title.casefold(), path.casefold())
-            raw = sum(
-                weight for weight, field in zip(PHRASE, fields, strict=True) if phrase in field
-            )
-            for weight, field in zip(WORD, fields, strict=True):
-                raw += weight * sum(field.count(word) for word in words)
+            raw = 0
+            for phrase_weight, word_weight, field in zip(
+                PHRASE_WEIGHTS, WORD_WEIGHTS, fields, strict=True
+            ):
+                raw += phrase_weight * (phrase in field)
+                raw += word_weight * sum(field.count(word) for word in words)
             if raw:
                 first = min((at for word in words if (at := fields[0].find(word)) >= 0), default=0)
                 start = max(0, first - snippet // 4)
-                shown = text[start : start + snippet]
-                found.append(PageHit(path, title, raw / (raw + HALF), shown))
+                excerpt = text[start : start + snippet]
+                found.append(PageHit(path, title, raw / (raw + HALF_SCORE), excerpt))
         return sorted(found, key=lambda hit: (-hit.score, hit.path))[:limit]
 
     def read_lines(
@@ -197,19 +204,19 @@ class Wiki:
         lines: int = DEFAULTS.wiki_lines,
         most: int = DEFAULTS.wiki_units,
     ) -> PageWindow | None:
-        """Read a window of lines, `most` characters; None for an unknown file."""
+        """Read some lines, at most `most` characters; None if there is no such file."""
         name = _safe_path(path)
         text = self.read_file(name)
         if text is None:
             return None
-        every = text.splitlines(keepends=True)
+        all_lines = text.splitlines(keepends=True)
         first = max(1, start)
-        content = "".join(every[first - 1 : first - 1 + max(0, lines)])[:most]
+        content = "".join(all_lines[first - 1 : first - 1 + max(0, lines)])[:most]
         end = first - 1 + len(content.splitlines())
-        return PageWindow(name, content, first, end, len(every))
+        return PageWindow(name, content, first, end, len(all_lines))
 
     def lint(self) -> list[Finding]:
-        """Find missing files, links that lead nowhere and bad relationships, the critical first."""
+        """Find missing files, broken links and bad relationships, critical findings first."""
         paths = self.list_files()
         required = dict.fromkeys((*SUPPORT_FILES, *self.rules.required))
         found = [Finding("critical", p, 0, "is missing") for p in required if p not in set(paths)]
@@ -217,12 +224,8 @@ class Wiki:
         for line, reason in malformed:
             found.append(Finding("critical", RELATIONSHIPS, line, f"malformed: {reason}"))
         for line, relation in relations:
-            allowed, ends = self.rules.allows(relation.type), (relation.source, relation.target)
-            wrong = [] if allowed else [f"unknown type {relation.type!r}"]
-            wrong += [f"{end!r} is no page" for end in ends if resolve(end, paths) is None]
-            if relation.source == relation.target:
-                wrong.append(f"{relation.source!r} leads to itself")
-            found += [Finding("warning", RELATIONSHIPS, line, message) for message in wrong]
+            messages = self._relation_problems(relation, paths)
+            found += [Finding("warning", RELATIONSHIPS, line, message) for message in messages]
         for path in paths:
             if path.endswith((".md", ".mdx")):
                 for line, target in links(self.read_file(path) or ""):
@@ -230,6 +233,15 @@ class Wiki:
                         message = f"[[{target}]] leads nowhere"
                         found.append(Finding("warning", path, line, message))
         return sorted(found, key=lambda f: (f.severity, f.path, f.line))
+
+    def _relation_problems(self, relation: Relation, paths: Sequence[str]) -> list[str]:
+        ends = (relation.source, relation.target)
+        problems = [f"{end!r} is no page" for end in ends if resolve(end, paths) is None]
+        if not self.rules.allows(relation.type):
+            problems.insert(0, f"unknown type {relation.type!r}")
+        if relation.source == relation.target:
+            problems.append(f"{relation.source!r} leads to itself")
+        return problems
 
     def ensure(self) -> list[str]:
         """Write the support files that are missing."""
@@ -239,11 +251,11 @@ class Wiki:
         return missing
 
     def update_index(self) -> list[str]:
-        """Write index, context brief and open gaps anew from the pages."""
+        """Rewrite the index, the context brief and the open gaps from the pages."""
         paths, texts = self.list_files(), {p: self.read_file(p) or "" for p in self.pages()}
         groups: dict[str, list[str]] = defaultdict(list)
-        linked: Counter[str] = Counter()
-        gaps: dict[str, set[str]] = defaultdict(set)  # what nobody has written yet, and who asks
+        link_counts: Counter[str] = Counter()
+        gaps: dict[str, set[str]] = defaultdict(set)  # missing page -> the pages that link to it
         for path, text in texts.items():
             line = f"- [[{_name(path)}]] — {_summary(path, text)}"
             groups[self.rules.category(path)].append(line)
@@ -252,15 +264,17 @@ class Wiki:
                 if page is None:
                     gaps[target].add(f"[[{_name(path)}]]")
                 else:
-                    linked[page] += 1
+                    link_counts[page] += 1
         index = [f"## {name}\n" + "\n".join(lines) for name, lines in sorted(groups.items())]
-        best = sorted(texts, key=lambda path: (-linked[path], path))[:BRIEF_PAGES]
+        best = sorted(texts, key=lambda path: (-link_counts[path], path))[:BRIEF_PAGES]
         brief = [f"- [[{_name(path)}]]: {_summary(path, texts[path])}" for path in best]
-        asked = sorted(f"- {gap}, asked for by {', '.join(sorted(by))}" for gap, by in gaps.items())
+        open_gaps = sorted(
+            f"- {gap}, asked for by {', '.join(sorted(pages))}" for gap, pages in gaps.items()
+        )
         generated = {
             "index.md": "\n\n".join(["# Index", *index]) + "\n",
             "graph/context-brief.md": "\n".join(["# Context brief", "", *brief]) + "\n",
-            "graph/open-gaps.md": "\n".join(["# Open gaps", "", *asked]) + "\n",
+            "graph/open-gaps.md": "\n".join(["# Open gaps", "", *open_gaps]) + "\n",
         }
         return [path for path, text in generated.items() if self.write_file(path, text)]
 
@@ -275,25 +289,25 @@ class Wiki:
         return ["log.md"]
 
     def log_run(self, run: str, question: str, answer: str) -> list[str]:
-        """Add a run to the day's log, once; its answer is quoted, since it may be the web's."""
+        """Add a run to the day's log, once; the answer is quoted, as it may be the web's words."""
         now = self._clock()
         path = f"sessions/{now:%Y-%m-%d}.md"
         text = self.read_file(path) or f"# {now:%Y-%m-%d}\n\n{GENERATED}\n"
         if f"({run})" in text:
             return []
-        said = _shorten(plain(answer), LOGGED)
-        self.write_file(path, f"{text}\n- {now:%H:%M} {plain(question)} ({run})\n  > {said}\n")
+        quote = _shorten(plain(answer), LOGGED_CHARS)
+        self.write_file(path, f"{text}\n- {now:%H:%M} {plain(question)} ({run})\n  > {quote}\n")
         return [path]
 
     def record_relations(self, new: Iterable[Relation]) -> list[Relation]:
-        """Record relationships, dated where they are not; returns those that were not there yet."""
+        """Record relationships, by default with today's date; returns the new ones."""
         text = self.read_file(RELATIONSHIPS) or ""
         known = {(r.source, r.target, r.type) for _, r in read_relations(text)[0]}
         fresh: list[Relation] = []
         for relation in new:
-            name = (relation.source, relation.target, relation.type)
-            if name not in known:
-                known.add(name)
+            key = (relation.source, relation.target, relation.type)
+            if key not in known:
+                known.add(key)
                 fresh.append(replace(relation, date=relation.date or f"{self._clock():%Y-%m-%d}"))
         if fresh:
             start = text if not text or text.endswith("\n") else text + "\n"
@@ -301,9 +315,10 @@ class Wiki:
         return fresh
 
     def sync(self, *, log: str | None = None) -> list[str]:
-        """Bring all support files up to date; `log` is a line for the log."""
+        """Update all support files; `log` is an entry for the log."""
         changed = self.ensure()
-        changed += self.append_log(log) if log else []
+        if log:
+            changed += self.append_log(log)
         return list(dict.fromkeys([*changed, *self.update_index()]))
 
     def _is_inside(self, file: Path) -> bool:
@@ -311,7 +326,7 @@ class Wiki:
 
 
 def links(text: str) -> Iterator[tuple[int, str]]:
-    """Give each link's line and target; alias and anchor taken off, links in code left out."""
+    """Yield each link's line and target, without alias and anchor; links in code are ignored."""
 
     def blank(match: re.Match[str]) -> str:
         return "\n" * match[0].count("\n")
@@ -319,12 +334,12 @@ def links(text: str) -> Iterator[tuple[int, str]]:
     prose = _CODE.sub(blank, _FENCE.sub(blank, text))
     for match in _LINK.finditer(prose):
         target = match[1].partition("|")[0].partition("#")[0].strip()
-        if target:  # `[[#heading]]` stays on the page
+        if target:  # empty for `[[#heading]]`, a link within the page
             yield prose.count("\n", 0, match.start()) + 1, target
 
 
 def resolve(target: str, files: Iterable[str]) -> str | None:
-    """Find the file that a link means: by path, else by name alone; case does not count."""
+    """Find the file that a link points to: by path, else by file name; case is ignored."""
     wanted = target.replace("\\", "/").lstrip("/").casefold()
     names = {wanted, f"{wanted}.md", f"{wanted}.mdx"}
     by_name = None
@@ -338,7 +353,7 @@ def resolve(target: str, files: Iterable[str]) -> str | None:
 
 
 def read_relations(text: str) -> tuple[list[tuple[int, Relation]], list[tuple[int, str]]]:
-    """Read a file of relationships: those with their lines, and malformed lines with the reason."""
+    """Parse a file of relationships; returns them and the malformed lines, by line number."""
     good: list[tuple[int, Relation]] = []
     malformed: list[tuple[int, str]] = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -366,12 +381,12 @@ def _relation_line(relation: Relation) -> str:
 
 
 def plain(text: str) -> str:
-    """Take the power from what the web wrote: no links of ours, no HTML, no hidden characters."""
+    """Make words of the web harmless: no `[[links]]`, no HTML, no hidden characters."""
     return " ".join(clean(text).replace("[[", "[ [").replace("<", "&lt;").split())
 
 
 def _safe_path(path: str) -> str:
-    """Normalise a path; raises `UsageError` where it would lead out of the wiki."""
+    """Normalise a path; raises `UsageError` if it leads out of the wiki."""
     pure = PurePosixPath(path.replace("\\", "/"))
     parts = [part for part in pure.parts if part != "."]
     if pure.is_absolute() or ".." in parts or not parts or "\x00" in path or ":" in parts[0]:
@@ -384,16 +399,19 @@ def _name(path: str) -> str:
 
 
 def _title(path: str, text: str) -> str:
-    """Take a page's first heading, else its file name."""
+    """Return a page's first heading, else its file name."""
     heading = next((line for line in text.splitlines() if line.startswith("# ")), "")
     return heading[2:].strip() or _name(path.rpartition("/")[2])
 
 
 def _summary(path: str, text: str) -> str:
-    """Take the first line of a page that says something, else its title."""
-    lines = (line for line in text.splitlines() if not line.startswith(("#", "---", "<!--")))
-    body = (line.lstrip("> ").rstrip() for line in lines)  # what the web said is quoted
-    return _shorten(next((line for line in body if line), _title(path, text)), SUMMARY)
+    """Return the first line of a page's body, else its title; shortened."""
+    for line in text.splitlines():
+        if line.startswith(("#", "---", "<!--")):
+            continue
+        if body := line.lstrip("> ").rstrip():  # quotes of the web have a `>`
+            return _shorten(body, SUMMARY_CHARS)
+    return _shorten(_title(path, text), SUMMARY_CHARS)
 
 
 def _shorten(text: str, length: int) -> str:

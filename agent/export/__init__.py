@@ -1,4 +1,4 @@
-"""Writing a run for others: the file's ending says in which form."""
+"""Exports a run to a file; the file's ending chooses the format."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ FORMATS = {
     ".warc.gz": "web_archive:render_warc",
     ".zip": "archive_writer:render_zip",
 }
-"""Ending to what writes it, `module:function`; each takes a run's folder and gives the bytes."""
+"""File ending to `module:function`, imported when needed; it turns a run's folder into bytes."""
 EXTRA = ".obsidian.md"
-"""What the package of plug-ins `urchin-extras` brings."""
+"""The ending that the plug-in package `urchin-extras` adds."""
 MORE = f"`pip install urchin-extras` brings {EXTRA}"
 
 
 def ending(path: Path) -> str:
-    """The ending that tells the format, `.csl.json` before `.json`; none known, the last one."""
+    """Return the ending that chooses the format: the longest known one, else the plain suffix."""
     name = path.name.lower()
     known = [*FORMATS, EXTRA, *(plugin.name for plugin in plugins("exports"))]
-    known = [end for end in known if name.endswith(end) and name != end]
-    return max(known, key=len, default=path.suffix.lower())
+    matching = [end for end in known if name.endswith(end) and name != end]
+    return max(matching, key=len, default=path.suffix.lower())
 
 
 def writer(path: Path) -> Callable[[Path], bytes] | None:
-    """What writes a run in the form of this file's ending; None where nothing does."""
+    """Return the function that renders a run for this file's ending; None if there is none."""
     end = ending(path)
     if end not in FORMATS:
         found: Callable[[Path], bytes] | None = find_plugin("exports", end)
@@ -55,7 +55,7 @@ def writer(path: Path) -> Callable[[Path], bytes] | None:
 
 
 def export(folder: Path, path: Path) -> None:
-    """Write the run in `folder` to `path`; raises `UsageError` where that cannot be done."""
+    """Write the run in `folder` to `path`; raises `UsageError` for an unknown format."""
     write = writer(path)
     if write is None:
         raise UsageError(

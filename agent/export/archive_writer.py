@@ -1,6 +1,6 @@
-"""A whole run in one file: record, pages, report; the same run gives the same bytes.
+"""Packs a whole run into one ZIP file: journal, pages, report. The same run gives the same bytes.
 
-What the file holds is told in `agent.export.run_archive`, which opens it.
+`agent.export.run_archive`, which opens such files, describes their contents.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def render_zip(folder: Path) -> bytes:
-    """Pack the run."""
+    """Pack a run as an archive."""
     record = FinishedRun.read(folder)
     at = datetime.fromisoformat(record.events[0].at).timetuple()[:6]
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
 
         def add(name: str, body: bytes) -> None:
-            # Time, mode and system are set: the same run gives the same bytes everywhere.
+            # Fixed time, mode and system, so that the same run gives the same bytes everywhere.
             entry = zipfile.ZipInfo(f"{record.report.run}/{name}", at)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o600 << 16
@@ -41,7 +41,7 @@ def render_zip(folder: Path) -> bytes:
             add(name, body)
             manifest.append(f"{hashlib.sha256(body).hexdigest()}  {name}\n")
         add(MANIFEST, "".join(manifest).encode())
-        # The digest of what stands before it takes the place of the zeros.
+        # A placeholder: the zeros are replaced by the digest of everything before them.
         packed.comment = b"sha256:" + b"0" * DIGEST_CHARS
     body = out.getvalue()[:-DIGEST_CHARS]
     return body + digest(body)

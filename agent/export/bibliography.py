@@ -1,6 +1,6 @@
-"""The sources of an answer as bibliographies: BibTeX, biblatex, RIS, CSL-JSON.
+"""Renders the sources of an answer as BibTeX, biblatex, RIS and CSL-JSON.
 
-Each form is a dozen lines; what takes care is that no title or quote can end its field.
+Titles and quotes come from the web: escaping makes sure that none can end its field.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 NOT_READ = "Quoted from a search result; the page itself was not read."
 _DATE = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
 _RANGES = (range(1, 10_000), range(1, 13), range(1, 32))
-"""Years, months and days; what pages declare beyond them is left out."""
+"""Valid years, months and days: pages declare others too, which are left out."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """A person by `family` and `given`, or a body (or a name of unknown form) by `family` alone."""
+    """A person, or with `family` alone an organisation or a name that cannot be split."""
 
     family: str
     given: str = ""
@@ -36,9 +36,9 @@ class Author:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """One source. Dates are year, month and day, as many of them as are known.
+    """One source. A date is (year, month, day), or as many of them as are known.
 
-    `notes` are its quotes, behind a word of warning where these are a search result's.
+    `notes` holds its quotes, after a warning if they come from a search result.
     """
 
     key: str
@@ -52,7 +52,7 @@ class Reference:
 
 
 def references(folder: Path) -> list[Reference]:
-    """The sources of a run's answer, in the order of their numbers."""
+    """List the sources of a run's answer in the order of their numbers, except computed ones."""
     record = FinishedRun.read(folder)
     found = []
     for source in record.report.sources:
@@ -66,7 +66,7 @@ def references(folder: Path) -> list[Reference]:
         warning = [NOT_READ] if source.via == "snippet" else []
         found.append(
             Reference(
-                # As people write keys: `example2024-1`, letters and digits only.
+                # The usual form of keys: `example2024-1`.
                 key=f"{plain}{published[0] if published else ''}-{source.n}",
                 title=one_line(source.title or source.url),
                 url=one_line(source.url),
@@ -81,7 +81,7 @@ def references(folder: Path) -> list[Reference]:
 
 
 def date_parts(date: str) -> tuple[int, ...]:
-    """Read year, month and day off the beginning of an ISO date; `()` of what is none."""
+    """Parse year, month and day at the beginning of an ISO date; `()` if there is none."""
     found = _DATE.match(date)
     numbers = [int(part) for part in found.groups() if part] if found else []
     ranges = zip(numbers, _RANGES, strict=False)
@@ -89,12 +89,12 @@ def date_parts(date: str) -> tuple[int, ...]:
 
 
 def one_line(text: str) -> str:
-    """Write a text on one line, without what no form of bibliography can hold."""
+    """Put a text on one line, without control characters, which no format allows."""
     return " ".join(_CONTROL.sub(" ", text).split())
 
 
-# Authors. Pages name them in one line, in any form. On the 213 lines that saved pages give, the
-# words for bodies keep 10 from being taken for persons and hide a person's name on 2.
+# Authors. Pages name them in one line, in any form. On the 213 author lines of saved pages, the
+# words for organisations keep 10 from being taken for persons, and hide a person's name on 2.
 
 _BETWEEN = re.compile(r"\s*(?:;|&|,?\s+\b(?:and|und|et|y|e)\b)\s+|\s*;\s*")
 _BYLINE = re.compile(r"^(?:by|von|par|por|di)\s+(?=\S)", re.IGNORECASE)
@@ -115,7 +115,7 @@ _INITIALS: Final = re.compile(r"(?:[^\W\d_]\.[ -]?){1,3}|[^\W\d_]")
 
 
 def authors(line: str) -> tuple[Author, ...]:
-    """Read the authors that a page names in one line."""
+    """Parse the authors that a page names in one line."""
     found: list[Author] = []
     for piece in _BETWEEN.split(" ".join(line.split())):
         name = _BYLINE.sub("", piece.strip())
@@ -144,7 +144,7 @@ def _author(name: str) -> Author:
 
 
 def _is_family_name(words: str) -> bool:
-    """Whether all but the last word are particles, as in `van der Berg`."""
+    """Tell whether all words but the last are particles, as in `van der Berg`."""
     return all(word.lower() in _PARTICLES for word in words.split()[:-1])
 
 
@@ -166,22 +166,22 @@ _ESCAPES = str.maketrans(
     }
 )
 _IN_URL = str.maketrans({"{": "%7B", "}": "%7D", "\\": "%5C", " ": "%20"})
-"""A URL is taken literally; only what would end its field is written in another way."""
+"""A URL is printed literally, so that only characters that would end its field are encoded."""
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 
 
 def render_bibtex(folder: Path) -> bytes:
-    """Write the sources as BibTeX, in entries that old styles take: `@misc`."""
+    """Render the sources as BibTeX, as `@misc` entries, which all styles know."""
     return clean("\n".join(map(bibtex_entry, references(folder)))).encode()
 
 
 def render_biblatex(folder: Path) -> bytes:
-    """Write the sources for biblatex: `@online`, addresses and dates in fields of their own."""
+    """Render the sources for biblatex, as `@online` entries with fields for URL and dates."""
     return clean("\n".join(map(biblatex_entry, references(folder)))).encode()
 
 
 def bibtex_entry(found: Reference) -> str:
-    """Write an entry. Styles of the eighties know no address or day of access: both are words."""
+    """Format a BibTeX entry; it has no fields for URL and day of access, so both become text."""
     accessed = f"Accessed {_iso(found.accessed)}."
     fields = {
         "howpublished": rf"\url{{{found.url.translate(_IN_URL)}}}",
@@ -193,7 +193,7 @@ def bibtex_entry(found: Reference) -> str:
 
 
 def biblatex_entry(found: Reference) -> str:
-    """Write an entry with what biblatex has fields for."""
+    """Format a biblatex entry."""
     fields = {
         "organization": found.site.translate(_ESCAPES),
         "date": _iso(found.published),
@@ -208,9 +208,9 @@ def _entry(kind: str, found: Reference, more: dict[str, str]) -> str:
     names = []
     for author in found.authors:
         family, given = author.family.translate(_ESCAPES), author.given.translate(_ESCAPES)
-        # A body's name is braced, so that it is not taken apart.
+        # The name of an organisation is braced, so that it is not split.
         names.append(f"{family}, {given}" if given else f"{{{family}}}")
-    # The title is braced twice: styles leave the capitals as they are.
+    # Doubly braced, so that styles keep the title's capitals.
     title = f"{{{found.title.translate(_ESCAPES)}}}"
     fields = {"author": " and ".join(names), "title": title, **more}
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
@@ -225,12 +225,12 @@ def _iso(date: tuple[int, ...], mark: str = "-") -> str:
 
 
 def render_ris(folder: Path) -> bytes:
-    """Write the sources as RIS."""
+    """Render the sources as RIS."""
     return "".join(map(ris_entry, references(folder))).encode()
 
 
 def ris_entry(found: Reference) -> str:
-    """Write an entry, a field a line."""
+    """Format an RIS entry, one field a line."""
     rows = (f"{tag}  - {clean(value)}\r\n" for tag, value in _ris_fields(found))
     return "".join([*rows, "\r\n"])
 
@@ -254,13 +254,13 @@ def _ris_fields(found: Reference) -> Iterator[tuple[str, str]]:
 
 
 def render_csl(folder: Path) -> bytes:
-    """Write the sources as CSL-JSON."""
+    """Render the sources as CSL-JSON."""
     items = [csl_item(found) for found in references(folder)]
     return escaped(json.dumps(items, ensure_ascii=False, indent=2) + "\n").encode()
 
 
 def csl_item(found: Reference) -> dict[str, Any]:
-    """Write an item; fields that are not known are left out."""
+    """Build a CSL item; unknown fields are left out."""
     people = [
         {"family": a.family, "given": a.given} if a.given else {"literal": a.family}
         for a in found.authors

@@ -1,4 +1,4 @@
-"""Two runs side by side: their answers, sources and steps."""
+"""Compares the answers, sources and steps of two runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agent.journal.runs import RunFolder
 
 Pair = tuple[str | None, str | None]
-"""What stands in one run and in the other; None where it stands in one of them only."""
+"""The entry of the first and of the second run; None if only the other has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,9 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two runs; `sources` and `steps` pair what both have, in order.
+    """A comparison of two runs; `sources` and `steps` are aligned, in order.
 
-    `changed` are the addresses whose text was another one in the second run.
+    `changed` lists the URLs whose text differs in the second run.
     """
 
     a: Side
@@ -49,7 +49,7 @@ class Comparison:
 
 
 def compare(first: RunFolder, second: RunFolder) -> Comparison:
-    """Compare two finished runs; answers are the same word for word, spaces aside."""
+    """Compare two finished runs; answers are the same if all words are, whitespace aside."""
     before, after = FinishedRun.read(first.path), FinishedRun.read(second.path)
     a, b = _side(before), _side(after)
     texts = {source.url: source.sha256 for source in before.report.sources}
@@ -68,7 +68,7 @@ def compare(first: RunFolder, second: RunFolder) -> Comparison:
 
 
 def pairs(a: Sequence[str], b: Sequence[str]) -> tuple[Pair, ...]:
-    """Align two lists: equal ones beside each other, the others alone, each list in its order."""
+    """Align two lists: equal entries become pairs, others stand alone; each keeps its order."""
     found: list[Pair] = []
     matcher = SequenceMatcher(None, a, b, autojunk=False)
     for kind, a0, a1, b0, b1 in matcher.get_opcodes():

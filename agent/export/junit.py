@@ -1,4 +1,4 @@
-"""JUnit's XML, as continuous integration reads it."""
+"""Renders a run as JUnit XML for continuous integration."""
 
 from __future__ import annotations
 
@@ -21,12 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TestCase:
-    """One case: it passed where `kind` is empty; else `kind` names the sort of failure.
+    """One test case; it passed if `kind` is empty, else `kind` names the type of failure."""
 
-    `seconds` is how long it took, `details` what a person reads to find out why.
-    """
-
-    __test__ = False  # pytest collects classes by this name
+    __test__ = False  # pytest would collect a class with this name
 
     suite: str
     name: str
@@ -37,7 +34,7 @@ class TestCase:
 
 
 def to_xml(name: str, cases: Sequence[TestCase]) -> bytes:
-    """Write cases as one suite."""
+    """Write test cases as one suite."""
     suite = ET.Element(
         "testsuite",
         name=_xml_text(name),
@@ -69,7 +66,7 @@ def _xml_text(text: str) -> str:
 
 
 def render_junit(folder: Path) -> bytes:
-    """Write the run as JUnit's XML; of an audit, what does not hold fails."""
+    """Render the run as JUnit XML: of an audit, claims and references that do not hold fail."""
     report = FinishedRun.read(folder).report
     cases = _audit_cases(report) if report.references else _answer_cases(report)
     return to_xml(report.question, list(cases))
@@ -77,8 +74,8 @@ def render_junit(folder: Path) -> bytes:
 
 def _audit_cases(report: Report) -> Iterator[TestCase]:
     wrong = dict(faults(report))
-    names = [one.text for one in report.sentences]
-    names += [one.url or one.doi or one.text for one in report.references]
+    names = [sentence.text for sentence in report.sentences]
+    names += [r.url or r.doi or r.text for r in report.references]
     for name in dict.fromkeys(names):
         kind = "does not hold" if name in wrong else ""
         yield TestCase(report.run, name, kind, wrong.get(name, ""))

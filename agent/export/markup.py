@@ -1,4 +1,4 @@
-"""The Markdown of an answer as safe HTML, its markers linked to the quotes that they mean."""
+"""Renders an answer's Markdown as safe HTML, with markers that link to their quotes."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ _TAGS = _INLINE | set(
     "p br pre ul ol li table thead tbody tr th td h2 h3 h4 h5 h6 blockquote hr".split()
 )
 _TITLE, _DEEPEST = 1, 6
-"""The page's own heading, and the last level that HTML has."""
+"""Heading levels: that of the page's title, and the deepest of HTML."""
 _TAG = re.compile(r"<[^>]*>")
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 _BEFORE = 600
-"""Characters before a marker in which the sentence that it ends is looked for."""
+"""Characters before a marker that are searched for the sentence it belongs to."""
 _LAST_WORDS = 40
-"""Words before a marker that tell which quote it means: about one sentence."""
+"""Words before a marker that are compared with the quotes: about one sentence."""
 _UNCITED = "\ue000"
-"""A character for private use: no text of the web means anything by it."""
+"""Placeholder for the mark of an uncited sentence: a private-use character."""
 
 
 def prose(markdown: str) -> str:
-    """Render Markdown; raw HTML, images and links in it come out as text or not at all.
+    """Render Markdown; raw HTML, images and links become text or are removed.
 
-    Headings begin below the page's own, no level left out, as screen readers expect.
+    Headings begin below the page's title and skip no level, as screen readers expect.
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = parser.parse(markdown)
@@ -50,13 +50,13 @@ def prose(markdown: str) -> str:
 
 
 def inline(markdown: str) -> Markup:
-    """Render a sentence, or a row of a table, in the same way but without blocks."""
+    """Render a sentence or a table row in the same way, without block elements."""
     html = MarkdownIt("commonmark", {"html": False}).renderInline(markdown.strip("| "))
     return Markup(nh3.clean(str(html), tags=_INLINE, attributes={}))  # noqa: S704 - cleaned
 
 
 def answer_html(report: Report) -> Markup:
-    """Render an answer: each marker leads to its own quote, doubtful sentences are marked."""
+    """Render an answer: each marker links to its quote, and unsupported sentences are flagged."""
     markdown = report.answer.replace(_UNCITED, "")
     for sentence in report.sentences:
         uncited = sentence.verdict is VerdictState.UNCITED and not sentence.about_search
@@ -70,10 +70,10 @@ def answer_html(report: Report) -> Markup:
         if int(match[1]) not in known:
             return match[0]
         before = _TAG.sub("", html[max(0, match.start() - _BEFORE) : match.start()])
-        # What stands between two markers is a sentence if it is longer than a marker's number.
+        # Between markers in a row there is no sentence: only longer pieces count.
         pieces = (piece for piece in reversed(_MARKER.split(before)) if len(piece.strip()) > 3)
         sentence = unescape(next(pieces, ""))
-        # Of several markers in a row the last one carries the mark of the sentence.
+        # Of several markers in a row, the last one is followed by the sentence's flag.
         last = not _MARKER.match(html[match.end() :].lstrip())
         return cite(report, int(match[1]), sentence) + (
             _flag(report, sentence) if last else Markup()
@@ -85,7 +85,7 @@ def answer_html(report: Report) -> Markup:
 
 
 def cite(report: Report, n: int, sentence: str) -> Markup:
-    """Link a sentence to the quote of source `n` that carries it; hovering shows the quote."""
+    """Link a sentence to its quote in source `n`; hovering shows the quote."""
     quotes = next(source.quotes for source in report.sources if source.n == n)
     if not quotes:
         return Markup('<a class="cite" href="#source-{0}">[{0}]</a>').format(n)

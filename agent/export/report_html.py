@@ -1,4 +1,4 @@
-"""A run as one HTML file: no script, no remote request, readable in light, dark and print."""
+"""Renders a run as one HTML file without scripts or remote requests, for light, dark and print."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from agent.types import ReportSource
 
 _STRIP: Final = 6
-"""Sources shown above an answer; all stand below it."""
-_AROUND: Final = 320
+"""Sources shown above an answer; below it all are listed."""
+_CONTEXT_CHARS: Final = 320
 """Characters of the saved text shown before and after a quote."""
 _RESULT_CHARS: Final = 4_000
 _SUMMARY_CHARS: Final = 200
@@ -44,10 +44,10 @@ _MARKDOWN_HEADING = re.compile(r"^#{1,6} +(.+)$", re.MULTILINE)
 
 
 def render_html(folder: Path) -> bytes:
-    """Write the run as one HTML file."""
+    """Render the run as one HTML file."""
     record = FinishedRun.read(folder)
     report, usage = record.report, record.report.usage
-    footer = {  # what is needed to find the run again, and to check it
+    footer = {  # to find the run again, and to verify it
         "run": report.run,
         "asked": to_the_minute(record.events[0].at),
         "model": usage.model,
@@ -60,7 +60,7 @@ def render_html(folder: Path) -> bytes:
 
 
 def whole_page(title: str, body: str, footer: Mapping[str, str] | None = None) -> bytes:
-    """Write a page of its own around a body of safe HTML, in the style of reports."""
+    """Wrap a body of safe HTML into a page in the style of reports."""
     page = _templates().get_template("page.html")
     style = resources.files("agent.export").joinpath("report.css").read_text(encoding="utf-8")
     parts = {"style": Markup(style), "body": Markup(body)}  # noqa: S704 - both are ours
@@ -68,12 +68,12 @@ def whole_page(title: str, body: str, footer: Mapping[str, str] | None = None) -
 
 
 def render_page(template: str, title: str, **values: object) -> bytes:
-    """Write a page of its own from a template of its body."""
+    """Render a page from a template of its body."""
     return whole_page(title, _templates().get_template(template).render(title=title, **values))
 
 
 def report_body(record: FinishedRun) -> str:
-    """Write all parts of a report, with their contents where there are several."""
+    """Render all parts of a report, with a table of contents."""
     report, usage = record.report, record.report.usage
     facts = [
         *report_view.confidence_facts(report),
@@ -92,8 +92,8 @@ def report_body(record: FinishedRun) -> str:
             facts=[fact for fact in facts if fact],
             warning=report_view.low_confidence_warning(report),
             answer=answer_html(report),
-            doubtful=doubtful + [one for one in report.sentences if one.about_search],
-            carried=[one for one in report.sentences if one.verdict is VerdictState.SUPPORTED],
+            doubtful=doubtful + [s for s in report.sentences if s.about_search],
+            carried=[s for s in report.sentences if s.verdict is VerdictState.SUPPORTED],
             reference_rows=map(report_view.reference_cells, report.references),
             known={source.n for source in report.sources},
             cite=partial(cite, report),
@@ -127,29 +127,29 @@ def _templates() -> Environment:
 
 
 def _with_contents(body: str) -> str:
-    """Give headings names, and list them: beside the text where there is room."""
+    """Give the headings ids, and put a table of contents before the answer."""
     titles: list[str] = []
 
-    def named(match: re.Match[str]) -> str:
+    def add_id(match: re.Match[str]) -> str:
         titles.append(_TAG.sub("", match[1]))
         return f'<h2 id="part-{len(titles)}">{match[1]}</h2>'
 
-    body = _HEADING.sub(named, body)
+    body = _HEADING.sub(add_id, body)
     if not titles:
         return body
     rows = (f'<li><a href="#part-{n}">{title}</a></li>' for n, title in enumerate(titles, 1))
     nav = f'<nav class="contents" aria-label="Contents"><ol>{"".join(rows)}</ol></nav>\n'
-    # Before the answer, so that a keyboard reaches the contents first.
+    # Before the answer, so that keyboard users reach it first.
     head, answer, rest = body.partition('<div class="answer">')
     return f"{head}{nav}{answer}{rest}"
 
 
 def _excerpts(text: str, source: ReportSource) -> Iterator[Markup]:
-    """Cut the pieces of a saved text that show all quotes, those that overlap joined.
+    """Yield the excerpts of a saved text that show all its quotes, overlapping ones joined.
 
-    Each quote is marked where it stands; one that stands nowhere is shown alone.
+    Quotes are marked; one that does not stand in the text is shown alone.
     """
-    # A quote that stands twice is named by its first number, as markers count.
+    # Reversed, so that a quote listed twice gets the id of its first number, as markers do.
     marks = {
         quote: f'<mark id="quote-{source.n}-{number}">{escape(quote)}</mark>'
         for number, quote in reversed([*enumerate(source.quotes, 1)])
@@ -166,9 +166,9 @@ def _excerpts(text: str, source: ReportSource) -> Iterator[Markup]:
         parts, at = ["…" if start else ""], start
         for begin, quote in places:
             if at <= begin < end:
-                parts += [_around(text[at:begin]), marks[quote]]
+                parts += [_format_context(text[at:begin]), marks[quote]]
                 at = begin + len(quote)
-        parts += [_around(text[at:end]), "…" if end < len(text) else ""]
+        parts += [_format_context(text[at:end]), "…" if end < len(text) else ""]
         yield Markup("".join(parts))  # noqa: S704 - escaped piece by piece
     for quote in source.quotes:
         if quote not in text:
@@ -176,8 +176,8 @@ def _excerpts(text: str, source: ReportSource) -> Iterator[Markup]:
 
 
 def _window(text: str, start: int, end: int) -> tuple[int, int]:
-    """Widen a quote's place by what is shown around it, to where words begin and end."""
-    first, last = max(0, start - _AROUND), min(len(text), end + _AROUND)
+    """Widen a quote's span by the context that is shown, to the edges of words."""
+    first, last = max(0, start - _CONTEXT_CHARS), min(len(text), end + _CONTEXT_CHARS)
     if first:
         first = start - len(_FIRST_WORD.sub("", text[first:start]))
     if last < len(text):
@@ -185,16 +185,16 @@ def _window(text: str, start: int, end: int) -> tuple[int, int]:
     return first, last
 
 
-def _around(text: str) -> str:
-    """What stands beside a quote, its headings as such; rules of tables are for parsers."""
-    shown = (line for line in text.split("\n") if not is_table_rule(line))
-    kept = escape("\n".join(line for line in shown if not line or line.strip("#")))
-    return _MARKDOWN_HEADING.sub(r"<strong>\1</strong>", kept)
+def _format_context(text: str) -> str:
+    """Format the text around a quote: headings bold, without table rules and empty headings."""
+    lines = [line for line in text.split("\n") if not is_table_rule(line)]
+    escaped = escape("\n".join(line for line in lines if not line or line.strip("#")))
+    return _MARKDOWN_HEADING.sub(r"<strong>\1</strong>", escaped)
 
 
 @dataclass(slots=True)
 class _Step:
-    """A step of the timeline: its thoughts and tool results, and what the model took for it."""
+    """A step of the timeline: its thoughts and tool results, with time and tokens in `facts`."""
 
     title: str
     facts: list[str]
@@ -202,7 +202,7 @@ class _Step:
 
 
 def _steps(record: FinishedRun) -> list[_Step]:
-    """The timeline. Parts that run side by side tell of their steps in turns."""
+    """Build the timeline; the steps of parallel loops are interleaved."""
     steps: dict[str, _Step] = {}
     for event in record.events:
         if event.type not in ("model.reply", "thought", "tool.result"):
@@ -235,7 +235,7 @@ def _result(event: Event) -> str:
 
 
 def _pictures(record: FinishedRun, event: Event) -> Iterator[tuple[str, str]]:
-    """The pictures of a tool result: kind, and bytes in base64."""
+    """Yield the pictures of a tool result as (image type, base64)."""
     for name, digest in event.data["blobs"].items():
         kind = _PICTURES.get(name[name.rfind(".") :])
         if kind is not None:

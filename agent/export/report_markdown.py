@@ -1,4 +1,4 @@
-"""A run as Markdown: answer, verdicts, sources with quotes, searches, steps."""
+"""Renders a run as Markdown: answer, verdicts, sources with quotes, searches, steps."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from agent.types import Report
 
 _ADDRESS = "%/:?#[]@!$&'*+,;=~"
-"""Characters of an address that end no link of Markdown's."""
+"""Characters of a URL that are safe inside a Markdown link."""
 
 
 def render_markdown(folder: Path) -> bytes:
-    """Write the run as Markdown."""
+    """Render the run as Markdown."""
     record = FinishedRun.read(folder)
     report, usage = record.report, record.report.usage
     text = "\n\n".join(filter(None, _parts(record)))
@@ -31,7 +31,7 @@ def render_markdown(folder: Path) -> bytes:
         f"{report.elapsed_s:.1f} s with {usage.model}: {usage.input_tokens} tokens in, "
         f"{usage.output_tokens} out, ${usage.usd:.4f}. Run `{report.run}`.\n"
     )
-    # Of what pages and models say nothing is a tag, and nothing is fetched to be shown.
+    # Text of pages and models must not become an HTML tag, or an image that a viewer fetches.
     safe = clean(text).replace("<", "&lt;").replace("![", "!\\[")
     return safe.encode("utf-8", "replace")
 
@@ -45,13 +45,11 @@ def _parts(record: FinishedRun) -> Iterator[str]:
     conflicts = report_view.conflict_lines(report)
     yield _section("Where sources disagree", (f"- {line}" for line in conflicts))
     if report.references:
-        wrong = report_view.faults(report)
-        look = report_view.to_check(report)
+        faults = (f"- {_cell(text)} — {_cell(why)}" for text, why in report_view.faults(report))
+        yield _section("What does not hold", faults)
+        unsure = (f"- {_cell(s.text)} — {_cell(s.reason)}" for s in report_view.to_check(report))
+        yield _section(report_view.TO_CHECK, unsure)
         references = map(report_view.reference_cells, report.references)
-        yield _section("What does not hold", (f"- {_cell(t)} — {_cell(why)}" for t, why in wrong))
-        yield _section(
-            report_view.TO_CHECK, (f"- {_cell(s.text)} — {_cell(s.reason)}" for s in look)
-        )
         yield _section("References", _table(report_view.REFERENCE_COLUMNS, references))
     rows = (
         (
@@ -68,8 +66,9 @@ def _parts(record: FinishedRun) -> Iterator[str]:
         address = quote(source.url, safe=_ADDRESS)
         note = report_view.source_note(source, source.fetched_at)
         lines = [f"{source.n}. [{source.title or source.url}]({address})"]
-        lines += [f"   {note}, sha256 `{source.sha256}`"]
-        lines += [""] if source.quotes else []
+        lines.append(f"   {note}, sha256 `{source.sha256}`")
+        if source.quotes:
+            lines.append("")
         lines += [f"   > {' '.join(words.split())}" for words in source.quotes]
         yield "\n".join(lines)
     searches = report_view.search_rows(report)
@@ -78,7 +77,7 @@ def _parts(record: FinishedRun) -> Iterator[str]:
 
 
 def _data(report: Report) -> Iterator[str]:
-    """Write the data of a schema and its values; nothing where no schema was given."""
+    """Format the data for a schema, with the evidence of its values; nothing without a schema."""
     if not (report.values or report.data_notes):
         return
     text = report_view.data_as_json(report)
@@ -110,17 +109,17 @@ def _steps(record: FinishedRun) -> Iterator[str]:
 
 
 def _section(title: str, lines: Iterable[str]) -> str:
-    """Write lines below a heading; nothing where there are none."""
+    """Format lines below a heading; empty without lines."""
     body = "\n".join(lines)
     return f"## {title}\n\n{body}" if body else ""
 
 
 def _table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Write the lines of a table; none where it has no rows."""
+    """Format the lines of a table; none without rows."""
     body = [f"| {' | '.join(map(_cell, row))} |" for row in rows]
     return [f"| {' | '.join(names)} |", f"|{'---|' * len(names)}", *body] if body else []
 
 
 def _cell(text: str) -> str:
-    """Write text on one line that ends neither a cell of a Markdown table nor a code span."""
+    """Put a text on one line, so that it can end neither a table cell nor a code span."""
     return " ".join(text.split()).replace("|", "\\|").replace("`", "'")

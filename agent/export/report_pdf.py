@@ -1,4 +1,4 @@
-"""The HTML report, printed by the browser."""
+"""Prints the HTML report to PDF with the browser."""
 
 from __future__ import annotations
 
@@ -16,21 +16,19 @@ if TYPE_CHECKING:
     from playwright.async_api import PdfMargins
 
 _NOWHERE = "http://127.0.0.1:9"
-"""Port 9 discards: the report asks for nothing, and if it did, it would not get it."""
+"""A proxy that does not exist (port 9 is discard): the report must not load anything remote."""
 _MARGIN: PdfMargins = {"top": "18mm", "right": "16mm", "bottom": "18mm", "left": "16mm"}
 
 
 def render_pdf(folder: Path) -> bytes:
-    """Print the report; raises `WebOutOfReach` where there is no browser to print it.
-
-    The browser has an event loop in a thread of its own, as the caller's may be running.
-    """
+    """Print the report as PDF; raises `WebOutOfReach` if there is no browser."""
     page = render_html(folder).decode()
+    # In a thread of its own: the caller's event loop may be running.
     with ThreadPoolExecutor(1, thread_name_prefix="print") as thread:
-        return thread.submit(asyncio.run, _printed(page)).result()
+        return thread.submit(asyncio.run, _print(page)).result()
 
 
-async def _printed(page: str) -> bytes:
+async def _print(page: str) -> bytes:
     from browser.session.session import Browser  # noqa: PLC0415 - Playwright only where it is used
 
     try:

@@ -1,6 +1,6 @@
-"""What people read of a report: labels, facts and rows that all forms of it share.
+"""Labels, facts and table rows of a report, shared by all its presentations.
 
-Each export writes these in its own form; the terminal, the channels and the MCP server do as well.
+The exports format them, and so do the terminal, the channels and the MCP server.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ VERDICT_LABELS = {
     VerdictState.UNCITED: "uncited",
 }
 WEAK = "search result only"
-"""The label of a sentence that no page which was read carries."""
+"""Label of a sentence that only search results support."""
 TO_CHECK = "Look at these: a figure, date or name does not stand in what they cite"
-"""The title of the sentences of a draft that are the likeliest to be wrong."""
+"""Title of the list of a draft's sentences that are most likely to be wrong."""
 SEARCH_COLUMNS = ("query", "provider", "outcome", "results", "ms")
 REFERENCE_COLUMNS = ("reference", "", "found")
 _REFERENCE_STATES = {
@@ -41,16 +41,18 @@ _ANSWERS = {
     "no": "does not answer",
 }
 _SURE = 0.7
-"""Confidence below which a reader is warned; `FITTING` has how many are right on either side."""
+"""Below this confidence a reader is warned; `FIT_COEFFICIENTS` in `agent.evidence.confidence` says
+how many answers are right on either side."""
 _COVERED = 0.6
-"""Share of the question that is spoken of up to which there is a doubt too. On two closed webs 105
-of 117 unmarked answers are right without it, 89 of 96 with it; on documents 53 of 56, 51 of 54."""
+"""A reader is also warned if no more than this share of the question is covered. On two closed webs
+105 of 117 unmarked answers are right without this rule, 89 of 96 with it; on documents 53 of 56, 51
+of 54."""
 _NEAR = 1.5
-"""Margin below which a doubt is told to come from another sentence, else from what is not said."""
+"""Below this margin the warning names a nearly equal sentence as its reason."""
 
 
 def verdict_label(sentence: Sentence, report: Report) -> str:
-    """How a sentence of a report stands, in words."""
+    """Return the label of a sentence's verdict."""
     if sentence.about_search:
         return "about the search"
     if report.references and _is_denied(sentence):
@@ -59,7 +61,7 @@ def verdict_label(sentence: Sentence, report: Report) -> str:
 
 
 def unsupported(report: Report) -> list[Sentence]:
-    """The claims that nothing carries."""
+    """List the claims that are not supported."""
     return [
         sentence
         for sentence in report.sentences
@@ -68,16 +70,16 @@ def unsupported(report: Report) -> list[Sentence]:
 
 
 def _is_denied(sentence: Sentence) -> bool:
-    """Whether a judge looked, and what the sentence cites does not say it."""
+    """Tell whether a judge looked and did not find the sentence in what it cites."""
     undecided = sentence.verdict is VerdictState.UNDECIDED
     return undecided and bool(sentence.citations) and sentence.decided_by == "judge"
 
 
 def faulty_sentences(report: Report) -> list[Sentence]:
-    """The sentences of an audited draft that do not hold.
+    """List the sentences of an audited draft that do not hold.
 
-    A sentence is at fault that what it cites, or any page that was read, contradicts, and one that
-    a judge did not find in what it cites; what nobody could decide is not.
+    Those are contradicted by any page that was read, or a judge did not find them in what they
+    cite. Undecided ones are not included.
     """
     return [
         sentence
@@ -87,39 +89,39 @@ def faulty_sentences(report: Report) -> list[Sentence]:
 
 
 def faults(report: Report) -> list[tuple[str, str]]:
-    """What does not hold in an audited draft: first sentences, then addresses, and why."""
+    """List what does not hold in an audited draft, with reasons: sentences, then references."""
     found = [(sentence.text, sentence.reason) for sentence in faulty_sentences(report)]
     return found + [(r.url or r.doi or r.text, why) for r in report.references for why in r.wrong]
 
 
 def to_check(report: Report) -> list[Sentence]:
-    """The sentences of a draft that nobody decided and of which a value does not stand there.
+    """List the undecided sentences of a draft with a value that does not stand in what they cite.
 
     On six drafts by an author who did not know the code these were 16 of 36 faults and 2 of 58
     true sentences.
     """
-    wrong = faulty_sentences(report)
-    undecided = (one for one in report.sentences if one.verdict is VerdictState.UNDECIDED)
-    return [one for one in undecided if one.missing and one not in wrong]
+    faulty = faulty_sentences(report)
+    undecided = (s for s in report.sentences if s.verdict is VerdictState.UNDECIDED)
+    return [sentence for sentence in undecided if sentence.missing and sentence not in faulty]
 
 
 def other_unsupported(report: Report) -> list[Sentence]:
-    """The claims that nothing carries, but for those of a draft that are listed as at fault."""
+    """List the unsupported claims, except those of a draft that are listed elsewhere already."""
     listed = [*faulty_sentences(report), *to_check(report)] if report.references else []
     return [sentence for sentence in unsupported(report) if sentence not in listed]
 
 
 def low_confidence_warning(report: Report) -> str:
-    """Say that an answer may be none, where that is not far from even; empty otherwise."""
+    """Return the warning that an answer may be wrong; empty if it is likely to be right."""
     value, parts = report.confidence, report.confidence_parts
-    covered = parts.coverage > _COVERED
-    if report.status != "answered" or value is None or (value >= _SURE and covered):
+    is_covered = parts.coverage > _COVERED
+    if report.status != "answered" or value is None or (value >= _SURE and is_covered):
         return ""
     reason = ""
     if parts.fit is not None:
         if parts.fit.open:
             reason = ": a part of the question stays open"
-        elif covered and parts.fit.margin < _NEAR:
+        elif is_covered and parts.fit.margin < _NEAR:
             reason = ": another sentence fits nearly as well"
         else:
             reason = f": it says {parts.fit.own:.0%} of the question"
@@ -127,16 +129,16 @@ def low_confidence_warning(report: Report) -> str:
 
 
 def confidence_facts(report: Report) -> list[str]:
-    """The confidence, then in a few words each what it is made of; empty without an answer.
+    """List the confidence and what it is made of, a few words each; empty without an answer.
 
-    Of a draft that was audited, how many of its sentences stand how.
+    Of an audited draft, counts its sentences by verdict instead.
     """
     if report.references:
-        checked, many = to_check(report), len(report.sentences)
-        labels = Counter(verdict_label(s, report) for s in report.sentences if s not in checked)
-        carried = labels.pop(VERDICT_LABELS[VerdictState.SUPPORTED], 0)
-        facts = [f"{carried} of {many} sentences supported"] if many else []
-        facts += [f"{len(checked)} to look at"] if checked else []
+        unsure, total = to_check(report), len(report.sentences)
+        labels = Counter(verdict_label(s, report) for s in report.sentences if s not in unsure)
+        supported = labels.pop(VERDICT_LABELS[VerdictState.SUPPORTED], 0)
+        facts = [f"{supported} of {total} sentences supported"] if total else []
+        facts += [f"{len(unsure)} to look at"] if unsure else []
         return facts + [f"{count} {label}" for label, count in labels.items()]
     if not report.sources or report.status == "not_found":
         return []
@@ -166,7 +168,7 @@ def _share(value: float) -> str:
 
 
 def source_note(source: ReportSource, at: str) -> str:
-    """How and when a source was had."""
+    """Describe how and when a source was read."""
     if source.via == "snippet":
         return f"search result of {at}, the page itself was not read"
     if source.via == "computed":
@@ -174,49 +176,49 @@ def source_note(source: ReportSource, at: str) -> str:
     return f"read {at} via {source.via}"
 
 
-def reference_cells(one: CheckedReference) -> tuple[str, str, str]:
-    """A reference's name, how it stands, and all that was found of it."""
+def reference_cells(reference: CheckedReference) -> tuple[str, str, str]:
+    """Return the cells of a reference: name, state, and everything that was found out about it."""
     found = [
-        f"source [{one.source}]" if one.source else "",
-        *one.wrong,
-        f"now {one.now}" if one.now else "",
-        *one.notes,
-        f"archived copy: {one.archived}" if one.archived else "",
+        f"source [{reference.source}]" if reference.source else "",
+        *reference.wrong,
+        f"now {reference.now}" if reference.now else "",
+        *reference.notes,
+        f"archived copy: {reference.archived}" if reference.archived else "",
     ]
-    name = f"[{one.key}] {one.text}" if one.key else one.text
-    return name, _REFERENCE_STATES[one.state], "; ".join(filter(None, found))
+    name = f"[{reference.key}] {reference.text}" if reference.key else reference.text
+    return name, _REFERENCE_STATES[reference.state], "; ".join(filter(None, found))
 
 
 def search_rows(report: Report) -> Iterable[tuple[str, ...]]:
-    """The search trail, by `SEARCH_COLUMNS`."""
+    """Yield the cells of each search, by `SEARCH_COLUMNS`."""
     for s in report.searches:
         yield s.query, s.provider, s.outcome, str(s.results), str(s.ms)
 
 
 def conflict_lines(report: Report) -> list[str]:
-    """A line for each place where sources disagree."""
+    """Format a line for each conflict between sources."""
     titles = {source.n: source.title or source.url for source in report.sources}
     lines = []
     for conflict in report.conflicts:
-        carried = "".join(f"[{n}]" for n in conflict.citations)
+        markers = "".join(f"[{n}]" for n in conflict.citations)
         against = f"[{conflict.source}] {titles.get(conflict.source, '')}"
         quote = " ".join(conflict.quote.split())
-        lines.append(f"{conflict.text} {carried} — but {against}: “{quote}”")
+        lines.append(f"{conflict.text} {markers} — but {against}: “{quote}”")
     return lines
 
 
 def data_as_json(report: Report) -> str:
-    """The data of a schema as JSON, two spaces deep."""
+    """Format the data for a schema as indented JSON."""
     return json.dumps(report.data, ensure_ascii=False, indent=2)
 
 
 def tool_error(result: Any) -> str:
-    """Why a tool failed, from the data of its result; empty where it did not."""
+    """Return why a tool failed, from its result's data; empty if it did not."""
     return str(result.get("error") or "") if isinstance(result, dict) else ""
 
 
 def parameter_text(param: str, between: str) -> str:
-    """The values of a call, not the JSON around them."""
+    """Join the values of a call's JSON parameter by `between`; other parameters are unchanged."""
     try:
         values = json.loads(param)
     except ValueError:

@@ -1,10 +1,9 @@
-"""The archive of a run, opened: checked, and unpacked to a folder that is gone afterwards.
+"""Opens the archive of a run: checks it and unpacks it to a temporary folder.
 
 It holds one folder, named by the run: `report.json`, `report.html`, `journal.jsonl`,
 `pages.warc.gz`, `blobs/<sha256>`, timestamps (`head.tsr`, `head.ots`) if there are any, and the
-SHA-256 of each in `manifest-sha256.txt`, as `sha256sum` reads it. The comment of the container is
-the SHA-256 of all that stands before it, so that a change anywhere shows, in the container as well
-as in its files.
+SHA-256 of each in `manifest-sha256.txt`, as `sha256sum` reads it. The ZIP comment is the SHA-256 of
+all bytes before it, so that any change shows, in the container as well as in its files.
 """
 
 from __future__ import annotations
@@ -34,23 +33,23 @@ _NAME = re.compile(
     r"|pages\.warc\.gz|blobs/[0-9a-f]{64})",
     re.ASCII,
 )
-"""All names that an archive may hold: none of them leads out of the folder it is unpacked to."""
+"""All names that an archive may hold; none leads out of the folder it is unpacked to."""
 MOST_FILES: Final = 10_000
 MOST_BYTES: Final = 2 << 30
-"""Unpacked: a run reads 24 sources of at most 30 MB; beyond that it is none of ours."""
+"""Unpacked size. A run reads 24 sources of at most 30 MB, so a larger archive is none of ours."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 def is_archive(name: str) -> bool:
-    """Whether a name is that of an archive, not of a run."""
+    """Tell whether a name is that of an archive, not of a run."""
     return name.lower().endswith(".zip")
 
 
 @contextmanager
 def open_run(name: str, runs: Runs) -> Iterator[RunFolder]:
-    """Open a run; what an archive was unpacked to is gone when the block is left.
+    """Open a run by id, folder or archive; an archive is unpacked until the end of the block.
 
-    Raises `UsageError` where there is no such run or file, `ArchiveDamaged` where it is broken.
+    Raises `UsageError` if there is no such run or file, `ArchiveDamaged` if it is broken.
     """
     if is_archive(name):
         with unpack(Path(name)) as folder:
@@ -63,10 +62,10 @@ def open_run(name: str, runs: Runs) -> Iterator[RunFolder]:
 
 @contextmanager
 def unpack(path: Path, most_bytes: int = MOST_BYTES) -> Iterator[RunFolder]:
-    """Unpack an archive to a temporary folder that is gone when the block is left.
+    """Unpack an archive to a temporary folder, which is deleted at the end of the block.
 
-    Raises `ArchiveDamaged`, also where it comes to more than `most_bytes`, and `UsageError` where
-    the file cannot be read.
+    Raises `ArchiveDamaged`, also if it unpacks to more than `most_bytes`, and `UsageError` if the
+    file cannot be read.
     """
     try:
         body = path.read_bytes()
@@ -84,7 +83,7 @@ def unpack(path: Path, most_bytes: int = MOST_BYTES) -> Iterator[RunFolder]:
 
 
 def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder:
-    """Write all files, counting what comes out of them, not what the archive says."""
+    """Write all files, counting the bytes that really come out of them."""
     entries = packed.infolist()
     run = _checked_run(entries)
     (target / run / "blobs").mkdir(parents=True)
@@ -93,7 +92,7 @@ def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder
         try:
             with packed.open(entry) as source, (target / entry.filename).open("xb") as out:
                 while chunk := source.read(1 << 16):
-                    # Sizes in the directory of a zip bomb are lies.
+                    # The sizes that a zip bomb declares are wrong.
                     written += len(chunk)
                     if written > most_bytes:
                         raise ArchiveDamaged(f"unpacked it is larger than {most_bytes >> 20} MB")
@@ -107,42 +106,45 @@ def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder
 def _checked_run(entries: list[zipfile.ZipInfo]) -> str:
     """Check the names and kinds of all entries before any is written; returns the run's id."""
     names = [entry.filename for entry in entries]
-    matches = [_NAME.fullmatch(name) for name in names]
-    strange = next((name for name, match in zip(names, matches, strict=True) if not match), None)
-    runs = {match["run"] for match in matches if match}
-    if strange is not None or len(runs) != 1:
-        raise ArchiveDamaged(f"it is no archive of a run: it holds {strange or len(runs)!r}")
+    runs: set[str] = set()
+    for name in names:
+        match = _NAME.fullmatch(name)
+        if match is None:
+            raise ArchiveDamaged(f"it is no archive of a run: it holds {name!r}")
+        runs.add(match["run"])
+    if len(runs) != 1:
+        raise ArchiveDamaged(f"it is no archive of a run: it holds {len(runs)!r}")
     if not any(name.endswith("/journal.jsonl") for name in names):
         raise ArchiveDamaged("it holds no journal")
     if len(set(names)) != len(names) or len(names) > MOST_FILES:
         raise ArchiveDamaged("it holds a file twice, or far too many")
-    # bzip2 and LZMA unpack further than deflate does, and we never pack with them.
+    # bzip2 and LZMA can expand much more than deflate, and we never pack with them.
     if any(entry.flag_bits & 1 or entry.compress_type not in _METHODS for entry in entries):
         raise ArchiveDamaged("it is encrypted, or packed in a way that archives of runs are not")
     return runs.pop()
 
 
 def digest(body: bytes) -> bytes:
-    """The SHA-256 (hex) that closes an archive."""
+    """Return the SHA-256 (hex) that closes an archive."""
     return hashlib.sha256(body).hexdigest().encode()
 
 
 def is_sealed(path: Path) -> bool:
-    """Whether an archive is, byte for byte, as it was written."""
+    """Tell whether an archive is, byte for byte, as it was written."""
     body = path.read_bytes()
     return body[-DIGEST_CHARS:] == digest(body[:-DIGEST_CHARS])
 
 
 def unlisted(folder: RunFolder) -> Iterator[tuple[str, str]]:
-    """Compare an unpacked archive to the list in it: which files are not as listed, and how."""
+    """Compare an unpacked archive to its manifest; yields the files that differ, and how."""
     path = folder.path / MANIFEST
     if not path.is_file():
         yield MANIFEST, "is missing"
         return
     lines = path.read_bytes().decode("utf-8", "replace").splitlines()
     listed = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
-    there = {str(file.relative_to(folder.path)): file for file in folder.path.rglob("*")}
-    found = {name: file for name, file in there.items() if file.is_file() and name != MANIFEST}
+    paths = {str(file.relative_to(folder.path)): file for file in folder.path.rglob("*")}
+    found = {name: file for name, file in paths.items() if file.is_file() and name != MANIFEST}
     for name, file in sorted(found.items()):
         if hashlib.sha256(file.read_bytes()).hexdigest() != listed.get(name):
             yield name, "is not listed" if name not in listed else "is not the file that was packed"

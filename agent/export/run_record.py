@@ -1,4 +1,4 @@
-"""What an export reads of a run: its report, and its events."""
+"""Reads a finished run for exports: its report, events and source texts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FinishedRun:
 
     @classmethod
     def read(cls, path: Path) -> FinishedRun:
-        """Read a run's folder; raises `UsageError` where the run never came to a report."""
+        """Read a run's folder; raises `UsageError` if the run has no report."""
         folder = RunFolder(path)
         if not folder.report.is_file():
             hint = f"`research resume {folder.id}` goes on with it."
@@ -40,7 +40,7 @@ class FinishedRun:
         return cls(folder, report, tuple(read_events(folder.journal)))
 
     def source_on_record(self, source: ReportSource) -> dict[str, Any] | None:
-        """Find what stands on record of a source: the page that was read, or the search result."""
+        """Return the recorded data of a source, a page or a search result; None without any."""
         if source.via == "snippet":
             added = (event.data for event in self.events if event.type == "results.added")
             rows = (row for data in added for row in data["results"])
@@ -50,7 +50,7 @@ class FinishedRun:
         return next((row for row in rows if (row["url"], row["sha256"]) == wanted), None)
 
     def source_text(self, source: ReportSource) -> str:
-        """Read the saved text of a source; empty where none is on record."""
+        """Return the saved text of a source; empty if none is recorded."""
         row = self.source_on_record(source)
         if row is None:
             return ""
@@ -60,7 +60,7 @@ class FinishedRun:
 
 
 def report_of(folder: RunFolder) -> Report:
-    """Read a run's report; a run that never ended has one made of its record."""
+    """Read a run's report; that of an interrupted run is made of its journal."""
     if folder.report.is_file():
         return Report.model_validate_json(folder.report.read_bytes())
     events = {event.type: event.data for event in read_events(folder.journal)}
@@ -71,26 +71,26 @@ def report_of(folder: RunFolder) -> Report:
 
 
 def to_the_minute(at: str) -> str:
-    """Write an ISO time as `2026-11-21 08:40 UTC`."""
+    """Format an ISO time as `2026-11-21 08:40 UTC`."""
     return datetime.fromisoformat(at).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def seconds_between(earlier: str, later: str) -> float:
-    """The seconds from one ISO time to another."""
+    """Return the seconds from one ISO time to another."""
     return (datetime.fromisoformat(later) - datetime.fromisoformat(earlier)).total_seconds()
 
 
 def render_report(folder: Path) -> bytes:
-    """The report as JSON, the same values."""
-    return _visible(folder / "report.json")
+    """Render the report as JSON, the same values."""
+    return _with_escapes(folder / "report.json")
 
 
 def render_journal(folder: Path) -> bytes:
-    """The journal as JSON Lines, the same values."""
-    return _visible(folder / "journal.jsonl")
+    """Render the journal as JSON Lines, the same values."""
+    return _with_escapes(folder / "journal.jsonl")
 
 
-def _visible(path: Path) -> bytes:
-    """Spell out what a terminal or an editor would obey or hide."""
+def _with_escapes(path: Path) -> bytes:
+    """Escape characters that a terminal would execute or an editor would hide."""
     text = path.read_bytes().decode("utf-8", "surrogateescape")
     return escaped(text).encode("utf-8", "surrogateescape")

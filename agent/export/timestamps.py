@@ -1,8 +1,8 @@
-"""The head of a record under a timestamp: since when the run is as it is, by whose word.
+"""Timestamps the head of a run's journal, and checks such timestamps.
 
-The tokens lie beside the journal, as other tools take them: `head.tsr` is what an authority signed
-(RFC 3161, `openssl ts`), `head.ots` a proof of OpenTimestamps (`ots`). The head stands for every
-event, and the events for all that was read.
+The tokens are stored beside the journal in the formats of other tools: `head.tsr` is signed by an
+authority (RFC 3161, `openssl ts`), `head.ots` is a proof of OpenTimestamps (`ots`). The head is a
+hash over all events, which hold the hashes of everything that was read.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def seal(folder: RunFolder, authority: str, *, proxy: str | None = None) -> str:
-    """Have the head of a run stamped by the authority at this URL; returns the head.
+    """Have the head of a run signed by the authority at this URL; returns the head.
 
-    Raises `UsageError` where the record does not hold or the extra is missing, `TimestampFailed`.
+    Raises `UsageError` if the journal is damaged or the plug-in is missing, and `TimestampFailed`.
     """
     head = _head(folder)
     token = load_timestamper("rfc3161").stamp(bytes.fromhex(head), authority, proxy=proxy)
@@ -32,9 +32,9 @@ def seal(folder: RunFolder, authority: str, *, proxy: str | None = None) -> str:
 
 
 def anchor(folder: RunFolder, urls: Sequence[str], *, proxy: str | None = None) -> tuple[str, ...]:
-    """Have OpenTimestamps calendars note the head of a run; returns which did not, and why.
+    """Submit the head of a run to OpenTimestamps calendars; returns which failed, and why.
 
-    A proof that there is of the same head is kept in the new one. Raises as `seal` does.
+    An existing proof of the same head is kept within the new one. Raises as `seal` does.
     """
     before = folder.proof.read_bytes() if folder.proof.is_file() else b""
     digest = bytes.fromhex(_head(folder))
@@ -46,7 +46,7 @@ def anchor(folder: RunFolder, urls: Sequence[str], *, proxy: str | None = None) 
 def complete(
     folder: RunFolder, urls: Sequence[str] = (), *, proxy: str | None = None
 ) -> tuple[str, ...]:
-    """Put the blocks that calendars promised into the proof of a run; returns what is missing."""
+    """Complete a run's proof with Bitcoin blocks from the calendars; returns what is missing."""
     if not folder.proof.is_file():
         hint = f"`research runs seal {folder.id} --calendar public` asks calendars for one."
         raise UsageError(f"{folder.id} has no proof of OpenTimestamps", hint=hint)
@@ -62,22 +62,22 @@ def since_when(
     roots: Path | None = None,
     blocks: Mapping[int, bytes] | None = None,
 ) -> tuple[list[str], list[Flaw]]:
-    """Check the timestamps of a head: who says since when it was there, and what is wrong.
+    """Check the timestamps of a head; returns a line for each that holds, and the flaws.
 
-    `roots` is a file of certificates that vouch for authorities, `blocks` are headers of Bitcoin
+    `roots` is a file of trusted root certificates for authorities; `blocks` are headers of Bitcoin
     blocks by height.
     """
-    said, flaws = [], []
+    lines, flaws = [], []
     for path in folder.stamps():
         try:
             found = check(path.read_bytes(), bytes.fromhex(head), roots, blocks)
         except TimestampInvalid as error:
             flaws.append(Flaw(path.name, f"{error}. {error.hint}"))
-        except UsageError as error:  # the extra, or the file of certificates
-            said.append(f"{path.name} is not checked: {error}. {error.hint}".rstrip())
+        except UsageError as error:  # the plug-in is missing, or the file of certificates
+            lines.append(f"{path.name} is not checked: {error}. {error.hint}".rstrip())
         else:
-            said.append(f"there since {found}" if found.when else f"{path.name}: {found}")
-    return said, flaws
+            lines.append(f"there since {found}" if found.when else f"{path.name}: {found}")
+    return lines, flaws
 
 
 def _head(folder: RunFolder) -> str:

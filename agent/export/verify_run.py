@@ -1,4 +1,4 @@
-"""Checking a run offline: its record, pages, report and quotes; of an archive, its WARC as well."""
+"""Verifies a run offline: its journal, pages, report and quotes; of an archive also its WARC."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _EXCERPT_CHARS = 80
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What verifying came to: how much was looked at, the head of the chain, what is wrong.
+    """The result of a verification: what was counted, the head of the chain, and the flaws.
 
-    `since` tells, a line for each timestamp, who says when the head was there.
+    `since` holds a line for each timestamp: who attests since when the head exists.
     """
 
     run: str
@@ -49,16 +49,17 @@ class Verified:
 def verify(
     folder: RunFolder, roots: Path | None = None, blocks: Mapping[int, bytes] | None = None
 ) -> Verified:
-    """Check a run; raises `JournalError` where it has no journal.
+    """Verify a run; raises `JournalError` if it has no journal.
 
-    `roots` is a file of certificates that vouch for the authority of a timestamp, `blocks` are
-    headers of the Bitcoin blocks that proofs name, by height.
+    `roots` is a file of trusted root certificates for timestamps; `blocks` are headers of the
+    Bitcoin blocks that proofs name, by height.
     """
     chain = check_chain(folder.journal)
     blobs, flaws = check_blobs(folder, chain.events)
-    report, wrong = _check_report(folder, chain)
-    since, unstamped = since_when(folder, chain.head, roots, blocks)
-    flaws = [*chain.flaws, *flaws, *_check_sources(chain.events), *wrong, *unstamped]
+    report, report_flaws = _check_report(folder, chain)
+    since, stamp_flaws = since_when(folder, chain.head, roots, blocks)
+    flaws = [*chain.flaws, *flaws, *_check_sources(chain.events), *report_flaws]
+    flaws += stamp_flaws
     if report is not None:
         flaws += _check_quotes(FinishedRun(folder, report, chain.events))
     sources = report.sources if report else []
@@ -77,12 +78,12 @@ def verify(
 def verify_archive(
     path: Path, roots: Path | None = None, blocks: Mapping[int, bytes] | None = None
 ) -> Verified:
-    """Check an archive, then the run in it; raises `UsageError` where there is no such file."""
+    """Verify an archive and the run in it; raises `UsageError` if there is no such file."""
     try:
         with unpack(path) as folder:
             found = verify(folder, roots, blocks)
             flaws = [*found.flaws, *(Flaw(name, what) for name, what in unlisted(folder))]
-            # The WARC is made of the record: where that does not hold, comparing tells nothing.
+            # The WARC is made from the journal, so comparing them needs an intact journal.
             pages = folder.path / "pages.warc.gz"
             if not flaws and not pages.is_file():
                 flaws.append(Flaw(pages.name, "is missing"))
@@ -97,7 +98,7 @@ def verify_archive(
 
 
 def _check_report(folder: RunFolder, chain: EventChain) -> tuple[Report | None, list[Flaw]]:
-    """Read the report that the run ended with, and compare the one in the file to it."""
+    """Compare the report in the file with the one in the journal; returns that one, and flaws."""
     ends = [event for event in chain.events if event.type == "run.finished"]
     if not ends:
         return None, [Flaw(folder.journal.name, "holds no intact end of the run (run.finished)")]
@@ -109,15 +110,15 @@ def _check_report(folder: RunFolder, chain: EventChain) -> tuple[Report | None, 
     if not folder.report.is_file():
         return report, [Flaw(folder.report.name, "is missing")]
     body, expected = folder.report.read_bytes(), report.to_json()
-    # A report of an older version has fewer fields than the model: its own form counts as well.
+    # A report of an older version has fewer fields than the model now: its own form is fine too.
     older = json.dumps(recorded, indent=2, ensure_ascii=False)
     if body in (expected.encode(), older.encode()):
         return report, []
     lines = zip_longest(body.decode("utf-8", "replace").split("\n"), expected.split("\n"))
-    number, now, was = next(
-        ((n, now, was) for n, (now, was) in enumerate(lines, 1) if now != was), (1, "", "")
+    number, found, recorded_line = next(
+        ((n, a, b) for n, (a, b) in enumerate(lines, 1) if a != b), (1, "", "")
     )
-    what = f"says {_excerpt(now)}; the run ended with {_excerpt(was)}"
+    what = f"says {_excerpt(found)}; the run ended with {_excerpt(recorded_line)}"
     return report, [Flaw(f"{folder.report.name}:{number}", what)]
 
 
@@ -146,7 +147,7 @@ def _check_quotes(record: FinishedRun) -> Iterator[Flaw]:
             continue
         try:
             text = record.source_text(source)
-        except JournalError:  # told of with the blobs; no quote stands in it
+        except JournalError:  # `check_blobs` reports the blob itself
             text = ""
         for quote in source.quotes:
             if quote not in text:

@@ -1,9 +1,9 @@
-"""What a run kept of the web, as the records of a web archive.
+"""Renders the pages that a run read as a web archive (WARC).
 
-A page over HTTP is a `response`: its status, the headers that tell of the document (cookies and
-the like are not kept), and its body, unpacked from what it travelled in. The DOM of a live page, a
-file and a screenshot are `resource`s. The text read from a body is a `conversion` of its record, a
-search snippet `metadata` of the page that it is about.
+A page over HTTP is a `response`: its status, the headers that describe the document (no cookies and
+the like), and its decompressed body. The DOM of a live page, a file and a screenshot are
+`resource`s. The text extracted from a body is a `conversion` of its record; a search snippet is
+`metadata` of the page that it is about.
 """
 
 from __future__ import annotations
@@ -33,15 +33,12 @@ _TEXT = "text/plain; charset=utf-8"
 _PICTURES = {".png": "image/png", ".jpg": "image/jpeg"}
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
 _HEADERS = ("WARC-Record-ID", "WARC-Target-URI", "WARC-Date", "WARC-Refers-To", "Content-Type")
-"""The headers of a record that we write; lengths and digests follow from its bytes."""
+"""The record headers that are compared; lengths and digests follow from the bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class WarcEntry:
-    """One record to be written: its id, kind, what it is about, when (UTC), type and bytes.
-
-    `http` is the head of a `response`: the status line and the headers.
-    """
+    """One WARC record to be written; `at` is UTC, `http` the status line and headers of a page."""
 
     id: str
     kind: str
@@ -54,7 +51,7 @@ class WarcEntry:
 
 
 def render_warc(folder: Path) -> bytes:
-    """Write the run's pages as WARC 1.1; the same run gives the same bytes."""
+    """Render the run's pages as WARC 1.1; the same run gives the same bytes."""
     out = BytesIO()
     writer = WARCWriter(out, gzip=True, warc_version=WARC_VERSION)
     responses: dict[bytes, Any] = {}
@@ -74,7 +71,7 @@ def render_warc(folder: Path) -> bytes:
                 warc_headers_dict=headers,
                 http_headers=http,
             )
-        else:  # the same bytes again
+        else:  # the same body again is only referred to
             header = earlier.rec_headers.get_header
             record = writer.create_revisit_record(
                 entry.uri,
@@ -91,7 +88,7 @@ def render_warc(folder: Path) -> bytes:
 
 
 def is_warc_of(folder: Path, body: bytes) -> bool:
-    """Whether a WARC holds the pages of a run, all of them, as they came, and nothing else."""
+    """Tell whether a WARC holds exactly the pages of a run."""
     try:
         return _contents(body) == _contents(render_warc(folder))
     except (ArchiveLoadFailed, StatusAndHeadersParserException, zlib.error, EOFError, ValueError):
@@ -99,7 +96,7 @@ def is_warc_of(folder: Path, body: bytes) -> bool:
 
 
 def _contents(body: bytes) -> list[tuple[Any, ...]]:
-    """What a WARC says, record by record, whatever its gzip looks like."""
+    """Return the contents of a WARC, record by record, independent of its compression."""
     return [
         (
             record.rec_type,
@@ -112,11 +109,11 @@ def _contents(body: bytes) -> list[tuple[Any, ...]]:
 
 
 def _entries(record: FinishedRun) -> Iterator[WarcEntry]:
-    """The records of a run, in the order in which they came; the first tells of the file."""
+    """Yield the records of a run in order; the first describes the file."""
     run, blob = record.report.run, record.folder.blob
 
     def record_id(name: str) -> str:
-        # Made of its run and place, so that writing it again names it the same.
+        # Derived from run and place, so that rendering again gives the same ids.
         return f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, f'urchin:{run}/{name}')}>"
 
     info = (
@@ -169,5 +166,5 @@ def _warc_time(at: str) -> str:
 
 
 def _one_line(text: str | None, joined: str = "") -> str:
-    """A header is one line, whatever a server or a page says."""
+    """Put a text on one line, as a header must be; whitespace becomes `joined`."""
     return joined.join((text or "").split()).encode("utf-8", "replace").decode()

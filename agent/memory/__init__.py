@@ -1,4 +1,4 @@
-"""What is known from before: conversations, what was remembered, what earlier runs left.
+"""Memory between runs: conversations, saved values, and what earlier runs found.
 
 Importing this package loads no database library; `Memory` does.
 """
@@ -35,7 +35,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load `Memory` when it is first asked for: SQLAlchemy takes a tenth of a second."""
+    """Import `Memory` when it is first used: SQLAlchemy takes a tenth of a second."""
     if name != "Memory":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from agent.memory.memory_api import Memory  # noqa: PLC0415 - a run without memory does not load it

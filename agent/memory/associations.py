@@ -1,8 +1,7 @@
 """Associations: typed links between memories, which grow with use and fade without it.
 
-A search follows those that are proven, that is, both ends served one verified answer: likeness of
-words is what it sees by itself. As a graph they are written for other programs to lay out: GraphML,
-Mermaid.
+A search follows only proven links, whose two memories helped with the same verified answer: similar
+words it finds by itself. The graph of links can be exported as GraphML and Mermaid.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ if TYPE_CHECKING:
     from agent.memory.memory_types import Hit
 
 HALF_LIFE = 30 * 86_400.0  # seconds in which an unused link loses half its strength
-FAINT = 0.15  # links below are pruned
+FAINT = 0.15  # weaker links are deleted
 REINFORCEMENT = 0.1
-FULL = 0.9  # a link that is stronger grows no more
-FOLLOWED = 0.3  # links below are not followed by a search
-STARTS = 5  # hits whose associations are followed
-PASSED_ON = 0.6  # of a hit's score, to what is linked to it with full strength
+FULL = 0.9  # stronger links do not grow
+FOLLOWED = 0.3  # a search does not follow weaker links
+STARTS = 5  # best hits whose links are followed
+PASSED_ON = 0.6  # share of a hit's score that a link of full strength passes on
 _IDS: sa.BindParameter[int] = sa.bindparam("ids", expanding=True)
 _TOUCHING = (
     sa.select(links)
@@ -41,7 +40,7 @@ _TOUCHING = (
 
 
 class LinkKind(StrEnum):
-    """Why two memories are linked; where several hold, the first of these."""
+    """Why two memories are linked; if several reasons apply, the first of these."""
 
     CAUSAL = "causal"
     SEQUENTIAL = "sequential"
@@ -51,7 +50,7 @@ class LinkKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MemoryLink:
-    """A link, without direction; `strength` is between 0 and 1."""
+    """An undirected link; `strength` is between 0 and 1."""
 
     one: int
     other: int
@@ -68,12 +67,12 @@ class Links:
         self._own = links.c.one.between(first, last)
 
     def write(self, new: Iterable[MemoryLink]) -> int:
-        """Write links; one that exists keeps the greater strength. Returns how many are new."""
+        """Save links; an existing one keeps the greater strength. Returns how many are new."""
         with self._store.write() as connection:
             return sum(_write(connection, link) for link in new if link.one != link.other)
 
     def reinforce(self, ids: Iterable[int]) -> None:
-        """Strengthen the links among memories that served a verified answer together."""
+        """Strengthen the links among memories that helped with the same verified answer."""
         grown, proven = links.c.strength + REINFORCEMENT, {"proven": True, "touched": time.time()}
         with self._store.write() as connection:
             for one, other in combinations(sorted(set(ids)), 2):
@@ -92,7 +91,7 @@ class Links:
     def follow(
         self, connection: sa.Connection, found: Sequence[tuple[float, int]]
     ) -> dict[int, float]:
-        """Score what proven links lead to from the best hits (score, id), and is not among them."""
+        """Score the memories that proven links of the best hits (score, id) lead to, by id."""
         starts = {id_: score for score, id_ in found[:STARTS]}
         known = {id_ for _, id_ in found}
         reached: dict[int, float] = {}
@@ -105,7 +104,7 @@ class Links:
         return reached
 
     def busiest(self, connection: sa.Connection, limit: int) -> list[int]:
-        """List the memories that have the most links, the most first."""
+        """List the memories with the most links, best-linked first."""
         ends = sa.union_all(
             sa.select(links.c.one.label("id")).where(self._own),
             sa.select(links.c.other.label("id")).where(self._own),
@@ -115,23 +114,23 @@ class Links:
         return list(connection.scalars(ordered))
 
     def fade(self, now: float) -> int:
-        """Let links decay since they were last touched; returns how many went."""
-        gone = 0
+        """Let links decay since they were last touched; returns how many are deleted."""
+        deleted = 0
         with self._store.write() as connection:
             for row in connection.execute(sa.select(links).where(self._own)).all():
-                left = row.strength * 0.5 ** (max(0.0, now - row.touched) / HALF_LIFE)
+                strength = row.strength * 0.5 ** (max(0.0, now - row.touched) / HALF_LIFE)
                 link = _is_link(row.one, row.other)
-                if left < FAINT:
+                if strength < FAINT:
                     connection.execute(links.delete().where(link))
-                    gone += 1
-                elif row.strength - left > 0.01:
-                    new = {"strength": left, "touched": now}
+                    deleted += 1
+                elif row.strength - strength > 0.01:
+                    new = {"strength": strength, "touched": now}
                     connection.execute(links.update().where(link), new)
-        return gone
+        return deleted
 
 
 def _write(connection: sa.Connection, link: MemoryLink) -> bool:
-    """Write a link; returns whether it is new."""
+    """Save a link; returns whether it is new."""
     one, other = sorted((link.one, link.other))
     new = {"strength": link.strength, "touched": time.time()}
     which = _is_link(one, other)
@@ -161,13 +160,13 @@ _ATTRIBUTES = {
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """The memories that have the most links, and the links among them, the strongest first."""
+    """The memories with the most links, and the links among them, strongest first."""
 
     memories: tuple[Hit, ...]
     links: tuple[MemoryLink, ...]
 
     def graphml(self) -> str:
-        """Write GraphML, as Gephi, yEd and networkx read it."""
+        """Format the graph as GraphML, for Gephi, yEd and networkx."""
         root = ET.Element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns")
         for name, (place, type_) in _ATTRIBUTES.items():
             attributes = {"id": name, "for": place, "attr.name": name, "attr.type": type_}
@@ -190,10 +189,10 @@ class Graph:
         return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
     def mermaid(self) -> str:
-        """Write a Mermaid flowchart, as Markdown viewers draw it: proven links are thick."""
+        """Format the graph as a Mermaid flowchart; proven links are thick."""
         lines = ["graph LR"]
         for hit in self.memories:
-            # What Mermaid and HTML would read as their own is escaped.
+            # Escape what Mermaid and HTML would interpret.
             label = _label(hit).replace("&", "#amp;").replace('"', "#quot;")
             label = label.replace("<", "#lt;").replace("`", "'")
             lines.append(f'  m{hit.id}["{label}"]')
@@ -204,7 +203,7 @@ class Graph:
 
 
 def _label(hit: Hit) -> str:
-    """Show the beginning of a memory, without what XML cannot hold."""
+    """Return the beginning of a memory, without characters that XML does not allow."""
     text = " ".join(clean(f"[{hit.kind}] {hit.text}").split())
     text = "".join(char for char in text if char.isprintable())
     return text if len(text) <= _LABEL else text[: _LABEL - 1] + "…"

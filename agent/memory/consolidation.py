@@ -1,8 +1,8 @@
-"""Consolidation: what was written lately is linked, merged and drawn together into insights.
+"""Consolidation: links new memories, archives repeated ones, and derives insights.
 
-It works on whole memories and never edits their words; what it retires can be brought back. It
-stops at its deadline, and goes on from there the next time. Insights are drawn by rules; a model
-may word them better, and its words stay while their evidence is the same.
+It never edits a memory's text, and only archives. It stops at its deadline, and continues from
+there the next time. Insights are derived by rules; a model may word them better, and its wording
+stays as long as their evidence does.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ if TYPE_CHECKING:
     MemoryTerms = tuple[Any, frozenset[str]]
     """The row of a memory, and its index terms."""
 
-DUE = 6 * 3_600.0  # seconds after the last consolidation until the next one
-SECONDS = 2.0  # it takes no longer than this, by default
-BATCH = 500  # memories that are looked at in one go
-NEAR = 5  # of each memory, that may be linked
-SIMILAR = 0.5  # of the smaller one's words
+DUE = 6 * 3_600.0  # seconds from one consolidation to the next
+SECONDS = 2.0  # default time limit
+BATCH = 500  # memories that one consolidation processes
+NEAR = 5  # nearest memories that one may be linked to
+SIMILAR = 0.5  # shared words, as a share of the smaller memory's words
 RELATED = 0.25
-INSIGHT_DAYS = 90  # an insight that is not renewed for so long is retired
-# The reference engine's: shares of words that make a cluster, and words that name one.
-ALIKE = 0.4  # of the larger one's words
+INSIGHT_DAYS = 90  # an insight that is not renewed for so long is archived
+# The reference engine's values for clusters.
+ALIKE = 0.4  # shared words, as a share of the larger memory's words
 SUBJECT_WORDS = 5
-COMMON_SHARE = 0.3  # a word in more of the memories than this names no subject
-COMMON = 10  # memories that may share a word all the same: few memories may be about one thing
-EVIDENCE = 12  # memories that a model is shown; the newest say most
+COMMON_SHARE = 0.3  # a word in more than this share of the memories names no subject
+COMMON = 10  # but so many memories may share a word: in a small store all may have one subject
+EVIDENCE = 12  # newest memories of an insight that a model is shown
 LENGTH = 300  # characters of an insight
 _LEFT_OUT = kinds.UNSEARCHED | {kinds.INSIGHT, kinds.PAGE}
-"""What no insight is drawn from: what a model is given whole, insights, people's own pages."""
+"""Kinds that no insight is derived from."""
 _STATE = "dream"
-"""The note of when it was done last, and of the last memory that it saw."""
+"""Name of the note with the time of the last consolidation and the last memory it processed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unworded:
-    """An insight in the words of a rule, and the texts of the memories that carry it."""
+    """An insight worded by a rule, and the texts of the memories that it is derived from."""
 
     key: str
     text: str
@@ -57,9 +57,9 @@ class Unworded:
 
 
 def due(entries: Entries, now: float) -> bool:
-    """Tell whether six hours passed between the last time, the run before this, and now.
+    """Tell whether `DUE` has passed since the last consolidation and since the run before this.
 
-    Asked at the end of a run: whoever asks one question after another is not to wait.
+    Asked at the end of a run. A person who asks one question after another should not wait for it.
     """
     last, seen = _last(entries)
     before = (entries.notes.read(RUNS) or {"before": 0.0})["before"]
@@ -97,19 +97,19 @@ def _last(entries: Entries) -> tuple[float, int]:
 
 
 def _repeated(rows: Sequence[Any]) -> set[int]:
-    """Find memories that say again what one of the same kind says: the first one stays."""
+    """Find memories that repeat an earlier one of the same kind; returns their ids."""
     first: dict[tuple[str, str], int] = {}
-    again: set[int] = set()
+    repeated: set[int] = set()
     for row in rows:
         if row.session != row.id or row.key is not None:
-            continue  # a turn of a talk is itself, however often it is said
+            continue  # a turn of a conversation stays, even if it was said before
         if first.setdefault((row.kind, content_key(row.text)), row.id) != row.id:
-            again.add(row.id)
-    return again
+            repeated.add(row.id)
+    return repeated
 
 
 def _links_of(entries: Entries, row: Any) -> Iterator[MemoryLink]:
-    """Link a memory to what it resembles."""
+    """Yield links from a memory to similar ones."""
     own = _terms(row)
     hits = entries.search(row.text, NEAR + 1, associations=False)
     for other in entries.by_ids(hit.id for hit in hits if hit.id != row.id):
@@ -127,11 +127,11 @@ def _links_of(entries: Entries, row: Any) -> Iterator[MemoryLink]:
 
 
 def _terms(row: Any) -> frozenset[str]:
-    return frozenset(row.terms.split()[1:])  # the first says of what kind it is
+    return frozenset(row.terms.split()[1:])  # the first is the marker of its kind
 
 
 def _draw_insights(entries: Entries) -> int:
-    """Draw insights from what is kept, and write each under its subject; returns how many."""
+    """Derive insights from the newest memories, each saved under its subject; returns how many."""
     rows = [row for row in entries.all(newest=2 * BATCH) if row.kind not in _LEFT_OUT][-BATCH:]
     known = {row.key: row for row in entries.all(kinds.INSIGHT)}
     drafts = []
@@ -167,10 +167,11 @@ def _clusters(memories: Sequence[MemoryTerms]) -> list[list[MemoryTerms]]:
 
 
 def _insight_of(cluster: Sequence[MemoryTerms], known: Mapping[str, Any]) -> MemoryDraft | None:
-    """Draw one insight from a cluster by the reference engine's rules, or none.
+    """Derive an insight from a cluster by the reference engine's rules, or None.
 
-    Drawn again it replaces itself; in a model's words, where it found some for this very evidence.
-    That memories concern a subject tells a run nothing: no search finds it until it says more.
+    It replaces an earlier one of the same subject, but keeps a model's wording if the evidence is
+    the same. "Several memories concern …" helps no run, so it is not searchable until a model has
+    worded it.
     """
     rows = [row for row, _ in cluster]
     answered = sum(row.kind == kinds.OUTCOME for row in rows)
@@ -197,7 +198,7 @@ def _insight_of(cluster: Sequence[MemoryTerms], known: Mapping[str, Any]) -> Mem
 
 
 def _subject(cluster: Sequence[MemoryTerms]) -> str:
-    """Name a cluster by the words that most of its memories share, as they are written there."""
+    """Name a cluster by the words that most of its memories share, in their written form."""
     counts = Counter(term for _, terms in cluster for term in terms)
     best = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:SUBJECT_WORDS]
     written = [word for row, _ in cluster for word in words(row.text)]
@@ -207,7 +208,10 @@ def _subject(cluster: Sequence[MemoryTerms]) -> str:
 
 
 def _stale_insights(entries: Entries, now: float) -> set[int]:
-    """Find insights that nothing renewed for long, or whose evidence is gone; not a person's."""
+    """Find insights that were not renewed for long, or whose evidence is gone; returns ids.
+
+    Insights that a person wrote have no details and stay.
+    """
     evidence = {
         row: set(details(row)["evidence"]) for row in entries.all(kinds.INSIGHT) if details(row)
     }
@@ -228,7 +232,7 @@ def unworded(entries: Entries) -> list[Unworded]:
 
 
 def reword(entries: Entries, key: str, text: str) -> None:
-    """Put an insight in other words; the former ones go into its history."""
+    """Replace the wording of an insight; the former one goes into its history."""
     row = entries.get(kinds.INSIGHT, key)
     if row is not None and details(row):
         value = json.dumps({**details(row), "worded": True})

@@ -1,4 +1,4 @@
-"""Conversations: turns in order, and the condensed form of the older ones."""
+"""Conversations: their turns in order, and a condensed text of the older ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agent.memory.database import Store
 
 _PROVENANCE = "heard "
-"""Begins the name of the note of a conversation; its own name follows."""
+"""Prefix of the name of a conversation's note about provenance."""
 
 
 class Conversations:
@@ -30,7 +30,7 @@ class Conversations:
         self._notes = Notes(store, namespace)
 
     def append(self, session: str, new: Sequence[Turn], *, anew: bool = False) -> None:
-        """Add turns at the end, opening the conversation if it is new; `anew` drops what it has."""
+        """Append turns to a conversation, new or existing; `anew` first deletes its turns."""
         now = time.time()
         with self._store.write() as connection:
             number = self._open(connection, session)
@@ -41,7 +41,7 @@ class Conversations:
                 connection.execute(turns.insert(), {**row, "at": now})
 
     def turns(self, session: str, limit: int | None) -> list[Turn]:
-        """List the last turns, oldest first; an unknown conversation has none."""
+        """List the last turns, oldest first; [] for an unknown conversation."""
         query = (
             sa.select(turns)
             .join(conversations, conversations.c.id == turns.c.conversation)
@@ -56,39 +56,39 @@ class Conversations:
         ]
 
     def latest(self) -> str | None:
-        """Name the conversation last spoken in."""
+        """Return the name of the most recent conversation."""
         own = sa.select(conversations.c.name).where(conversations.c.namespace == self._namespace)
         newest = own.order_by(conversations.c.updated.desc(), conversations.c.id.desc())
         with self._store.read() as connection:
             return connection.scalar(newest.limit(1))
 
     def condensed(self, session: str) -> tuple[str, int]:
-        """Read the condensed history, and how many turns from the start it covers."""
+        """Return the condensed history, and how many turns from the start it covers."""
         query = sa.select(conversations.c.condensed, conversations.c.watermark)
         with self._store.read() as connection:
             row = connection.execute(query.where(self._named(session))).first()
         return (row.condensed, row.watermark) if row else ("", 0)
 
     def condense(self, session: str, text: str, watermark: int) -> None:
-        """Replace the condensed history; `watermark` counts the turns that it covers."""
+        """Replace the condensed history; `watermark` is how many turns it covers."""
         with self._store.write() as connection:
             which = conversations.c.id == self._open(connection, session)
             new = {"condensed": text, "watermark": watermark}
             connection.execute(conversations.update().where(which), new)
 
     def provenance(self, session: str) -> tuple[bool, str]:
-        """Tell whether turns may quote others (yes where that is unknown), and its public words.
+        """Return whether turns may quote others (True if unknown), and the public words.
 
-        Public is what left the conversation, or came from the web.
+        Public words are those that left the conversation, or came from the web.
         """
         noted = self._notes.read(_PROVENANCE + session)
         return (bool(noted["quotes"]), str(noted["public"])) if noted else (True, "")
 
     def add_provenance(self, session: str, public: str, *, quotes: bool) -> None:
-        """Note what `provenance` gives, in addition to what is known; turns stay quotations."""
+        """Add to what `provenance` returns; once turns may quote others, that stays so."""
         known = self._notes.read(_PROVENANCE + session) or {"quotes": False, "public": ""}
-        every = " ".join(dict.fromkeys(f"{known['public']} {public}".split()))
-        note = {"quotes": quotes or known["quotes"], "public": every}
+        all_words = " ".join(dict.fromkeys(f"{known['public']} {public}".split()))
+        note = {"quotes": quotes or known["quotes"], "public": all_words}
         self._notes.write(_PROVENANCE + session, note)
 
     def delete(self) -> int:
@@ -110,7 +110,7 @@ class Conversations:
         )
 
     def _open(self, connection: sa.Connection, session: str) -> int:
-        """Find the id of a conversation, new if need be, and note that it was spoken in now."""
+        """Return the id of a conversation, created if necessary, and mark it as used now."""
         named, now = self._named(session), time.time()
         touch = conversations.update().where(named).values(updated=now)
         found = connection.scalar(touch.returning(conversations.c.id))

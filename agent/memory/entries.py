@@ -29,7 +29,7 @@ from agent.memory.database import (
     restated,
     rows_by_id,
 )
-from agent.memory.kinds import ALONE, NAMED, UNSEARCHED
+from agent.memory.kinds import NAMED, STANDALONE, UNSEARCHED
 from agent.memory.memory_types import Hit, Origin
 from agent.memory.search import WordSearch, find, index_memories, unindex_memories
 from agent.memory.terms import has_speaker, index_terms, kind_term, memory_terms, traits
@@ -58,10 +58,10 @@ _TAKE_IDS = (
 
 @dataclass(frozen=True, slots=True)
 class MemoryDraft:
-    """A memory to be written; `value` is JSON where the value is more than its text.
+    """A memory to be written; `value` is JSON if the value is more than its text.
 
-    `searched` is what it is found by where that is not all of its text. Times are seconds since the
-    epoch; `at` is when it happened, now by default.
+    `searched` is the text to index, if not all of `text`. `at` is when it happened, in seconds
+    since the epoch, by default now.
     """
 
     text: str
@@ -75,7 +75,7 @@ class MemoryDraft:
 
 
 class Previous(NamedTuple):
-    """The memory that was written last; `session` is the id of the first memory of its session."""
+    """The last written memory; `session` is the id of the first memory of its session."""
 
     id: int
     session: int
@@ -84,27 +84,28 @@ class Previous(NamedTuple):
 
 
 def pack(value: Any) -> tuple[str, str | None]:
-    """Split a value into the text that is searched, and its JSON where it is no plain string."""
+    """Split a value into the text that is indexed, and its JSON if it is no plain string."""
+    # NUL and lone surrogates cannot be stored as text, but their JSON escapes can.
     if isinstance(value, str) and jsvalues.well_formed(value) == value and "\x00" not in value:
-        return value, None  # what a database may not hold as text, its JSON spells
+        return value, None
     if isinstance(value, str | dict | list):
         return jsvalues.well_formed(json.dumps(value, ensure_ascii=False)), json.dumps(value)
     return jsvalues.to_string(value), json.dumps(value)
 
 
 def unpack(row: Any) -> Any:
-    """Read the value of a row back, exactly as it was given."""
+    """Return the value of a row, exactly as it was given to `pack`."""
     return row.text if row.value is None else json.loads(row.value)
 
 
 def details(row: Any) -> dict[str, Any]:
-    """Read what a run or consolidation noted with a memory; empty for somebody else's."""
+    """Return the details that a run or consolidation stored with a memory; {} for others."""
     value = {} if row is None or row.value is None else json.loads(row.value)
     return value if isinstance(value, dict) else {}
 
 
 def hit_of(row: Any, score: float = 0.0) -> Hit:
-    """Show a row as the hit of a search."""
+    """Convert a row to the hit of a search."""
     at, origin = datetime.fromtimestamp(row.at, UTC), Origin(row.run, row.url, row.trusted)
     return Hit(row.id, row.key, row.text, row.kind, round(score, 4), at, row.source, origin)
 
@@ -145,25 +146,25 @@ class Entries:
         return ids
 
     def get(self, kind: str, key: str) -> Any | None:
-        """Find the row of a kind that bears a key, or None."""
+        """Return the row of a kind with a key, or None."""
         with self._store.read() as connection:
             return connection.execute(self._named(kind, key)).first()
 
     def all(self, *kinds: str, newest: int | None = None) -> list[Any]:
-        """List memories of these kinds (of all without any), or the newest, in order of writing."""
+        """List memories of these kinds (all by default), or the newest, in order of writing."""
         query = self._active.where(memories.c.kind.in_(kinds)) if kinds else self._active
         newest_first = query.order_by(memories.c.id.desc()).limit(newest)
         with self._store.read() as connection:
             return list(reversed(connection.execute(newest_first).all()))
 
     def after(self, memory: int, limit: int) -> list[Any]:
-        """List memories that were written after one, those that can be found."""
+        """List the searchable memories that were written after one."""
         query = self._active.where(memories.c.id > memory, memories.c.terms != "")
         with self._store.read() as connection:
             return list(connection.execute(query.order_by(memories.c.id).limit(limit)))
 
     def by_ids(self, ids: Iterable[int]) -> list[Any]:
-        """Read memories of this namespace that are in use, in the order of the ids."""
+        """Read the active memories of this namespace among these, in the order of the ids."""
         own = [id_ for id_ in ids if self._first <= id_ <= self._last]
         with self._store.read() as connection:
             rows = rows_by_id(connection, own)
@@ -176,14 +177,14 @@ class Entries:
             return list(connection.execute(query))
 
     def other(self, name: str) -> Entries | None:
-        """Open another namespace; None where it is this one, or nobody opened it yet."""
+        """Open another namespace; None if it is this one, or does not exist yet."""
         number = self._store.known_namespace(name)
         if number is None or number == self.namespace:
             return None
         return Entries(self._store, number, self.vectors)
 
     def archive(self, ids: Collection[int]) -> int:
-        """Take memories out of use: no search finds them, nothing of them is lost."""
+        """Archive memories: searches no longer find them, but nothing is deleted."""
         with self._store.write() as connection:
             rows = [row for row in rows_by_id(connection, ids).values() if row.state == "active"]
             unindex_memories(connection, [(row.id, row.terms) for row in rows])
@@ -194,15 +195,17 @@ class Entries:
     def delete(
         self, kind: str | None = None, key: str | None = None, ids: Collection[int] | None = None
     ) -> int:
-        """Delete memories for good; returns how many there were.
+        """Delete memories for good, with history, links and embeddings; returns how many.
 
-        Those of a kind, of a key, of these ids; all of the namespace where nothing is named. With
-        them go their history, their links, and what they became for the sake of their meaning.
+        They are those of a kind, of a key and with these ids, by default all of the namespace.
         """
         which: list[sa.ColumnElement[bool]] = [self._own]
-        which += [] if kind is None else [memories.c.kind == kind]
-        which += [] if key is None else [memories.c.key == key]
-        which += [] if ids is None else [memories.c.id.in_(ids)]
+        if kind is not None:
+            which.append(memories.c.kind == kind)
+        if key is not None:
+            which.append(memories.c.key == key)
+        if ids is not None:
+            which.append(memories.c.id.in_(ids))
         doomed = sa.select(memories.c.id).where(*which)  # a query: ids may be very many
         with self._store.write() as connection:
             found = connection.execute(sa.select(memories).where(*which))
@@ -216,7 +219,7 @@ class Entries:
             if names:
                 embedded = embeddings.delete().where(embeddings.c.digest == sa.bindparam("name"))
                 connection.execute(embedded, [{"name": name} for name in names])
-            # The vectors of pgvector go with the memories.
+            # The vectors of pgvector are deleted with the memories by a cascade.
             for column in (
                 codes.c.memory, restated.c.memory, history.c.memory, links.c.one, links.c.other,
                 memories.c.id,
@@ -235,9 +238,9 @@ class Entries:
         shared: bool = False,
         associations: bool = True,
     ) -> list[Hit]:
-        """Find memories that bear on a text, best first.
+        """Find memories that are relevant to a text, best first.
 
-        With `shared` those of the shared namespace are ranked among them, and say so.
+        With `shared`, memories of the shared namespace are included and marked.
         """
         if self.vectors is not None and text.strip():
             self.vectors.catch_up(self.namespace, time.monotonic() + EMBEDDING_SECONDS)
@@ -248,7 +251,7 @@ class Entries:
             links = self.links if associations else None
             found = find(words, text, self.vectors, links)[:limit]
             rows = rows_by_id(connection, [id_ for _, id_ in found])
-        # What another process deleted meanwhile is left out.
+        # Another process may have deleted some meanwhile.
         hits = [hit_of(rows[id_], score) for score, id_ in found if id_ in rows]
         other = self.other(SHARED) if shared else None
         if other is not None:
@@ -294,7 +297,7 @@ class Entries:
 
 
 def _columns(draft: MemoryDraft) -> dict[str, Any]:
-    """Lay a draft out as columns, all but id and session."""
+    """Convert a draft to columns, without id and session."""
     now, terms = time.time(), ""
     if draft.kind not in UNSEARCHED:
         named = index_terms(draft.key) if draft.key and draft.kind in NAMED else []
@@ -318,23 +321,26 @@ def _columns(draft: MemoryDraft) -> dict[str, Any]:
 
 
 def _session_of(number: int, draft: MemoryDraft, at: float, previous: Previous | None) -> int:
-    """Find the session that a memory belongs to: that of the one before it, or one of its own.
+    """Return the session of a memory: that of the one before it, or a new one.
 
-    Only a turn of a talk goes on with a session, which says when, where or who; a note stands for
-    itself. Silence ends a session, and so does another source; but where each turn has a source of
-    its own (`D1:1`, `D1:2`, or one that stood alone), the source names the turn, not the session.
+    Only a turn of a conversation continues a session; it says when, where or who. A long gap ends a
+    session, and so does another source. But a source may number the turns of a session (`D1:1`,
+    `D1:2`): then its last number does not count.
     """
-    dated = draft.at is not None or draft.source is not None
-    talks = draft.kind not in ALONE and draft.origin.run is None
-    if previous is None or not talks or not (dated or has_speaker(draft.text)):
+    is_dated = draft.at is not None or draft.source is not None
+    can_join = draft.kind not in STANDALONE and draft.origin.run is None
+    if previous is None or not can_join or not (is_dated or has_speaker(draft.text)):
         return number
     if abs(at - previous.at) > SESSION_GAP:
         return number
-    alone = previous.session == previous.id or None in (previous.source, draft.source)
-    goes_on = alone or _stem(previous.source) == _stem(draft.source)
-    return previous.session if goes_on else number
+    # A session of one memory so far accepts any source.
+    accepts_any = previous.session == previous.id or None in (previous.source, draft.source)
+    if accepts_any or _without_turn(previous.source) == _without_turn(draft.source):
+        return previous.session
+    return number
 
 
-def _stem(source: str | None) -> str | None:
+def _without_turn(source: str | None) -> str | None:
+    """Strip the number of the turn from a source: `D1:2` → `D1`."""
     match = _TURN_ID.fullmatch(source or "")
     return match[1] if match else source

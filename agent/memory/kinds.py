@@ -1,4 +1,4 @@
-"""The kinds of memories that the engine itself writes, and their weights; others are free words."""
+"""The kinds of memories that the engine writes, and their weights; users may invent others."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ PROFILE = "profile"
 SKILL = "skill"
 PROJECT = "project"
 STATE = "state"
-"""What else an imported storage held, by the name of its key."""
+"""Other entries of an imported storage, under their key."""
 
 UNSEARCHED = frozenset({INTERNAL, PROFILE, SKILL, PROJECT, STATE})
-"""Laid before a model whole, or never: nobody needs to search them."""
+"""Kinds that are not searched: a model is shown all of them, or none."""
 
 FACT = "fact"
-"""A sentence that a run verified; `url` is where it stands."""
+"""A sentence that a run verified; `url` is its page."""
 OUTCOME = "outcome"
-"""What a run verified in answer to a question."""
+"""A question with the verified part of its answer."""
 ERROR = "error"
-"""How a run failed to answer a question."""
+"""A question and why a run failed to answer it."""
 SOURCE = "source"
-"""A page that carried an answer, with the questions it was good for."""
+"""A page that supported an answer, with the questions it helped with."""
 PLAYBOOK = "playbook"
 """The steps that answered a question."""
 INSIGHT = "insight"
-"""What consolidation made of several memories."""
+"""What consolidation concluded from several memories."""
 
 NAMED = UNSEARCHED | {REMEMBERED, SUMMARY}
-"""Their key is a name that people search by, not only a number."""
-ALONE = NAMED | {INSIGHT}
-"""What was written before or after has nothing to do with it."""
+"""Kinds whose key is a name that people search by."""
+STANDALONE = NAMED | {INSIGHT}
+"""Kinds that never belong to a session with the memories before and after."""
 
 TURN = "turn"
 PAGE = "page"
 
 WEIGHTS = {OUTCOME: 1.0, FACT: 1.0, REMEMBERED: 1.0, ERROR: 0.9, "goal": 0.8, "observation": 0.6}
-"""The reference engine's weight of a kind in a search; what a person said weighs as a fact does."""
+"""Weights of kinds in a search, as in the reference engine; a person's words weigh like a fact."""
 OTHER_WEIGHT = 0.5
 
 BASES: dict[str, frozenset[str]] = {
@@ -56,11 +56,11 @@ BASES: dict[str, frozenset[str]] = {
     "episodic": frozenset({SUMMARY, TURN, OUTCOME, ERROR}),
     "mind": frozenset({PLAYBOOK, OUTCOME, ERROR}),
 }
-"""Knowledge bases, as views over the one store."""
+"""Knowledge bases: each is a view of some kinds in the one store."""
 KNOWN = UNSEARCHED.union(*BASES.values())
-"""All kinds that the engine writes, or that a knowledge base shows."""
+"""All kinds that the engine writes or a knowledge base contains."""
 
 
 def expand(names: Iterable[str]) -> frozenset[str]:
-    """Replace names of knowledge bases by the kinds that they show."""
+    """Replace names of knowledge bases by the kinds that they contain."""
     return frozenset().union(*(BASES.get(name, frozenset({name})) for name in names))

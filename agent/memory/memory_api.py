@@ -1,4 +1,4 @@
-"""Memory as the rest of the program sees it: one object, synchronous, safe to share by threads."""
+"""The interface of memory: one object, synchronous, safe to share between threads."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from agent.types import Report
 
 IMPORTED = "imported"
-DRAWN = 300  # memories in a graph; more is no picture
+GRAPH_MEMORIES = 300  # more cannot be read in a picture
 RECENT_TURNS = 30
 
 
 class Memory:
-    """A namespace of a store. Open with `Memory.open`, close when done, or use `with`.
+    """A namespace of a store. Open it with `Memory.open`, close it when done, or use `with`.
 
-    `store`, `namespace` (its number) and `entries` are for the parts that stand beside memory: the
-    wiki, the sealed log.
+    `store`, `namespace` (its number) and `entries` are for wiki and sealed log, which share the
+    database.
     """
 
     def __init__(
@@ -66,10 +66,9 @@ class Memory:
     ) -> Memory:
         """Open a file, a folder (its `memory.db`), `:memory:` or a database URL.
 
-        What is not there is created, readable by its owner alone. With `embeddings` (a model, or
-        the name of one: `local`, `openai/…`, …) searching goes by meaning as well as by words.
-        Raises `MemoryUnavailable`, and `UsageError` for an unknown model and a namespace without a
-        name.
+        A missing file or folder is created, readable by its owner alone. With `embeddings` (a
+        model, or its name: `local`, `openai/…`, …) a search uses meaning as well as words. Raises
+        `MemoryUnavailable`, and `UsageError` for an unknown model or an empty namespace.
         """
         store = Store.open(place)
         try:
@@ -103,8 +102,8 @@ class Memory:
     ) -> int:
         """Write a memory, searchable at once; returns its id.
 
-        `at` says when it happened (a naive time is UTC), `source` where: memories with the same
-        source, or close in time, form a session. Kind `memory` is what `remember` writes.
+        `at` is when it happened (a naive time is UTC), `source` where: memories with the same
+        source, or close in time, form a session. With kind `memory` it does what `remember` does.
         """
         if kind == kinds.REMEMBERED:
             return self.remember(key or "", text, origin=origin)
@@ -130,21 +129,21 @@ class Memory:
         return self.entries.put(MemoryDraft(text, kinds.REMEMBERED, key, packed, origin=origin))[0]
 
     def recall(self, key: str) -> Any | None:
-        """Read what was remembered under a key, or None."""
+        """Return the value saved under a key, or None."""
         row = self.entries.get(kinds.REMEMBERED, key)
         return None if row is None else unpack(row)
 
     def remembered(self) -> dict[str, Any]:
-        """All that was remembered, by key, in the order in which it was first written."""
+        """Return all saved values by key, in the order in which they were first written."""
         return {row.key: unpack(row) for row in self.entries.all(kinds.REMEMBERED)}
 
     def former_values(self, key: str) -> list[Any]:
-        """What a key meant before, oldest first."""
+        """List the former values of a key, oldest first."""
         row = self.entries.get(kinds.REMEMBERED, key)
         return [] if row is None else [unpack(old) for old in self.entries.earlier(row.id)]
 
     def forget(self, key: str) -> bool:
-        """Delete what was remembered under a key, and its history, for good."""
+        """Delete the value saved under a key and its history; returns whether there was one."""
         return self.entries.delete(kinds.REMEMBERED, key) > 0
 
     def search(
@@ -156,14 +155,14 @@ class Memory:
         """Find memories by words, names and dates, best first.
 
         `kinds` are kinds of memories or knowledge bases (`domain`, `body`, `soul`, `heart`,
-        `episodic`, `mind`). A score of 1 is about what has every word of the query. What the
-        namespace `shared` holds is found from every other one.
+        `episodic`, `mind`). A memory with every word of the query scores about 1. The namespace
+        `shared` is searched too.
         """
         wanted = None if kinds is None else expand(kinds)
         return self.entries.search(query, limit, wanted, shared=True)
 
     def near(self, question: str, texts: Sequence[str]) -> dict[str, float]:
-        """Give the cosine of a question and each text; nothing where there are no embeddings."""
+        """Return the cosine similarity of a question to each text; {} without embeddings."""
         vectors = self.entries.vectors
         return {} if vectors is None else vectors.near(question, texts)
 
@@ -185,14 +184,14 @@ class Memory:
         return self.entries.delete(ids=ids)
 
     def trust(self, memory: int) -> None:
-        """Take a memory of this namespace for the person's own word, whoever wrote it."""
+        """Mark a memory of this namespace as the person's own words, whoever wrote it."""
         found = [row.id for row in self.entries.by_ids([memory])]
         changed = memories.update().where(memories.c.id.in_(found))
         with self.store.write() as connection:
             connection.execute(changed, {"trusted": True})
 
     def clear(self) -> int:
-        """Delete all of this namespace for good, conversations and log too; returns how many."""
+        """Delete everything in this namespace, with conversations and log; returns how many."""
         with self.store.write() as connection:
             for table in (state, seals, stamps):
                 connection.execute(table.delete().where(table.c.namespace == self.namespace))
@@ -201,9 +200,9 @@ class Memory:
         return gone
 
     def graph(self) -> Graph:
-        """Gather the memories that have the most links, and the links among them."""
+        """Return the memories that have the most links, and the links among them."""
         with self.store.read() as connection:
-            busiest = self.entries.links.busiest(connection, DRAWN)
+            busiest = self.entries.links.busiest(connection, GRAPH_MEMORIES)
         hits = [hit_of(row) for row in self.entries.by_ids(busiest)]
         known = {hit.id for hit in hits}
         with self.store.read() as connection:
@@ -211,7 +210,7 @@ class Memory:
         return Graph(tuple(hits), tuple(link for link in links if {link.one, link.other} <= known))
 
     def append_turn(self, session: str, role: str, text: str) -> None:
-        """Add a message to a conversation, which is opened if it is new."""
+        """Add a message to a conversation; a new conversation is created."""
         self.conversations.append(session, [Turn(role, text)])
 
     def turns(self, session: str, limit: int = RECENT_TURNS) -> list[Turn]:
@@ -219,22 +218,23 @@ class Memory:
         return self.conversations.turns(session, limit)
 
     def latest_session(self) -> str | None:
-        """Name the conversation last spoken in, None if there is none yet."""
+        """Return the name of the most recent conversation, None if there is none."""
         return self.conversations.latest()
 
     def layers(self, question: str, session: str | None = None) -> Layers:
-        """Read every layer that a run is given; without a session, history begins anew.
+        """Read the layers for a run; without a session there is no conversation history.
 
-        `recalled` holds what bears on the question and is in no other layer.
+        `recalled` holds the relevant memories that are in no other layer.
         """
         entries, talks, limits = self.entries, self.conversations, self.limits
         saved: dict[str, dict[str, Any]] = {kinds.REMEMBERED: {}, kinds.SUMMARY: {}}
         for row in entries.all(*saved):
             value = unpack(row)
             saved[row.kind][row.key] = value if row.trusted else Untrusted(to_string(value))
-        every = {**saved[kinds.REMEMBERED], **saved[kinds.SUMMARY]}
-        few = len(every) <= SHOWN_WITHOUT_FILTER
-        shown = every if few else [key for key, _ in relevant(question, every)]
+        entries_by_key = {**saved[kinds.REMEMBERED], **saved[kinds.SUMMARY]}
+        shown = list(entries_by_key)
+        if len(entries_by_key) > SHOWN_WITHOUT_FILTER:
+            shown = [key for key, _ in relevant(question, entries_by_key)]
         quotes, public = talks.provenance(session) if session else (False, "")
         return Layers(
             condensed=talks.condensed(session)[0] if session else "",
@@ -250,21 +250,21 @@ class Memory:
         )
 
     def upkeep(self, session: str) -> Upkeep:
-        """Give what the jobs after an answer change, for one conversation."""
+        """Return the interface for the jobs after an answer, for one conversation."""
         return Upkeep(self.entries, self.conversations, session, self.limits)
 
     def record_run(
         self, report: Report, steps: Sequence[str] = (), used: Sequence[int] = ()
     ) -> list[int]:
-        """Write what a run leaves: outcome, verified facts, cited sources, a playbook of its steps.
+        """Save a run's outcome, verified facts, cited sources and a playbook; returns their ids.
 
-        `used` are ids of memories that the run was given (`Layers.recalled`). Asking the same
-        again renews these memories and adds none. Returns their ids.
+        `used` are the ids of memories that the run was given (`Layers.recalled`). Asking the same
+        question again renews these memories and adds none.
         """
         return outcomes.record_run(self.entries, report, steps, used)
 
     def uses(self, memory: int) -> tuple[int, int]:
-        """Count the runs that a memory was given to, and their answers that cite its page."""
+        """Count the runs that were given a memory, and those whose answers cite its page."""
         return outcomes.uses(self.entries, memory)
 
     def reinforce(self, ids: Sequence[int]) -> None:
@@ -272,34 +272,34 @@ class Memory:
         self.entries.links.reinforce(row.id for row in self.entries.by_ids(ids))
 
     def consolidation_due(self) -> bool:
-        """Tell at a run's end whether it is time: six hours after the last one and run."""
+        """Tell at a run's end whether the last consolidation and run are six hours ago."""
         return consolidation.due(self.entries, time.time())
 
     def consolidate(self, seconds: float = consolidation.SECONDS) -> Consolidated:
-        """Consolidate for at most so many seconds: link, merge, draw insights, retire."""
+        """Consolidate for at most so many seconds: link and merge memories, draw insights."""
         return consolidation.consolidate(self.entries, seconds)
 
     def unworded(self) -> list[Unworded]:
-        """List the insights that a model could say better."""
+        """List the insights that a model could word better."""
         return consolidation.unworded(self.entries)
 
     def reword(self, key: str, text: str) -> None:
-        """Put an insight in a model's words; it keeps them while its evidence is the same."""
+        """Save a model's wording of an insight; it stays while the insight's evidence does."""
         consolidation.reword(self.entries, key, text)
 
     def export(self, session: str | None = None) -> dict[str, Any]:
-        """Export everything in the reference engine's storage form.
+        """Export everything in the reference engine's storage format.
 
-        The conversation is the named one, or the one last spoken in.
+        It holds one conversation: the named one, or the most recent.
         """
         session = session or self.latest_session()
         return export_storage(self.entries, self.conversations, session)
 
     def load(self, storage: Mapping[str, Any], session: str = IMPORTED) -> list[tuple[str, str]]:
-        """Import a storage in the reference engine's form; raises `BadImport`.
+        """Import a storage in the reference engine's format; raises `BadImport`.
 
-        What has the same key is replaced, its former value kept in the history; the chat history
-        becomes the conversation `session`. A skill that is named as another, and says something
-        else, is kept beside it: (name, new name) of those are returned.
+        Values with the same key are replaced, the former ones kept in the history. The chat history
+        becomes the conversation `session`. A different skill with an existing name gets a new name:
+        pairs (name, new name) are returned.
         """
         return load_storage(self.entries, self.conversations, storage, session)

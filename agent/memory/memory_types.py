@@ -1,4 +1,4 @@
-"""What crosses the border of memory: frozen data and errors.
+"""The data and errors of memory's public interface.
 
 ResearchError
  ├── UsageError
@@ -48,10 +48,10 @@ class EmbeddingFailed(ResearchError):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a memory comes from: the run that wrote it, the page it was read on.
+    """Where a memory comes from: the run that wrote it, and the page it was read on.
 
-    `trusted` is true for what the person or our own code said, false for what the web said:
-    such a memory never gains authority, and is delimited wherever a model sees it.
+    `trusted` is true for words of the person and of our own code, false for words of the web: such
+    a memory never becomes an instruction, and is delimited wherever a model sees it.
     """
 
     run: str | None = None
@@ -63,7 +63,7 @@ class Origin:
 class Hit:
     """A memory that a search found; higher scores are better, `at` is when it happened (UTC).
 
-    `shared` says that it is of the namespace that all read.
+    `shared` means that it is in the namespace that all others read.
     """
 
     id: int
@@ -78,7 +78,7 @@ class Hit:
 
 
 class Untrusted(str):
-    """A text that may be the web's words: it is delimited wherever a model sees it."""
+    """A text that may hold words of the web: it is delimited wherever a model sees it."""
 
     __slots__ = ()
 
@@ -94,13 +94,13 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """The layers of one run, as `build_messages` takes them.
+    """The layers of memory for one run, the input of `build_messages`.
 
-    `memories` and `sessions` map keys to values in the order in which they were first written;
-    `recalled` is what else bears on the question, best first: above all what earlier runs left.
-    A value that the web may have written is an `Untrusted` text; `quotes` says that the turns may
-    hold such words too. `public` are words of the conversation that left it already, or came from
-    the web.
+    `memories` and `sessions` map keys to values in the order in which they were first written.
+    `recalled` holds other memories that are relevant to the question, best first: mostly what
+    earlier runs found. A value that the web may have written is an `Untrusted` text; `quotes` means
+    that the turns may hold such words too. `public` holds words of the conversation that left it
+    already, or came from the web.
     """
 
     condensed: str = ""
@@ -117,7 +117,7 @@ class Layers:
 
 @dataclass(frozen=True, slots=True)
 class Consolidated:
-    """What consolidation did, in counts."""
+    """Counts of what a consolidation did."""
 
     linked: int = 0
     merged: int = 0

@@ -1,10 +1,9 @@
-"""What a run leaves in memory, and which memories the next run is given.
+"""Saves what a run found out, and selects the memories that the next run is given.
 
-Only what a run verified is kept as a fact or an outcome; a run that failed or found no answer
-leaves an error, one whose answer nobody verified leaves nothing.
-Each finding is written under a key of its content, so that asking the same again renews what is
-known and adds nothing; a later finding takes the place of the one that it contradicts. All of it
-goes back to the web's words in the end, and stays untrusted.
+Only verified sentences become facts and outcomes. A run that failed or found no answer leaves an
+error; one whose answer was not verified leaves nothing. The key of a finding is a hash of its
+content, so that asking the same again renews it and adds nothing. A later finding replaces one that
+it contradicts. All of it comes from words of the web, and stays untrusted.
 """
 
 from __future__ import annotations
@@ -28,29 +27,30 @@ if TYPE_CHECKING:
     from agent.types import Report, ReportSource, Sentence
 
 USES, USES_KEPT = "uses", 1_000
-"""The note that counts how memories were used, and how many it holds, those given last."""
-ANSWER = 400  # characters of the answer that an outcome keeps
+"""The note that counts how memories were used, and the most memories in it (the last given)."""
+ANSWER = 400  # characters of the answer in an outcome
 MESSAGE = 200  # characters of an error's message
-PAGES = 5  # that a fact names; more do not make it truer
-GOOD_FOR = 5  # questions that a source remembers
-MIN_PLAYBOOK = 2  # steps; one search is no method
-ALIKE = 10  # facts and outcomes of like words that are compared with a new finding
-SUBJECT = 3  # words besides numbers that say what a fact is about; "It took 3 hours" may be of any
-SEARCHED = 24  # memories that are looked at for a question
-RELEVANT = 0.45  # of the question's words, by weight: less is not about it
-REPEATED = 0.9  # of a text's words that stand elsewhere; the rest is a heading that came along
+PAGES = 5  # most pages that a fact names
+GOOD_FOR = 5  # most questions that a source lists
+MIN_PLAYBOOK = 2  # fewest steps of a playbook; a single search is no method
+ALIKE = 10  # similar facts and outcomes that are compared with a new finding
+# "It took 3 hours" has two words besides its number and may be about anything.
+SUBJECT = 3  # fewest words besides numbers of a fact that another one can replace
+SEARCHED = 24  # memories that are considered for a question
+RELEVANT = 0.45  # least score: about the share of the question's words, by weight
+REPEATED = 0.9  # a text repeats others if they have this share of its words
 _UNANSWERED = frozenset({"failed", "not_found"})
-# Of some kinds a few are enough: one way that worked, some pages to look at first.
+# The most hits of some kinds that a run is given.
 MOST = {kinds.PLAYBOOK: 1, kinds.ERROR: 1, kinds.OUTCOME: 2, kinds.SOURCE: 3}
 
 
 def record_run(
     entries: Entries, report: Report, steps: Sequence[str], used: Sequence[int]
 ) -> list[int]:
-    """Write what a finished run left; `steps` are its calls, one line each. Returns ids.
+    """Save the findings of a finished run; returns their ids. `steps` are its calls, one line each.
 
-    Facts that carried one answer are linked, to each other and to those of the `used` memories
-    whose page the answer cites.
+    The facts of one answer are linked to each other, and to those of the `used` memories whose page
+    the answer cites.
     """
     cited = {source.n: source for source in report.sources}
     verified = [
@@ -63,27 +63,27 @@ def record_run(
     facts: dict[str, MemoryDraft] = {}
     for sentence in verified:
         text = without_citations(sentence.text)
-        if not text.startswith("|"):  # a table's row tells nothing without its header
+        if not text.startswith("|"):  # a table row says nothing without its column names
             sources = [cited[n] for n in sentence.citations if n in cited]
             fact = _fact(entries, report, text, sources)
             facts.setdefault(str(fact.key), fact)
     _retire(entries, report, list(facts.values()))
     drafts, question = list(facts.values()), question_key(report.question)
     if report.status in _UNANSWERED:
-        # Words of an answer that nothing carries are not kept.
-        why = report.error.message[:MESSAGE] if report.error else "no answer was found"
-        text = f"{report.question} → {report.status}: {why}"
+        # The unsupported text of the answer is not saved.
+        reason = report.error.message[:MESSAGE] if report.error else "no answer was found"
+        text = f"{report.question} → {report.status}: {reason}"
         drafts.append(_draft(report, kinds.ERROR, question, text, searched=report.question))
     elif verified:
         drafts.append(_outcome(report, verified, list(facts)))
-        carrying = {n for sentence in verified for n in sentence.citations}
-        read = [s for s in report.sources if s.n in carrying and s.via != "snippet"]
+        supporting = {n for sentence in verified for n in sentence.citations}
+        read = [s for s in report.sources if s.n in supporting and s.via != "snippet"]
         drafts += [_source(entries, report, source) for source in read]
-        # Of the pages that were opened, those that the answer cites led to it.
+        # Steps that opened a page which the answer does not cite did not lead to it.
         urls = [source.url for source in report.sources]
-        worked = [s for s in steps if "://" not in s or any(url in s for url in urls)]
-        if report.status == "answered" and len(worked) >= MIN_PLAYBOOK:
-            lines = "\n".join(f"{number}) {step}" for number, step in enumerate(worked, 1))
+        useful = [s for s in steps if "://" not in s or any(url in s for url in urls)]
+        if report.status == "answered" and len(useful) >= MIN_PLAYBOOK:
+            lines = "\n".join(f"{number}) {step}" for number, step in enumerate(useful, 1))
             text = f"Playbook for: {report.question}\nSteps:\n{lines}"
             drafts.append(_draft(report, kinds.PLAYBOOK, question, text, searched=report.question))
         entries.delete(kinds.ERROR, question)
@@ -99,16 +99,16 @@ def record_run(
 
 
 def question_key(question: str) -> str:
-    """Hash a question by its words in any order: however it is turned, it asks the same."""
+    """Hash the words of a question, in any order."""
     return hashlib.sha256(" ".join(sorted(set(index_terms(question)))).encode()).hexdigest()[:24]
 
 
 def _fact(
     entries: Entries, report: Report, text: str, sources: Sequence[ReportSource]
 ) -> MemoryDraft:
-    """Draft a fact; earlier pages that said the same stay with it.
+    """Draft a fact, which keeps the earlier pages that say the same.
 
-    The page's title stands before a sentence that does not say what it speaks of.
+    A sentence that shares no word with its page's title gets the title before it.
     """
     key, first = content_key(text), sources[0]
     fields = {"url", "title", "sha256", "fetched_at", "quotes"}
@@ -148,19 +148,20 @@ def _draft(
     url: str | None = None,
     searched: str | None = None,
 ) -> MemoryDraft:
-    """Draft what a run leaves; it is not found by the words of our own forms: see `searched`."""
+    """Draft a memory of a run; `searched` leaves out fixed words such as "Playbook for"."""
     packed = None if value is None else json.dumps(value)
     origin = Origin(report.run, url, trusted=False)
     return MemoryDraft(text, kind, key, packed, source=url, origin=origin, searched=searched)
 
 
 def _retire(entries: Entries, report: Report, new: Sequence[MemoryDraft]) -> None:
-    """Take out of use what this run contradicts: facts, and the outcomes that rest on them."""
+    """Archive what this run contradicts: facts, and the outcomes that are based on them."""
     old: dict[int, Any] = {}
     for sentence in report.sentences:
         if sentence.verdict is VerdictState.CONTRADICTED:
             row = entries.get(kinds.FACT, content_key(sentence.text))
-            old |= {} if row is None else {row.id: row}
+            if row is not None:
+                old[row.id] = row
     for draft in new:
         rows = _similar(entries, draft.text, kinds.FACT)
         others = [row for row in rows if row.run != report.run]
@@ -195,24 +196,25 @@ def _split_numbers(text: str) -> tuple[frozenset[str], list[str]]:
 
 
 def _count_uses(entries: Entries, given: Sequence[int], cited: Sequence[int]) -> None:
-    """Count of each memory to how many runs it was given, and how many answers cite its page."""
+    """Count for each memory the runs that were given it, and those whose answers cite its page."""
     if not given:
         return
-    kept: dict[str, list[int]] = entries.notes.read(USES) or {}
+    counts: dict[str, list[int]] = entries.notes.read(USES) or {}
     for memory in given:
-        shown, served = kept.pop(str(memory), [0, 0])
-        kept[str(memory)] = [shown + 1, served + (memory in cited)]
-    entries.notes.write(USES, dict(list(kept.items())[-USES_KEPT:]))
+        # Removed and added again, so that the memories given last are at the end.
+        shown, served = counts.pop(str(memory), [0, 0])
+        counts[str(memory)] = [shown + 1, served + (memory in cited)]
+    entries.notes.write(USES, dict(list(counts.items())[-USES_KEPT:]))
 
 
 def uses(entries: Entries, memory: int) -> tuple[int, int]:
-    """Count the runs that a memory was given to, and their answers that cite its page."""
+    """Count the runs that were given a memory, and those whose answers cite its page."""
     shown, served = (entries.notes.read(USES) or {}).get(str(memory), (0, 0))
     return shown, served
 
 
 def recall(entries: Entries, question: str, shown: Iterable[str], most: int) -> tuple[Hit, ...]:
-    """Find what bears on a question, best first; `shown` are keys that a run is given anyway."""
+    """Find relevant memories, best first; `shown` are keys that the run is given anyway."""
     known = set(shown)
     hits = [
         hit
@@ -224,9 +226,9 @@ def recall(entries: Entries, question: str, shown: Iterable[str], most: int) -> 
 
 
 def distinct(hits: Sequence[Hit]) -> list[Hit]:
-    """Leave out what repeats a hit that stands before it, or a fact wherever it stands.
+    """Drop hits that repeat an earlier one, and outcomes that repeat any facts.
 
-    Facts stay, since they name their page; an outcome stays where it says more than they do.
+    Facts are kept first, since they name their page.
     """
     kept: list[Hit] = []
     seen: list[frozenset[str]] = []
@@ -238,7 +240,7 @@ def distinct(hits: Sequence[Hit]) -> list[Hit]:
         words = frozenset(index_terms(answer or hit.text))
         others = [*seen, frozenset().union(*seen)] if outcome else seen
         repeated = any(words and len(words & other) >= REPEATED * len(words) for other in others)
-        if hit.kind == kinds.SOURCE:  # of a fact that is kept, the page is named with it
+        if hit.kind == kinds.SOURCE:  # a kept fact names its page already
             repeated = any(o.kind == kinds.FACT and o.origin.url == hit.origin.url for o in kept)
         if not repeated and counts[hit.kind] < MOST.get(hit.kind, len(hits)):
             kept.append(hit)

@@ -1,10 +1,10 @@
-"""Search over the memories of a namespace: by words, by meaning, by associations.
+"""Searches the memories of a namespace by words, by meaning and by associations.
 
-Rare words bring candidates, which are scored with their neighbours: an answer often lies beside the
-words that were asked for. Weights are relative to the best score by words alone; they were tuned on
-long conversations, leaving one out at a time, and are flat around these values. The cost is bounded
-whatever the size of the store: words that occur too often bring no candidates of their own, but
-count for those that rarer words bring. The inverted index is FTS5 in SQLite and GIN in Postgres.
+Rare words bring candidates, which are scored together with their neighbours: an answer often stands
+next to the words of the question. Bonuses are relative to the best score by words alone; they were
+tuned on long conversations, leaving one out at a time, and the optimum is flat. The cost is bounded
+for a store of any size: words that occur too often bring no candidates, but count for those that
+rarer words bring. The inverted index is FTS5 in SQLite and GIN in Postgres.
 """
 
 from __future__ import annotations
@@ -35,36 +35,36 @@ if TYPE_CHECKING:
     Found = list[tuple[float, int]]
     """Scores and ids of memories, best first."""
 
-COMMON = 1_000  # a word in more memories than this brings no candidates of its own
-OCCURRENCES = 600  # that are looked at, of all words together
-CANDIDATES = 60  # whose windows are read
-PROMISING = 0.35  # of the best candidate's words: what a candidate must have
-ENOUGH = 30  # candidates, before common words are asked for
-TOGETHER = 100  # memories in which common words stand together
-BACKGROUND = 100  # memories without a word that every store is thought to have besides its own
+COMMON = 1_000  # a word in at least so many memories brings no candidates of its own
+OCCURRENCES = 600  # most occurrences of all words that are read
+CANDIDATES = 60  # most candidates whose windows are read
+PROMISING = 0.35  # share of the best candidate's words that a candidate must have
+ENOUGH = 30  # with fewer candidates, combinations of common words are looked up too
+TOGETHER = 100  # most memories for each combination of common words
+BACKGROUND = 100  # virtual memories without the word, so that IDF works in small stores
 
-# How much of a neighbour's words counts as one's own, by its distance in the session.
-# A memory gives to those around it, most to the one that follows: answers follow questions.
+# Share of a memory's words that counts for its neighbours, by their distance in the session.
+# The one that follows gets most: answers follow questions.
 WINDOW = ((0, 1.0), (1, 0.5), (-1, 0.3), (2, 0.2), (-2, 0.2))
-SESSION = 0.06  # and of every other memory of the session
-SESSION_CAP = 6  # of which so many count: a session that goes on for ever is no topic
-SATURATION = 1.0  # k1 of BM25; its length norm b is 0: a window evens lengths out
+SESSION = 0.06  # share that counts for every memory of the session
+SESSION_CAP = 6  # most occurrences that count so: a very long session has no single topic
+SATURATION = 1.0  # k1 of BM25; its length normalization b is 0, as windows even lengths out
 # Each bonus pays on the long conversations: without it recall@10 or MRR is lower by so many points.
-PAIR = 0.4  # two words of the question that stand together: .4
-SPEAKER_BONUS = 0.35  # the one who speaks is named: 3.1
-MONTH_BONUS = 0.6  # it happened in a month that is named: .8
-TIME_BONUS = 0.1  # a question for the time, a text that names one: .9
+PAIR = 0.4  # two words of the question stand together: .4
+SPEAKER_BONUS = 0.35  # the question names the speaker: 3.1
+MONTH_BONUS = 0.6  # it happened in a month that the question names: .8
+TIME_BONUS = 0.1  # the question asks for a time, and the text names one: .9
 REPLY_BONUS = 0.08  # it follows a question, which it may answer: 1.0
-LENGTH_BONUS = 0.15  # of a text of this many words; "Great!" answers nothing: .3
+LENGTH_BONUS = 0.15  # for a text of `FULL_LENGTH` words; "Great!" answers nothing: .3
 FULL_LENGTH = 20
 
-REORDERED = 100  # hits by words that meaning puts in another order
-# Of the spread of cosines, to that of scores by words; both are brought to the same scale first.
+REORDERED = 100  # hits by words that are reordered by meaning
+# Spread of cosines relative to that of scores by words; both are brought to one scale first.
 WEIGHT = 0.5
-LEAST_SPREAD = 0.1  # of the mean score: words that say the same of all leave it to the vectors
-ALONE = 0.05  # the spread where no word says anything: an order, and no claim to bear on it
+LEAST_SPREAD = 0.1  # of the mean score: where words do not distinguish, the vectors decide
+ALONE = 0.05  # spread of scores where no word matches: an order, but no claim of relevance
 
-# The reference engine's, in hours; a memory without a word of the question is not new enough.
+# (hours, bonus), as in the reference engine; only for memories with a word of the question.
 RECENCY = ((24, 0.15), (72, 0.05))
 
 _HOLDING_SQLITE = (
@@ -78,7 +78,7 @@ _OF_KINDS_POSTGRES = " AND string_to_array(terms, ' ') && %s::text[]"
 
 
 class IndexedMemory(NamedTuple):
-    """What the ranking reads of a memory; `terms` are its index terms with a space between."""
+    """The columns of a memory that the ranking reads; `terms` are separated by spaces."""
 
     id: int
     session: int
@@ -94,7 +94,7 @@ _INDEXED = sa.select(*(memories.c[name] for name in IndexedMemory._fields)).wher
 
 
 def index_memories(connection: sa.Connection, rows: Iterable[tuple[int, str]]) -> None:
-    """Add memories, (id, terms) each, to the index; Postgres does it by itself."""
+    """Add memories, as (id, terms), to the index; Postgres does that itself."""
     values = [(id_, terms) for id_, terms in rows if terms]
     if values and connection.dialect.name == "sqlite":
         connection.exec_driver_sql("INSERT INTO memory_index(rowid, terms) VALUES (?, ?)", values)
@@ -109,20 +109,20 @@ def unindex_memories(connection: sa.Connection, rows: Iterable[tuple[int, str]])
 
 
 def find(words: WordSearch, text: str, vectors: Vectors | None, links: Links | None) -> Found:
-    """Find memories that bear on a text, best first.
+    """Find memories that are relevant to a text, best first.
 
-    With `vectors` also those that share no word with it, with `links` also what proven associations
-    lead to from the best hits.
+    With `vectors` also memories that share no word with it, with `links` also those that proven
+    associations of the best hits lead to.
     """
-    asked = vectors.question(text) if vectors is not None and text.strip() else None
-    if vectors is None or asked is None:
+    query_vector = vectors.question(text) if vectors is not None and text.strip() else None
+    if vectors is None or query_vector is None:
         ranked = words.find(text)
         found = [(score, row.id) for score, row in ranked]
     else:
-        near = vectors.nearest(words.connection, asked, words.first, words.last)
+        near = vectors.nearest(words.connection, query_vector, words.first, words.last)
         ranked = words.find(text, near)
         found = [(score, row.id) for score, row in ranked]
-        found = _reorder(words.connection, vectors, asked, found, near)
+        found = _reorder(words.connection, vectors, query_vector, found, near)
     known = {row.id: row for _, row in ranked}
     reached = links.follow(words.connection, found) if links is not None else {}
     if reached:
@@ -133,7 +133,7 @@ def find(words: WordSearch, text: str, vectors: Vectors | None, links: Links | N
 
 
 class WordSearch:
-    """Searches by words over the ids of a namespace; `kinds` are those wanted, None for all."""
+    """Searches memories with ids from `first` to `last` by words; `kinds` None means all kinds."""
 
     def __init__(
         self, connection: sa.Connection, first: int, last: int, kinds: Collection[str] | None
@@ -145,7 +145,7 @@ class WordSearch:
         self._among = [kind_term(kind) for kind in kinds or ()]
 
     def find(self, text: str, also: Collection[int] = ()) -> Scored:
-        """Find memories that bear on a text, best first; `also` are ids of further candidates."""
+        """Find memories relevant to a text, best first; `also` are ids of further candidates."""
         query = parse_question(text)
         names = [speaker_term(term) for term in query.terms]
         reach = self._reach([*query.terms, *names])
@@ -160,16 +160,16 @@ class WordSearch:
         return [(score, row) for score, row in ranked if self.wants(row)]
 
     def wants(self, row: IndexedMemory) -> bool:
-        """Tell whether a memory is of the kinds that are wanted."""
+        """Tell whether a memory is of a wanted kind."""
         return self._kinds is None or row.kind in self._kinds
 
     def memories(self, ids: Iterable[int]) -> list[IndexedMemory]:
-        """Read the memories with these ids that are in use."""
+        """Read the active memories among these ids."""
         rows = self.connection.execute(_INDEXED, {"ids": sorted(ids)})
         return [IndexedMemory._make(row) for row in rows]
 
     def _reach(self, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """Count the memories that hold each term, up to `COMMON`, and the id where that stopped.
+        """Count the memories with each term, up to `COMMON`; returns (count, last counted id).
 
         Terms that occur nowhere are left out.
         """
@@ -180,7 +180,7 @@ class WordSearch:
     def _idf(self, count: int, last: int) -> float:
         size = self.last - self.first + 1
         found = float(count)
-        if count >= COMMON:  # counting stopped: go on at the same density
+        if count >= COMMON:  # counting stopped there: extrapolate with the same density
             found *= size / max(1, last - self.first + 1)
         return math.log(1 + (max(0.0, size - found) + BACKGROUND) / (found + 0.5))
 
@@ -199,7 +199,7 @@ class WordSearch:
         for number, id_ in self._of_each(rare, "SELECT {number}, id FROM ({holding}) AS found"):
             scores[id_] += idf[rare[number]]
         if len(rare) < len(terms):
-            # Where many of the words stand together, then fewer, down to the rarest alone.
+            # Memories with all of the words together, then with fewer, down to the rarest alone.
             for count in sorted({len(terms), len(terms) // 2, 2, 1} - {0}, reverse=True):
                 if len(scores) >= ENOUGH:
                     break
@@ -213,7 +213,7 @@ class WordSearch:
         return [id_ for _, id_ in heapq.nlargest(CANDIDATES, able)]
 
     def _of_each(self, terms: Sequence[str], template: str, **constants: int) -> Sequence[Any]:
-        """Ask the same of the memories that hold each term, in one statement."""
+        """Run a query template for each term, in one UNION statement."""
         parts, values = [], []
         for number, term in enumerate(terms):
             holding, bound = self._holding([term])
@@ -222,10 +222,10 @@ class WordSearch:
         return self._execute(" UNION ALL ".join(parts), values) if parts else []
 
     def _holding(self, terms: Sequence[str]) -> tuple[str, list[Any]]:
-        """Write the statement that gives the `id` of memories that hold all terms, and its values.
+        """Return the SQL that selects the ids of memories with all terms, and its bound values.
 
-        Values are bound, never part of the statement; in the query of FTS5 terms are quoted, and
-        are ASCII letters and digits.
+        The values are never part of the SQL. In FTS5's own query language, terms are quoted; they
+        consist of ASCII letters and digits.
         """
         if self.connection.dialect.name == "sqlite":
             match = " AND ".join(f'"{term}"' for term in terms)
@@ -251,10 +251,11 @@ def rank(
     mass: float,
     also: Collection[int] = (),
 ) -> Scored:
-    """Score candidates, best first; a score of 1 is about what has every word of the question.
+    """Score candidates, best first; one with every word of the question scores about 1.
 
-    `names` are the speaker terms of those whom the question names; `mass` is what all words of
-    the question weigh, those that no memory has included; `also` are scored without any word.
+    `names` are the speaker terms of people whom the question names. `mass` is the weight of all
+    words of the question, including those that no memory has. `also` are scored even without a
+    matching word.
     """
     rows = {candidate.id: candidate for candidate in candidates}
     weights = dict(idf)
@@ -273,7 +274,7 @@ def rank(
 
 
 def _by_words(rows: Mapping[int, IndexedMemory], weights: Mapping[str, float]) -> dict[int, float]:
-    """Spread terms over windows and sessions, and add them up with saturation, as BM25 does."""
+    """Score memories as BM25 does, with terms spread over windows and sessions."""
     wanted = [(term, f" {term} ") for term in weights]
     spread: dict[int, dict[str, float]] = {}
     pools: dict[int, Counter[str]] = defaultdict(Counter)
@@ -306,7 +307,7 @@ def _by_words(rows: Mapping[int, IndexedMemory], weights: Mapping[str, float]) -
 def _bonus(
     query: Query, row: IndexedMemory, before: IndexedMemory | None, names: Sequence[str]
 ) -> float:
-    """Add what the words do not say: speaker, time, the memory before it, length."""
+    """Compute the bonus for speaker, time, length, and for following a question."""
     bonus = LENGTH_BONUS * min(1.0, row.terms.count(" ") / FULL_LENGTH)
     if any(name in row.terms for name in names):
         bonus += SPEAKER_BONUS

@@ -1,4 +1,4 @@
-"""What the background jobs keep of a person, and all of it in the reference engine's storage form.
+"""Memory for the background jobs, and import and export in the reference engine's format.
 
 | key | shape |
 |---|---|
@@ -9,7 +9,7 @@
 | urchinCondensed | text |
 | urchinChatHistory | list of {role, text} |
 
-Any other key is kept as it is; importing what was exported changes nothing.
+Other keys are kept unchanged. Importing an export changes nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SAVED = (kinds.REMEMBERED, kinds.SUMMARY, kinds.INTERNAL)
 
 
 class Upkeep:
-    """The memory of one namespace as the background jobs see it; `session` is the conversation."""
+    """The memory of one namespace for background jobs; `session` is the conversation."""
 
     def __init__(
         self,
@@ -48,27 +48,27 @@ class Upkeep:
         self._session = session
 
     def conversations_counted(self) -> int:
-        """Count the questions that were answered; a counter that is no number begins anew."""
+        """Return how many questions were answered; 0 if the stored counter is no number."""
         row = self._entries.get(kinds.INTERNAL, COUNTER)
         counted = jsvalues.to_string(unpack(row)) if row is not None else "0"
         return int(counted) if counted.isascii() and counted.isdigit() else 0
 
     def count_conversation(self) -> int:
-        """Count one more answered question."""
+        """Increment the count of answered questions and return it."""
         count = self.conversations_counted() + 1
         self._put(kinds.INTERNAL, {COUNTER: str(count)})
         return count
 
     def profile(self) -> dict[str, Any]:
-        """Facts about the person, by key."""
+        """Return the facts about the person, by key."""
         return _values(self._entries, kinds.PROFILE)
 
     def extend_profile(self, facts: Mapping[str, Any]) -> None:
-        """Add facts about the person; what has the same key is replaced."""
+        """Add facts about the person; those with the same key are replaced."""
         self._put(kinds.PROFILE, facts)
 
     def add_summary(self, at_ms: int, text: str, *, trusted: bool) -> None:
-        """Keep the summary of a session; the newest stay."""
+        """Save the summary of a session; the oldest of too many is deleted."""
         summary = jsvalues.cut(text, self.limits.summary_units)
         self._put(kinds.SUMMARY, {f"session_{at_ms}": summary}, trusted=trusted)
         keys = sorted((r.key for r in self._entries.all(kinds.SUMMARY)), key=jsvalues.sort_key)
@@ -79,12 +79,12 @@ class Upkeep:
         return self._conversations.condensed(self._session)
 
     def condense(self, text: str, watermark: int) -> None:
-        """Replace the condensed conversation, which now covers so many turns."""
+        """Replace the condensed conversation; `watermark` is how many turns it covers."""
         cut = jsvalues.cut(text, self.limits.condensed_units)
         self._conversations.condense(self._session, cut, watermark)
 
     def add_provenance(self, public: str, *, quotes: bool) -> None:
-        """Note words of the conversation that left it, and whether its turns may quote others."""
+        """Record words that left the conversation, and whether its turns may quote others."""
         self._conversations.add_provenance(self._session, public, quotes=quotes)
 
     def turns(self) -> list[Turn]:
@@ -96,7 +96,7 @@ class Upkeep:
         return [unpack(row) for row in self._entries.all(kinds.SKILL)]
 
     def put_skills(self, changed: Sequence[Skill]) -> None:
-        """Write skills, each in place of the one of its name; the oldest of too many goes."""
+        """Save skills, replacing those with the same name; the oldest of too many is deleted."""
         self._entries.put(*(_draft(kinds.SKILL, str(skill["name"]), skill) for skill in changed))
         rows = self._entries.all(kinds.SKILL)
         self._drop(kinds.SKILL, [row.key for row in rows[: -self.limits.skills]])
@@ -106,17 +106,17 @@ class Upkeep:
         return self._entries.delete(kinds.SKILL, name) > 0
 
     def projects(self) -> dict[str, Any]:
-        """The plans, by project."""
+        """Return the plans, by project."""
         return _values(self._entries, kinds.PROJECT)
 
     def put_project(self, name: str, plan: Mapping[str, Any]) -> None:
-        """Write a plan; the first of too many projects goes."""
+        """Save a plan; the oldest of too many projects is deleted."""
         self._put(kinds.PROJECT, {name: dict(plan)})
         names = list(jsvalues.ordered(self.projects()))
         self._drop(kinds.PROJECT, names[: -self.limits.projects])
 
     def saved(self) -> dict[str, Any]:
-        """All that is saved under keys: memories, summaries, counters, in that form's order."""
+        """Return saved values, summaries and counters by key, in the order of JavaScript."""
         return jsvalues.ordered(_values(self._entries, *_SAVED))
 
     def trusts(self, key: str) -> bool:
@@ -221,9 +221,9 @@ def _check(storage: Mapping[str, Any]) -> None:
 def _name_apart(
     entries: Entries, given: Sequence[Skill]
 ) -> tuple[list[Skill], list[tuple[str, str]]]:
-    """Name skills apart; returns them, and (name, new name) of those that had to change.
+    """Give skills unique names; returns them, and (name, new name) of those that were renamed.
 
-    One that says what the known one of its name says takes its place.
+    A skill with the same name and instruction as a known one replaces it.
     """
     known = {row.key: unpack(row).get("instruction") for row in entries.all(kinds.SKILL)}
     skills: list[Skill] = []
@@ -264,5 +264,5 @@ def _draft(kind: str, key: str, value: Any, *, trusted: bool = True) -> MemoryDr
 
 
 def _values(entries: Entries, *which: str) -> dict[str, Any]:
-    """Read what is kept under keys, in the order in which it was first written."""
+    """Return the values of some kinds by key, in the order in which they were first written."""
     return {row.key: unpack(row) for row in entries.all(*which)}

@@ -1,4 +1,4 @@
-"""Words of memories and of questions as the index knows them: stems in ASCII, and a few marks."""
+"""The index terms of memories and questions: stems in ASCII, and marker terms."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from browser.text.words import STOP_WORDS, stem, words
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-# Irregular English forms and the words that they belong to: what a stemmer cannot know. Without
-# them the recall over long conversations is .4 points lower.
+# Irregular English forms, which a stemmer cannot know, by their base. Without them the recall over
+# long conversations is .4 points lower.
 _FORMS = """
 arise arose arisen; awake awoke awoken; bear bore borne; beat beaten; become became; begin began
 begun; bend bent; bind bound; bite bit bitten; bleed bled; blow blew blown; break broke broken;
@@ -39,15 +39,15 @@ wife wives; wolf wolves; woman women; good better best; bad worse worst
 BASE = {
     form: base for entry in _FORMS.split(";") for base, *forms in (entry.split(),) for form in forms
 }
-"""Each irregular form with its base."""
+"""Irregular form to its base."""
 
-# `Ann:`, `[12 May] Mary-Ann O'Neil:`: up to three words before a colon, at the start. French sets a
-# space before it, Chinese and Japanese have one of their own and set none behind.
+# `Ann:`, `[12 May] Mary-Ann O'Neil:`: up to three words before a colon, at the start. French puts a
+# space before the colon; Chinese and Japanese have a colon of their own, without a space behind it.
 _SPEAKER = re.compile(
     r"\s*(?:[\[(][^\])]{1,40}[\])]\s*)?([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2})"
     r"(?:[ \u00a0\u202f]?:\s+|：\s*)(?=\S)"
 )
-MAX_TERMS = 24  # a question has fewer; a pasted page must not become a thousand lookups
+MAX_TERMS = 24  # questions have fewer; a pasted page must not cause a thousand lookups
 _MONTHS = (
     "january february march april may june july august september october november december"
 ).split()
@@ -58,21 +58,21 @@ _TIMES = frozenset(
     "year years".split()
 ).union(_MONTHS, _DAYS)
 ASKS, NAMES_TIME = 1, 2
-"""Bits of a memory's traits: it ends in a question mark; it names a time."""
+"""Bits of a memory's traits: it ends with a question mark; it names a time."""
 
 
 def index_terms(text: str, left_out: Collection[str] = ()) -> list[str]:
-    """Stem the words that carry meaning, in order, repeats kept; `left_out` are further stop words.
+    """Stem the content words of a text, in order, with repeats; `left_out` are more stop words.
 
-    Terms are ASCII: words of other scripts are spelt in hexadecimal, so that every database splits
-    them alike.
+    Terms are ASCII: words of other scripts are encoded in hexadecimal, so that all databases
+    tokenize them alike.
     """
     stop_words = STOP_WORDS.union(left_out) if left_out else STOP_WORDS
     return [_ascii(stem(BASE.get(w, w))) for w in words(text) if w not in stop_words]
 
 
 def memory_terms(text: str) -> list[str]:
-    """Index terms of a memory, before them a speaker term for each name before a colon."""
+    """Return the index terms of a memory, after speaker terms for the names before a colon."""
     match = _SPEAKER.match(text)
     names = [speaker_term(_ascii(stem(word))) for word in words(match[1])] if match else []
     return [*names, *index_terms(text)]
@@ -83,14 +83,14 @@ def has_speaker(text: str) -> bool:
     return _SPEAKER.match(text) is not None
 
 
-# Marks end in hexadecimal, so that no word looks like one.
+# Marker terms end in hexadecimal, so that no word equals one.
 def speaker_term(term: str) -> str:
-    """Mark memories in which someone of this name speaks."""
+    """Return the marker term of memories in which someone with this name speaks."""
     return "by" + term.encode().hex()
 
 
 def kind_term(kind: str) -> str:
-    """Mark memories of a kind."""
+    """Return the marker term of memories of a kind."""
     return "kd" + kind.encode().hex()
 
 
@@ -99,14 +99,15 @@ def _ascii(word: str) -> str:
 
 
 def traits(text: str) -> int:
-    """Tell whether a text asks something, and whether it names a time, as bits."""
+    """Return the traits of a text, the bits `ASKS` and `NAMES_TIME`."""
     found = words(text)
-    dated = not _TIMES.isdisjoint(found) or any(len(w) == 4 and w.isdecimal() for w in found)
-    return ASKS * text.rstrip().endswith("?") | NAMES_TIME * dated
+    names_year = any(len(word) == 4 and word.isdecimal() for word in found)
+    names_time = names_year or not _TIMES.isdisjoint(found)
+    return ASKS * text.rstrip().endswith("?") | NAMES_TIME * names_time
 
 
 def content_key(text: str) -> str:
-    """Hash a text by its words: case, punctuation, stop words and citation marks do not count."""
+    """Hash the words of a text, without case, punctuation, stop words and citation marks."""
     return hashlib.sha256(" ".join(index_terms(without_citations(text))).encode()).hexdigest()[:24]
 
 
@@ -122,7 +123,7 @@ def without_citations(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question: `terms` in its order, each once; `pairs` are neighbours among them."""
+    """A parsed question: `terms` in order, each once; `pairs` are adjacent terms."""
 
     terms: tuple[str, ...]
     pairs: tuple[tuple[str, str], ...] = ()
@@ -131,21 +132,23 @@ class Query:
 
 
 def parse_question(text: str) -> Query:
-    """Read the terms of a question, the months that it names, and whether it asks for a time."""
-    asked, terms = words(text), index_terms(text, foreign_small_words(text))
-    months = {number for number, name in enumerate(_MONTHS, 1) if name in asked}
-    # May is a month only where it is written so, in the middle of a sentence: "may I", "may have".
-    named_may = any(
-        word.strip(",.?!") == "May" and before[-1] not in ".?!"
-        for before, word in pairwise(text.split())
+    """Parse a question: its terms, the months that it names, and whether it asks for a time."""
+    question, terms = words(text), index_terms(text, foreign_small_words(text))
+    months = {number for number, name in enumerate(_MONTHS, 1) if name in question}
+    # "May" is a month only with a capital in the middle of a sentence: not in "may I", "may have".
+    names_may = any(
+        word.strip(",.?!") == "May" and previous[-1] not in ".?!"
+        for previous, word in pairwise(text.split())
     )
-    asks_when = "when" in asked or any(
-        (one, other) == ("how", "long") or (one in {"what", "which"} and other in _UNITS)
-        for one, other in pairwise(asked)
+    if not names_may:
+        months.discard(5)
+    asks_when = "when" in question or any(
+        (first, second) == ("how", "long") or (first in {"what", "which"} and second in _UNITS)
+        for first, second in pairwise(question)
     )
     return Query(
         tuple(dict.fromkeys(terms))[:MAX_TERMS],
         tuple((a, b) for a, b in pairwise(terms) if a != b)[:MAX_TERMS],
-        frozenset(months if named_may else months - {5}),
+        frozenset(months),
         asks_when,
     )

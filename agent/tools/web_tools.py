@@ -21,7 +21,7 @@ from agent.tools.sources import (
     register_source,
     show_passages,
 )
-from browser.search.chain import ask, merge_answers
+from browser.search.chain import merge_answers, search_with_rewrites
 from browser.search.corpus import Corpus
 from browser.text.languages import question_language
 from browser.text.words import content_words
@@ -76,7 +76,9 @@ async def web_search(
 
 async def _search(context: ToolContext, web: Web, query: SearchQuery) -> ChainResult:
     """Search; if that finds too little, search again with rephrased queries and merge them."""
-    search = partial(ask, web.chain, engines=context.limits.engines, fresh=web.fresh)
+    search = partial(
+        search_with_rewrites, web.chain, engines=context.limits.engines, fresh=web.fresh
+    )
     # A plain search costs no tokens, so it comes before the model.
     first = await search(query)
     if context.rephrase is None or not _is_too_little(context, query, first):

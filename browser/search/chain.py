@@ -49,7 +49,7 @@ class ChainResult:
 
     @property
     def provider(self) -> str:
-        """The engines that gave the results, merge_answers by `+`."""
+        """The engines that gave the results, joined by `+`."""
         answered = (a.provider for a in self.attempts if a.outcome is Outcome.OK)
         return "+".join(dict.fromkeys(answered))
 
@@ -102,7 +102,7 @@ class Chain:
     async def _query_until_enough(
         self, providers: Sequence[SearchSource], run: _Run, *, even_soft: bool = False
     ) -> None:
-        # Local sources first, one by one: what they answer need not be asked of the web.
+        # Local sources are queried one by one: after an answer of theirs nobody else is asked.
         for local, group in groupby(providers, key=lambda provider: provider.local):
             queue = (p for p in group if self._is_available(p, run, even_soft=even_soft))
             while batch := tuple(islice(queue, min(run.missing, 1) if local else run.missing)):
@@ -213,7 +213,7 @@ def _format_span(seconds: float) -> str:
     return f"{round(seconds / 3600)} h"
 
 
-async def ask(
+async def search_with_rewrites(
     chain: Chain, query: SearchQuery, *, engines: int = 1, fresh: bool = False
 ) -> ChainResult:
     """Search a chain, with `engines` engines at once if the question is hard (`is_hard`).

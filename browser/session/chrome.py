@@ -149,8 +149,11 @@ async def stop_chrome(profile: str | os.PathLike[str]) -> bool:
         async with asyncio.timeout(STOP_SECONDS), connect(address, proxy=None) as socket:
             await socket.send(json.dumps({"id": 1, "method": "Browser.close"}))
             await socket.recv()
+            await socket.wait_closed()  # it has agreed before it closes
     except (OSError, TimeoutError, WebSocketException):
         return False
+    # It leaves the file behind, and may listen for a moment longer.
+    (Path(profile) / _PORT_FILE).unlink(missing_ok=True)
     return True
 
 

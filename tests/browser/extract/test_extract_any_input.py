@@ -42,8 +42,11 @@ def markup(draw: st.DrawFn) -> str:
 @given(markup())
 def test_every_word_of_the_text_stands_in_the_page(html: str) -> None:
     document = extract(f"<p>start</p>{html}", URL)
-    words = clean(f"{re.sub(r'<[^>]*>', '', html)} start")
-    assert all(word in words for word in re.findall(r"\w+", document.text))
+    written = clean(f"{re.sub(r'<[^>]*>', '', html)} start")
+    for word in re.findall(r"\w+", document.text):
+        # What stands on both sides of a hidden element is one word to those who see the page.
+        rest = iter(written)
+        assert all(letter in rest for letter in word)
 
 
 @given(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.search.chain import ask
+from browser.search.chain import search_with_rewrites
 from browser.search.query import is_hard, keywords, names, rewrites
 from browser.text.languages import question_language
 from browser.types import Outcome, SearchPage, SearchQuery
@@ -85,8 +85,8 @@ async def test_an_easy_question_is_asked_of_one_engine_a_hard_one_of_several_at_
 ) -> None:
     engines = [Fixed(name, hits(f"https://{name}.example/")) for name in ("a", "b", "c")]
     chain = open_chain(engines)
-    easy = await ask(chain, SearchQuery("tides"), engines=2)
-    hard = await ask(chain, SearchQuery(HARD), engines=2)
+    easy = await search_with_rewrites(chain, SearchQuery("tides"), engines=2)
+    hard = await search_with_rewrites(chain, SearchQuery(HARD), engines=2)
     assert [attempt.provider for attempt in easy.attempts] == ["a"]
     assert [(line.provider, line.outcome) for line in hard.attempts] == [
         ("a", Outcome.OK),
@@ -100,10 +100,10 @@ async def test_what_ones_own_folder_answers_is_asked_of_nobody_else(
 ) -> None:
     folder = Fixed("corpus", hits("file:///tides.md"), local=True)
     engine = Fixed("a", hits("https://a.example/"))
-    await ask(open_chain([folder, engine]), SearchQuery(HARD), engines=3)
+    await search_with_rewrites(open_chain([folder, engine]), SearchQuery(HARD), engines=3)
     assert engine.asked == []
     silent = Fixed("corpus", SearchPage(Outcome.EMPTY), local=True)
-    await ask(open_chain([silent, engine]), SearchQuery(HARD), engines=3)
+    await search_with_rewrites(open_chain([silent, engine]), SearchQuery(HARD), engines=3)
     assert engine.asked == [HARD]
 
 
@@ -112,9 +112,9 @@ async def test_engines_are_told_the_language_that_is_not_english(
 ) -> None:
     engine = Listening("a", hits("https://a.example/"))
     chain = open_chain([engine])
-    await ask(chain, SearchQuery("Wer ist der Bürgermeister von Port Elm?"))
-    await ask(chain, SearchQuery("Who is the mayor of Port Elm?"))
-    await ask(chain, SearchQuery("Wer ist der Bürgermeister?", lang="fr"))
+    await search_with_rewrites(chain, SearchQuery("Wer ist der Bürgermeister von Port Elm?"))
+    await search_with_rewrites(chain, SearchQuery("Who is the mayor of Port Elm?"))
+    await search_with_rewrites(chain, SearchQuery("Wer ist der Bürgermeister?", lang="fr"))
     assert [query.lang for query in engine.queries] == ["de", None, "fr"]
 
 
@@ -124,7 +124,7 @@ async def test_where_nothing_is_found_other_forms_are_asked_and_the_trail_has_th
     engine = Listening("a", hits("https://a.example/"))
     engine.answers = lambda query: query.text.startswith('"Port Elm"')
     question = "Wer regiert denn in Port Elm?"
-    result = await ask(open_chain([engine]), SearchQuery(question))
+    result = await search_with_rewrites(open_chain([engine]), SearchQuery(question))
     assert [(query.text, query.lang) for query in engine.queries] == [
         (question, "de"),
         (question, None),
@@ -140,6 +140,6 @@ async def test_where_nobody_answered_other_words_are_not_tried(
     open_chain: Callable[..., Chain],
 ) -> None:
     engine = Fixed("a", failing(Outcome.BLOCKED))
-    result = await ask(open_chain([engine]), SearchQuery(HARD))
+    result = await search_with_rewrites(open_chain([engine]), SearchQuery(HARD))
     assert engine.asked == [HARD]
     assert not result.answered
