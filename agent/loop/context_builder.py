@@ -75,7 +75,7 @@ class ContextBuilder:
         )
         observed = tuple(self._observed or ())
         messages[-1] = replace(messages[-1], observations=observed, question=question)
-        self._note_origins(layers, "\n".join(m.content for m in messages))
+        self._add_provenance(layers, "\n".join(m.content for m in messages))
         if memory is not None and skills:
             from agent.memory.storage import count_skill_uses  # noqa: PLC0415 - as above
 
@@ -161,7 +161,7 @@ class ContextBuilder:
             return {}
         return await self.context.near(question, [entry_text(k, v) for k, v in entries.items()])
 
-    def _note_origins(self, layers: Layers, shown: str) -> None:
+    def _add_provenance(self, layers: Layers, shown: str) -> None:
         """Add the texts of memory and of the page to the run's provenance.
 
         Of the layers, only entries in `shown`, the text of the messages, are added. Memories are

@@ -155,7 +155,7 @@ def _read_reply(reply: str) -> Named:
 
 
 def answer(
-    found: Found, question: str, shown: Sequence[Passage], pages: Mapping[int, frozenset[str]]
+    found: Found, question: str, passages: Sequence[Passage], pages: Mapping[int, frozenset[str]]
 ) -> str:
     """Write the sentence in which the answer was found, with a citation, or a refusal.
 
@@ -166,7 +166,7 @@ def answer(
     near = _stems(passage) | pages.get(passage.source, frozenset())
     leading = None
     if missing := missing_values(question, near):
-        leading = next((p for p in shown if _leads(p, passage, question, near)), None)
+        leading = next((p for p in passages if _leads(p, passage, question, near)), None)
         if leading is None:
             return f"{NOT_FOUND} No passage that was read speaks of {', '.join(missing)}."
         near |= _stems(leading)
@@ -242,15 +242,15 @@ def _open_words(question: str, leading: Passage) -> str:
     return " ".join(w for w in keywords(question).split() if not near.issuperset(content_words(w)))
 
 
-def _locate(named: Named, shown: Sequence[Passage]) -> Found | None:
+def _locate(named: Named, passages: Sequence[Passage]) -> Found | None:
     """Find the passage with the answer's words, trying the named one first: models miscount.
 
     If no passage has the words together, a sentence with all of them is taken: small models leave
     words out ("bridge across the Tyne" of "a bridge was built across the Tyne").
     """
-    first = shown[named.passage - 1 : named.passage] if named.passage > 0 else ()
+    first = passages[named.passage - 1 : named.passage] if named.passage > 0 else ()
     for find in (_find, _find_spread):
-        for passage in (*first, *shown):
+        for passage in (*first, *passages):
             if span := find(passage.text, named.answer):
                 return Found(passage, *span)
     return None
@@ -299,10 +299,10 @@ def _fit_passages(passages: Sequence[Passage]) -> list[Passage]:
     return kept
 
 
-def _request(question: str, shown: Sequence[Passage]) -> str:
+def _request(question: str, passages: Sequence[Passage]) -> str:
     lines = [
         f"[{number}] ({inert(p.heading)}) {inert(' '.join(p.text.split()))}"
-        for number, p in enumerate(shown, 1)
+        for number, p in enumerate(passages, 1)
     ]
     return "\n".join([*lines, "", f"Question: {question}"])
 

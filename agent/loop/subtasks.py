@@ -38,7 +38,7 @@ FEWEST_SOURCES: Final = 3
 class SubtaskCalls:
     """Makes each call in the context of its loop, and saves the page that it leaves open.
 
-    `left_open` are the pages that the loops of a killed run had open, by the loops' places.
+    `interrupted_pages` are the pages that the loops of a killed run had open, by the loops' places.
     """
 
     def __init__(
@@ -46,12 +46,12 @@ class SubtaskCalls:
         tools: Registry,
         context: ToolContext,
         saved: SavedPages,
-        left_open: Mapping[str, InterruptedPage],
+        interrupted_pages: Mapping[str, InterruptedPage],
     ) -> None:
         self._tools = tools
         self._context = context
         self._saved = saved
-        self._left_open = left_open
+        self._interrupted_pages = interrupted_pages
         self._loops: dict[str, tuple[ToolContext, Policy]] = {}
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
@@ -71,16 +71,16 @@ class SubtaskCalls:
         A subtask numbers its sources itself and has its own share of `max_sources`, so that neither
         depends on which loop is faster.
         """
-        context, left = self._context, self._left_open.get(loop)
+        context, interrupted = self._context, self._interrupted_pages.get(loop)
         if loop == MAIN:
             if context.web is not None:
-                context.web.interrupted_page = left
+                context.web.interrupted_page = interrupted
             return context
         most = max(FEWEST_SOURCES, context.limits.max_sources // SIDE_BY_SIDE)
         limits = context.limits.model_copy(update={"max_sources": most})
         web = context.web
-        if web is not None:
-            web = replace(web, tab=None, interrupted_page=left, lock=asyncio.Lock())
+        if web is not None:  # a tab and a lock of its own, so that loops do not wait for each other
+            web = replace(web, tab=None, interrupted_page=interrupted, lock=asyncio.Lock())
         return replace(
             context, limits=limits, evidence=context.evidence.for_loop(int(loop)), web=web
         )
@@ -140,7 +140,7 @@ class SavedPages:
             self._written = text
 
 
-def left_pages(events: Iterable[Event], state: Path) -> dict[str, InterruptedPage]:
+def read_interrupted_pages(events: Iterable[Event], state: Path) -> dict[str, InterruptedPage]:
     """Read the page that each loop had open last, from a record and the browser's state."""
     urls = {e.place.partition("/")[0]: str(e.data["url"]) for e in events if e.type == PAGE_OPEN}
     tabs = _read_state(state).get(TABS, {})

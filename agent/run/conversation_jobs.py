@@ -211,6 +211,7 @@ class ConversationJobs:
 
     async def _summarise(self, ask: Ask, turn: FinishedTurn) -> None:
         turns = transcript(turn.history[-SUMMARY_TURNS:], SUMMARY_UNITS)
+        # The summary becomes part of later prompts: tags in it must not be run.
         summary = inert(await ask(SUMMARY, prompt(SUMMARY), f"Conversation:\n{turns}"))
         add, trusted = self.upkeep.add_summary, not turn.tainted
         await self.in_thread(lambda: add(self.now_ms(), summary, trusted=trusted))

@@ -108,13 +108,13 @@ class Ledger:
             case "tool.call":
                 self._calls += 1
             case "tool.result":
-                self._note_result(data)
-            case "policy.refused" if data.get("undone"):
+                self._add_result(data)
+            case "policy.refused" if data.get("undone"):  # it needed a consent nobody could give
                 self._undone.append(f"{data['name']} was not done: {data['effect']}")
             case "model.reply":
-                self._note_reply(event)
+                self._add_reply(event)
 
-    def _note_result(self, data: dict[str, Any]) -> None:
+    def _add_result(self, data: dict[str, Any]) -> None:
         name, result = data["name"], data["data"]
         request = _requested(data["param"], _PLAYBOOK_FIELDS.get(name, ""))
         if request and not failed(result):
@@ -126,7 +126,7 @@ class Ledger:
         if name in _REPORTED and result.get("success"):
             self._done.append(str(result["message"]))
 
-    def _note_reply(self, event: Event) -> None:
+    def _add_reply(self, event: Event) -> None:
         data, usage = event.data, self._usage
         # The judge may be another model. Of fallbacks, the model that answered last is reported.
         if not event.place.startswith(JUDGE):

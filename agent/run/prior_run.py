@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.errors import ToolError
 from agent.guard.provenance import PRIVATE, Kind
 from agent.journal.events import MAIN, Journal, utc_now
-from agent.loop.subtasks import left_pages
+from agent.loop.subtasks import read_interrupted_pages
 from agent.protocol.results import CallResult
 from agent.run.record import ResumedModel, once_each
 from agent.tools.context import Limits, ToolContext
@@ -79,11 +79,13 @@ class PriorRun:
         has_persons_state = bool(states - {None, own_state})
         return not self.resumed or has_persons_state or Kind.PAGE in self.origins_read
 
-    def left_open(self) -> dict[str, InterruptedPage]:
+    def interrupted_pages(self) -> dict[str, InterruptedPage]:
         """Return the page that each loop had open, to be opened again when it is needed."""
         if not self.resumed:
             return {}
-        return left_pages(self.source.events_of("page.open"), self.source.folder.browser_state)
+        return read_interrupted_pages(
+            self.source.events_of("page.open"), self.source.folder.browser_state
+        )
 
     def model(self, live: Model) -> Model:
         """Return the model to ask, given the live one."""
@@ -120,6 +122,7 @@ class ResumedCalls:
         self._record = record
         self._live = live
         self._write = write
+        # `tool.intent` is recorded before a call that writes, `tool.result` after it.
         self._begun = {event.place for event in record.events_of("tool.intent")}
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
@@ -185,6 +188,7 @@ class RecordedWebCalls:
         arguments = _arguments(call.name, call.param) if call.name in _READING else None
         if arguments is None or normalize(arguments.url) not in self._pages:
             return None
+        # In the numbering of the loop that read the page, so that its passages have their ids.
         page, part = self._pages[normalize(arguments.url)]
         context = replace(self._context, evidence=self._context.evidence.for_loop(part))
         if call.name == "READ":

@@ -91,8 +91,8 @@ def new_orchestrator(
     services.write("tools.offered", **offered)
     system = _build_system_prompt(model, registry, services)
     saved = SavedPages(services.folder, services.write, options.storage_state)
-    left_open = prior.left_open() if prior else {}
-    calls: Caller = SubtaskCalls(registry, context, saved, left_open)
+    interrupted_pages = prior.interrupted_pages() if prior else {}
+    calls: Caller = SubtaskCalls(registry, context, saved, interrupted_pages)
 
     # The order of the wrappers matters. Redaction is around the live model alone: recorded replies
     # hold no secrets, and changing them would change the digests by which they are found.
