@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from agent.export.run_record import FinishedRun
-from agent.protocol.results import failed
+from agent.protocol.call_results import failed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,8 +18,8 @@ from agent.journal.events import CONDENSE, MAIN
 from agent.loop.repetition import RepetitionGuard
 from agent.models.base import Task, start_guided_mode, takes
 from agent.prompts import CALL, FORM, GO_ON, NUDGE, PLAN_SPENT, SEARCHES, UNREAD, WRAP_UP, prompt
+from agent.protocol.call_results import format_results
 from agent.protocol.replies import NOT_FOUND, gives_up, inert, parse
-from agent.protocol.results import format_results
 from agent.types import Message
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from agent.loop.repetition import Circle
     from agent.models.base import Model, ModelReply
     from agent.prompts import Guides
-    from agent.protocol.results import Caller
+    from agent.protocol.call_results import Caller
     from agent.types import Reply, ToolCall
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from agent.loop.plan import Subtask
     from agent.models.base import Model
     from agent.prompts import Guides
-    from agent.protocol.results import Caller
+    from agent.protocol.call_results import Caller
 
 QUESTION_UNITS: Final = 500
 """UTF-16 units of the question in the prompts of plan and synthesis; the reference engine's."""

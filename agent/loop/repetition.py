@@ -14,12 +14,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from agent.guard.budget import LimitReached
-from agent.protocol.results import failed, to_json
+from agent.protocol.call_results import failed, to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.protocol.results import CallResult
+    from agent.protocol.call_results import CallResult
     from agent.types import ToolCall
 
 REPETITION: Final = "repetition"

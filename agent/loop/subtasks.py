@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from agent.journal.events import Event
     from agent.journal.runs import RunFolder
-    from agent.protocol.results import CallResult
+    from agent.protocol.call_results import CallResult
     from agent.tools.context import Record, ToolContext, Web
     from agent.tools.registry import Registry
     from agent.types import ToolCall

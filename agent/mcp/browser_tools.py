@@ -21,9 +21,16 @@ from mcp.types import CallToolResult, ImageContent, ToolAnnotations
 from playwright.async_api import ElementHandle
 from pydantic import AliasChoices, BaseModel, Field
 
-from agent.mcp.session import ToolFailure, ToolReply, ToolSession, as_tool, call_result, text_result
+from agent.mcp.tool_session import (
+    ToolFailure,
+    ToolReply,
+    ToolSession,
+    as_tool,
+    call_result,
+    text_result,
+)
+from agent.protocol.call_results import CallResult
 from agent.protocol.replies import inert
-from agent.protocol.results import CallResult
 from browser.errors import BrowserError
 from browser.page import devtools
 from browser.page.tab import Tab

@@ -10,7 +10,7 @@ from agent.errors import ResearchError
 from agent.evidence.verify import Judge, verify_claim
 from agent.guard.model_client import ModelClient
 from agent.loop.judge import judge, judge_system
-from agent.mcp.session import ToolFailure, text_result
+from agent.mcp.tool_session import ToolFailure, text_result
 from agent.models.base import Task, takes
 from agent.protocol.replies import inert
 from agent.run.models import resolve_model
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import Context
     from mcp.types import CallToolResult
 
-    from agent.mcp.session import ToolSession
+    from agent.mcp.tool_session import ToolSession
 
 MOST_PASSAGES: Final = 12
 """Of a page, that a claim is held against, the nearest first: a claim rests on one or two."""

@@ -9,7 +9,7 @@ from mcp.types import CallToolResult, ResourceLink
 
 from agent.export.report_view import faults
 from agent.guard.provenance import PRIVATE, Kind
-from agent.mcp.session import Consent, text_result
+from agent.mcp.tool_session import Consent, text_result
 from agent.protocol.replies import inert
 from agent.types import Report, VerdictState
 

@@ -23,7 +23,7 @@ from agent.limits import Depth
 from agent.mcp.browser_tools import BrowserTools
 from agent.mcp.claims import verify_claims
 from agent.mcp.followed_run import FollowedRun, audit_result, report_result
-from agent.mcp.session import ToolFailure, ToolSession, as_tool, call_result, text_result
+from agent.mcp.tool_session import ToolFailure, ToolSession, as_tool, call_result, text_result
 from agent.protocol.replies import inert
 from agent.run.audit import audit as run_audit
 from agent.run.draft import read_draft

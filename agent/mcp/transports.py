@@ -9,7 +9,7 @@ import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 
 from agent.http_server import HOST, TokenAuth, listening_socket, local_hosts
-from agent.mcp.session import open_session
+from agent.mcp.tool_session import open_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
     from agent.config import Options
-    from agent.mcp.session import ToolSession
+    from agent.mcp.tool_session import ToolSession
 
     ServerMaker = Callable[[ToolSession], MCPServer[Any]]
 

@@ -237,7 +237,7 @@ class Store:
             store = cls(_engine(os.fspath(place)))
             try:
                 store._migrate()
-            except BaseException:
+            except BaseException:  # interrupted too: nobody else has the store to close it
                 store.close()
                 raise
         return store

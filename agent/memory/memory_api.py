@@ -76,7 +76,7 @@ class Memory:
             if isinstance(embeddings, str):
                 embeddings = make_embedder(embeddings, None, os.environ)
             return cls(store, number, Vectors(store, embeddings) if embeddings else None, limits)
-        except BaseException:
+        except BaseException:  # interrupted too: the caller is given no store to close
             store.close()
             raise
 

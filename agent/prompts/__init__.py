@@ -5,13 +5,13 @@ from __future__ import annotations
 from importlib import resources
 from typing import TYPE_CHECKING, Protocol
 
-from agent.protocol.results import failed
+from agent.protocol.call_results import failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from agent.limits import Depth
-    from agent.protocol.results import CallResult
+    from agent.protocol.call_results import CallResult
 
 WRAP_UP = (
     "[Limit reached: {limit}. No further tool runs. Give your best final answer now from what is "

@@ -16,8 +16,8 @@ from agent.journal.events import JUDGE, MAIN
 from agent.keyless.model import ExtractiveModel
 from agent.loop.loop import without_calls
 from agent.prompts import WRAP_UP
+from agent.protocol.call_results import failed
 from agent.protocol.replies import NOT_FOUND
-from agent.protocol.results import failed
 from agent.tools.context import NO_BROWSER
 from agent.types import (
     DataValue,

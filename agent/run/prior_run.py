@@ -9,7 +9,7 @@ from agent.errors import ToolError
 from agent.guard.provenance import PRIVATE, Kind
 from agent.journal.events import MAIN, Journal, utc_now
 from agent.loop.subtasks import read_interrupted_pages
-from agent.protocol.results import CallResult
+from agent.protocol.call_results import CallResult
 from agent.run.record import ResumedModel, once_each
 from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import result_event_data
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from agent.journal.runs import Runs
     from agent.models.base import Model
-    from agent.protocol.results import Caller
+    from agent.protocol.call_results import Caller
     from agent.run.record import RunRecord
     from agent.tools.context import InterruptedPage, Record
     from agent.types import Message, ToolCall

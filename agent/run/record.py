@@ -33,7 +33,7 @@ from agent.journal.events import (
 from agent.journal.messages import images_from_rows, message_from_row, passages_by_id
 from agent.models.base import ModelReply, ModelWrapper, Usage, ask_model, start_guided_mode
 from agent.models.providers import EXTRACTIVE
-from agent.protocol.results import CallResult
+from agent.protocol.call_results import CallResult
 from agent.types import Fit, Message
 from browser.types import Document, Outcome, Page, SearchResult
 

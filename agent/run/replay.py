@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from agent.models.base import ModelReply
-    from agent.protocol.results import CallResult
+    from agent.protocol.call_results import CallResult
     from agent.run.record import RunRecord
     from agent.types import Message, Report, ToolCall
 

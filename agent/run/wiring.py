@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from agent.config import Options
     from agent.loop.context_builder import ContextBuilder
     from agent.models.base import Model
-    from agent.protocol.results import Caller
+    from agent.protocol.call_results import Caller
     from agent.run.services import RunServices
     from agent.tools.context import ToolContext
     from agent.tools.registry import Registry, Tool

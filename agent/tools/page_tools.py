@@ -180,7 +180,7 @@ async def page_context(context: ToolContext) -> ToolResult:
 async def _page_record(web: Web) -> dict[str, str]:
     """Return the open page's record on its platform: author, date, counts; {} if it has none."""
     from browser.extract.platforms.lookup import record_of  # noqa: PLC0415 - as below
-    from browser.extract.platforms.record import facts  # noqa: PLC0415 - loads lxml
+    from browser.extract.platforms.site_record import facts  # noqa: PLC0415 - loads lxml
 
     if web.tab is not None:
         url, html = web.tab.url, (await web.tab.html()).encode("utf-8", "replace")

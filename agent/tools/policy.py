@@ -17,7 +17,7 @@ from agent.errors import ResearchError, ToolError
 from agent.guard.provenance import SEARCH, Kind, exact_url, site_of
 from agent.guard.secret_store import secret_name
 from agent.journal.messages import image_rows
-from agent.protocol.results import CallResult, to_json
+from agent.protocol.call_results import CallResult, to_json
 from agent.tools.context import CALL_PLACE, CALL_TIMEOUT, NO_BROWSER
 from agent.tools.person import refusal, require_yes
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource

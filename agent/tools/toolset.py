@@ -12,7 +12,7 @@ from agent.config import find_plugin
 from agent.errors import UsageError
 from agent.guard.provenance import SEARCH, SERVER, Kind
 from agent.prompts import Guides
-from agent.protocol.results import failed
+from agent.protocol.call_results import failed
 from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS
 from agent.tools.memory_tools import GOAL_TOOLS, MEMORY_TOOLS, WIKI_TOOLS
 from agent.tools.page_tools import LOOKING_TOOLS, SOLVING_TOOLS
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.guard.provenance import Provenance
-    from agent.protocol.results import Caller, CallResult
+    from agent.protocol.call_results import Caller, CallResult
     from agent.tools.context import ToolContext
     from agent.types import Observation, ToolCall
 

@@ -102,6 +102,7 @@ def read(pages: Iterable[Page], steps: frozenset[str]) -> None:
         for page in pages:
             if steps in page.by_steps:
                 continue
+            # trafilatura, its answers kept: it would be asked the same for every set of steps.
             reader._trafilatura_text = page.modes["once"]  # type: ignore[assignment]
             blocks = reader.content_blocks(page.walked, page.root[0], page.meta)
             page.by_steps[steps] = page.counts(render_text(blocks))

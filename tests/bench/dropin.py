@@ -31,7 +31,7 @@ from mcp.types import ElicitResult
 from agent.config import Options
 from agent.guard.window import tokens
 from agent.mcp.server import make_server
-from agent.mcp.session import open_session
+from agent.mcp.tool_session import open_session
 from browser.session.chrome import find_chrome
 from tests.bench.dropin_acts import Step, acts, workshop
 from tests.bench.shelf import pages_of, served

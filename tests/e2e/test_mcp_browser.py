@@ -11,7 +11,7 @@ from mcp.types import ElicitResult
 
 from agent.config import Options
 from agent.mcp.server import make_server
-from agent.mcp.session import open_session
+from agent.mcp.tool_session import open_session
 from tests.loopback import Handler, serving
 
 ASKING = b"""<title>Asking</title><h1>Questions</h1>

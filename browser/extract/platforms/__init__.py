@@ -5,8 +5,8 @@ more than those; a `Platform` has code of its own and gets a `SitePage`.
 """
 
 from browser.extract.platforms.lookup import all_platforms, parse_platform
+from browser.extract.platforms.parsing import number, parse_date, parse_duration
 from browser.extract.platforms.paths import DeclaredPlatform, RecordPaths
-from browser.extract.platforms.record import Record, facts, listing, nested, opened_by, thread
 from browser.extract.platforms.site import (
     LinkedData,
     Platform,
@@ -16,7 +16,7 @@ from browser.extract.platforms.site import (
     line,
     parse_json,
 )
-from browser.extract.platforms.values import number, parse_date, parse_duration
+from browser.extract.platforms.site_record import Record, facts, listing, nested, opened_by, thread
 
 __all__ = [
     "DeclaredPlatform",

@@ -10,15 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from browser.extract.platforms.record import fact_lines, item_blocks
 from browser.extract.platforms.site import Platform, SitePage
+from browser.extract.platforms.site_record import fact_lines, item_blocks
 from browser.net.url import host
 from browser.plugins import PluginBroken, plugins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from browser.extract.platforms.record import Record
+    from browser.extract.platforms.site_record import Record
     from browser.types import Document
 
 # Where so many of the items' texts stand in the page's own text, it holds them all.

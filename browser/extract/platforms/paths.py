@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from bs4 import Tag
 
-from browser.extract.platforms.record import Record, listing
+from browser.extract.platforms.parsing import parse_date
 from browser.extract.platforms.site import Platform, attribute, line
-from browser.extract.platforms.values import parse_date
+from browser.extract.platforms.site_record import Record, listing
 from browser.net.url import join
 from browser.types import Link
 

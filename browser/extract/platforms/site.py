@@ -16,8 +16,8 @@ from browser.extract.blocks import render_text, walk
 from browser.extract.dates import iso_date
 from browser.extract.hidden import strip_hidden
 from browser.extract.metadata import names, node_types, read_jsonld, read_meta, text_of
-from browser.extract.platforms.record import Record
-from browser.extract.platforms.values import number, parse_date
+from browser.extract.platforms.parsing import number, parse_date
+from browser.extract.platforms.site_record import Record
 from browser.extract.sniff import decode
 from browser.extract.tree import bounded, parse_html
 from browser.net.url import host, join, parse

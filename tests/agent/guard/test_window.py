@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agent.guard.window import IMAGE_TOKENS, Window, fit_opening, tokens
-from agent.protocol.results import CallResult, format_results
+from agent.protocol.call_results import CallResult, format_results
 from agent.types import Image, Message, ToolCall
 
 

@@ -12,7 +12,7 @@ import pytest
 from agent.evidence import split_passages
 from agent.keyless.model import ExtractiveModel
 from agent.protocol import parse
-from agent.protocol.results import CallResult
+from agent.protocol.call_results import CallResult
 from agent.types import Message
 from browser.text.words import BM25, content_words
 from browser.types import SearchResult

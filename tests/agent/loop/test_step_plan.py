@@ -68,7 +68,7 @@ async def test_a_planned_run_is_on_record_and_replays(ask, script, site, tmp_pat
 
 
 async def test_a_loop_beyond_its_plan_is_told_so_once(answering):
-    from agent.protocol.results import CallResult
+    from agent.protocol.call_results import CallResult
     from agent.types import Message
 
     class Calls:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.protocol import CallResult, format_results, parse
-from agent.protocol.results import RESULT_CAP, to_json
+from agent.protocol.call_results import RESULT_CAP, to_json
 
 
 def test_results_stand_in_order_each_with_its_header():

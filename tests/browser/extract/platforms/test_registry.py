@@ -10,7 +10,7 @@ import pytest
 
 from browser.extract import extract_body
 from browser.extract.platforms import Platform, Record, all_platforms, parse_platform
-from browser.extract.platforms.record import item_blocks
+from browser.extract.platforms.site_record import item_blocks
 
 
 def test_every_platform_is_found_by_itself() -> None:

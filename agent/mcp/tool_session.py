@@ -33,8 +33,8 @@ from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import SEARCH, Kind, Provenance
 from agent.guard.redact import Redactor, find_secrets
 from agent.guard.secret_store import SecretStore
+from agent.protocol.call_results import failed
 from agent.protocol.replies import inert
-from agent.protocol.results import failed
 from agent.run.settings import logged_in_sites, open_memory
 from agent.run.web import open_web
 from agent.tools.action_tools import SCRIPTING_TOOLS
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.memory.memory_api import Memory
-    from agent.protocol.results import CallResult
+    from agent.protocol.call_results import CallResult
     from agent.tools.context import Web
 
 ToolAnswer = CallToolResult | InputRequiredResult

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from browser.extract.platforms.values import number
+from browser.extract.platforms.parsing import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -29,6 +29,7 @@ _SPACES = re.compile(r"[\u00a0\u202f\u2009]")
 # is a year or a count.
 _SECONDS = 100_000_000
 _MILLISECONDS = 10_000_000_000
+_LONGEST_DATE = len("20240612")
 _DURATION = re.compile(r"P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.\d+)?S)?")
 _CLOCK = re.compile(r"()(?:(\d+):)?(\d{1,2}):(\d\d)")
 
@@ -69,14 +70,18 @@ def parse_date(value: object) -> str | None:
 
     None for anything else.
     """
-    if isinstance(value, str):
-        if not value.isdecimal():
-            return iso_date(value) or date_within(value)
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < _SECONDS:
+    if isinstance(value, str) and not (value.isdecimal() and len(value) > _LONGEST_DATE):
+        return iso_date(value) or date_within(value)
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
-    seconds = value / 1000 if value > _MILLISECONDS else value
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+    try:
+        moment = float(value)
+        if moment < _SECONDS:
+            return None
+        seconds = moment / 1000 if moment > _MILLISECONDS else moment
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError):  # beyond the years of a calendar, or no number
+        return None
 
 
 def parse_duration(text: str) -> int | None:
