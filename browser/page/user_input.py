@@ -83,7 +83,7 @@ async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
         await injected.call(target.frame, "pressDirectly")
         return ""
     page, seconds = target.page, options.get("seconds", 0)
-    held: list[str] = []
+    held: list[Modifier] = []
     try:
         # Move first: a menu that closes as the pointer leaves it may move the element.
         await page.mouse.move(*await _aimed_point(target, hit))
