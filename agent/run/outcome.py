@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from agent.errors import ResearchError
     from agent.evidence.schema import Schema
     from agent.journal.events import Event
-    from agent.loop.gate import Gate
-    from agent.loop.judge import Verdicts
+    from agent.loop.judge import ClaimJudge, Verdicts
     from agent.loop.loop import LoopResult
+    from agent.loop.orchestrator import Orchestrator
     from agent.types import ReportSource
 
 
@@ -293,16 +293,18 @@ async def answer_by_rules(result: LoopResult, messages: Sequence[Message]) -> Lo
     return replace(result, text=without_calls(reply.text))
 
 
-async def add_values(report: Report, answer: str, schema: Schema, gate: Gate) -> None:
+async def add_values(
+    report: Report, answer: str, schema: Schema, work: Orchestrator, judge: ClaimJudge
+) -> None:
     """Fill in a schema after an answer, and add the values to the report.
 
-    `answer` is the text of the model, with its citations; `gate` has the evidence, the model and
-    the judge. Sources that only values cite come after those of the answer.
+    `answer` is the text of the model, with its citations. Sources that only values cite come after
+    those of the answer.
     """
     from agent.loop.schema_filling import SchemaFiller  # noqa: PLC0415 - few runs have a schema
 
-    evidence = gate.evidence
-    filled = await SchemaFiller(schema, gate).fill(report.question, answer)
+    evidence = judge.evidence
+    filled = await SchemaFiller(schema, work, judge).fill(report.question, answer)
     report.data, report.data_notes = filled.data, filled.notes
     for value in filled.values:
         cited = [_report_source(report, n, evidence) for n in value.sources]

@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 
 _TOOLS: Final = {tool.name: tool for tool in WEB_TOOLS}
 _READING: Final = ("READ", "FETCH_URL")
-_HARMLESS_SETTINGS: Final = frozenset(
-    "depth report site since lang region max_steps max_sources timeout budget".split()
-)
-"""Settings that give access to nothing on this machine: no file, host, proxy, browser, memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +97,6 @@ class PriorRun:
     def record(self, write: Record) -> Record:
         """Return the function that writes events, given one that always writes."""
         return once_each(self.source, write) if self.resumed else write
-
-
-def with_harmless_settings(record: RunRecord) -> RunRecord:
-    """Return the record of an archive without settings that give access to this machine.
-
-    What a run on it may reach is decided by the person's own settings, not by whoever made the
-    archive.
-    """
-    options = record.started.get("options", {})
-    return record.with_options(
-        {name: value for name, value in options.items() if name in _HARMLESS_SETTINGS}
-    )
 
 
 class ResumedCalls:

@@ -7,7 +7,6 @@ recorded events are not written twice.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -276,14 +275,6 @@ class RunRecord:
     def report(self) -> dict[str, Any]:
         """The report; empty if the run did not finish."""
         return self.end.data["report"] if self.end else {}
-
-    def with_options(self, options: dict[str, Any]) -> RunRecord:
-        """Return a copy of the record with other settings."""
-        events = [
-            replace(e, data={**e.data, "options": options}) if e.type == "run.started" else e
-            for e in self.events
-        ]
-        return RunRecord(self.folder, events)
 
 
 class ResumedModel(ModelWrapper):

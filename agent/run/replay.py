@@ -13,8 +13,8 @@ from agent.guard.budget import Budget, LimitReached
 from agent.guard.model_client import request_digest
 from agent.journal.events import CONDENSE, MAIN, MISSING, OUTLINE, PLAN, REVIEW, VALUES
 from agent.limits import EFFORTS
-from agent.loop.gate import Gate, repair
-from agent.loop.judge import Verdicts
+from agent.loop.gate import repair
+from agent.loop.judge import ClaimJudge, Verdicts
 from agent.loop.loop import NUDGED, LoopResult, asks_for_notes
 from agent.loop.orchestrator import Orchestrator
 from agent.models.base import Task
@@ -89,8 +89,8 @@ async def replay(record: RunRecord) -> Report:
     if record.schema is not None:
         from agent.evidence.schema import Schema  # noqa: PLC0415 - few runs have one
 
-        gate = Gate(work, evidence, no_record, verdicts=verdicts)
-        await add_values(report, result.text, Schema(record.schema), gate)
+        judge = ClaimJudge(None, evidence, budget, no_record, verdicts)
+        await add_values(report, result.text, Schema(record.schema), work, judge)
     return report
 
 
