@@ -163,16 +163,15 @@ class Loop:
         if self.guides:
             parts.append(self.guides.after(results))
         if self.guard:
-            parts.append(self._circle_note(self.guard.check_calls(calls, results)))
+            parts.append(self._circle_note(self.guard.check_calls(results)))
         if self.planned and self.budget.steps == self.planned + BEYOND_PLAN:
             self.record("note", step, text="the plan is used up")
             parts.append(PLAN_SPENT.format(steps=self.planned))
         text = "\n\n".join(part for part in parts if part)
-        observations = [r.observed(call) for call, r in zip(calls, results, strict=True)]
         # Only the last images: they show the page as it is now.
         with_images = [result.images for result in results if result.images]
         images = with_images[-1] if with_images else ()
-        return Message("user", text, images, tuple(observations))
+        return Message("user", text, images, tuple(results))
 
     def _rejected(self, reply: Reply) -> str:
         """Return a note on what is wrong with a reply; "" if it is acceptable as an answer."""

@@ -16,7 +16,6 @@ from agent.journal.events import JUDGE, MAIN
 from agent.keyless.model import ExtractiveModel
 from agent.loop.loop import without_calls
 from agent.prompts import WRAP_UP
-from agent.protocol.call_results import failed
 from agent.protocol.replies import NOT_FOUND
 from agent.tools.context import NO_BROWSER
 from agent.types import (
@@ -29,6 +28,7 @@ from agent.types import (
     Status,
     UsageTotals,
     VerdictState,
+    has_error,
 )
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Ledger:
     def _add_result(self, data: dict[str, Any]) -> None:
         name, result = data["name"], data["data"]
         request = _requested(data["param"], _PLAYBOOK_FIELDS.get(name, ""))
-        if request and not failed(result):
+        if request and not has_error(result):
             self._steps[f"{name} {request[:LONGEST_STEP]}"] = None
         if not isinstance(result, dict):
             return

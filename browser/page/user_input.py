@@ -145,14 +145,14 @@ async def hit_point(target: Target, at: Point | None = None, *, covered: bool = 
 
     With `covered` its middle is taken, whatever lies there: a drop target may hold other elements.
     """
-    hit = {} if covered else await _find_hit_point(target, at)
+    if not covered:
+        hit = await _find_hit_point(target, at)
+        if not hit.get("direct"):
+            return await _aimed_point(target, hit)
     box = await target.element.bounding_box()
     if box is None:
-        if await target.element.evaluate("element => element.isConnected"):
-            raise ActionError("the element has no place on the page")
-        raise ElementLeft("it left the page")
-    x, y = hit.get("x", box["width"] / 2), hit.get("y", box["height"] / 2)
-    return box["x"] + x, box["y"] + y
+        raise ActionError("the element has no place on the page")
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 async def hover(target: Target, at: Point | None = None) -> None:
