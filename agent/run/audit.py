@@ -111,7 +111,7 @@ class Audit(Run):
         model = await self._model.open_judge(stack)
         if model is None:
             model = await self._model.open(stack, lambda why: services.write("note", text=why))
-        judge = ClaimJudge(model, evidence, services.budget, services.record)
+        judge = ClaimJudge(evidence, services.budget, services.record, model)
         checked = await asyncio.to_thread(check_answer, text, evidence)
         if judge.can_judge:
             # Where the cited page could not be read, there is nothing to judge by.
@@ -119,7 +119,7 @@ class Audit(Run):
             claims = await asyncio.to_thread(open_claims, text, evidence)
             claims = {claim: cited for claim, cited in claims.items() if claim not in unread}
             await self._decide(judge, claims, checked.answer)
-            checked = await asyncio.to_thread(check_answer, text, evidence, judge.verdicts)
+            checked = await asyncio.to_thread(check_answer, text, evidence, judge)
         checked = _with_other_pages(checked, await self._find_elsewhere(judge, checked), evidence)
 
         # Make the report.
@@ -155,7 +155,7 @@ class Audit(Run):
         await self._decide(judge, undecided, checked.answer)
         for claim, passages in undecided.items():
             source = evidence.source(passages[0].source)
-            judged = judge.verdicts(claim, passages)
+            judged = judge(claim, passages)
             judged = drop_unfounded_quote(judged, source.passages if source else ())
             if judged and judged.state is VerdictState.SUPPORTED and judged.passage:
                 found[claim] = judged

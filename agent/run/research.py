@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from agent.config import Flags, Options
     from agent.journal.events import Event
-    from agent.loop.judge import Verdicts
     from agent.loop.orchestrator import Orchestrator
     from agent.memory.memory_api import Memory
     from agent.models.base import Model
@@ -195,7 +194,7 @@ class Run:
         # An attribute, so that `to_report` can answer an interrupt from what was read by then.
         work = self._work = new_orchestrator(services, model, builder, tools)
         judging = await self._model.open_judge(stack) or work.model
-        judge = ClaimJudge(judging, services.evidence, services.budget, services.record)
+        judge = ClaimJudge(services.evidence, services.budget, services.record, judging)
 
         # Answer, and check the answer.
         save = partial(save_turns, context, session, services.question, resumed=prior is not None)
@@ -209,7 +208,7 @@ class Run:
                 await context.in_memory_thread(save_findings, context.memory, failed)
             raise
         result = await Gate(work, judge).check(await answer_by_rules(result, work.messages))
-        report = self._checked(result, judge.verdicts)
+        report = self._checked(result, judge)
         if services.schema is not None:
             await add_values(report, result.text, services.schema, work, judge)
 
@@ -222,11 +221,11 @@ class Run:
             await jobs.settle(report, self._ended_ms)
         return report
 
-    def _checked(self, result: LoopResult, verdicts: Verdicts | None = None) -> Report:
+    def _checked(self, result: LoopResult, judge: ClaimJudge | None = None) -> Report:
         """Make the report of an answer, and record the verdict on each sentence."""
         services = self._services
         services.journal.write("answer.draft", text=result.text, limit=result.limit)
-        report = services.ledger.finished_report(result, verdicts)
+        report = services.ledger.finished_report(result, judge)
         services.journal.write(
             "answer.verified",
             status=report.status,
