@@ -19,16 +19,18 @@ import argparse
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent.evidence import Evidence, check_answer
 from agent.loop.judge import judge_request, judge_system, open_claims, read_verdicts
 from agent.types import Passage, Verdict, VerdictState
 from browser.types import Document, Outcome, Page
 from tests.bench.claims import GOOD, Tally, read, show
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 URL = "https://page.example/"
 AT_ONCE = 10
