@@ -114,14 +114,22 @@ research_sync = _synchronous(research)
 """The blocking form of `research`: same arguments and result; works inside an event loop too."""
 
 
-async def run_question(question: str, options: Options, inputs: Inputs) -> Report:
-    """Answer a question. Raises `UsageError` for wrong settings, before the run begins."""
+async def run_question(
+    question: str,
+    options: Options,
+    inputs: Inputs,
+    make: Callable[[RunServices, ResolvedModel], Run] | None = None,
+) -> Report:
+    """Make a run, by default one that answers a question, and return its report.
+
+    Raises `UsageError` for wrong settings, before the run begins.
+    """
     runs = Runs(private_folder(options.data))
     model = resolve_model(options, inputs.model, os.environ if inputs.config else {})
     if options.keep_days is not None:
         runs.remove_older(timedelta(days=options.keep_days), utc_now())
     async with RunServices(question, options, inputs, runs) as services:
-        return await Run(services, model).to_report()
+        return await (make or Run)(services, model).to_report()
 
 
 class Run:
