@@ -122,7 +122,7 @@ async def complete(state: StateDep, form: ChatForm) -> Response:
         async for event in _events(state, run):
             report = _finished(event)
     except asyncio.CancelledError:  # the client has gone
-        run.connection.send(stop=True)
+        run.stop()
         raise
     assert report is not None, "the events end with it"
     if report.error is not None:
@@ -268,7 +268,7 @@ async def _stream(state: ServerState, run: ActiveRun, form: ChatForm) -> AsyncIt
         return
     finally:
         if report is None:  # the client has gone
-            run.connection.send(stop=True)
+            run.stop()
     assert report is not None, "the events end with it"
     if report.error is not None:
         yield _sse_error(report.error.type, report.error.message)

@@ -115,7 +115,7 @@ async def again(state: StateDep, folder: FolderDep, response: Response) -> Begun
 @run_routes.post("/runs/{run}/hint")
 async def hint(active: ActiveDep, form: HintForm) -> Done:
     """Say something to the model of a run that is at work."""
-    active.connection.send(hint=form.hint)
+    active.hint(form.hint)
     return Done()
 
 
@@ -124,7 +124,7 @@ async def answer(run: RunName, active: ActiveDep, form: AnswerForm) -> Done:
     """Answer what a run asks."""
     if form.n not in active.questions:
         raise NotFound(f"{run} does not ask that any more")
-    active.connection.send(n=form.n, reply=form.answer)
+    active.answer(form.n, reply=form.answer)
     return Done()
 
 
