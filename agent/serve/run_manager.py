@@ -16,8 +16,8 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import ResearchError, UsageError
-from agent.journal.events import TRANSIENT
-from agent.journal.runs import Runs
+from agent.journal.events import TRANSIENT, utc_now
+from agent.journal.runs import RunFolder, Runs, new_id
 from agent.serve.event_stream import EventStream
 from browser.errors import BrowserError
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agent.journal.events import Event
-    from agent.journal.runs import RunFolder
     from agent.tools.context import ToolContext
     from agent.types import Report
     from browser.page.tab import Tab
@@ -49,22 +48,15 @@ class Busy(ResearchError):
 class ActiveRun:
     """A run that is at work in a thread of ours; `questions` to the person are open, by number.
 
-    Its public methods are for the server's event loop, and so are the two callbacks: `on_event` is
-    called with what happens in the run, `on_question` with the type and data of what its journal
-    does not keep. `attended` says that a person follows it, who is asked and shown its page.
+    Its public methods are for the server's event loop. `attended` says that a person follows it,
+    who is asked and shown its page. `stream` has its events, and what its journal does not keep.
     """
 
-    def __init__(
-        self,
-        on_event: Callable[[ActiveRun, Event], None],
-        on_question: Callable[[ActiveRun, str, dict[str, Any]], None],
-        *,
-        attended: bool,
-    ) -> None:
-        self.id = ""
+    def __init__(self, folder: RunFolder, *, attended: bool) -> None:
+        self.id = folder.id
         self.questions: dict[int, dict[str, Any]] = {}
         self.started, self.ended = asyncio.Event(), asyncio.Event()
-        self._on_event, self._on_question = on_event, on_question
+        self.stream = EventStream(folder.journal, lambda: not self.ended.is_set())
         self._attended = attended
         self._replies: dict[int, asyncio.Future[bool | str]] = {}
         self._numbers = count(1)
@@ -73,11 +65,18 @@ class ActiveRun:
         self._task: asyncio.Task[None] | None = None
         self._context: ToolContext | None = None
 
-    def stop(self) -> None:
+    def cancel(self) -> None:
         """Have the run write its end and stop; it can be resumed."""
         if self._task is not None:
             with suppress(RuntimeError):  # it has ended, and its loop is closed
                 self._loop.call_soon_threadsafe(self._task.cancel)
+
+    async def stop(self) -> None:
+        """Stop the run, and wait for its end, which is with what it knows so far."""
+        self.cancel()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STOP_SECONDS):
+                await self.ended.wait()
 
     def hint(self, hint: str) -> None:
         """Say something to the model; it reads it with the next result of a tool."""
@@ -102,11 +101,30 @@ class ActiveRun:
         except TimeoutError:
             return {"error": "the page does not answer"}
 
+    def _handle(self, event: Event) -> None:
+        if event.type in TRANSIENT:
+            self.stream.add_passing(type=event.type, place=event.place, data=event.data)
+        else:
+            self.started.set()
+            self.stream.read()
+
+    async def _reply(self, kind: str, what: str) -> bool | str:
+        """Wait until a question is answered, or the run gives it up."""
+        n = next(self._numbers)
+        self._replies[n] = self._server.create_future()
+        self.questions[n] = {"n": n, "kind": kind, "what": what}
+        self.stream.add_passing(type="asked", data=self.questions[n])
+        try:
+            return await self._replies[n]
+        finally:
+            del self._replies[n], self.questions[n]
+            self.stream.add_passing(type="answered", data={"n": n})
+
     # What follows is done in the run's thread.
 
     def work(self, start: StartRun) -> None:
         """Research to the end, or until it is stopped; raises what `start` is refused with."""
-        hooks: dict[str, Any] = {"on_event": self._tell_event, "opened": self._keep_context}
+        hooks: dict[str, Any] = {"on_event": self._tell, "opened": self._keep_context}
         if self._attended:
             hooks |= {"approve": self._approve, "ask": partial(self._ask_person, "ask")}
         with (
@@ -119,11 +137,11 @@ class ActiveRun:
         self._task = asyncio.current_task()
         await run
         if self._context is not None and self._context.hints:
-            data = {"hints": self._context.hints}
-            self._server.call_soon_threadsafe(self._on_question, self, "hint.unread", data)
+            late = {"type": "hint.unread", "data": {"hints": self._context.hints}}
+            self._server.call_soon_threadsafe(lambda: self.stream.add_passing(**late))
 
-    def _tell_event(self, event: Event) -> None:
-        self._server.call_soon_threadsafe(self._on_event, self, event)
+    def _tell(self, event: Event) -> None:
+        self._server.call_soon_threadsafe(self._handle, event)
 
     def _keep_context(self, context: ToolContext) -> None:
         """Keep the tools' context; a person who sees the page in the view can act there."""
@@ -139,30 +157,43 @@ class ActiveRun:
         asking = asyncio.run_coroutine_threadsafe(self._reply(kind, what), self._server)
         return await asyncio.wrap_future(asking)
 
-    async def _reply(self, kind: str, what: str) -> bool | str:
-        """Wait in the server's loop until a question is answered, or the run gives it up."""
-        n = next(self._numbers)
-        self._replies[n] = self._server.create_future()
-        self.questions[n] = {"n": n, "kind": kind, "what": what}
-        self._on_question(self, "asked", self.questions[n])
-        try:
-            return await self._replies[n]
-        finally:
-            del self._replies[n], self.questions[n]
-            self._on_question(self, "answered", {"n": n})
-
     async def _look(self, *, refs: bool, act: Mapping[str, Any] | None) -> dict[str, Any]:
         tab: Tab | None = self._context.web.tab if self._context and self._context.web else None
         try:
             if tab is None:
                 raise BrowserError("no page is open")
             if act is not None:
-                await act_by_hand(tab, act)
-            return await picture_of(tab, refs=refs)
+                await _act_by_hand(tab, act)
+            if refs:
+                picture = (await tab.marked_pictures())[0]
+            else:
+                tab.check_alive()
+                picture = await tab.screenshot()
         except BrowserError as error:
             return {"error": str(error)}
-        except asyncio.CancelledError:  # the run ended meanwhile
+        except asyncio.CancelledError:
             return {"error": "the run is over"}
+        size = tab.page.viewport_size or {"width": 0, "height": 0}
+        kind = "image/png" if picture.startswith(b"\x89PNG") else "image/jpeg"
+        body = base64.b64encode(picture).decode()
+        return {"url": tab.url, "kind": kind, "picture": body, **size}
+
+
+async def _act_by_hand(tab: Tab, act: Mapping[str, Any]) -> None:
+    """Do in the page what a person did in its picture: `click`, `text`, `keys` or `scroll`.
+
+    It goes past the agent: a person logs in or takes a captcha down, and no model sees what.
+    """
+    kind = act["kind"]
+    if kind == "click":
+        await tab.page.mouse.click(act["x"], act["y"])
+    elif kind == "text":
+        await tab.page.keyboard.insert_text(act["text"])
+    elif kind == "keys":
+        await tab.press(act["text"])
+    else:
+        await tab.page.mouse.wheel(0, act["y"])
+    await tab.settle()
 
 
 class RunManager:
@@ -185,18 +216,16 @@ class RunManager:
         self._flags = {**flags, "data_dir": data}
         self._at_once = at_once
         self._research, self._resume_run = research, resume_run
+        # Of runs that are not at work here: another process may write them.
         self._streams: dict[str, EventStream] = {}
-        self._working: dict[ActiveRun, asyncio.Task[None]] = {}  # also those without an id yet
 
     async def close(self) -> None:
         """Stop what is at work: each run leaves its record behind, and can be resumed."""
+        running = list(self.active.values())
         # First, so that a server that is to stop does not wait for its watchers.
-        for stream in self._streams.values():
+        for stream in (*self._streams.values(), *(run.stream for run in running)):
             stream.close()
-        for run in self._working:
-            run.stop()
-        if self._working:
-            await asyncio.wait(self._working.values(), timeout=STOP_SECONDS)
+        await asyncio.gather(*(run.stop() for run in running))
 
     async def start(
         self, question: str, flags: Mapping[str, Any], *, attended: bool = False
@@ -207,8 +236,11 @@ class RunManager:
         """
         if not question.strip():
             raise UsageError("the question is empty")
-        asking = partial(self._research, question, config=True, **{**self._flags, **flags})
-        return await self._launch(asking, attended=attended)
+        folder = RunFolder(self.runs.root / new_id(utc_now()))
+        settings = {**self._flags, **flags, "run": folder.id, "config": True}
+        return await self._launch(
+            folder, partial(self._research, question, **settings), attended=attended
+        )
 
     async def resume(
         self, folder: RunFolder, flags: Mapping[str, Any], *, attended: bool = False
@@ -218,16 +250,14 @@ class RunManager:
             raise UsageError(f"{folder.id} is at work")
         # Its record has the other flags, which hold again.
         resuming = partial(self._resume_run, folder, data_dir=self._flags["data_dir"], **flags)
-        return await self._launch(resuming, folder.id, attended=attended)
+        return await self._launch(folder, resuming, attended=attended)
 
-    async def _launch(self, start: StartRun, name: str = "", *, attended: bool) -> ActiveRun:
+    async def _launch(self, folder: RunFolder, start: StartRun, *, attended: bool) -> ActiveRun:
         """Start a run's thread; returns once the run has written its first event."""
-        if len(self._working) >= self._at_once:
+        if len(self.active) >= self._at_once:
             raise Busy(f"{self._at_once} runs are at work, which is all that may be")
-        run = ActiveRun(self._on_event, self._pass_on, attended=attended)
-        if name:
-            self._register(run, name)
-        working = self._working[run] = asyncio.create_task(self._work(run, start))
+        run = self.active[folder.id] = ActiveRun(folder, attended=attended)
+        working = asyncio.create_task(self._work(run, start))
         starting = asyncio.create_task(run.started.wait())
         await asyncio.wait({working, starting}, return_when=asyncio.FIRST_COMPLETED)
         if not run.started.is_set():
@@ -239,49 +269,16 @@ class RunManager:
         try:
             await _in_thread(partial(run.work, start))
         finally:
+            del self.active[run.id]
             run.ended.set()
-            del self._working[run]
-            if self.active.get(run.id) is run:
-                del self.active[run.id]
-            if stream := self._streams.get(run.id):
-                stream.finish()
-
-    def _register(self, run: ActiveRun, name: str) -> None:
-        run.id = name
-        self.active[name] = run
-
-    def _on_event(self, run: ActiveRun, event: Event) -> None:
-        if event.type in TRANSIENT:
-            self._pass_on(run, event.type, event.data, event.place)
-            return
-        if not run.id:
-            self._register(run, event.data["run"])
-        run.started.set()
-        if stream := self._streams.get(run.id):  # none where nobody watches
-            stream.read()
-
-    def _pass_on(self, run: ActiveRun, kind: str, data: dict[str, Any], place: str = "") -> None:
-        """Tell the watchers of a run what its journal does not keep."""
-        if stream := self._streams.get(run.id):
-            at = {"place": place} if place else {}
-            stream.add_passing(type=kind, **at, data=data)
-
-    async def stop(self, run: ActiveRun) -> None:
-        """Stop a run; it ends with what it knows so far, and can be resumed."""
-        run.stop()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(STOP_SECONDS):
-                await run.ended.wait()
+            run.stream.finish()
 
     def event_stream(self, folder: RunFolder) -> EventStream:
         """The events of a run as they come; forgotten when nobody watches them any more."""
-        for name, stream in list(self._streams.items()):
-            if not stream.watchers:
-                del self._streams[name]
-        run = folder.id
-        if run not in self._streams:
-            self._streams[run] = EventStream(folder.journal, lambda: run in self.active)
-        return self._streams[run]
+        if active := self.active.get(folder.id):
+            return active.stream
+        self._streams = {name: one for name, one in self._streams.items() if one.watchers}
+        return self._streams.setdefault(folder.id, EventStream(folder.journal, lambda: False))
 
 
 def _in_thread(work: Callable[[], None]) -> asyncio.Future[None]:
@@ -297,33 +294,3 @@ def _in_thread(work: Callable[[], None]) -> asyncio.Future[None]:
 
     Thread(target=run, name="run", daemon=True).start()
     return asyncio.wrap_future(done)
-
-
-async def picture_of(tab: Tab, *, refs: bool) -> dict[str, Any]:
-    """A screenshot of what is in view as JSON, with `refs` drawn on it."""
-    if refs:
-        picture = (await tab.marked_pictures())[0]
-    else:
-        tab.check_alive()
-        picture = await tab.screenshot()
-    size = tab.page.viewport_size or {"width": 0, "height": 0}
-    kind = "image/png" if picture.startswith(b"\x89PNG") else "image/jpeg"
-    body = base64.b64encode(picture).decode()
-    return {"url": tab.url, "kind": kind, "picture": body, **size}
-
-
-async def act_by_hand(tab: Tab, act: Mapping[str, Any]) -> None:
-    """Do in the page what a person did in its picture: `click`, `text`, `keys` or `scroll`.
-
-    It goes past the agent: a person logs in or takes a captcha down, and no model sees what.
-    """
-    kind = act["kind"]
-    if kind == "click":
-        await tab.page.mouse.click(act["x"], act["y"])
-    elif kind == "text":
-        await tab.page.keyboard.insert_text(act["text"])
-    elif kind == "keys":
-        await tab.press(act["text"])
-    else:
-        await tab.page.mouse.wheel(0, act["y"])
-    await tab.settle()

@@ -93,9 +93,9 @@ async def events(
 
 
 @run_routes.post("/runs/{run}/stop")
-async def stop(state: StateDep, active: ActiveDep) -> Done:
+async def stop(active: ActiveDep) -> Done:
     """Stop a run: it answers from what is known, and can be resumed."""
-    await state.manager.stop(active)
+    await active.stop()
     return Done()
 
 
@@ -183,7 +183,7 @@ async def remove(state: StateDep, folder: FolderDep) -> Done:
     if active := state.manager.active.get(folder.id):
         if not folder.report.is_file():
             raise UsageError(f"{folder.id} is at work", hint="Stop it first.")
-        await state.manager.stop(active)  # the jobs behind its answer go with it
+        await active.stop()  # the jobs behind its answer go with it
     await asyncio.to_thread(state.manager.runs.remove, folder)
     return Done()
 
