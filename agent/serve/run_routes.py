@@ -17,7 +17,6 @@ from agent.errors import NotFound, ResearchError, UsageError
 from agent.export import FORMATS, writer
 from agent.export.compare_runs import compare
 from agent.export.run_record import report_of
-from agent.journal.usage import usage as usage_rows
 from agent.notify.notice import Attachment
 from agent.serve.run_manager import ActiveRun
 from agent.serve.schemas import (
@@ -192,12 +191,6 @@ async def remove(state: StateDep, folder: FolderDep) -> Done:
 def one(state: StateDep, folder: FolderDep) -> RunState:
     """Say how a run stands."""
     return state.current(state.library.one(folder))
-
-
-@run_routes.get("/usage")
-def used(state: StateDep) -> list[dict[str, Any]]:
-    """Add up calls, tokens and dollars by day and model."""
-    return [asdict(row) for row in usage_rows(state.manager.runs)]
 
 
 def _begun(run: ActiveRun, response: Response) -> Begun:
