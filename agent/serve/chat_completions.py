@@ -45,35 +45,21 @@ _SOURCES_BELOW: Final = re.compile(r"\n\nSources:\n(?=\[\d)")
 _NOT_FOUND: Final = "Nothing was found that answers this."
 
 
-class TextPart(BaseModel):
-    """A part of a message; only texts are read."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    type: str
-    text: str = Field("", max_length=200_000)
-
-
 class ChatMessage(BaseModel):
     """A message of a conversation."""
 
     model_config = ConfigDict(extra="ignore")
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: str | list[TextPart] | None = None
+    content: str | list[dict[str, Any]] | None = None
 
     @property
     def text(self) -> str:
-        """Its words."""
+        """Its words; pictures and other parts are not read."""
         if isinstance(self.content, list):
-            return "\n".join(part.text for part in self.content if part.type == "text")
+            parts = (part for part in self.content if part.get("type") == "text")
+            return "\n".join(str(part.get("text", "")) for part in parts)
         return self.content or ""
-
-
-class StreamOptions(BaseModel):
-    """Whether a stream ends with what was used."""
-
-    include_usage: bool = False
 
 
 class ChatForm(BaseModel):
@@ -84,7 +70,7 @@ class ChatForm(BaseModel):
     model: str = Field("urchin", max_length=200)
     messages: list[ChatMessage] = Field(min_length=1, max_length=1_000)
     stream: bool = False
-    stream_options: StreamOptions | None = None
+    stream_options: dict[str, Any] | None = None
 
 
 _ANSWERS: Final[dict[int | str, dict[str, Any]]] = {
@@ -262,7 +248,7 @@ async def _stream(state: ServerState, run: ActiveRun, form: ChatForm) -> AsyncIt
     for word in filter(None, _WORD.findall(choice["message"]["content"])):
         yield chunk({"content": word})
     yield chunk({"annotations": choice["message"]["annotations"]}, choice["finish_reason"])
-    if form.stream_options and form.stream_options.include_usage:
+    if (form.stream_options or {}).get("include_usage"):
         yield _sse({**head, "choices": [], "usage": body["usage"]})
     yield b"data: [DONE]\n\n"
 
