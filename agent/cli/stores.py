@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.jobs.jobs import Jobs
-    from agent.journal.usage import BudgetLeft
     from agent.memory.memory_api import Memory
     from agent.tools.registry import Tool
 
@@ -116,7 +115,7 @@ def check_task_targets(settings: Options) -> None:
     check_targets(settings.allow_tasks)
 
 
-def unspent(data_dir: Path) -> BudgetLeft:
+def unspent(data_dir: Path) -> dict[str, float]:
     """What is left of the budgets of the day and the month, where there are any.
 
     Where RESEARCH_JOBS_URL names jobs that machines share, what others spent counts too.

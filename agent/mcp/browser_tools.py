@@ -28,8 +28,8 @@ from agent.mcp.tool_session import (
     call_result,
     text_result,
 )
-from agent.protocol.call_results import CallResult
 from agent.protocol.replies import inert
+from agent.types import Observation
 from browser.errors import BrowserError
 from browser.page import devtools
 from browser.page.tab import Tab
@@ -327,7 +327,7 @@ class BrowserTools:
         head += data.get("events", [])
         return call_result(replace(result, label="page"), head=inert("\n".join(head)) or "done")
 
-    async def _call_or_dialog(self, ctx: Ctx, tool: str, arguments: dict[str, Any]) -> CallResult:
+    async def _call_or_dialog(self, ctx: Ctx, tool: str, arguments: dict[str, Any]) -> Observation:
         """Make a call; a dialog that opens in the middle of it is raised as a `ToolReply`."""
         tab: Tab | None = (await self._session.web()).tab
         if tab is None:
@@ -396,7 +396,7 @@ class BrowserTools:
         return text_result([*head, f'<web source="page">\n{body}\n</web>'])
 
 
-def _tab_list(result: CallResult) -> CallToolResult:
+def _tab_list(result: Observation) -> CallToolResult:
     lines = [
         f"{n}: {'(current) ' if row['active'] else ''}{inert(row['title'])} {row['url']}"
         for n, row in enumerate(result.data.get("tabs", []))

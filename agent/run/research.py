@@ -21,6 +21,7 @@ from agent.journal.events import utc_now
 from agent.journal.runs import Runs
 from agent.loop.context_builder import ContextBuilder
 from agent.loop.gate import Gate
+from agent.loop.judge import ClaimJudge
 from agent.loop.loop import LoopResult
 from agent.run.job_runner import BackgroundJobs, event_time_ms, save_findings, save_turns
 from agent.run.models import resolve_model
@@ -193,8 +194,8 @@ class Run:
         )
         # An attribute, so that `to_report` can answer an interrupt from what was read by then.
         work = self._work = new_orchestrator(services, model, builder, tools)
-        judge = await self._model.open_judge(stack) or work.model
-        gate = Gate(work, services.evidence, services.record, judge)
+        judging = await self._model.open_judge(stack) or work.model
+        judge = ClaimJudge(judging, services.evidence, services.budget, services.record)
 
         # Answer, and check the answer.
         save = partial(save_turns, context, session, services.question, resumed=prior is not None)
@@ -207,10 +208,10 @@ class Run:
             if context.memory is not None:
                 await context.in_memory_thread(save_findings, context.memory, failed)
             raise
-        result = await gate.check(await answer_by_rules(result, work.messages))
-        report = self._checked(result, gate.verdicts)
+        result = await Gate(work, judge).check(await answer_by_rules(result, work.messages))
+        report = self._checked(result, judge.verdicts)
         if services.schema is not None:
-            await add_values(report, result.text, services.schema, gate)
+            await add_values(report, result.text, services.schema, work, judge)
 
         # Save the turns and claim the jobs before `run.finished` is written: a finished run is not
         # resumed, so a kill in between would lose them.
