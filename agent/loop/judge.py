@@ -9,13 +9,15 @@ from __future__ import annotations
 import asyncio
 import itertools
 import re
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from agent.errors import ModelError
 from agent.evidence.answer import check_answer
 from agent.evidence.store import format_passage
+from agent.guard.model_client import ModelClient
 from agent.journal.events import JUDGE
-from agent.models.base import Task
+from agent.models.base import Task, takes
 from agent.prompts import prompt
 from agent.protocol.replies import inert
 from agent.types import Message, Verdict, VerdictState
@@ -25,8 +27,9 @@ if TYPE_CHECKING:
 
     from agent.evidence.store import Evidence
     from agent.evidence.verify import Judge
-    from agent.guard.model_client import ModelClient
-    from agent.models.base import ModelReply
+    from agent.guard.budget import Budget
+    from agent.guard.model_client import Record
+    from agent.models.base import Model, ModelReply
     from agent.types import Answers, Passage
 
     Claims = Mapping[str, Sequence[Passage]]
@@ -155,17 +158,51 @@ def open_claims(answer: str, evidence: Evidence) -> dict[str, Sequence[Passage]]
     return claims
 
 
-async def judge(
-    asker: ModelClient, place: str, claims: Claims, evidence: Evidence, answer: str = ""
-) -> Verdicts:
-    """Ask a model about claims; those it does not answer stay undecided. Raises `ModelError`."""
-    if isinstance(asker.model, PluginJudge):
-        # In a thread: a plug-in may compute for long.
-        return await asyncio.to_thread(asker.model.decide, claims)
-    claims = by_sources(claims)
-    request = judge_request(claims, evidence, answer)
-    reply = await asker.ask(place, [Message("user", request)])
-    return read_verdicts(reply.text, claims, evidence)
+@dataclass(slots=True)
+class ClaimJudge:
+    """Asks a model about claims; `verdicts` are its decisions so far.
+
+    Without a `model`, or with one that does not judge, all claims stay undecided.
+    """
+
+    model: Model | None
+    evidence: Evidence
+    budget: Budget
+    record: Record
+    verdicts: Verdicts = field(default_factory=Verdicts)
+
+    @property
+    def can_judge(self) -> bool:
+        """Whether there is a model that judges."""
+        return self.model is not None and takes(self.model, Task.JUDGE)
+
+    async def decide(self, claims: Claims, place: str, answer: str = "") -> bool:
+        """Decide claims in one request; those that are decided already are left out.
+
+        False if the request failed, which is noted on record: the claims stay undecided. `answer`
+        is the text that the claims are from.
+        """
+        claims = self.verdicts.undecided(claims)
+        if self.model is None or not self.can_judge or not claims:
+            return True
+        if isinstance(self.model, PluginJudge):
+            # In a thread: a plug-in may compute for long.
+            decided = await asyncio.to_thread(self.model.decide, claims)
+        else:
+            claims = by_sources(claims)
+            request = Message("user", judge_request(claims, self.evidence, answer))
+            system = judge_system(self.evidence.question)
+            client = ModelClient(self.model, system, self.budget, self.record)
+            seconds = self.budget.seconds_left(reserve=False)
+            reply = await client.try_ask(place, [request], "the judge failed", seconds=seconds)
+            if reply is None:
+                return False
+            decided = read_verdicts(reply.text, claims, self.evidence)
+        if not answer:  # without the answer, the judge cannot say if the question is answered
+            decided.answers = None
+        self.verdicts = self.verdicts.merge(decided)
+        self.record("judge", place, verdicts=decided.rows())
+        return True
 
 
 def judge_system(question: str = "") -> str:

@@ -8,16 +8,15 @@ import pytest
 
 from agent.evidence import Evidence, check_answer
 from agent.guard.budget import Budget
-from agent.guard.model_client import ModelClient
 from agent.loop.judge import (
+    ClaimJudge,
     Verdicts,
-    judge,
     judge_request,
-    judge_system,
     open_claims,
     read_verdicts,
 )
 from agent.models.base import ModelReply
+from agent.tools.context import no_record
 from agent.types import VerdictState
 from browser.types import Document, Outcome, Page
 
@@ -54,10 +53,15 @@ def evidence():
     return read
 
 
+async def decide(model, answer, evidence):
+    judge = ClaimJudge(model, evidence, Budget(), no_record)
+    assert await judge.decide(open_claims(answer, evidence), "judge")
+    return judge.verdicts
+
+
 async def verdicts(evidence, reply):
     model = Says(reply)
-    asker = ModelClient(model, judge_system(), Budget(), lambda *_, **__: None)
-    decided = await judge(asker, "judge", open_claims(ANSWER, evidence), evidence)
+    decided = await decide(model, ANSWER, evidence)
     return check_answer(ANSWER, evidence, decided).sentences, model.asked
 
 
@@ -121,8 +125,7 @@ async def test_the_verdict_is_read_and_what_is_not_answered_stays_undecided(evid
 
 async def test_the_words_that_the_judge_quotes_are_the_source_s_quote(evidence):
     model = Says('1: supported "after four years of work"')
-    asker = ModelClient(model, judge_system(), Budget(), lambda *_, **__: None)
-    decided = await judge(asker, "judge", open_claims(ANSWER, evidence), evidence)
+    decided = await decide(model, ANSWER, evidence)
     [source] = check_answer(ANSWER, evidence, decided).sources
     assert "after four years of work" in source.quotes
 
@@ -147,16 +150,15 @@ async def test_words_of_a_page_that_a_claim_does_not_cite_do_not_support_it(evid
 
 async def test_the_judge_is_told_whose_page_a_passage_stands_on(evidence):
     model = Says("1: supported")
-    asker = ModelClient(model, judge_system(), Budget(), lambda *_, **__: None)
-    await judge(asker, "judge", open_claims(ANSWER, evidence), evidence)
+    await decide(model, ANSWER, evidence)
     [(_, [request])] = model.asked
     assert "(Pier) It carried its first trains" in request
 
 
 async def test_a_claim_with_another_citation_is_judged_anew(evidence):
-    asker = ModelClient(Says("1: undecided"), judge_system(), Budget(), lambda *_, **__: None)
-    open_ones = open_claims("It took until 1894 to open to trains. [S1¶1]", evidence)
-    decided = await judge(asker, "judge", open_ones, evidence)
+    answer = "It took until 1894 to open to trains. [S1¶1]"
+    open_ones = open_claims(answer, evidence)
+    decided = await decide(Says("1: undecided"), answer, evidence)
     assert decided.undecided(open_ones) == {}
     mended = open_claims("It took until 1894 to open to trains. [S1¶2]", evidence)
     assert decided.undecided(mended) == mended != {}
