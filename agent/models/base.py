@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agent.models.providers import Endpoint
     from agent.types import Fit, Message
 
 
@@ -129,12 +130,12 @@ class Structured(Model, Protocol):
         ...
 
 
-def sees(model: Model) -> bool:
+def sees(model: Model | Endpoint) -> bool:
     """Whether a model accepts images; by default it does not."""
     return bool(getattr(model, "sees", False))
 
 
-def takes(model: Model, task: Task) -> bool:
+def takes(model: Model | Endpoint, task: Task) -> bool:
     """Whether a model can be asked for a task; by default it can for all."""
     decide = getattr(model, "takes", None)
     return decide is None or bool(decide(task))
