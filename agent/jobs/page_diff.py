@@ -38,6 +38,7 @@ _CELLS: Final = frozenset({"td", "th"})
 _FIGURES: Final = re.compile(r"\d[\d.,:]*")
 _WORD: Final = re.compile(r"[^\W_]+")
 _NUMBER: Final = re.compile(r"[-−]?\d[\d.,\u00a0\u202f']*")
+_DIGIT_MARKS: Final = str.maketrans({"−": "-", "\u00a0": "", "\u202f": "", "'": ""})
 _ALIKE: Final = 0.5
 """Share of words from which a text is another's new form though its element's classes changed."""
 
@@ -268,13 +269,9 @@ def first_number(blocks: Sequence[PageBlock]) -> float | None:
     found = next(filter(None, (_NUMBER.search(block.text) for block in blocks)), None)
     if found is None:
         return None
-    digits = re.sub(r"[\u00a0\u202f']", "", found[0].rstrip(".,").replace("−", "-"))
-    marks = [c for c in digits if c in ".,"]
-    if not marks:
-        return float(digits)
-    last = marks[-1]
-    decimals = digits.rpartition(last)[2]
-    if digits.count(last) > 1 or (len(set(marks)) == 1 and len(decimals) == 3):
-        return float(re.sub("[.,]", "", digits))
-    thousands = "," if last == "." else "."
-    return float(digits.replace(thousands, "").replace(last, "."))
+    digits = found[0].rstrip(".,").translate(_DIGIT_MARKS)
+    point = max(digits.rfind("."), digits.rfind(","))
+    whole, mark, decimals = digits[:point], digits[point : point + 1], digits[point + 1 :]
+    grouped = digits.count(mark) > 1 or (len(decimals) == 3 and not {".", ","} <= {*digits})
+    parts = [digits] if point < 0 or grouped else [whole, decimals]
+    return float(".".join(part.replace(".", "").replace(",", "") for part in parts))

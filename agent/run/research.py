@@ -29,6 +29,7 @@ from agent.run.outcome import FINAL, INTERRUPT, add_values, answer_by_rules
 from agent.run.services import Inputs, RunServices, is_public_run
 from agent.run.web import open_web
 from agent.run.wiring import new_orchestrator, select_tools
+from agent.types import Report
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from agent.run.models import ResolvedModel
     from agent.tools.context import ToolContext
     from agent.tools.registry import Tool
-    from agent.types import Report
 
 
 async def research(
@@ -252,3 +252,42 @@ class Run:
             services.folder.browser_state.unlink(missing_ok=True)
         self._report = report
         return report
+
+
+class StartedRun:
+    """A run in a task of its own: its report is there before the jobs behind its answer are done.
+
+    `start(on_event=…)` begins it. `on_event` is called with its events in the event loop.
+    """
+
+    def __init__(
+        self, start: Callable[..., Coroutine[Any, Any, Report]], on_event: Callable[[Event], None]
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        self._on_event = on_event
+        self._answered: asyncio.Future[Report] = loop.create_future()
+        # Events come from whichever thread writes the record.
+        run = start(on_event=lambda event: loop.call_soon_threadsafe(self._handle, event))
+        self.task = loop.create_task(run)
+
+    def _handle(self, event: Event) -> None:
+        self._on_event(event)
+        if event.type == "run.finished" and not self._answered.done():
+            self._answered.set_result(Report(**event.data["report"]))
+
+    async def report(self) -> Report:
+        """Wait for the report, an empty one where `task` was cancelled before there was any.
+
+        Cancelled, this stops the run: it keeps its record and can be resumed.
+        """
+        try:
+            await asyncio.wait({self.task, self._answered}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            self.task.cancel()
+            await asyncio.wait([self.task])
+            raise
+        if self._answered.done():
+            return self._answered.result()
+        if self.task.cancelled():
+            return Report(run="", question="", status="partial")
+        return self.task.result()
