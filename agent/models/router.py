@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agent.errors import ModelError, ModelUnavailable, ResearchError, UsageError
-from agent.models.base import Native, TextStream, ask_model, sees, takes
+from agent.models.base import TextStream, ask_model, sees, takes, uses_native_tools
 from agent.models.providers import Endpoint
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ class Router:
         self._models = list(models)
         self._open_endpoint = open_endpoint
         self._opening = asyncio.Lock()
-        self._offered: list[tuple[Any, ...]] = []
         self._note = note
         self._clock = clock
         self._rests_until = [0.0] * len(models)
@@ -75,9 +74,6 @@ class Router:
             now = self._models[n]
             if isinstance(now, Endpoint):
                 now = self._models[n] = await self._open_endpoint(now)
-                if isinstance(now, Native):
-                    for offered in self._offered:
-                        now.offer(*offered)
             return now
 
     def _rests(self, n: int) -> bool:
@@ -103,16 +99,7 @@ class Router:
     @property
     def native(self) -> bool:
         """Whether all models have native function calling: they share one system prompt."""
-        return all(getattr(model, "native", False) for model in self._models)
-
-    def offer(
-        self, system: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
-    ) -> None:
-        """Offer the tools to all models with native function calling."""
-        self._offered.append((system, tools, on_page))
-        for model in self._models:
-            if isinstance(model, Native):
-                model.offer(system, tools, on_page)
+        return all(map(uses_native_tools, self._models))
 
     async def aclose(self) -> None:
         """Close all models that were opened."""

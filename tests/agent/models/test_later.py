@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.models.base import SystemPrompt
 from agent.models.openai import OpenAIModel
 from agent.models.providers import endpoint_for
 from agent.models.router import Router
@@ -20,10 +21,10 @@ async def test_it_is_opened_once_and_has_what_it_was_offered_before(provider):
 
     model = Router([where], opening)
     tool = {"type": "function", "function": {"name": "READ", "parameters": {}}}
-    model.offer("You research.", [tool])
+    prompt = SystemPrompt("You research.", [tool])
     assert (model.name, model.sees, model.native, opened) == ("openai/gpt-4.1", True, True, [])
     heard = []
-    assert (await model.reply("You research.", ASKED, heard.append)).text == "In 1894."
+    assert (await model.reply(prompt, ASKED, heard.append)).text == "In 1894."
     assert (await model.reply("", ASKED)).text == "In 1894."
     assert len(opened) == 1
     assert "".join(heard) == "In 1894."
