@@ -88,7 +88,7 @@ class ResolvedModel:
         ]
         return Router([model, *fallbacks], partial(open_endpoint, stack, options), note)
 
-    async def open_judge(self, stack: AsyncExitStack) -> Model | None:
+    async def open_judge(self, stack: AsyncExitStack) -> Model | PluginJudge | None:
         """Open the model that judges; None for the run's own model."""
         judge = self.options.judge
         if judge is None:
@@ -96,7 +96,7 @@ class ResolvedModel:
         if judge.isidentifier() and judge != EXTRACTIVE:
             plugged = make_plugin("judges", judge)
             if plugged is not None:
-                return PluginJudge(judge, plugged)
+                return PluginJudge(plugged)
         return await open_model(stack, judge, self.options, self.environ)
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from agent.errors import ResearchError
     from agent.evidence.schema import Schema
     from agent.journal.events import Event
-    from agent.loop.judge import ClaimJudge, Verdicts
+    from agent.loop.judge import ClaimJudge
     from agent.loop.loop import LoopResult
     from agent.loop.orchestrator import Orchestrator
     from agent.types import ReportSource
@@ -143,7 +143,7 @@ class Ledger:
         """The successful searches and readings, one line each, without repetitions."""
         return tuple(self._steps)[:MOST_STEPS]
 
-    def finished_report(self, result: LoopResult, verdicts: Verdicts | None = None) -> Report:
+    def finished_report(self, result: LoopResult, judge: ClaimJudge | None = None) -> Report:
         """Make the report of a run that finished, or reached a limit."""
         evidence = self.evidence
 
@@ -157,7 +157,7 @@ class Ledger:
 
         # The status.
         text, gave_up = _without_verdict_word(result.text)
-        checked = check_answer(text, evidence, verdicts)
+        checked = check_answer(text, evidence, judge)
         status: Status = "not_found" if gave_up or not checked.sources else "answered"
         if result.limit is not None:
             status = "partial"
@@ -184,7 +184,7 @@ class Ledger:
         if status != "not_found" or (not gave_up and researched):
             report.sentences = list(checked.sentences)
         if status != "not_found":
-            answers = verdicts.answers if verdicts else None
+            answers = judge.answers if judge else None
             weighed = assess_answer(
                 checked, evidence, self.question, answers=answers, fit=self._fit
             )
