@@ -31,9 +31,6 @@ _CONTROL = re.compile(r"\[((?:f\d+)?e\d+)(?: ([^\]]*?))?: ([^\]]*)\]")
 _LANDMARK = re.compile(r"[a-z]+(?: .*)?:")
 _FIELDS = frozenset({"searchbox", "textbox", "combobox", "spinbutton"})
 _OUT_OF_REACH = (", covered", ", disabled", ", off-screen")
-_DECLINE_WORDS = frozenset(
-    "reject decline refuse deny ablehnen refuser rechazar rifiuta weigeren".split()
-)
 _CONSEQUENTIAL = frozenset(
     """buy order pay delete remove sign log login logout subscribe send post share follow accept
     download upload cancel report donate""".split()
@@ -58,12 +55,12 @@ class LiveControl:
 
 def live_call(conversation: Conversation, ranking: Ranking) -> Call | None:
     """Return the next call on a live page, or None if nothing promises an answer."""
-    done = not ranking.is_insufficient and _has_shown_answer(conversation, ranking)
+    if not ranking.is_insufficient and _has_shown_answer(conversation, ranking):
+        return None
+    action = None
     if conversation.count_steps("CLICK", "TYPE") < MOST_ACTIONS:
-        action = _next_action(conversation, ranking, only_named=done)
-        if action:
-            return action
-    return None if done else _page_to_open(conversation, ranking)
+        action = _next_action(conversation, ranking)
+    return action or _page_to_open(conversation, ranking)
 
 
 def controls(observations: Iterable[Observation]) -> list[LiveControl]:
@@ -138,48 +135,15 @@ def _page_to_open(conversation: Conversation, ranking: Ranking) -> Call | None:
     return ("OPEN", {"url": url}) if coverage >= RELEVANT and len(opened) < MOST_PAGES else None
 
 
-def _next_action(conversation: Conversation, ranking: Ranking, *, only_named: bool) -> Call | None:
-    """Choose the next action; with `only_named` only a button that names much of the question."""
-    live = [o for o in conversation.observations if o.tool in LIVE_TOOLS]
-    if not live:
-        return None
+def _next_action(conversation: Conversation, ranking: Ranking) -> Call | None:
+    """Click the button that names most of the question, else search on the page."""
     used = {ref for tool in ("CLICK", "TYPE") for ref in conversation.parameter_values(tool, "ref")}
-    unused = [control for control in controls(live) if control.ref not in used]
-    if only_named:
-        named = [c for c in unused if ranking.coverage(content_words(c.label)) >= RELEVANT]
-        return _click_button(named, ranking)
-    return (
-        _decline_cookies(unused)
-        or _click_button(unused, ranking)
-        or _search_on_page(unused, conversation, ranking)
-    )
-
-
-def _decline_cookies(unused: Sequence[LiveControl]) -> Call | None:
-    """Decline cookies, if a button offers that."""
-    for control in unused:
-        label = set(words(control.label))
-        only_necessary = "only" in label and label & {"necessary", "essential", "required"}
-        if control.role == "button" and (label & _DECLINE_WORDS or only_necessary):
-            return "CLICK", {"ref": control.ref}
-    return None
-
-
-def _click_button(unused: Sequence[LiveControl], ranking: Ranking) -> Call | None:
-    """Click the button that names most of the question; words not answered yet count twice."""
-    best = ranking.scored[0].candidate if ranking.scored else None
-    missing = set(content_words(" ".join(ranking.missing_words(best)))) if best else set()
-
-    def relevance(control: LiveControl) -> float:
-        label = set(content_words(control.label))
-        return sum(
-            weight * (2 if term in missing else 1)
-            for term, weight in ranking.weight.items()
-            if term in label
-        )
-
-    button = max((c for c in unused if c.is_button), key=relevance, default=None)
-    return ("CLICK", {"ref": button.ref}) if button and relevance(button) > 0 else None
+    unused = [c for c in controls(conversation.observations) if c.ref not in used]
+    buttons = [(ranking.coverage(content_words(c.label)), c) for c in unused if c.is_button]
+    coverage, button = max(buttons, key=lambda pair: pair[0], default=(0.0, None))
+    if button is not None and coverage > 0:
+        return "CLICK", {"ref": button.ref}
+    return _search_on_page(unused, conversation, ranking)
 
 
 def _search_on_page(

@@ -123,10 +123,3 @@ def test_controls_are_those_of_the_main_part_and_what_came_later() -> None:
     found = controls([shown("OPEN", OPENED), shown("CLICK", change)])
     assert LiveControl("e8", "tab", "Winter") in found
     assert {c.ref for c in found} == {"e2", "e3", "e8"}
-
-
-async def test_cookies_are_declined() -> None:
-    talk = Talk("Who won the race?").read("S1¶1 A page on something else.")
-    banner = "[e1 button: Accept all]\n[e2 button: Reject all]"
-    talk.then("OPEN", {"url": URL}, {"url": URL}, banner, "S1")
-    assert await call(talk) == ("CLICK", {"ref": "e2"})
