@@ -52,7 +52,6 @@ _SCALES = {
     "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12,
     "millions": 1e6, "billions": 1e9, "mn": 1e6, "bn": 1e9,
 }  # fmt: skip
-NUMBER_WORDS = frozenset({*_AMOUNTS, *_SCALES})
 _MONEY = frozenset("£$€")
 _HYPHENS = frozenset("-‐‑")
 _SPELT = {"percent": "%", "prozent": "%"}
