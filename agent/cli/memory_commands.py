@@ -120,6 +120,8 @@ def search(store: Memory, query: str, kinds: tuple[str, ...], number: int) -> No
 @with_memory
 def show(store: Memory, key: str) -> None:
     """Show what is kept under KEY (or an id), and what stood there before."""
+    from agent.memory.outcomes import uses  # noqa: PLC0415 - `--help` needs no database
+
     value = store.recall(key)
     if value is not None:
         print_text(str(value))
@@ -131,7 +133,7 @@ def show(store: Memory, key: str) -> None:
     origin.append("" if hit.origin.trusted else "the web's words")
     print_text(hit.text)
     print_text(f"  {hit.kind}, {hit.at:%Y-%m-%d %H:%M}  {' '.join(origin)}".rstrip())
-    given, cited = store.uses(hit.id)
+    given, cited = uses(store.entries, hit.id)
     if given:
         print(f"  given to {given} runs; {cited} of their answers cite its page")
 
@@ -225,6 +227,8 @@ def delete(ctx: click.Context, /, *, yes: bool) -> None:
 @click.pass_obj
 def dream(place: MemoryPlace, seconds: float, model: str | None, base_url: str | None) -> None:
     """Consolidate: link, merge, draw insights, retire what is stale."""
+    from agent.memory.consolidation import consolidate  # noqa: PLC0415 - `--help` needs no database
+
     folder, namespace = place
     flags = {"data_dir": folder, "namespace": namespace, "base_url": base_url}
     settings = load_options(flags, config=True)
@@ -232,7 +236,7 @@ def dream(place: MemoryPlace, seconds: float, model: str | None, base_url: str |
     named = (model or "") if model or base_url else None
     with memory_at(place) as store:
         asyncio.run(_finish_killed_runs(store, named, settings))
-        done = store.consolidate(seconds)
+        done = consolidate(store.entries, seconds)
         print(
             f"linked {done.linked}, merged {done.merged}, insights {done.insights}, "
             f"faded {done.faded}, retired {done.retired}"
@@ -277,10 +281,12 @@ async def _word_insights(store: Memory, model_name: str, settings: Options) -> i
 @click.pass_obj
 def import_(place: MemoryPlace, file: Path, session: str) -> None:
     """Take over FILE (`-` for standard input); what has the same key goes into the history."""
+    from agent.memory.storage import load_storage  # noqa: PLC0415 - `--help` needs no database
+
     name = "standard input" if str(file) == "-" else str(file)
     storage = _read_storage(file, name)
     with memory_at(place) as store:
-        renamed = store.load(storage, session)
+        renamed = load_storage(store, storage, session)
     held = {key: value for key, value in storage.items() if value and key in _PARTS}
     if held:
         sizes = {key: 1 if isinstance(value, str) else len(value) for key, value in held.items()}
@@ -315,7 +321,9 @@ def _read_storage(file: Path, name: str) -> dict[str, Any]:
 @with_memory
 def export(store: Memory, file: Path, session: str | None) -> None:
     """Write everything to FILE (`-` for standard output), as `import` takes it."""
-    text = json.dumps(store.export(session), ensure_ascii=False, indent=2) + "\n"
+    from agent.memory.storage import export_storage  # noqa: PLC0415 - `--help` needs no database
+
+    text = json.dumps(export_storage(store, session), ensure_ascii=False, indent=2) + "\n"
     body = text.encode("utf-8", "backslashreplace")  # half pairs, as JSON spells them
     if str(file) == "-":
         print(body.decode(), end="")

@@ -64,6 +64,7 @@ class Links:
 
     def __init__(self, store: Store, first: int, last: int) -> None:
         self._store = store
+        self._ids = range(first, last + 1)
         self._own = links.c.one.between(first, last)
 
     def write(self, new: Iterable[MemoryLink]) -> int:
@@ -75,7 +76,7 @@ class Links:
         """Strengthen the links among memories that helped with the same verified answer."""
         grown, proven = links.c.strength + REINFORCEMENT, {"proven": True, "touched": time.time()}
         with self._store.write() as connection:
-            for one, other in combinations(sorted(set(ids)), 2):
+            for one, other in combinations(sorted(id_ for id_ in set(ids) if id_ in self._ids), 2):
                 _write(connection, MemoryLink(one, other, LinkKind.RELATED, FOLLOWED))
                 link = links.update().where(_is_link(one, other))
                 connection.execute(link.where(links.c.strength <= FULL).values(strength=grown))

@@ -12,6 +12,7 @@ from agent.loop.context_builder import ContextBuilder
 from agent.loop.orchestrator import Orchestrator
 from agent.loop.plan import NO_RESPONSE
 from agent.memory import Turn
+from agent.memory.storage import export_storage, load_storage
 from agent.run.conversation_jobs import ConversationJobs, FinishedTurn
 from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import Policy
@@ -79,11 +80,11 @@ class Engine:
         self.fetches: list[dict[str, Any]] = []
         self._tool_calls: list[dict[str, str]] = []
         self._context = self._new_context(case)
-        memory.load(case.get("storage", {}), SESSION)
+        load_storage(memory, case.get("storage", {}), SESSION)
 
     def storage(self) -> dict[str, Any]:
         """Give the storage in the reference engine's form."""
-        return self._memory.export(SESSION)
+        return export_storage(self._memory, SESSION)
 
     async def turn(self, case: dict[str, Any]) -> dict[str, Any]:
         """Run one turn to its answer, and the jobs after it."""
@@ -166,12 +167,13 @@ class Engine:
         if answer is not None:
             pair.append(Turn("assistant", answer))
         for turn in pair:
-            self._memory.append_turn(SESSION, turn.role, turn.text)
+            self._memory.conversation(SESSION).append(Turn(turn.role, turn.text))
         self._history += pair
 
     async def _after(self, opening: ContextBuilder, work: Orchestrator) -> None:
         jobs = ConversationJobs(
-            self._memory.upkeep(SESSION),
+            self._memory,
+            SESSION,
             self._context.in_memory_thread,
             self._speaker.now_ms,
             self._speaker.note,
