@@ -15,6 +15,7 @@ from agent.files import write_file
 from agent.memory.kinds import SKILL
 from agent.prompts.skill_files import FILE, skill_md
 from agent.run.settings import load_skills
+from browser.text.words import shorten
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,8 +47,7 @@ def list_(place: MemoryPlace, /, *, as_json: bool) -> None:
 
 
 def _format(skill: dict[str, Any]) -> str:
-    text = " ".join(str(skill.get("instruction", "")).split())
-    text = text if len(text) <= _LINE else text[:_LINE] + "…"
+    text = shorten(str(skill.get("instruction", "")), _LINE)
     source = skill.get("source", "") if skill.get("trusted", True) else "quoted"
     used = skill.get("usageCount") or 0
     return f"{skill.get('score', 50):>3}  {used:>3}×  {source:<6}  {skill['name']}: {text}"
@@ -90,8 +90,8 @@ def export(store: Memory, name: str, folder: Path) -> None:
 @with_memory
 def rm(store: Memory, name: str) -> None:
     """Forget the skill NAME."""
-    if not store.forget(name, SKILL):
-        raise _unknown(name)
+    _find(store, name)
+    store.forget(name, SKILL)
     print_text(f"forgot {name}")
 
 
@@ -100,8 +100,4 @@ def _find(store: Memory, name: str) -> dict[str, Any]:
     for skill in store.skills():
         if skill["name"] == name:
             return skill
-    raise _unknown(name)
-
-
-def _unknown(name: str) -> UsageError:
-    return UsageError(f"no skill is called {name!r}", hint="`research skills list` names them.")
+    raise UsageError(f"no skill is called {name!r}", hint="`research skills list` names them.")

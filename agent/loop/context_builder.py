@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from agent.memory.memory_types import Turn
     from agent.tools.context import ToolContext, Web
     from agent.types import Passage
     from browser.types import PageContext
@@ -36,9 +35,8 @@ if TYPE_CHECKING:
 class ContextBuilder:
     """Builds the first messages of a loop: the question with the open page, files and memory.
 
-    `captured` are (type, text) pairs that are put into the prompt. `history` replaces the turns of
-    the conversation. Without `recall` nothing of earlier runs is added. `is_public_run(id)` says
-    that a run read nothing private. After a call for the main loop, `skills` has the names of the
+    `captured` are (type, text) pairs that are put into the prompt. `is_public_run(id)` says that a
+    run read nothing private. After a call for the main loop, `skills` has the names of the
     skills in the prompt, and `layers` the layers of memory in it.
     """
 
@@ -46,8 +44,6 @@ class ContextBuilder:
     session: str
     page: PageContext | None = None
     captured: Sequence[tuple[str, str]] = ()
-    history: Sequence[Turn] | None = None
-    recall: bool = True
     is_public_run: Callable[[str], bool] = lambda _run: False
     skills: tuple[str, ...] = field(default=(), init=False)
     layers: Layers | None = field(default=None, init=False)
@@ -63,7 +59,7 @@ class ContextBuilder:
             if self._observed is None:
                 await self._load_page_and_files()
         context, memory = self.context, self.context.memory
-        if memory is None and self.page is None and not self.captured and not self.history:
+        if memory is None and self.page is None and not self.captured:
             return self._redacted([Message("user", question, question=question)])
         layers = await self._load_layers(question)
         near = await self._similarities(question, layers)
@@ -141,12 +137,11 @@ class ContextBuilder:
         return text, Observation(ToolCall("READ"), data, shown)
 
     async def _load_layers(self, question: str) -> Layers:
-        memory, layers = self.context.memory, Layers()
-        if memory is not None:
-            await self.context.in_memory_thread(memory.trim, PROFILE, REMEMBERED)
-            layers = await self.context.in_memory_thread(memory.layers, question, self.session)
-        history = layers.history if self.history is None else tuple(self.history)
-        return replace(layers, history=history, recalled=layers.recalled if self.recall else ())
+        memory = self.context.memory
+        if memory is None:
+            return Layers()
+        await self.context.in_memory_thread(memory.trim, PROFILE, REMEMBERED)
+        return await self.context.in_memory_thread(memory.layers, question, self.session)
 
     async def _similarities(self, question: str, layers: Layers) -> dict[str, float]:
         """Measure entries of memory by embeddings, if there are too many to show all.

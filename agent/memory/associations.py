@@ -16,7 +16,7 @@ from xml.etree import ElementTree as ET
 import sqlalchemy as sa
 
 from agent.memory.database import links
-from browser.text.words import clean
+from browser.text.words import clean, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -206,5 +206,4 @@ class Graph:
 def _label(hit: Hit) -> str:
     """Return the beginning of a memory, without characters that XML does not allow."""
     text = " ".join(clean(f"[{hit.kind}] {hit.text}").split())
-    text = "".join(char for char in text if char.isprintable())
-    return text if len(text) <= _LABEL else text[: _LABEL - 1] + "…"
+    return shorten("".join(char for char in text if char.isprintable()), _LABEL)

@@ -19,7 +19,7 @@ _PROVENANCE = "heard "
 """Prefix of the name of a conversation's note about provenance."""
 
 
-class Conversation:
+class SavedConversation:
     """A conversation of a namespace, by a name that people can type; it begins with `append`."""
 
     def __init__(self, store: Store, namespace: int, name: str) -> None:

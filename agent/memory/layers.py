@@ -18,7 +18,7 @@ from agent.memory.memory_types import Layers, Untrusted
 from agent.memory.terms import index_terms
 from agent.protocol.replies import inert
 from agent.types import Message
-from browser.text.words import words
+from browser.text.words import shorten, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -111,12 +111,12 @@ def _hit_line(hit: Hit, now: datetime) -> str:
     part = f"[shared] [{hit.kind}]" if hit.shared else f"[{hit.kind}]"
     when = f" {hit.at:%Y-%m-%d %H:%M}:" if hit.at and hit.kind != kinds.INSIGHT else ""
     named = f" {hit.key}:" if hit.key and hit.kind in kinds.NAMED else ""
-    text = " ".join(hit.text.split())
-    text = text if len(text) <= LINE else text[: LINE - 1] + "…"
     where = f" ({hit.origin.url})" if hit.origin.url else ""
     if hit.origin.url and hit.at and now - hit.at > STALE:
         where += " (old: read its source again)"
-    return f"{part}{when}{named} {text}{where}{' ★' if hit.score >= STAR else ''}"
+    return (
+        f"{part}{when}{named} {shorten(hit.text, LINE)}{where}{' ★' if hit.score >= STAR else ''}"
+    )
 
 
 def transcript(turns: Sequence[Turn], units: int) -> str:

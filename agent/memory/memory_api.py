@@ -13,7 +13,7 @@ from agent.jsvalues import ordered, sort_key, to_string, well_formed
 from agent.limits import LimitSettings
 from agent.memory import kinds, outcomes
 from agent.memory.associations import Graph
-from agent.memory.conversations import Conversation
+from agent.memory.conversations import SavedConversation
 from agent.memory.database import Store, conversations, memories, seals, stamps, state, turns
 from agent.memory.embedders import make_embedder
 from agent.memory.entries import SHARED, Entries, MemoryDraft, hit_of, unpack, value_draft
@@ -254,9 +254,9 @@ class Memory:
             links = self.entries.links.touching(connection, sorted(known))
         return Graph(tuple(hits), tuple(link for link in links if {link.one, link.other} <= known))
 
-    def conversation(self, name: str) -> Conversation:
+    def conversation(self, name: str) -> SavedConversation:
         """Return a conversation, which may be a new one."""
-        return Conversation(self.store, self.namespace, name)
+        return SavedConversation(self.store, self.namespace, name)
 
     def latest_session(self) -> str | None:
         """Return the name of the most recent conversation, None if there is none."""

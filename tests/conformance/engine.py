@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ResearchError
@@ -26,7 +26,7 @@ from tests.conformance.speaker import Speaker
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from agent.memory import Memory
+    from agent.memory import Layers, Memory
 
 SESSION = "case"
 EMBEDDING_MODEL = "text-embedding-3-small"
@@ -66,6 +66,16 @@ class Means(ToolContext):
         if self.embeddings is None:
             return await ToolContext.near(self, question, texts)
         return await self.embeddings.near(question, texts)
+
+
+class CaseBuilder(ContextBuilder):
+    """Takes the turns of a case, and nothing that runs found: the engine has no such layer."""
+
+    told: tuple[Turn, ...] = ()
+
+    async def _load_layers(self, question: str) -> Layers:
+        layers = await super()._load_layers(question)
+        return replace(layers, history=self.told, recalled=())
 
 
 class Engine:
@@ -118,7 +128,7 @@ class Engine:
 
     def _opening(self, case: dict[str, Any]) -> ContextBuilder:
         page = case.get("pageContext") or {}
-        return ContextBuilder(
+        builder = CaseBuilder(
             self._context,
             SESSION,
             page=PageContext(
@@ -130,9 +140,9 @@ class Engine:
             if page.get("url")
             else None,
             captured=[(row["type"], row["value"]) for row in case.get("context") or []],
-            history=tuple(self._history),
-            recall=False,
         )
+        builder.told = tuple(self._history)
+        return builder
 
     def _work(self, case: dict[str, Any], opening: ContextBuilder, most: int) -> Orchestrator:
         own = {name: self._tool(name, what) for name, what in case.get("tools", {}).items()}
