@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field
+
+from agent import jsvalues as js
 
 if TYPE_CHECKING:
     from browser.types import SearchResult
@@ -69,11 +72,12 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The result of one tool call as data; a language model reads the same as text.
+    """The result of one tool call: JSON data, and web text with a label of its origin.
 
-    `call` is the call as it was made, `data` the JSON of its result. `passages` are those that it
-    showed, `results` the hits of a search, `snapshot` the text of a live page with its refs: as it
-    is after OPEN, what changed after an action.
+    A language model reads it as text (`agent.protocol.call_results`), where `capped` data is cut if
+    it is long, and a failed call has the `hint`. For other models the web text is here as data too:
+    `passages` are those that it shows, `results` the hits of a search, `snapshot` the text of a
+    live page with its refs: as it is after OPEN, what changed after an action.
     """
 
     call: ToolCall
@@ -81,6 +85,11 @@ class Observation:
     passages: tuple[Passage, ...] = field(default=(), repr=False)
     results: tuple[SearchResult, ...] = field(default=(), repr=False)
     snapshot: str = field(default="", repr=False)
+    web: str = field(default="", repr=False)
+    label: str = ""
+    hint: str = ""
+    capped: bool = True
+    images: tuple[Image, ...] = ()
 
     @property
     def tool(self) -> str:
@@ -90,7 +99,7 @@ class Observation:
     @property
     def failed(self) -> bool:
         """Whether the tool returned an error."""
-        return bool(self.get("error"))
+        return has_error(self.data)
 
     @property
     def url(self) -> str:
@@ -105,6 +114,11 @@ class Observation:
     def get(self, key: str) -> Any:
         """Return a field of the result, or None."""
         return self.data.get(key) if isinstance(self.data, dict) else None
+
+
+def has_error(data: Any) -> bool:
+    """Whether the data of a result say that the call failed: there is an `error`."""
+    return isinstance(data, Mapping) and js.truthy(data.get("error"))
 
 
 @dataclass(frozen=True, slots=True)

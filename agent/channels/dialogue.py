@@ -25,7 +25,7 @@ from agent.files import write_atomic
 from agent.journal.runs import Runs
 from agent.notify.notice import Attachment
 from agent.run.outcome import FINAL
-from agent.run.research import research
+from agent.run.research import StartedRun, research
 from agent.run.resume import resume_run
 from agent.types import Report
 from browser.errors import BrowserError
@@ -226,45 +226,22 @@ class Dialogue:
             await asyncio.sleep(_BUSY_S)
 
     async def _first_report(self, message: Inbound) -> Report:
-        """Run the question; returns the report as soon as it is on record.
+        """Run the question; returns the report as soon as it is on record."""
 
-        The jobs behind the answer go on by themselves.
-        """
-        loop = asyncio.get_running_loop()
-        report: asyncio.Future[Report] = loop.create_future()
-
-        def finish(found: Report) -> None:
-            if not report.done():
-                report.set_result(found)
-
-        def note(event: Event) -> None:  # from whichever thread writes the record
+        def note_start(event: Event) -> None:
             if event.type == "run.started":
-                began = partial(self._inbox.update, message.id, run=event.data["run"])
-                loop.call_soon_threadsafe(began)
-            elif event.type == "run.finished":
-                loop.call_soon_threadsafe(finish, Report(**event.data["report"]))
+                self._inbox.update(message.id, run=event.data["run"])
 
-        run = asyncio.ensure_future(self._run(message, note))
-        self._running[message.thread] = message.sender, run
-        self._tasks.add(run)
-        run.add_done_callback(self._tasks.discard)
+        run = StartedRun(partial(self._run, message), note_start)
+        self._running[message.thread] = message.sender, run.task
+        self._tasks.add(run.task)
+        run.task.add_done_callback(self._tasks.discard)
         try:
-            await asyncio.wait({run, report}, return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError:
-            run.cancel()
-            await asyncio.wait([run])
-            raise
+            return await run.report()
         finally:
             self._running.pop(message.thread, None)
-        if run.cancelled():  # by /stop
-            await asyncio.sleep(0)  # what the record called for comes first
-        if report.done():
-            return report.result()
-        if run.cancelled():
-            return Report(run="", question=message.text, status="partial")
-        return run.result()
 
-    async def _run(self, message: Inbound, note: Callable[[Event], None]) -> Report:
+    async def _run(self, message: Inbound, *, on_event: Callable[[Event], None]) -> Report:
         """Run the question, or go on with the run that was cut off."""
         declined = False
         turn = asyncio.Lock()  # steps that are made together may ask together
@@ -289,7 +266,7 @@ class Dialogue:
                 report = Report.model_validate_json(folder.report.read_bytes())
                 if report.status in FINAL:
                     return report
-            return await resume_run(folder, data_dir=self._data, ask=ask, on_event=note)
+            return await resume_run(folder, data_dir=self._data, ask=ask, on_event=on_event)
         flags = {**self._settings.run}
         left = self._settings.budget_day - self._spent_today(message.sender)[0]
         conversation = self._inbox.note(f"conversation {message.thread}") or "1"
@@ -301,7 +278,7 @@ class Dialogue:
             "file": await self._save_files(message),
         }
         return await research(
-            message.text.strip(), on_event=note, approve=approve, ask=ask, config=True, **flags
+            message.text.strip(), on_event=on_event, approve=approve, ask=ask, config=True, **flags
         )
 
     def _begun_run(self, message: Inbound) -> RunFolder | None:

@@ -28,7 +28,7 @@ from agent.errors import UsageError
 from agent.journal.runs import Runs
 from agent.models.providers import EXTRACTIVE, default_model
 from agent.run.outcome import exit_code
-from agent.run.preview import Preview, preview
+from agent.run.preview import preview
 from agent.run.research import research
 from agent.run.resume import resume_run
 from agent.types import Report
@@ -142,7 +142,7 @@ def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = 
     """
     settings = load_options(_run_settings(flags), config=True)
     if settings.dry_run:
-        _print_preview(preview(question, settings, os.environ))
+        print(preview(question, settings, os.environ))
         return 0
     if settings.allow_tasks:
         check_task_targets(settings)
@@ -155,18 +155,6 @@ def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = 
     )
     dream_after(code, settings, quiet=flags["quiet"])
     return code
-
-
-def _print_preview(ahead: Preview) -> None:
-    """Print what a run would do: prompt first, then model, plan and likely cost."""
-    print(f"{ahead.system}\n\n{ahead.question}\n")
-    cost = f", about ${ahead.usd:.4f}" if ahead.usd else ", free or of unknown price"
-    if ahead.functions:
-        print(f"offered  {', '.join(ahead.functions)}")
-    print(f"model    {ahead.model}")
-    print(f"plan     {'asked for first' if ahead.plans else 'none: one line of work'}")
-    print(f"likely   {ahead.input_tokens:,} tokens in, {ahead.output_tokens:,} out{cost}")
-    print("Nothing was sent. Memory, files and the open page are added to the prompt of a run.")
 
 
 def _note_limits_of_rules(settings: Options) -> None:

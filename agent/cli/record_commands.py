@@ -22,7 +22,6 @@ from agent.export.verify_run import verify as verify_run
 from agent.export.verify_run import verify_archive
 from agent.journal.runs import Runs
 from agent.run.outcome import exit_code
-from agent.run.prior_run import with_harmless_settings
 from agent.run.record import RunRecord
 from agent.run.replay import replay as replay_record
 from agent.run.resume import rerun_on_recorded_web
@@ -170,15 +169,16 @@ def replay(
     """Run RUN again from its record, or its archive, alone: no network, model or browser."""
     with open_run(run, Runs(data_dir)) as folder:
         record = RunRecord.read(folder)
-        if is_archive(run):
-            record = with_harmless_settings(
-                record
-            )  # what a stranger's record allows does not hold here
         if model is None and base_url is None:
             replaying = replay_record(record)
         else:
             replaying = rerun_on_recorded_web(
-                record, model=model, base_url=base_url, data_dir=data_dir, live=live
+                record,
+                model=model,
+                base_url=base_url,
+                data_dir=data_dir,
+                live=live,
+                trusted=not is_archive(run),  # a stranger's record allows nothing here
             )
         report = asyncio.run(replaying)
     print(report.to_json()) if as_json else print_report(report)

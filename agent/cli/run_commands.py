@@ -172,9 +172,8 @@ def usage(data_dir: Path, *, as_json: bool) -> None:
     for line in [*lines, total(lines)]:
         tokens = f"{line.input_tokens:>12,}{line.cached_tokens:>12,}{line.output_tokens:>10,}"
         print_text(f"{line.day:<11}{line.model[:33]:<34}{line.calls:>6}{tokens}{line.usd:>10.4f}")
-    for name, usd in (("day", left.day), ("month", left.month)):
-        if usd is not None:
-            print(f"left of the {name}'s budget{max(usd, 0.0):>62.4f}")
+    for name, usd in left.items():
+        print(f"left of the {name}'s budget{max(usd, 0.0):>62.4f}")
 
 
 @click.command()

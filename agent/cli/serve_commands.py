@@ -37,6 +37,8 @@ from agent.cli.terminal import note, print_error, print_rows, print_text
 from agent.config import config_path, load_options, read_file
 from agent.errors import ResearchError, UsageError, from_extra
 from agent.jobs.job import json_flags
+from agent.run.research import research
+from agent.run.resume import resume_run
 
 if TYPE_CHECKING:
     from agent.config import Options
@@ -106,6 +108,8 @@ def serve(
         event_lines=lambda event: format_event(event, 0),
         doctor=doctor,
         open_jobs=lambda: open_jobs(jobs_url, settings.data),
+        research=research,
+        resume_run=resume_run,
     )
     serving = serve_app(
         state, port=port, host=host, names=names, token=required, ticket=ticket, ready=ready

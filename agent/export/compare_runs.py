@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from agent.export.run_record import FinishedRun
-from agent.protocol.call_results import failed
+from agent.types import has_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +93,7 @@ def _side(record: FinishedRun) -> Side:
         answer=report.answer,
         sources=tuple(source.url for source in report.sources),
         steps=tuple(
-            f"{data['name']} {data['param']}".strip() + " (failed)" * failed(data["data"])
+            f"{data['name']} {data['param']}".strip() + " (failed)" * has_error(data["data"])
             for data in results
         ),
     )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from agent.errors import ResearchError
+from agent.errors import ReplayDiverged, ResearchError
 from agent.guard.window import IMAGE_TOKENS, tokens
 from agent.journal.messages import message_row
 from agent.models.base import CALL_BUDGET, ask_model
@@ -62,6 +63,28 @@ class ModelClient:
         self.budget.add(reply.usage)
         return reply
 
+    async def try_ask(
+        self,
+        place: str,
+        messages: Sequence[Message],
+        failure: str,
+        *,
+        seconds: float | None,
+        final: bool = False,
+    ) -> ModelReply | None:
+        """Ask the model; if that fails, write a note that begins with `failure`, and return None.
+
+        `seconds` are those that it may take, None for no bound.
+        """
+        try:
+            async with asyncio.timeout(seconds):
+                return await self.ask(place, messages, final=final)
+        except ReplayDiverged:  # must not pass for a request that failed
+            raise
+        except (ResearchError, TimeoutError) as error:
+            self.record("note", place, text=f"{failure}: {str(error) or 'timeout'}")
+            return None
+
     async def _recorded_reply(
         self, place: str, fitted: Sequence[Message], whole: Sequence[Message]
     ) -> ModelReply:
@@ -91,10 +114,7 @@ class ModelClient:
             text=reply.text,
             model=reply.model or self.model.name,
             ms=int((time.monotonic() - started) * 1000),
-            input_tokens=reply.usage.input_tokens,
-            cached_tokens=reply.usage.cached_tokens,
-            output_tokens=reply.usage.output_tokens,
-            usd=reply.usage.usd,
+            **asdict(reply.usage),
             **({"fit": reply.fit.model_dump()} if reply.fit else {}),
         )
         return reply

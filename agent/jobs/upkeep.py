@@ -24,7 +24,6 @@ from agent.config import load_options, private_folder
 from agent.jobs.jobs import POLL_S, STALE_S
 from agent.jobs.schedules import fire_due
 from agent.jobs.shared_limits import SharedSpending
-from agent.journal.usage import REACHED
 from agent.run.settings import remaining_budget
 
 if TYPE_CHECKING:
@@ -33,6 +32,11 @@ if TYPE_CHECKING:
 
     from agent.jobs.jobs import Jobs
 
+REACHED: Final = {
+    "day": "the budget of the day is reached",
+    "month": "the budget of the month is reached",
+}
+"""Why the queue is paused, by the budget that is used up."""
 BEAT_S: Final = 5.0
 UPKEEP_S: Final = 1.0
 POLLS_A_SECOND: Final = 200
@@ -109,7 +113,7 @@ class WorkerUpkeep:
                     return
 
     def _work_for_all(self) -> None:
-        """Do for all what one of the workers must: recover, release, expire, fire.
+        """Do for all what one of the workers must: recover, release, fire.
 
         The more there are the less often each does it, so that all together do it once a second.
         """
@@ -121,7 +125,6 @@ class WorkerUpkeep:
                 self._recover(living)
                 self._jobs.set_poll_interval(max(POLL_S, len(living) / POLLS_A_SECOND))
                 self._jobs.release_waiting()
-                self._jobs.expire_overdue()
                 self._apply_budgets()
                 if self._fires_schedules:
                     fire_due(self._jobs)
@@ -144,10 +147,11 @@ class WorkerUpkeep:
         self._budgets_checked = time.monotonic()
         self._spending.publish()
         settings = load_options({"data_dir": self._jobs.data_dir}, config=True)
-        reached, paused = remaining_budget(settings, self._spending).reached, self._jobs.paused
+        left, paused = remaining_budget(settings, self._spending), self._jobs.paused
+        reached = [REACHED[name] for name, usd in left.items() if usd <= 0]
         if reached and not paused:
-            self._jobs.pause(reached)
-        elif paused in REACHED and not reached:  # a pause by a person stays
+            self._jobs.pause(reached[0])
+        elif paused in REACHED.values() and not reached:  # a pause by a person stays
             self._jobs.resume()
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from agent.journal.runs import RunFolder
 
 _AMOUNTS = ("input_tokens", "cached_tokens", "output_tokens", "usd")
-REACHED = ("the budget of the day is reached", "the budget of the month is reached")
-"""Why nothing more is spent: the budget of the day, or that of the month."""
 
 
 @dataclass(slots=True)
@@ -89,37 +87,7 @@ class Spending:
         return spent
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetLeft:
-    """Dollars left of the budgets of the day and the month (UTC); None for no budget."""
-
-    day: float | None
-    month: float | None
-
-    @property
-    def least(self) -> float | None:
-        """The smaller of the two: what a run may spend at most."""
-        return min((usd for usd in (self.day, self.month) if usd is not None), default=None)
-
-    @property
-    def reached(self) -> str:
-        """The text for a budget that is used up; "" if there is none."""
-        for usd, text in zip((self.day, self.month), REACHED, strict=True):
-            if usd is not None and usd <= 0:
-                return text
-        return ""
-
-
 def budget_days() -> tuple[str, str]:
     """Return the first days (UTC) of the budgets of the day and the month."""
     today = datetime.now(UTC).date()
     return today.isoformat(), today.replace(day=1).isoformat()
-
-
-def budget_left(spending: Spending, day: float | None, month: float | None) -> BudgetLeft:
-    """Subtract what was spent from the budgets of the day and the month; None for no budget."""
-    today, first = budget_days()
-    return BudgetLeft(
-        None if day is None else day - spending.since(today),
-        None if month is None else month - spending.since(first),
-    )

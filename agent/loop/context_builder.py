@@ -62,7 +62,12 @@ class ContextBuilder:
         if memory is None and self.page is None and not self.captured:
             return self._redacted([Message("user", question, question=question)])
         layers = await self._load_layers(question)
-        near = await self._similarities(question, layers)
+        # If there are too many entries to show all, they are measured by embeddings, if any.
+        entries = candidates(layers)
+        near: dict[str, float] = {}
+        if len(entries) > SHOWN_WITHOUT_FILTER:
+            texts = [entry_text(key, value) for key, value in entries.items()]
+            near = await context.near(question, texts)
         messages, skills = build_messages(
             question,
             layers,
@@ -142,16 +147,6 @@ class ContextBuilder:
             return Layers()
         await self.context.in_memory_thread(memory.trim, PROFILE, REMEMBERED)
         return await self.context.in_memory_thread(memory.layers, question, self.session)
-
-    async def _similarities(self, question: str, layers: Layers) -> dict[str, float]:
-        """Measure entries of memory by embeddings, if there are too many to show all.
-
-        Empty without embeddings, or where all entries are shown.
-        """
-        entries = candidates(layers)
-        if len(entries) <= SHOWN_WITHOUT_FILTER:
-            return {}
-        return await self.context.near(question, [entry_text(k, v) for k, v in entries.items()])
 
     def _add_provenance(self, layers: Layers, shown: str) -> None:
         """Add the texts of memory and of the page to the run's provenance.

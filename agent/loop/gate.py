@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from agent.errors import ModelError, ReplayDiverged, ResearchError
+from agent.errors import ModelError
 from agent.evidence.answer import check_answer
-from agent.guard.model_client import ModelClient
 from agent.journal.events import REVIEW
-from agent.loop.judge import Verdicts, judge, judge_system, open_claims
+from agent.loop.judge import open_claims
 from agent.models.base import Task, takes
 from agent.prompts import prompt
 from agent.protocol.replies import MARKUP, gives_up, inert
@@ -20,14 +18,13 @@ from browser.text.sentences import sentences
 from browser.text.words import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from agent.evidence.store import Evidence
     from agent.guard.model_client import Record
+    from agent.loop.judge import ClaimJudge
     from agent.loop.loop import LoopResult
     from agent.loop.orchestrator import Orchestrator
-    from agent.models.base import Model
-    from agent.types import Passage
 
 SAME = 0.6
 """Least share of a sentence's words in one of the corrected answer for both to be the same."""
@@ -37,80 +34,43 @@ _CITATION = re.compile(r"\[[^\]]*\]")
 
 @dataclass(slots=True)
 class Gate:
-    """Checks an answer: by code, then by a judge, then the model corrects it once.
-
-    `judge` decides what code leaves open; without one it stays undecided. `verdicts` are the
-    decisions of the judge so far.
-    """
+    """Checks an answer: by code, then by a judge, then the model corrects it once."""
 
     work: Orchestrator
-    evidence: Evidence
-    record: Record
-    judge: Model | None = None
-    verdicts: Verdicts = field(default_factory=Verdicts)
+    judge: ClaimJudge
 
     async def check(self, result: LoopResult) -> LoopResult:
         """Return the answer, corrected once if a sentence of it is refused."""
+        work, evidence = self.work, self.judge.evidence
         await self._judge(result.text, "judge/1")
-        work = self.work
-        # The sections of a report were corrected one by one (`SectionGate`).
+        # The sections of a report were corrected one by one (`check_section`).
         final = result.limit or work.as_report
         if final or not takes(work.model, Task.REVIEW) or work.budget.steps_left <= 0:
             return result
-        note = objections(result.text, self.evidence, self.verdicts)
+        note = objections(result.text, evidence, self.judge)
         if note is None:
             return result
-        supported = check_answer(result.text, self.evidence, self.verdicts).supported
-        self.record(REVIEW, REVIEW, said=note, kept=list(supported))
+        supported = check_answer(result.text, evidence, self.judge).supported
+        self.judge.record(REVIEW, REVIEW, said=note, kept=list(supported))
         corrected = await repair(work, result, note, supported)
         await self._judge(corrected.text, "judge/2")
         return corrected
 
     async def _judge(self, answer: str, place: str) -> None:
-        if _claims_something(answer, self.evidence):
-            await self.decide(open_claims(answer, self.evidence), place, answer)
-
-    async def decide(
-        self, claims: Mapping[str, Sequence[Passage]], place: str, answer: str = ""
-    ) -> Verdicts:
-        """Have the judge decide claims in one request; returns all verdicts so far.
-
-        Claims that are decided already are left out. If the judge fails, a note is recorded and
-        they stay undecided.
-        """
-        claims = self.verdicts.undecided(claims)
-        if self.judge is None or not claims or not takes(self.judge, Task.JUDGE):
-            return self.verdicts
-        system, budget = judge_system(self.evidence.question), self.work.budget
-        asker = ModelClient(self.judge, system, budget, self.record)
-        try:
-            async with asyncio.timeout(budget.seconds_left(reserve=False)):
-                decided = await judge(asker, place, claims, self.evidence, answer)
-        except ReplayDiverged:  # must not pass for a judge that failed
-            raise
-        except (ResearchError, TimeoutError) as error:
-            self.record("note", place, text=f"the judge failed: {error or 'timeout'}")
-            return self.verdicts
-        if not answer:  # without the answer, the judge cannot say if the question is answered
-            decided.answers = None
-        self.verdicts = self.verdicts.merge(decided)
-        self.record("judge", place, verdicts=decided.rows())
-        return self.verdicts
+        evidence = self.judge.evidence
+        if _claims_something(answer, evidence):
+            await self.judge.decide(open_claims(answer, evidence), place, answer)
 
 
-@dataclass(frozen=True, slots=True)
-class SectionGate:
-    """Checks a section of a report, and records its objections."""
+def check_section(evidence: Evidence, record: Record, text: str, place: str) -> str | None:
+    """Check a section of a report by code alone; the judge is asked about the whole report.
 
-    evidence: Evidence
-    record: Record
-
-    def __call__(self, text: str, place: str) -> str | None:
-        """Check a section by code alone; the judge is asked about the whole report."""
-        note = objections(text, self.evidence)
-        if note is not None:
-            self.record(REVIEW, f"{place}/{REVIEW}", said=note)
-        return note
+    Returns the objections, which are recorded, or None.
+    """
+    note = objections(text, evidence)
+    if note is not None:
+        record(REVIEW, f"{place}/{REVIEW}", said=note)
+    return note
 
 
 async def repair(
@@ -139,7 +99,7 @@ async def repair(
     return replace(corrected, text="\n\n".join([corrected.text, *missing]))
 
 
-def objections(answer: str, evidence: Evidence, verdicts: Verdicts | None = None) -> str | None:
+def objections(answer: str, evidence: Evidence, judge: ClaimJudge | None = None) -> str | None:
     """List the refused sentences with reasons, as a note for the model; None if there are none.
 
     Refused are sentences that are contradicted, that the judge did not find supported, or that cite
@@ -147,7 +107,7 @@ def objections(answer: str, evidence: Evidence, verdicts: Verdicts | None = None
     """
     if not _claims_something(answer, evidence):
         return None
-    checked = check_answer(answer, evidence, verdicts)
+    checked = check_answer(answer, evidence, judge)
     unread = {text for text, _ in checked.unread_citations}
     lines: list[str] = []
     for sentence in checked.sentences:
@@ -156,7 +116,7 @@ def objections(answer: str, evidence: Evidence, verdicts: Verdicts | None = None
         contradicted = sentence.verdict is VerdictState.CONTRADICTED
         if contradicted or sentence.decided_by == "judge" or sentence.text in unread:
             lines.append(f"- “{inert(sentence.text)}” — {inert(sentence.reason)}")
-    if not lines and verdicts is not None and verdicts.answers == "no":
+    if not lines and judge is not None and judge.answers == "no":
         lines = [f"- the whole answer — {NO_ANSWER}"]
     return prompt(REVIEW).replace("{sentences}", "\n".join(lines)) if lines else None
 

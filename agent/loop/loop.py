@@ -10,7 +10,6 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from agent.errors import ReplayDiverged, ResearchError
 from agent.guard.budget import Budget, LimitReached
 from agent.guard.model_client import ModelClient
 from agent.guard.window import Window, tokens
@@ -164,16 +163,15 @@ class Loop:
         if self.guides:
             parts.append(self.guides.after(results))
         if self.guard:
-            parts.append(self._circle_note(self.guard.check_calls(calls, results)))
+            parts.append(self._circle_note(self.guard.check_calls(results)))
         if self.planned and self.budget.steps == self.planned + BEYOND_PLAN:
             self.record("note", step, text="the plan is used up")
             parts.append(PLAN_SPENT.format(steps=self.planned))
         text = "\n\n".join(part for part in parts if part)
-        observations = [r.observed(call) for call, r in zip(calls, results, strict=True)]
         # Only the last images: they show the page as it is now.
         with_images = [result.images for result in results if result.images]
         images = with_images[-1] if with_images else ()
-        return Message("user", text, images, tuple(observations))
+        return Message("user", text, images, tuple(results))
 
     def _rejected(self, reply: Reply) -> str:
         """Return a note on what is wrong with a reply; "" if it is acceptable as an answer."""
@@ -254,14 +252,11 @@ class Loop:
         question = self.messages[self._question].content
         request = f"The question:\n{question}\n\n<steps>\n{text}\n</steps>"
         client = ModelClient(self.model, prompt("steps"), self.budget, self.record)
-        try:
-            reply = await client.ask(place, [Message("user", request)])
-        except ReplayDiverged:  # must not pass for a failed summary
-            raise
-        except ResearchError as error:
-            self.record("note", place, text=f"old steps were cut, not summed up: {error}")
-            return
-        if notes := inert(reply.text).strip():
+        failure = "old steps were cut, not summed up"
+        messages = [Message("user", request)]
+        # The step's own timeout holds for this request too.
+        reply = await client.try_ask(place, messages, failure, seconds=None)
+        if reply and (notes := inert(reply.text).strip()):
             self.window.put_notes(notes, steps, self.messages)
 
     async def _ask(self, place: str, *, final: bool = False) -> ModelReply:

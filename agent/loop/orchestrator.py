@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from agent import jsvalues as js
 from agent.config import CONTEXT_WINDOW
 from agent.errors import ReplayDiverged, ResearchError
-from agent.guard.budget import LimitReached
 from agent.guard.model_client import ModelClient
 from agent.guard.window import Window, fit_opening
 from agent.journal.events import CLOSING, MAIN, MISSING, OUTLINE, PLAN, SYNTHESIS
@@ -230,14 +229,10 @@ class Orchestrator:
         The `final` request, which makes the answer, may use the reserve of time and money.
         """
         client = ModelClient(self.model, system, self.budget, self.record)
-        try:
-            async with asyncio.timeout(self.budget.seconds_left(reserve=not final)):
-                return (await client.ask(place, messages, final=final)).text
-        except ReplayDiverged:  # must not pass for a request that failed
-            raise
-        except (ResearchError, LimitReached, TimeoutError) as error:
-            self.record("note", place, text=f"{place} failed: {error or 'timeout'}")
-            return None
+        seconds = self.budget.seconds_left(reserve=not final)
+        failure = f"{place} failed"
+        reply = await client.try_ask(place, messages, failure, seconds=seconds, final=final)
+        return None if reply is None else reply.text
 
     def _new_loop(self, place: str, budget: Budget) -> Loop:
         guard = RepetitionGuard() if self.guarded else None

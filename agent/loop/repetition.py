@@ -14,13 +14,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from agent.guard.budget import LimitReached
-from agent.protocol.call_results import failed, to_json
+from agent.protocol.call_results import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.protocol.call_results import CallResult
-    from agent.types import ToolCall
+    from agent.types import Observation, ToolCall
 
 REPETITION: Final = "repetition"
 """The name of the limit that ends such a loop."""
@@ -89,16 +88,14 @@ class RepetitionGuard:
     _thoughts: int = 0
     _noted: set[Circle] = field(default_factory=set)
 
-    def check_calls(
-        self, calls: Sequence[ToolCall], results: Sequence[CallResult]
-    ) -> Circle | None:
+    def check_calls(self, results: Sequence[Observation]) -> Circle | None:
         """Count the calls of a step; returns what the model gets a note on, if anything.
 
         Raises `LimitReached` if it had that note before.
         """
         self._thoughts = 0
         # All calls are counted, also those behind the first repetition.
-        found = [self._check(call, result) for call, result in zip(calls, results, strict=True)]
+        found = [self._check(result) for result in results]
         circles = [circle for circle in found if circle is not None]
         return self._note_or_end(circles[0] if circles else None)
 
@@ -107,8 +104,8 @@ class RepetitionGuard:
         self._thoughts += 1
         return self._note_or_end(Circle.THINKING if self._thoughts >= THOUGHTS else None)
 
-    def _check(self, call: ToolCall, result: CallResult) -> Circle | None:
-        has_failed = failed(result.data)
+    def _check(self, result: Observation) -> Circle | None:
+        call, has_failed = result.call, result.failed
         self._failed[call.name] = self._failed[call.name] + 1 if has_failed else 0
         images = "".join(image.sha256 for image in result.images)
         content = f"{call.name}\0{to_json(result.data)}\0{result.web}\0{images}"

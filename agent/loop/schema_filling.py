@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
     from agent.evidence.schema import Field, Schema
     from agent.evidence.store import Evidence
-    from agent.loop.gate import Gate
+    from agent.loop.judge import ClaimJudge
+    from agent.loop.orchestrator import Orchestrator
     from agent.types import Passage
 
 PASSAGES_PER_FIELD = 4
@@ -49,21 +50,21 @@ _WORDS_OF_A_NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 class SchemaFiller:
     """Fills in a schema from what a run has read.
 
-    The model is asked once, and a second time to correct what was wrong. `gate` has the evidence,
-    the model, and the judge of what code leaves open.
+    The model of `work` is asked once, and a second time to correct what was wrong.
     """
 
     schema: Schema
-    gate: Gate
+    work: Orchestrator
+    judge: ClaimJudge
 
     async def fill(self, question: str, answer: str) -> CheckedValues:
         """Return the values; `answer` is the text of the model, with passage ids as citations."""
-        gate, work = self.gate, self.gate.work
-        if not gate.evidence.sources:
+        work, evidence, record = self.work, self.judge.evidence, self.judge.record
+        if not evidence.sources:
             return CheckedValues(notes=["/: nothing was read"])
         if not takes(work.model, Task.VALUES):
-            return await self._check(fill_by_rules(self.schema, question, gate.evidence), 1)
-        asker = ModelClient(work.model, prompt(VALUES), work.budget, gate.record)
+            return await self._check(fill_by_rules(self.schema, question, evidence), 1)
+        asker = ModelClient(work.model, prompt(VALUES), work.budget, record)
         messages = [Message("user", self._request(question, answer))]
         try:
             async with asyncio.timeout(work.budget.seconds_left(reserve=False)):
@@ -80,20 +81,22 @@ class SchemaFiller:
         except ReplayDiverged:
             raise
         except (ResearchError, TimeoutError) as error:
-            gate.record("note", VALUES, text=f"the values were not filled in: {error or 'timeout'}")
+            record("note", VALUES, text=f"the values were not filled in: {error or 'timeout'}")
             return CheckedValues(notes=[f"/: {error or 'no time was left'}"])
 
     async def _check(self, draft: ValuesDraft, attempt: int) -> CheckedValues:
         """Check a draft by code, then with the judge's verdicts on what code leaves open."""
-        evidence = self.gate.evidence
+        evidence = self.judge.evidence
         claims: dict[str, Sequence[Passage]] = {}
         checked = check_values(draft, self.schema, evidence, claims.__setitem__)
-        verdicts = await self.gate.decide(claims, f"{JUDGE}/{VALUES}/{attempt}")
-        return check_values(draft, self.schema, evidence, verdicts) if claims else checked
+        if not claims:
+            return checked
+        await self.judge.decide(claims, f"{JUDGE}/{VALUES}/{attempt}")
+        return check_values(draft, self.schema, evidence, self.judge)
 
     def _request(self, question: str, answer: str) -> str:
         """Write the request; passages cited by the answer come before those found for fields."""
-        evidence, room = self.gate.evidence, PASSAGE_CHARS
+        evidence, room = self.judge.evidence, PASSAGE_CHARS
         found = {passage.id: passage for passage in cited_passages(answer, evidence)}
         for field in self.schema.fields():
             query = f"{field.description} {field.name.replace('*', '')} {question}"

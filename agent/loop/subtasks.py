@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
     from agent.journal.events import Event
     from agent.journal.runs import RunFolder
-    from agent.protocol.call_results import CallResult
     from agent.tools.context import Record, ToolContext, Web
     from agent.tools.registry import Registry
-    from agent.types import ToolCall
+    from agent.types import Observation, ToolCall
     from browser.page.content import BrowserStorage, StorageItems
 
 
@@ -54,7 +53,7 @@ class SubtaskCalls:
         self._interrupted_pages = interrupted_pages
         self._loops: dict[str, tuple[ToolContext, Policy]] = {}
 
-    async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
+    async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
         """Make a call; the first part of its place names the loop."""
         loop = place.partition("/")[0]
         if loop not in self._loops:

@@ -1,9 +1,8 @@
 """Our browser under the names and arguments of playwright-mcp.
 
 A page is shown within a budget, an act by what it changed. A dialog stays open until it is
-answered. Elements are named by the refs of a snapshot, or by a selector that finds one; `ref` is
-what older versions of playwright-mcp call the `target`. A script in the page is an act like a
-click: where a person is logged in it needs their yes.
+answered. Elements are named by the refs of a snapshot, or by a selector that finds one. A script in
+the page is an act like a click: where a person is logged in it needs their yes.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import Annotated, Any, Final, Literal
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.types import CallToolResult, ImageContent, ToolAnnotations
 from playwright.async_api import ElementHandle
-from pydantic import AliasChoices, BaseModel, Field
+from pydantic import BaseModel, Field
 
 from agent.mcp.tool_session import (
     ToolFailure,
@@ -29,8 +28,8 @@ from agent.mcp.tool_session import (
     call_result,
     text_result,
 )
-from agent.protocol.call_results import CallResult
 from agent.protocol.replies import inert
+from agent.types import Observation
 from browser.errors import BrowserError
 from browser.page import devtools
 from browser.page.tab import Tab
@@ -61,7 +60,7 @@ _ACTING: Final = (
 class FormField(BaseModel):
     """A field of a form, and what goes into it: `true` or `false` for a checkbox."""
 
-    target: str = Field(validation_alias=AliasChoices("target", "ref"))
+    target: str
     name: str = ""
     type: Literal["textbox", "checkbox", "radio", "combobox", "slider"] = "textbox"
     value: str
@@ -90,11 +89,9 @@ class BrowserTools:
         """Go back."""
         return await self._call(ctx, "BACK")
 
-    async def snapshot(
-        self, ctx: Ctx, target: str | None = None, ref: str | None = None
-    ) -> CallToolResult:
+    async def snapshot(self, ctx: Ctx, target: str | None = None) -> CallToolResult:
         """Show the page, or all that is under one element, folded rows included."""
-        return await self._call(ctx, "SNAPSHOT", ref=target or ref)
+        return await self._call(ctx, "SNAPSHOT", ref=target)
 
     async def find(self, ctx: Ctx, text: str = "", regex: str = "") -> CallToolResult:
         """Find a text, a role or a pattern on the whole page: the lines with their refs."""
@@ -130,19 +127,16 @@ class BrowserTools:
     async def click(
         self,
         ctx: Ctx,
-        target: Target = "",
-        ref: str = "",
+        target: Target,
         doubleClick: bool = False,
         button: Button = "left",
         modifiers: list[Modifier] = [],
     ) -> CallToolResult:
         """Click an element."""
-        self._clicked = target or ref
+        self._clicked = target
         hold = "+".join(modifiers).replace("ControlOrMeta", "Control") or None
         count = 2 if doubleClick else 1
-        return await self._call(
-            ctx, "CLICK", ref=self._clicked, button=button, hold=hold, count=count
-        )
+        return await self._call(ctx, "CLICK", ref=target, button=button, hold=hold, count=count)
 
     async def handle_dialog(
         self, accept: bool, ctx: Ctx, promptText: str | None = None
@@ -151,40 +145,26 @@ class BrowserTools:
         return await self._call(ctx, "DIALOG", accept=accept, text=promptText)
 
     async def type(
-        self,
-        text: str,
-        ctx: Ctx,
-        target: Target = "",
-        ref: str = "",
-        submit: bool = False,
+        self, text: str, ctx: Ctx, target: Target, submit: bool = False
     ) -> CallToolResult:
         """Put a text into a field, in place of what is there; submit presses Enter after it."""
-        return await self._call(ctx, "TYPE", ref=target or ref, text=text, submit=submit)
+        return await self._call(ctx, "TYPE", ref=target, text=text, submit=submit)
 
     async def press_key(self, key: str, ctx: Ctx) -> CallToolResult:
         """Press a key, such as `Enter`, `Control+a`, `x`."""
         return await self._call(ctx, "PRESS", keys=key)
 
-    async def hover(self, ctx: Ctx, target: Target = "", ref: str = "") -> CallToolResult:
+    async def hover(self, ctx: Ctx, target: Target) -> CallToolResult:
         """Hover over an element."""
-        return await self._call(ctx, "HOVER", ref=target or ref)
+        return await self._call(ctx, "HOVER", ref=target)
 
-    async def drag(
-        self,
-        ctx: Ctx,
-        startTarget: str = "",
-        endTarget: str = "",
-        startRef: str = "",
-        endRef: str = "",
-    ) -> CallToolResult:
+    async def drag(self, ctx: Ctx, startTarget: Target, endTarget: Target) -> CallToolResult:
         """Drag an element onto another."""
-        return await self._call(ctx, "DRAG", ref=startTarget or startRef, to=endTarget or endRef)
+        return await self._call(ctx, "DRAG", ref=startTarget, to=endTarget)
 
-    async def select_option(
-        self, values: list[str], ctx: Ctx, target: Target = "", ref: str = ""
-    ) -> CallToolResult:
+    async def select_option(self, values: list[str], ctx: Ctx, target: Target) -> CallToolResult:
         """Choose options of a list by their texts or values."""
-        return await self._call(ctx, "SELECT", ref=target or ref, value="\n".join(values))
+        return await self._call(ctx, "SELECT", ref=target, value="\n".join(values))
 
     async def fill_form(self, fields: list[FormField], ctx: Ctx) -> CallToolResult:
         """Fill several fields, one after the other; the first that fails ends it."""
@@ -205,14 +185,14 @@ class BrowserTools:
         return text_result(lines)
 
     async def file_upload(
-        self, ctx: Ctx, paths: list[str] = [], target: str = "", ref: str = ""
+        self, ctx: Ctx, paths: list[str] = [], target: str = ""
     ) -> CallToolResult:
         """Hand over files that the server was started with (--file), where they are asked for."""
         tab: Tab | None = (await self._session.web()).tab
         chooser = tab.events.chooser if tab else None
         result = text_result(["no file was handed over"])
         if paths:
-            to = target or ref or (chooser.element if chooser else self._clicked)
+            to = target or (chooser.element if chooser else self._clicked)
             result = await self._call(ctx, "UPLOAD", ref=to, path="\n".join(paths))
         if tab:
             tab.events.chooser = None  # it was served, or declined
@@ -221,27 +201,24 @@ class BrowserTools:
     async def drop(
         self,
         ctx: Ctx,
-        target: Target = "",
-        ref: str = "",
+        target: Target,
         paths: list[str] = [],
         data: dict[str, str] = {},
     ) -> CallToolResult:
         """Drop files (--file) or data by MIME type onto an element, as if from outside."""
         path = "\n".join(paths)
-        return await self._call(ctx, "DROP", ref=target or ref, path=path, data=data)
+        return await self._call(ctx, "DROP", ref=target, path=path, data=data)
 
-    async def evaluate(
-        self, function: str, ctx: Ctx, target: str | None = None, ref: str | None = None
-    ) -> CallToolResult:
+    async def evaluate(self, function: str, ctx: Ctx, target: str | None = None) -> CallToolResult:
         """Run `() => …` in the page, or `element => …` on one: its result, and what changed."""
-        return await self._call(ctx, "EVALUATE", function=function, ref=target or ref)
+        return await self._call(ctx, "EVALUATE", function=function, ref=target)
 
     async def take_screenshot(
-        self, fullPage: bool = False, target: str | None = None, ref: str | None = None
+        self, fullPage: bool = False, target: str | None = None
     ) -> CallToolResult:
         """Take a picture of what is in view, of the whole page, or of one element."""
         async with self._tab() as tab:
-            one = await self._ref(tab, target or ref)
+            one = await self._ref(tab, target)
             picture = await tab.screenshot(whole=fullPage, ref=one)
             data = base64.b64encode(picture).decode()
             image = ImageContent(type="image", data=data, mime_type="image/png")
@@ -350,7 +327,7 @@ class BrowserTools:
         head += data.get("events", [])
         return call_result(replace(result, label="page"), head=inert("\n".join(head)) or "done")
 
-    async def _call_or_dialog(self, ctx: Ctx, tool: str, arguments: dict[str, Any]) -> CallResult:
+    async def _call_or_dialog(self, ctx: Ctx, tool: str, arguments: dict[str, Any]) -> Observation:
         """Make a call; a dialog that opens in the middle of it is raised as a `ToolReply`."""
         tab: Tab | None = (await self._session.web()).tab
         if tab is None:
@@ -419,7 +396,7 @@ class BrowserTools:
         return text_result([*head, f'<web source="page">\n{body}\n</web>'])
 
 
-def _tab_list(result: CallResult) -> CallToolResult:
+def _tab_list(result: Observation) -> CallToolResult:
     lines = [
         f"{n}: {'(current) ' if row['active'] else ''}{inert(row['title'])} {row['url']}"
         for n, row in enumerate(result.data.get("tabs", []))

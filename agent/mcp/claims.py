@@ -6,12 +6,9 @@ import os
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.errors import ResearchError
 from agent.evidence.verify import Judge, verify_claim
-from agent.guard.model_client import ModelClient
-from agent.loop.judge import judge, judge_system
+from agent.loop.judge import ClaimJudge
 from agent.mcp.tool_session import ToolFailure, text_result
-from agent.models.base import Task, takes
 from agent.protocol.replies import inert
 from agent.run.models import resolve_model
 from agent.run.settings import make_budget
@@ -89,11 +86,7 @@ async def _judge_open_claims(
     model = resolve_model(options, None, os.environ)
     async with AsyncExitStack() as stack:
         judging = await model.open_judge(stack) or await model.open(stack, lambda _: None)
-        if not takes(judging, Task.JUDGE):
-            return None
         budget = make_budget(options, os.environ)
-        client = ModelClient(judging, judge_system(), budget, context.record)
-        try:
-            return await judge(client, "verify", left, context.evidence)
-        except ResearchError:
-            return None  # what code left open stays open
+        judge = ClaimJudge(context.evidence, budget, context.record, judging)
+        await judge.decide(left, "verify")
+        return judge

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from mcp.types import CallToolResult, ResourceLink
 
 from agent.export.report_view import faults
 from agent.guard.provenance import PRIVATE, Kind
-from agent.mcp.tool_session import Consent, text_result
+from agent.mcp.tool_session import text_result
 from agent.protocol.replies import inert
-from agent.types import Report, VerdictState
+from agent.run.research import StartedRun
+from agent.types import VerdictState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -20,82 +22,58 @@ if TYPE_CHECKING:
 
     from agent.guard.provenance import Provenance
     from agent.journal.events import Event
+    from agent.mcp.tool_session import ToolSession
+    from agent.types import Report
 
 
-class FollowedRun:
-    """A run whose events become lines of progress, and which ends with its report.
+async def follow_run(
+    ctx: Context[Any, Any],
+    session: ToolSession,
+    event_lines: Callable[[Event], list[str]],
+    start: Callable[..., Coroutine[Any, Any, Report]],
+) -> Report:
+    """Run to the report, with `event_lines` as progress; note the origin of the answer's words.
 
-    The jobs behind the answer go on in the server, in `background`: nobody waits for them.
-    `on_event` and `approve` are arguments of the run.
+    `start` is called with `on_event`. The jobs behind the answer go on in the server: nobody waits
+    for them. Cancelled, the run stops, keeps its record and can be resumed.
     """
+    progress: asyncio.Queue[str] = asyncio.Queue()
+    kinds_read: set[Kind] = set()
 
-    def __init__(
-        self,
-        ctx: Context[Any, Any],
-        event_lines: Callable[[Event], list[str]],
-        background: set[asyncio.Future[Any]],
-    ) -> None:
-        self._ctx = ctx
-        self._event_lines = event_lines
-        self._background = background
-        self._kinds_read: set[Kind] = set()
-        self._progress: asyncio.Queue[str] = asyncio.Queue()
-        self._loop = asyncio.get_running_loop()
-        self._report: asyncio.Future[Report] = self._loop.create_future()
-        # A run cannot be begun again with the answer, where the connection has no way back.
-        self.approve = Consent(ctx).approve if ctx.session.can_send_request else None
-
-    def on_event(self, event: Event) -> None:
-        """Take an event of the journal, in whichever thread it was written."""
-        lines = self._event_lines(event)
+    def note(event: Event) -> None:
         if event.type == "run.started":
-            lines = [f"run {event.data['run']}", *lines]
+            progress.put_nowait(f"run {event.data['run']}")
         elif event.type == "context.read":
-            self._kinds_read.add(Kind(event.data["origin"]))
-        elif event.type == "run.finished":
-            self._loop.call_soon_threadsafe(self._end, Report(**event.data["report"]))
-        for line in lines:
-            self._loop.call_soon_threadsafe(self._progress.put_nowait, line)
+            kinds_read.add(Kind(event.data["origin"]))
+        for line in event_lines(event):
+            progress.put_nowait(line)
 
-    def _end(self, report: Report) -> None:
-        if not self._report.done():
-            self._report.set_result(report)
+    async def report_progress() -> None:
+        for number in count(1):
+            await ctx.report_progress(number, message=await progress.get())
 
-    async def to_report(self, run: Coroutine[Any, Any, Report]) -> Report:
-        """Wait for the report; cancelled, the run stops, keeps its record and can be resumed."""
-        working = asyncio.ensure_future(run)
-        reporting = asyncio.create_task(self._report_progress())
-        try:
-            await asyncio.wait({working, self._report}, return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError:
-            working.cancel()
-            await asyncio.wait([working])
-            raise
-        finally:
-            reporting.cancel()
-        if working.done():
-            return working.result()
-        self._background.add(working)
-        working.add_done_callback(self._background.discard)
-        return self._report.result()
+    run = StartedRun(start, note)
+    reporting = asyncio.create_task(report_progress())
+    try:
+        report = await run.report()
+    finally:
+        reporting.cancel()
+    session.background.add(run.task)
+    run.task.add_done_callback(session.background.discard)
+    _note_words(report, kinds_read, session.provenance)
+    return report
 
-    async def _report_progress(self) -> None:
-        number = 0
-        while True:
-            line = await self._progress.get()
-            number += 1
-            await self._ctx.report_progress(number, message=line)
 
-    def note_words(self, report: Report, into: Provenance) -> None:
-        """Note the origin of an answer's words: what public pages support is public."""
-        private = next(iter(sorted(self._kinds_read & PRIVATE)), None)
-        public = {s.n for s in report.sources if s.url.startswith("http")}
-        for sentence in report.sentences:
-            cited = set(sentence.citations)
-            supported = sentence.verdict is VerdictState.SUPPORTED and cited and cited <= public
-            # A page of the person's own browser has an address as public ones do.
-            is_public = supported and Kind.PAGE not in self._kinds_read
-            into.add(sentence.text, private if private and not is_public else Kind.WEB)
+def _note_words(report: Report, kinds_read: set[Kind], into: Provenance) -> None:
+    """Note the origin of an answer's words: what public pages support is public."""
+    private = next(iter(sorted(kinds_read & PRIVATE)), None)
+    public = {s.n for s in report.sources if s.url.startswith("http")}
+    for sentence in report.sentences:
+        cited = set(sentence.citations)
+        supported = sentence.verdict is VerdictState.SUPPORTED and cited and cited <= public
+        # A page of the person's own browser has an address as public ones do.
+        is_public = supported and Kind.PAGE not in kinds_read
+        into.add(sentence.text, private if private and not is_public else Kind.WEB)
 
 
 def report_result(report: Report, **more: Any) -> CallToolResult:

@@ -22,8 +22,15 @@ from agent.journal.runs import Runs
 from agent.limits import Depth
 from agent.mcp.browser_tools import BrowserTools
 from agent.mcp.claims import verify_claims
-from agent.mcp.followed_run import FollowedRun, audit_result, report_result
-from agent.mcp.tool_session import ToolFailure, ToolSession, as_tool, call_result, text_result
+from agent.mcp.followed_run import audit_result, follow_run, report_result
+from agent.mcp.tool_session import (
+    Consent,
+    ToolFailure,
+    ToolSession,
+    as_tool,
+    call_result,
+    text_result,
+)
 from agent.protocol.replies import inert
 from agent.run.audit import audit as run_audit
 from agent.run.draft import read_draft
@@ -120,11 +127,10 @@ class ResearchTools:
         asked: dict[str, Any] = {"depth": depth, "report": report, "site": site, "since": since}
         asked |= {"lang": lang, "timeout": timeout}
         flags = self._flags | {name: value for name, value in asked.items() if value is not None}
-        run = self._followed(ctx)
-        hooks: dict[str, Any] = {"on_event": run.on_event, "approve": run.approve}
-        found = await run.to_report(run_research(question, **hooks, **flags))
-        run.note_words(found, self._session.provenance)
-        return report_result(found)
+        # A run cannot be begun again with the answer, where the connection has no way back.
+        approve = Consent(ctx).approve if ctx.session.can_send_request else None
+        start = partial(run_research, question, approve=approve, **flags)
+        return report_result(await follow_run(ctx, self._session, self._event_lines, start))
 
     async def read(
         self,
@@ -184,7 +190,6 @@ class ResearchTools:
         ctx: Ctx,
     ) -> CallToolResult:
         """Check a draft against what it cites: each sentence's verdict, each reference's state."""
-        run = self._followed(ctx)
         with TemporaryDirectory() as folder:
             path = Path(folder, "draft.md")
             path.write_text(draft, encoding="utf-8")  # noqa: ASYNC240 - it is short
@@ -192,12 +197,9 @@ class ResearchTools:
             for url in {reference.url for reference in read_draft(path).references} - {""}:
                 if reason := self._session.context.outgoing.refusal_of_address(url):
                     raise ToolFailure(f"{url} is not asked for: {reason}", "Leave it out.")
-            found = await run.to_report(run_audit(path, on_event=run.on_event, **self._flags))
-        run.note_words(found, self._session.provenance)
+            start = partial(run_audit, path, **self._flags)
+            found = await follow_run(ctx, self._session, self._event_lines, start)
         return audit_result(found)
-
-    def _followed(self, ctx: Ctx) -> FollowedRun:
-        return FollowedRun(ctx, self._event_lines, self._session.background)
 
     async def memory_search(
         self,

@@ -33,7 +33,6 @@ from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import SEARCH, Kind, Provenance
 from agent.guard.redact import Redactor, find_secrets
 from agent.guard.secret_store import SecretStore
-from agent.protocol.call_results import failed
 from agent.protocol.replies import inert
 from agent.run.settings import logged_in_sites, open_memory
 from agent.run.web import open_web
@@ -41,7 +40,7 @@ from agent.tools.action_tools import SCRIPTING_TOOLS
 from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import Policy
 from agent.tools.toolset import ProvenanceCalls, apply_tool_rules, available_tools
-from agent.types import ToolCall
+from agent.types import Observation, ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.memory.memory_api import Memory
-    from agent.protocol.call_results import CallResult
     from agent.tools.context import Web
 
 ToolAnswer = CallToolResult | InputRequiredResult
@@ -118,7 +116,7 @@ def text_result(lines: Iterable[str], *links: ResourceLink, **data: Any) -> Call
 
 
 def call_result(
-    result: CallResult, *links: ResourceLink, head: str = "", **data: Any
+    result: Observation, *links: ResourceLink, head: str = "", **data: Any
 ) -> CallToolResult:
     """The result of a tool call for the client: our summary, then text of the web, delimited.
 
@@ -227,7 +225,7 @@ class ToolSession:
 
     async def call(
         self, ctx: Context[Any, Any], tool: str, *, on_page: bool = False, **arguments: Any
-    ) -> CallResult:
+    ) -> Observation:
         """Make a call as a run does; raises `ToolFailure`, and a question as `ToolReply`.
 
         Those `on_page` are made one after the other, and keep no sources.
@@ -240,7 +238,7 @@ class ToolSession:
         else:
             result = await self._call(consent, tool, given, self._kept_evidence())
         consent.check()
-        if failed(result.data):
+        if result.failed:
             more = {name: value for name, value in result.data.items() if name != "error"}
             details = f" ({json.dumps(more, ensure_ascii=False)})" if more else ""
             raise ToolFailure(result.data["error"], result.hint, details=details)
@@ -256,7 +254,7 @@ class ToolSession:
 
     async def _call(
         self, consent: Consent, tool: str, arguments: dict[str, Any], evidence: Evidence
-    ) -> CallResult:
+    ) -> Observation:
         await self.web()
         context = replace(self.context, approve=consent.approve, evidence=evidence)
         self.note_person_words(" ".join(map(str, arguments.values())))

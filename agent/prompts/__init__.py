@@ -5,13 +5,11 @@ from __future__ import annotations
 from importlib import resources
 from typing import TYPE_CHECKING, Protocol
 
-from agent.protocol.call_results import failed
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from agent.limits import Depth
-    from agent.protocol.call_results import CallResult
+    from agent.types import Observation
 
 WRAP_UP = (
     "[Limit reached: {limit}. No further tool runs. Give your best final answer now from what is "
@@ -123,19 +121,19 @@ class Guides:
             texts[BROWSING] += "\n" + "\n".join([_PAGE_TOOLS, *page_tools])
         self._remaining = {name: text for name, text in texts.items() if text not in system}
 
-    def after(self, results: Sequence[CallResult]) -> str:
+    def after(self, results: Sequence[Observation]) -> str:
         """Return the guides for these results that were not given yet; empty for none."""
-        successful = [result for result in results if not failed(result.data)]
+        successful = [result for result in results if not result.failed]
         names = [name for name in self._remaining if any(map(_APPLIES[name], successful))]
         return "\n\n".join(f"<guide>\n{self._remaining.pop(name)}\n</guide>" for name in names)
 
 
-_APPLIES: dict[str, Callable[[CallResult], bool]] = {
-    BROWSING: lambda result: result.name in _LIVE,
-    CITING: lambda result: _names_passages(result.web) or result.name == "OPEN",
+_APPLIES: dict[str, Callable[[Observation], bool]] = {
+    BROWSING: lambda result: result.tool in _LIVE,
+    CITING: lambda result: _names_passages(result.web) or result.tool == "OPEN",
     EXTRACTION: lambda result: any(line.count("|") > 2 for line in result.web.splitlines()),
-    MEMORY: lambda result: result.name in _REMEMBERING,
-    RESEARCH: lambda result: result.name == "WEB_SEARCH",
+    MEMORY: lambda result: result.tool in _REMEMBERING,
+    RESEARCH: lambda result: result.tool == "WEB_SEARCH",
 }
 
 

@@ -10,18 +10,15 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agent import jsvalues as js
 from agent.protocol.replies import inert
-from agent.types import Observation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from agent.types import Image, Passage, ToolCall
-    from browser.types import SearchResult
+    from agent.types import Observation, ToolCall
 
 RESULT_CAP = 3_000
 """UTF-16 units above which the JSON of a result is cut, unless the tool has its own bound."""
@@ -32,54 +29,25 @@ DEFAULT_HINT = "Tool failed. Try a different approach."
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class CallResult:
-    """The result of one call: JSON data, and web text with a label of its origin.
-
-    `images` are for models that accept them. `passages`, `results` and `snapshot` are the content
-    of the web text as data. With `capped` long data is cut.
-    """
-
-    name: str
-    data: Any
-    web: str = ""
-    label: str = ""
-    hint: str = ""
-    capped: bool = True
-    images: tuple[Image, ...] = ()
-    passages: tuple[Passage, ...] = field(default=(), repr=False)
-    results: tuple[SearchResult, ...] = field(default=(), repr=False)
-    snapshot: str = field(default="", repr=False)
-
-    def observed(self, call: ToolCall) -> Observation:
-        """Return the result as data, for models that read no text."""
-        return Observation(call, self.data, self.passages, self.results, self.snapshot)
-
-
 class Caller(Protocol):
     """Makes the tool calls: the policy, or a record of earlier results."""
 
-    async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
+    async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
         """Make a call; returns a function that finishes it, to be called in tag order."""
 
 
-def format_results(results: list[CallResult]) -> str:
+def format_results(results: Sequence[Observation]) -> str:
     """Format the results of one step as one user message, in tag order."""
     lines = []
     for result in results:
         body = capped_json(result.data) if result.capped else to_json(result.data)
         # Data and web text may hold words of a page, which could imitate tags and headers.
-        lines.append(f"[Tool result for {result.name}]: {inert(body)}\n")
+        lines.append(f"[Tool result for {result.tool}]: {inert(body)}\n")
         if result.web:
             lines.append(f'<web source="{result.label}">\n{inert(result.web)}\n</web>\n')
-        if failed(result.data):
+        if result.failed:
             lines.append(f"\n[HINT: {result.hint or DEFAULT_HINT}]\n")
     return js.trim("".join(lines))
-
-
-def failed(data: Any) -> bool:
-    """Whether a call failed: the data of its result has an `error`."""
-    return isinstance(data, Mapping) and js.truthy(data.get("error"))
 
 
 def capped_json(data: Any) -> str:

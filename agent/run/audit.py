@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import os
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
-from agent.config import host_port, load_options, private_folder
-from agent.errors import ResearchError, UsageError
+from agent.config import host_port, load_options
+from agent.errors import UsageError
 from agent.evidence.answer import PASSAGES_FOR_UNCITED, check_answer, report_source
 from agent.evidence.verify import drop_unfounded_quote, verify_claim
-from agent.guard.model_client import ModelClient
 from agent.journal.events import JUDGE
-from agent.journal.runs import Runs
-from agent.loop.judge import Verdicts, by_sources, judge, judge_system, open_claims
-from agent.models.base import Task, takes
+from agent.loop.judge import ClaimJudge, by_sources, open_claims
 from agent.run.draft import SERVICES, ReferenceChecker, read_draft
-from agent.run.models import resolve_model
-from agent.run.research import Run
-from agent.run.services import Inputs, RunServices
+from agent.run.research import Run, run_question
+from agent.run.services import Inputs
 from agent.run.web import open_web
 from agent.types import VerdictState
 
@@ -37,9 +33,9 @@ if TYPE_CHECKING:
     from agent.evidence.answer import CheckedAnswer
     from agent.evidence.store import Evidence
     from agent.journal.events import Event
-    from agent.models.base import Model
     from agent.run.draft import Draft
     from agent.run.models import ResolvedModel
+    from agent.run.services import RunServices
     from agent.types import Passage, Report, Verdict
 
 CLAIMS_AT_ONCE: Final = 10
@@ -55,13 +51,12 @@ async def audit(
     path: Path,
     *,
     bibliography: Path | None = None,
-    services: Mapping[str, str] | None = None,
     model: str | None = None,
     on_event: Callable[[Event], None] | None = None,
     config: bool = False,
     **flags: Unpack[Flags],
 ) -> Report:
-    """Audit a draft; `services` replace addresses of `SERVICES`, `flags` are those of `research`.
+    """Audit a draft; `flags` are those of `research`, of which `service` replaces `SERVICES`.
 
     Raises `UsageError` for a draft that cannot be read or cites nothing that can be looked up.
     """
@@ -69,17 +64,14 @@ async def audit(
     arguments: dict[str, Any] = {**flags, "model": model, "memory": False}
     options = load_options(arguments, config=config)
     addresses = dict(setting.partition("=")[::2] for setting in options.service)
-    addresses |= services or {}
     for name in addresses.keys() - SERVICES.keys():
         raise UsageError(f"there is no service {name!r}", hint=f"There are {', '.join(SERVICES)}.")
     # The person named these addresses, so they may be private ones.
     private = (*options.allow_private, *map(host_port, addresses.values()))
     options = options.model_copy(update={"allow_private": private})
-    resolved = resolve_model(options, None, os.environ if config else {})
-    runs, inputs = Runs(private_folder(options.data)), Inputs(on_event=on_event, config=config)
-    async with RunServices(f"Audit of {path.name}", options, inputs, runs) as run_services:
-        run = Audit(run_services, resolved, draft, {**SERVICES, **addresses})
-        return await run.to_report()
+    inputs = Inputs(on_event=on_event, config=config)
+    make = partial(Audit, draft=draft, addresses={**SERVICES, **addresses})
+    return await run_question(f"Audit of {path.name}", options, inputs, make)
 
 
 class Audit(Run):
@@ -114,15 +106,16 @@ class Audit(Run):
         model = await self._model.open_judge(stack)
         if model is None:
             model = await self._model.open(stack, lambda why: services.write("note", text=why))
+        judge = ClaimJudge(evidence, services.budget, services.record, model)
         checked = await asyncio.to_thread(check_answer, text, evidence)
-        if takes(model, Task.JUDGE):
+        if judge.can_judge:
             # Where the cited page could not be read, there is nothing to judge by.
             unread = _unread_sentences(checked)
             claims = await asyncio.to_thread(open_claims, text, evidence)
             claims = {claim: cited for claim, cited in claims.items() if claim not in unread}
-            verdicts = await self._ask_judge(model, claims, checked.answer)
-            checked = await asyncio.to_thread(check_answer, text, evidence, verdicts)
-        checked = _with_other_pages(checked, await self._find_elsewhere(model, checked), evidence)
+            await self._decide(judge, claims, checked.answer)
+            checked = await asyncio.to_thread(check_answer, text, evidence, judge)
+        checked = _with_other_pages(checked, await self._find_elsewhere(judge, checked), evidence)
 
         # Make the report.
         numbers = {source.url: source.n for source in checked.sources}
@@ -139,50 +132,41 @@ class Audit(Run):
         report.references = list(references.values())
         return self._finish(report)
 
-    async def _find_elsewhere(self, model: Model, checked: CheckedAnswer) -> dict[str, Verdict]:
+    async def _find_elsewhere(
+        self, judge: ClaimJudge, checked: CheckedAnswer
+    ) -> dict[str, Verdict]:
         """Find, for sentences that their own pages do not support, another page that does.
 
         Returns the verdicts by sentence. Code decides where the words stand on the nearest page,
         else the judge.
         """
-        evidence, found = self._services.evidence, {}
+        evidence, found = judge.evidence, {}
         near = await asyncio.to_thread(_nearest_on_other_pages, checked, evidence)
         for claim, passages in near.items():
             verdict = verify_claim(claim, passages)
             if verdict.state is VerdictState.SUPPORTED:
                 found[claim] = verdict
-        if takes(model, Task.JUDGE):
-            undecided = {claim: cited for claim, cited in near.items() if claim not in found}
-            verdicts = await self._ask_judge(model, undecided, checked.answer)
-            for claim, passages in undecided.items():
-                source = evidence.source(passages[0].source)
-                judgement = drop_unfounded_quote(
-                    verdicts(claim, passages), source.passages if source else ()
-                )
-                if judgement and judgement.state is VerdictState.SUPPORTED and judgement.passage:
-                    found[claim] = judgement
+        undecided = {claim: cited for claim, cited in near.items() if claim not in found}
+        await self._decide(judge, undecided, checked.answer)
+        for claim, passages in undecided.items():
+            source = evidence.source(passages[0].source)
+            judged = judge(claim, passages)
+            judged = drop_unfounded_quote(judged, source.passages if source else ())
+            if judged and judged.state is VerdictState.SUPPORTED and judged.passage:
+                found[claim] = judged
         return found
 
-    async def _ask_judge(
-        self, model: Model, claims: Mapping[str, Sequence[Passage]], text: str
-    ) -> Verdicts:
-        """Ask the judge about claims in batches; if it fails, the rest stays undecided."""
-        services, verdicts, claims = self._services, Verdicts(), by_sources(claims)
+    async def _decide(
+        self, judge: ClaimJudge, claims: Mapping[str, Sequence[Passage]], text: str
+    ) -> None:
+        """Have the judge decide claims in batches; if it fails, the rest stays undecided."""
+        claims = by_sources(claims)
         for start in range(0, len(claims), CLAIMS_AT_ONCE):
             batch = dict(itertools.islice(claims.items(), start, start + CLAIMS_AT_ONCE))
             self._requests += 1
             place = f"{JUDGE}/{self._requests}"
-            client = ModelClient(model, judge_system(), services.budget, services.record)
-            try:
-                async with asyncio.timeout(services.budget.seconds_left(reserve=False)):
-                    paragraphs = _paragraphs_of(batch, text)
-                    decided = await judge(client, place, batch, services.evidence, paragraphs)
-            except (ResearchError, TimeoutError) as error:
-                services.record("note", place, text=f"the judge failed: {error or 'timeout'}")
+            if not await judge.decide(batch, place, _paragraphs_of(batch, text)):
                 break
-            verdicts = verdicts.merge(decided)
-            services.record("judge", place, verdicts=decided.rows())
-        return verdicts
 
 
 def _unread_sentences(checked: CheckedAnswer) -> set[str]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-import unicodedata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from agent.errors import ToolError, UsageError, WebOutOfReach
+from agent.evidence.passages import line_kind
 from agent.tools.sources import register_source
 from agent.types import CheckedReference
 from browser.errors import BrowserError, ExtractError
@@ -43,8 +43,7 @@ _CLOSING: Final = ".,;:!?'\"*_"
 """Characters behind an address that belong to the sentence."""
 # `[1] text`, `[^note]: text`, `1. text`.
 _KEYED = re.compile(r"^ {0,3}(?:\[\^?([\w:.-]+)\]:?|(\d{1,3})[.)])[ \t]+(\S.*)$")
-_ITEM = re.compile(r"^ {0,3}[-*+•][ \t]+(\S.*)$")
-_HEADING = re.compile(r"^#{1,6}\s", re.MULTILINE)
+_BULLETS: Final = ("- ", "* ", "+ ", "• ")
 _LINK = re.compile(r"\[[^\[\]\n]*\]\(([^\s()]*(?:\([^\s()]*\)[^\s()]*)*)\)")
 _IN_BRACKETS = re.compile(rf"\(({_LINK.pattern}(?:(?:\s*[,;]\s*|\s+and\s+){_LINK.pattern})*)\)")
 """Brackets that hold links alone: their words are titles, not words of the sentence."""
@@ -54,8 +53,12 @@ _NUMBERED = re.compile(r"\[\^?\d{1,3}(?:\s*[,;–-]\s*\^?\d{1,3})*\]")
 _NAMED_LINK = re.compile(r"\[([^\[\]\n]+)\]\[([^\[\]\n]*)\]")
 # `[@key]`, `[@one; @two]`.
 _PANDOC = re.compile(r"\[(@[\w:.-]+(?:\s*;\s*@[\w:.-]+)*)\]")
-_BIB_ENTRY = re.compile(r"@(\w+)\s*\{\s*([^\s,{}]+)\s*,")
-_BIB_FIELD = re.compile(r"(\w+)\s*=\s*")
+_BIB_ENTRY = re.compile(r"@(\w+)\s*[{(]\s*([^\s,{}]+)\s*,")
+# `name = {value}` with braces up to three deep, `name = "value"`, `name = value`.
+_BIB_FIELD = re.compile(
+    r"(\w+)\s*=\s*(?:\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*+\})*+)\}"
+    r'|"([^"]*)"|([^,}\n]*))'
+)
 _TEX = re.compile(r"\\[a-zA-Z]+\s*|\\.|[{}]")
 _NO_ENTRY: Final = frozenset({"comment", "preamble", "string"})
 
@@ -113,7 +116,12 @@ def read_draft(path: Path, bibliography: Path | None = None) -> Draft:
     if path.suffix.lower() == ".bib":
         draft = Draft("", (*_bib_entries(_text(path)), *bib))
     else:
-        draft = _split(_PANDOC.sub(_as_footnotes, _markdown(path)), bib)
+        # `[@one; @two]` becomes `[^one][^two]`.
+        text = _PANDOC.sub(
+            lambda match: "".join(f"[^{key.strip().lstrip('@')}]" for key in match[1].split(";")),
+            _markdown(path),
+        )
+        draft = _split(text, bib)
     if not any(ref.url or ref.doi for ref in draft.references):
         hint = "An audit needs links, footnotes, or a list of references with addresses or DOIs."
         raise UsageError(f"{path.name} cites nothing that can be looked up", hint=hint)
@@ -152,10 +160,6 @@ def _text(path: Path) -> str:
         raise UsageError(f"cannot read {path}: {error}", hint=READABLE) from error
 
 
-def _as_footnotes(match: re.Match[str]) -> str:
-    return "".join(f"[^{key.strip().lstrip('@')}]" for key in match[1].split(";"))
-
-
 def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
     """Split a text into its body and its references: those listed, then the links in the body.
 
@@ -163,30 +167,29 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
     ends before the next one or at a blank line. In a text with numbered markers, each item of its
     last list is a reference too.
     """
-    list_start = _find_last_list(text) if _NUMBERED.search(text) else len(text)
+    lines = text.splitlines(keepends=True)
+    list_start = _find_last_list(lines) if _NUMBERED.search(text) else len(lines)
     body: list[str] = []
     listed: list[tuple[str, list[str]]] = []  # key and lines
-    at, in_reference = 0, False
-    for line in text.splitlines(keepends=True):
-        in_list = at >= list_start
-        keyed, item = _KEYED.match(line), _ITEM.match(line) if in_list else None
-        key = first_line = ""
+    in_reference = False
+    for number, line in enumerate(lines):
+        in_list = number >= list_start
+        keyed, key, first_line = _KEYED.match(line), "", ""
         if keyed and (in_list or (keyed[1] and (_URL.search(keyed[3]) or _DOI.search(keyed[3])))):
             key, first_line = keyed[1] or keyed[2], keyed[3]
-        elif item and not keyed:
-            key, first_line = str(len(listed) + 1), item[1]
+        elif in_list and _is_item(line) and not keyed:
+            key, first_line = str(len(listed) + 1), line.strip()[1:]
         if key:
             listed.append((key, [first_line]))
-        elif in_reference and line.strip() and not _HEADING.match(line):
+        elif in_reference and line.strip() and line_kind(line) != "heading":
             listed[-1][1].append(line)
         else:
             body.append(line)
         in_reference = bool(key) or (in_reference and bool(line.strip()))
-        at += len(line)
 
     by_key = {}
-    for key, lines in listed:
-        reference = " ".join(" ".join(lines).split())
+    for key, own_lines in listed:
+        reference = " ".join(" ".join(own_lines).split())
         match = _URL.search(reference)
         url = match[0].rstrip(_CLOSING) if match else ""
         by_key[key] = DraftReference(key, reference, url, find_doi(reference))
@@ -202,26 +205,24 @@ def _split(text: str, bibliography: Sequence[DraftReference]) -> Draft:
     return Draft(plain, (*by_key.values(), *links, *bibliography))
 
 
-def _find_last_list(text: str) -> int:
+def _find_last_list(lines: Sequence[str]) -> int:
     """Find where the list at the end of a text begins: after the last heading, or its last lines.
 
-    The end of the text if there is none.
+    Returns the number of its first line; that of all lines if there is no list.
     """
-    heading_end = max((match.end() for match in _HEADING.finditer(text)), default=0)
-    after_heading = text.find("\n", heading_end) + 1
-    lines = [line for line in text[after_heading:].splitlines() if line.strip()]
-    if heading_end and lines and _is_item(lines[0]):
-        return after_heading
-    at = len(text)
-    for line in reversed(text.splitlines(keepends=True)):
-        if line.strip() and not _is_item(line):
-            break
-        at -= len(line)
-    return at
+    headings = [number for number, line in enumerate(lines, 1) if line_kind(line) == "heading"]
+    if headings:
+        below = next((line for line in lines[headings[-1] :] if line.strip()), "")
+        if _is_item(below):
+            return headings[-1]
+    start = len(lines)
+    while start and (not lines[start - 1].strip() or _is_item(lines[start - 1])):
+        start -= 1
+    return start
 
 
 def _is_item(line: str) -> bool:
-    return bool(_KEYED.match(line) or _ITEM.match(line))
+    return line.lstrip().startswith(_BULLETS) or bool(_KEYED.match(line))
 
 
 def find_doi(text: str) -> str:
@@ -236,47 +237,25 @@ def find_doi(text: str) -> str:
 
 def _bib_entries(text: str) -> Iterator[DraftReference]:
     """Read the entries of a BibTeX file."""
-    for match in _BIB_ENTRY.finditer(text):
-        if match[1].lower() in _NO_ENTRY:
+    entries = list(_BIB_ENTRY.finditer(text))
+    ends = [entry.start() for entry in entries[1:]] + [len(text)]
+    for entry, end in zip(entries, ends, strict=True):
+        if entry[1].lower() in _NO_ENTRY:
             continue
-        fields = dict(_bib_fields(text, match.end()))
+        fields: dict[str, str] = {}
+        for match in _BIB_FIELD.finditer(text, entry.end(), end):
+            value = match[2] or match[3] or match[4] or ""
+            fields[match[1].lower()] = " ".join(_TEX.sub("", value).split())
         parts = [fields.get(name, "") for name in ("author", "title", "year")]
-        names = parts[0].replace("\n", " ").split(" and ")
         url = fields.get("url", "")
         yield DraftReference(
-            key=match[2],
+            key=entry[2],
             text=". ".join(part for part in parts if part),
             url=url,
             doi=find_doi(fields.get("doi", "") or url),
-            title=" ".join(parts[1].split()),
-            authors=tuple(_family_name(name) for name in names if name.strip()),
+            title=parts[1],
+            authors=tuple(_family_name(name) for name in parts[0].split(" and ") if name),
         )
-
-
-def _bib_fields(text: str, at: int) -> Iterator[tuple[str, str]]:
-    """Read the fields of an entry, from after its key to its closing brace."""
-    while match := _BIB_FIELD.search(text, at):
-        if "}" in text[at : match.start()]:
-            return
-        at = match.end()
-        if text[at : at + 1] in ("{", '"'):
-            end = _bib_closing(text, at)
-            value = _TEX.sub("", text[at + 1 : end])
-            at = end + 1
-        else:
-            end = next((n for n in range(at, len(text)) if text[n] in ",}\n"), len(text))
-            value, at = text[at:end], end
-        yield match[1].lower(), value.strip()
-
-
-def _bib_closing(text: str, at: int) -> int:
-    """Find what closes the brace or quotation mark at `at`; inner braces are skipped."""
-    depth, end = 0, at
-    for end in range(at, len(text)):
-        depth += {"{": 1, "}": -1}.get(text[end], 0)
-        if not depth and (text[at] == "{" or (text[end] == '"' and end > at)):
-            break
-    return end
 
 
 def _family_name(name: str) -> str:
@@ -447,15 +426,18 @@ def _wrong_authors(ref: DraftReference, names: Sequence[str]) -> str:
     BibTeX lists the authors. Free text is wrong if it begins with a name (`Brask, H.`) and has none
     of the work's authors; a reference that is only an address or a title says nothing of them.
     """
-    known = [_fold(name) for name in names]
+    known = [" ".join(words(name)) for name in names]
     if not known:
         return ""
     if ref.authors:
-        wrong = [name for name in ref.authors if _fold(name) not in (*known, "others")]
+        wrong = [name for name in ref.authors if " ".join(words(name)) not in (*known, "others")]
         return f"not its authors: {', '.join(wrong)} ({', '.join(names)})" if wrong else ""
-    text = f" {' '.join(words(_fold(ref.text)))} "
-    has_author = any(f" {' '.join(words(name))} " in text for name in known)
-    begins_with_name = re.match(r"[^\d\W][\w'’-]+, (?:[A-Z]\.|[A-Z]\w+)", ref.text)
+    text = f" {' '.join(words(ref.text))} "
+    has_author = any(f" {name} " in text for name in known)
+    family, _, given = ref.text.partition(", ")
+    # A single capital without a point is the article of a title.
+    has_given = given[:1].isupper() and not given[1:2].isspace()
+    begins_with_name = has_given and all(c.isalpha() or c in "'’-" for c in family)
     if content_words(ref.text) and begins_with_name and not has_author:
         return f"its authors are {', '.join(names)}"
     return ""
@@ -463,16 +445,9 @@ def _wrong_authors(ref: DraftReference, names: Sequence[str]) -> str:
 
 def _same_title(cited: str, title: str) -> bool:
     """Whether a reference has a title in it; true if one of the two is too short to tell."""
-    cited_words = {_fold(word) for word in content_words(_URL.sub(" ", cited))}
-    title_words = {_fold(word) for word in content_words(title)}
+    cited_words, title_words = (set(content_words(_URL.sub(" ", t))) for t in (cited, title))
     shorter = min(len(cited_words), len(title_words))
     return shorter < 2 or len(cited_words & title_words) >= SAME_TITLE * shorter
-
-
-def _fold(text: str) -> str:
-    """Remove accents and case, for comparing names."""
-    decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(c for c in decomposed if not unicodedata.combining(c)).lower()
 
 
 def _comparable(url: str) -> str:

@@ -16,7 +16,6 @@ from agent.journal.events import JUDGE, MAIN
 from agent.keyless.model import ExtractiveModel
 from agent.loop.loop import without_calls
 from agent.prompts import WRAP_UP
-from agent.protocol.call_results import failed
 from agent.protocol.replies import NOT_FOUND
 from agent.tools.context import NO_BROWSER
 from agent.types import (
@@ -29,6 +28,7 @@ from agent.types import (
     Status,
     UsageTotals,
     VerdictState,
+    has_error,
 )
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from agent.errors import ResearchError
     from agent.evidence.schema import Schema
     from agent.journal.events import Event
-    from agent.loop.gate import Gate
-    from agent.loop.judge import Verdicts
+    from agent.loop.judge import ClaimJudge
     from agent.loop.loop import LoopResult
+    from agent.loop.orchestrator import Orchestrator
     from agent.types import ReportSource
 
 
@@ -117,7 +117,7 @@ class Ledger:
     def _add_result(self, data: dict[str, Any]) -> None:
         name, result = data["name"], data["data"]
         request = _requested(data["param"], _PLAYBOOK_FIELDS.get(name, ""))
-        if request and not failed(result):
+        if request and not has_error(result):
             self._steps[f"{name} {request[:LONGEST_STEP]}"] = None
         if not isinstance(result, dict):
             return
@@ -143,7 +143,7 @@ class Ledger:
         """The successful searches and readings, one line each, without repetitions."""
         return tuple(self._steps)[:MOST_STEPS]
 
-    def finished_report(self, result: LoopResult, verdicts: Verdicts | None = None) -> Report:
+    def finished_report(self, result: LoopResult, judge: ClaimJudge | None = None) -> Report:
         """Make the report of a run that finished, or reached a limit."""
         evidence = self.evidence
 
@@ -157,7 +157,7 @@ class Ledger:
 
         # The status.
         text, gave_up = _without_verdict_word(result.text)
-        checked = check_answer(text, evidence, verdicts)
+        checked = check_answer(text, evidence, judge)
         status: Status = "not_found" if gave_up or not checked.sources else "answered"
         if result.limit is not None:
             status = "partial"
@@ -184,7 +184,7 @@ class Ledger:
         if status != "not_found" or (not gave_up and researched):
             report.sentences = list(checked.sentences)
         if status != "not_found":
-            answers = verdicts.answers if verdicts else None
+            answers = judge.answers if judge else None
             weighed = assess_answer(
                 checked, evidence, self.question, answers=answers, fit=self._fit
             )
@@ -293,16 +293,18 @@ async def answer_by_rules(result: LoopResult, messages: Sequence[Message]) -> Lo
     return replace(result, text=without_calls(reply.text))
 
 
-async def add_values(report: Report, answer: str, schema: Schema, gate: Gate) -> None:
+async def add_values(
+    report: Report, answer: str, schema: Schema, work: Orchestrator, judge: ClaimJudge
+) -> None:
     """Fill in a schema after an answer, and add the values to the report.
 
-    `answer` is the text of the model, with its citations; `gate` has the evidence, the model and
-    the judge. Sources that only values cite come after those of the answer.
+    `answer` is the text of the model, with its citations. Sources that only values cite come after
+    those of the answer.
     """
     from agent.loop.schema_filling import SchemaFiller  # noqa: PLC0415 - few runs have a schema
 
-    evidence = gate.evidence
-    filled = await SchemaFiller(schema, gate).fill(report.question, answer)
+    evidence = judge.evidence
+    filled = await SchemaFiller(schema, work, judge).fill(report.question, answer)
     report.data, report.data_notes = filled.data, filled.notes
     for value in filled.values:
         cited = [_report_source(report, n, evidence) for n in value.sources]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent.evidence.store import Evidence
@@ -28,25 +27,11 @@ REPLY_TOKENS = 300
 """Tokens of a thought and a few calls, or of a short answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What a run would do; `usd` is 0 where the model is free or its price unknown.
+def preview(question: str, options: Options, environ: Mapping[str, str]) -> str:
+    """Describe what a run would do: prompt, model, plan and likely cost; nothing is sent.
 
-    `functions` are the names of the tools that are offered as native functions.
+    Raises `UsageError` for an unknown model.
     """
-
-    model: str
-    plans: bool
-    system: str
-    question: str
-    input_tokens: int
-    output_tokens: int
-    usd: float
-    functions: tuple[str, ...] = ()
-
-
-def preview(question: str, options: Options, environ: Mapping[str, str]) -> Preview:
-    """Preview a run; nothing is sent. Raises `UsageError` for an unknown model."""
     endpoint = find_endpoint(options.model, options.base_url, environ, options)
     name = endpoint.name if endpoint else options.model or EXTRACTIVE
     context = ToolContext(question, Evidence(), Limits())
@@ -59,23 +44,24 @@ def preview(question: str, options: Options, environ: Mapping[str, str]) -> Prev
         instruction=options.instruction or "",
         today=utc_now().date().isoformat(),
     )
-    offered = tool_specs(tools) if native else []
+    functions = tool_specs(tools) if native else []
 
     # Each step sends the conversation again, which grows by what was read.
     steps = min(LIKELY_STEPS, options.max_steps or options.effort.steps)
-    first = tokens(system) + tokens(json.dumps(offered)) + tokens(question)
+    first = tokens(system) + tokens(json.dumps(functions)) + tokens(question)
     read = context.limits.read_tokens * sum(range(steps))
     usage = Usage(first * steps + read, output_tokens=REPLY_TOKENS * steps)
     if endpoint is not None:
         usage = with_price(usage, endpoint.model, endpoint.prices)
+    cost = f"about ${usage.usd:.4f}" if usage.usd else "free or of unknown price"
     plans = endpoint is not None and options.effort.plans and wants_plan(question)
-    return Preview(
-        name,
-        plans,
-        system,
-        question,
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.usd,
-        tuple(spec["function"]["name"] for spec in offered),
-    )
+    lines = [system, "", question, ""]
+    if functions:
+        lines.append(f"offered  {', '.join(spec['function']['name'] for spec in functions)}")
+    lines += [
+        f"model    {name}",
+        f"plan     {'asked for first' if plans else 'none: one line of work'}",
+        f"likely   {usage.input_tokens:,} tokens in, {usage.output_tokens:,} out, {cost}",
+        "Nothing was sent. Memory, files and the open page are added to the prompt of a run.",
+    ]
+    return "\n".join(lines)

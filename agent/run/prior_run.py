@@ -9,11 +9,11 @@ from agent.errors import ToolError
 from agent.guard.provenance import PRIVATE, Kind
 from agent.journal.events import MAIN, Journal, utc_now
 from agent.loop.subtasks import read_interrupted_pages
-from agent.protocol.call_results import CallResult
 from agent.run.record import ResumedModel, once_each
 from agent.tools.context import Limits, ToolContext
 from agent.tools.policy import result_event_data
 from agent.tools.web_tools import WEB_TOOLS, fetch_result, read_result
+from agent.types import Observation
 from browser.net.url import normalize
 
 if TYPE_CHECKING:
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 
 _TOOLS: Final = {tool.name: tool for tool in WEB_TOOLS}
 _READING: Final = ("READ", "FETCH_URL")
-_HARMLESS_SETTINGS: Final = frozenset(
-    "depth report site since lang region max_steps max_sources timeout budget".split()
-)
-"""Settings that give access to nothing on this machine: no file, host, proxy, browser, memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +99,6 @@ class PriorRun:
         return once_each(self.source, write) if self.resumed else write
 
 
-def with_harmless_settings(record: RunRecord) -> RunRecord:
-    """Return the record of an archive without settings that give access to this machine.
-
-    What a run on it may reach is decided by the person's own settings, not by whoever made the
-    archive.
-    """
-    options = record.started.get("options", {})
-    return record.with_options(
-        {name: value for name, value in options.items() if name in _HARMLESS_SETTINGS}
-    )
-
-
 class ResumedCalls:
     """Returns recorded results and makes the other calls, but never a write a second time."""
 
@@ -125,23 +109,23 @@ class ResumedCalls:
         # `tool.intent` is recorded before a call that writes, `tool.result` after it.
         self._begun = {event.place for event in record.events_of("tool.intent")}
 
-    async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
+    async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
         """Find the result of a call on record, or make the call."""
         known = self._record.results.get(place)
         # Compared, since the model may have been asked again and make another call at this place.
-        if known is not None and known[:2] == (call.name, call.param):
-            return lambda: known[2]
+        if known is not None and known.call == call:
+            return lambda: known
         if place not in self._begun:
             return await self._live.run(call, place)
         # The run was killed during this write: whether it took effect is not known, so that it is
         # not repeated.
 
-        def unknown() -> CallResult:
+        def unknown() -> Observation:
             self._write("tool.outcome_unknown", place, name=call.name, param=call.param)
             error = "outcome unknown: the run was cut off while this was being done"
             hint = "It is not repeated. Look whether it took effect."
-            result = CallResult(call.name, {"error": error}, hint=hint)
-            self._write("tool.result", place, **result_event_data(call, result))
+            result = Observation(call, {"error": error}, hint=hint)
+            self._write("tool.result", place, **result_event_data(result))
             return result
 
         return unknown
@@ -157,7 +141,7 @@ class RecordedWebCalls:
     def __init__(self, record: RunRecord, write: Record, live: Caller | None) -> None:
         self._write = write
         self._live = live
-        self._results = {_key(name, param): r for name, param, r in record.results.values()}
+        self._results = {_key(r.call): r for r in record.results.values()}
         self._pages = {normalize(page.url): (page, part) for page, part in record.pages()}
         self._context = ToolContext(
             question=record.question,
@@ -166,24 +150,26 @@ class RecordedWebCalls:
             keep=record.folder.keep,
         )
 
-    async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
+    async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
         """Find the result of the same call, made at any place."""
-        found = self._results.get(_key(call.name, call.param)) or self._read_recorded_page(call)
+        found = self._results.get(_key(call)) or self._read_recorded_page(call)
         if found is None and self._live is not None:
             return await self._live.run(call, place)
-        result = found or CallResult(
-            call.name,
+        result = Observation(
+            call,
             {"error": f"not in the record: {call.name} {call.param}"},
             hint="Only what the recorded run searched and read is there. " + ToolError.hint,
         )
+        if found is not None:  # the call on record may be spelt otherwise
+            result = replace(found, call=call)
 
-        def finish() -> CallResult:
-            self._write("tool.result", place, **result_event_data(call, result))
+        def finish() -> Observation:
+            self._write("tool.result", place, **result_event_data(result))
             return result
 
         return finish
 
-    def _read_recorded_page(self, call: ToolCall) -> CallResult | None:
+    def _read_recorded_page(self, call: ToolCall) -> Observation | None:
         """Read a recorded page, with another query or from another passage on."""
         arguments = _arguments(call.name, call.param) if call.name in _READING else None
         if arguments is None or normalize(arguments.url) not in self._pages:
@@ -195,26 +181,26 @@ class RecordedWebCalls:
             result = read_result(context, page, arguments.query, arguments.start)
         else:
             result = fetch_result(context, page)
-        return CallResult(
-            call.name,
+        return Observation(
+            call,
             result.data,
-            result.web,
-            result.label,
-            result.hint,
+            result.passages,
+            web=result.web,
+            label=result.label,
+            hint=result.hint,
             capped=_TOOLS[call.name].capped,
-            passages=result.passages,
         )
 
 
-def _key(name: str, param: str) -> tuple[str, str]:
+def _key(call: ToolCall) -> tuple[str, str]:
     """Return the key by which a call is found; searches are compared without case and spacing."""
-    arguments = _arguments(name, param)
+    arguments = _arguments(call.name, call.param)
     if arguments is None:
-        return name, param
+        return call.name, call.param
     fields = arguments.model_dump(exclude_defaults=True)
     if "query" in fields:
         fields["query"] = " ".join(fields["query"].casefold().split())
-    return name, repr(sorted(fields.items()))
+    return call.name, repr(sorted(fields.items()))
 
 
 def _arguments(name: str, param: str) -> Any:

@@ -7,7 +7,7 @@ recorded events are not written twice.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from dataclasses import replace
+from dataclasses import fields
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -33,8 +33,7 @@ from agent.journal.events import (
 from agent.journal.messages import images_from_rows, message_from_row, passages_by_id
 from agent.models.base import ModelReply, ModelWrapper, Usage, ask_model, start_guided_mode
 from agent.models.providers import EXTRACTIVE
-from agent.protocol.call_results import CallResult
-from agent.types import Fit, Message
+from agent.types import Fit, Message, Observation, ToolCall
 from browser.types import Document, Outcome, Page, SearchResult
 
 if TYPE_CHECKING:
@@ -149,32 +148,29 @@ class RunRecord:
         found = {}
         for event in self.events_of("model.reply"):
             data = event.data
-            usage = Usage(
-                data["input_tokens"], data["cached_tokens"], data["output_tokens"], data["usd"]
-            )
+            usage = Usage(**{amount.name: data[amount.name] for amount in fields(Usage)})
             fit = Fit(**data["fit"]) if "fit" in data else None
             found[event.place] = ModelReply(data["text"], usage, data["model"], fit)
         return found
 
     @cached_property
-    def results(self) -> dict[str, tuple[str, str, CallResult]]:
-        """The name, the parameter and the result of each tool call, by place."""
+    def results(self) -> dict[str, Observation]:
+        """The result of each tool call, by place."""
         passage, blob, found = self.evidence.passage, self.folder.blob, {}
         for event in self.events_of("tool.result"):
             data = event.data
-            result = CallResult(
-                data["name"],
+            found[event.place] = Observation(
+                ToolCall(data["name"], data["param"]),
                 data["data"],
-                data["web"],
-                data["label"],
-                data["hint"],
-                capped=data["capped"],
-                images=images_from_rows(data.get("images", ()), blob),
                 passages=passages_by_id(data.get("passages", ()), passage),
                 results=tuple(SearchResult(*hit) for hit in data.get("results", ())),
                 snapshot=data["web"][: data.get("snapshot", 0)],
+                web=data["web"],
+                label=data["label"],
+                hint=data["hint"],
+                capped=data["capped"],
+                images=images_from_rows(data.get("images", ()), blob),
             )
-            found[event.place] = (data["name"], data["param"], result)
         return found
 
     def opening_at(self, loop: str) -> list[Message] | None:
@@ -278,14 +274,6 @@ class RunRecord:
     def report(self) -> dict[str, Any]:
         """The report; empty if the run did not finish."""
         return self.end.data["report"] if self.end else {}
-
-    def with_options(self, options: dict[str, Any]) -> RunRecord:
-        """Return a copy of the record with other settings."""
-        events = [
-            replace(e, data={**e.data, "options": options}) if e.type == "run.started" else e
-            for e in self.events
-        ]
-        return RunRecord(self.folder, events)
 
 
 class ResumedModel(ModelWrapper):

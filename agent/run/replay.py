@@ -13,8 +13,8 @@ from agent.guard.budget import Budget, LimitReached
 from agent.guard.model_client import request_digest
 from agent.journal.events import CONDENSE, MAIN, MISSING, OUTLINE, PLAN, REVIEW, VALUES
 from agent.limits import EFFORTS
-from agent.loop.gate import Gate, repair
-from agent.loop.judge import Verdicts
+from agent.loop.gate import repair
+from agent.loop.judge import ClaimJudge
 from agent.loop.loop import NUDGED, LoopResult, asks_for_notes
 from agent.loop.orchestrator import Orchestrator
 from agent.models.base import Task
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from agent.models.base import ModelReply
-    from agent.protocol.call_results import CallResult
     from agent.run.record import RunRecord
-    from agent.types import Message, Report, ToolCall
+    from agent.types import Message, Observation, Report, ToolCall
 
 _PLACE_OF_TASK: Final = {Task.PLAN: PLAN, Task.OUTLINE: OUTLINE, Task.VALUES: f"{VALUES}/1"}
 """Where the request for a task is on record, if it was made."""
@@ -83,15 +82,14 @@ async def replay(record: RunRecord) -> Report:
         raise
     except ResearchError as error:
         return ledger.failed_report(error)
-    verdicts = Verdicts.from_rows(
-        [row for e in record.events_of("judge") for row in e.data["verdicts"]]
-    )
-    report = ledger.finished_report(result, verdicts)
+    judge = ClaimJudge(evidence, budget, no_record)
+    for event in record.events_of("judge"):
+        judge.load(event.data["verdicts"])
+    report = ledger.finished_report(result, judge)
     if record.schema is not None:
         from agent.evidence.schema import Schema  # noqa: PLC0415 - few runs have one
 
-        gate = Gate(work, evidence, no_record, verdicts=verdicts)
-        await add_values(report, result.text, Schema(record.schema), gate)
+        await add_values(report, result.text, Schema(record.schema), work, judge)
     return report
 
 
@@ -175,18 +173,18 @@ class RecordedCalls:
     def __init__(self, record: RunRecord) -> None:
         self._record = record
 
-    async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
+    async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
         """Find the result of a call; raises `ReplayDiverged` where another call stood there."""
         if _limit_of(self._record) == INTERRUPT and place not in self._record.results:
             raise Interrupted
         known = self._record.results.get(place)
-        if known is None or known[:2] != (call.name, call.param):
-            then = f"{known[0]} {known[1]}".strip() if known else "no call"
+        if known is None or known.call != call:
+            then = f"{known.tool} {known.call.param}".strip() if known else "no call"
             raise ReplayDiverged(
                 f"the run makes another call at {place}:\n--- on record\n+++ now\n"
                 f"-{then}\n+{call.name} {call.param}"
             )
-        return lambda: known[2]
+        return lambda: known
 
 
 class RecordedBudget(Budget):

@@ -21,6 +21,7 @@ from agent.journal.events import utc_now
 from agent.journal.runs import Runs
 from agent.loop.context_builder import ContextBuilder
 from agent.loop.gate import Gate
+from agent.loop.judge import ClaimJudge
 from agent.loop.loop import LoopResult
 from agent.run.job_runner import BackgroundJobs, event_time_ms, save_findings, save_turns
 from agent.run.models import resolve_model
@@ -28,20 +29,19 @@ from agent.run.outcome import FINAL, INTERRUPT, add_values, answer_by_rules
 from agent.run.services import Inputs, RunServices, is_public_run
 from agent.run.web import open_web
 from agent.run.wiring import new_orchestrator, select_tools
+from agent.types import Report
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 
     from agent.config import Flags, Options
     from agent.journal.events import Event
-    from agent.loop.judge import Verdicts
     from agent.loop.orchestrator import Orchestrator
     from agent.memory.memory_api import Memory
     from agent.models.base import Model
     from agent.run.models import ResolvedModel
     from agent.tools.context import ToolContext
     from agent.tools.registry import Tool
-    from agent.types import Report
 
 
 async def research(
@@ -114,14 +114,22 @@ research_sync = _synchronous(research)
 """The blocking form of `research`: same arguments and result; works inside an event loop too."""
 
 
-async def run_question(question: str, options: Options, inputs: Inputs) -> Report:
-    """Answer a question. Raises `UsageError` for wrong settings, before the run begins."""
+async def run_question(
+    question: str,
+    options: Options,
+    inputs: Inputs,
+    make: Callable[[RunServices, ResolvedModel], Run] | None = None,
+) -> Report:
+    """Make a run, by default one that answers a question, and return its report.
+
+    Raises `UsageError` for wrong settings, before the run begins.
+    """
     runs = Runs(private_folder(options.data))
     model = resolve_model(options, inputs.model, os.environ if inputs.config else {})
     if options.keep_days is not None:
         runs.remove_older(timedelta(days=options.keep_days), utc_now())
     async with RunServices(question, options, inputs, runs) as services:
-        return await Run(services, model).to_report()
+        return await (make or Run)(services, model).to_report()
 
 
 class Run:
@@ -193,8 +201,8 @@ class Run:
         )
         # An attribute, so that `to_report` can answer an interrupt from what was read by then.
         work = self._work = new_orchestrator(services, model, builder, tools)
-        judge = await self._model.open_judge(stack) or work.model
-        gate = Gate(work, services.evidence, services.record, judge)
+        judging = await self._model.open_judge(stack) or work.model
+        judge = ClaimJudge(services.evidence, services.budget, services.record, judging)
 
         # Answer, and check the answer.
         save = partial(save_turns, context, session, services.question, resumed=prior is not None)
@@ -207,10 +215,10 @@ class Run:
             if context.memory is not None:
                 await context.in_memory_thread(save_findings, context.memory, failed)
             raise
-        result = await gate.check(await answer_by_rules(result, work.messages))
-        report = self._checked(result, gate.verdicts)
+        result = await Gate(work, judge).check(await answer_by_rules(result, work.messages))
+        report = self._checked(result, judge)
         if services.schema is not None:
-            await add_values(report, result.text, services.schema, gate)
+            await add_values(report, result.text, services.schema, work, judge)
 
         # Save the turns and claim the jobs before `run.finished` is written: a finished run is not
         # resumed, so a kill in between would lose them.
@@ -221,11 +229,11 @@ class Run:
             await jobs.settle(report, self._ended_ms)
         return report
 
-    def _checked(self, result: LoopResult, verdicts: Verdicts | None = None) -> Report:
+    def _checked(self, result: LoopResult, judge: ClaimJudge | None = None) -> Report:
         """Make the report of an answer, and record the verdict on each sentence."""
         services = self._services
         services.journal.write("answer.draft", text=result.text, limit=result.limit)
-        report = services.ledger.finished_report(result, verdicts)
+        report = services.ledger.finished_report(result, judge)
         services.journal.write(
             "answer.verified",
             status=report.status,
@@ -251,3 +259,42 @@ class Run:
             services.folder.browser_state.unlink(missing_ok=True)
         self._report = report
         return report
+
+
+class StartedRun:
+    """A run in a task of its own: its report is there before the jobs behind its answer are done.
+
+    `start(on_event=…)` begins it. `on_event` is called with its events in the event loop.
+    """
+
+    def __init__(
+        self, start: Callable[..., Coroutine[Any, Any, Report]], on_event: Callable[[Event], None]
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        self._on_event = on_event
+        self._answered: asyncio.Future[Report] = loop.create_future()
+        # Events come from whichever thread writes the record.
+        run = start(on_event=lambda event: loop.call_soon_threadsafe(self._handle, event))
+        self.task = loop.create_task(run)
+
+    def _handle(self, event: Event) -> None:
+        self._on_event(event)
+        if event.type == "run.finished" and not self._answered.done():
+            self._answered.set_result(Report(**event.data["report"]))
+
+    async def report(self) -> Report:
+        """Wait for the report, an empty one where `task` was cancelled before there was any.
+
+        Cancelled, this stops the run: it keeps its record and can be resumed.
+        """
+        try:
+            await asyncio.wait({self.task, self._answered}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            self.task.cancel()
+            await asyncio.wait([self.task])
+            raise
+        if self._answered.done():
+            return self._answered.result()
+        if self.task.cancelled():
+            return Report(run="", question="", status="partial")
+        return self.task.result()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from agent.config import file_settings, load_options
 from agent.errors import UsageError
@@ -28,6 +28,15 @@ if TYPE_CHECKING:
     from agent.journal.runs import RunFolder
     from agent.tools.context import Approve, Ask, ToolContext
     from agent.tools.registry import Tool
+
+
+HARMLESS_SETTINGS: Final = frozenset(
+    "depth report site since lang region max_steps max_sources timeout budget".split()
+)
+"""Settings that give access to nothing on this machine: no file, host, proxy, browser, memory.
+
+What a run on a stranger's archive may reach, the person's own settings decide.
+"""
 
 
 async def resume_run(folder: RunFolder, **settings: Any) -> Report:
@@ -110,14 +119,19 @@ async def rerun_on_recorded_web(
     base_url: str | None = None,
     data_dir: Path | None = None,
     live: bool = False,
+    trusted: bool = True,
 ) -> Report:
     """Ask another model the same question on the recorded web, in a new run; returns its report.
 
-    With `live`, pages and searches that the record does not hold are looked up on the web.
+    With `live`, pages and searches that the record does not hold are looked up on the web. Of a
+    record that is not `trusted`, settings that give access to this machine do not hold.
     """
     record.require_question()
+    options = record.options
+    if not trusted:
+        options = {name: options[name] for name in options.keys() & HARMLESS_SETTINGS}
     settings = {
-        **record.options,
+        **options,
         "schema_file": record.schema,
         "model": model,
         "base_url": base_url,

@@ -11,7 +11,7 @@ from agent.config import config_path, private_folder
 from agent.errors import UsageError
 from agent.guard.budget import Budget
 from agent.journal.runs import Runs
-from agent.journal.usage import BudgetLeft, Spending, budget_left
+from agent.journal.usage import Spending, budget_days
 from agent.models.base import Usage
 from agent.models.providers import find_endpoint, with_price
 from browser.net.url import host, registrable_domain
@@ -60,16 +60,21 @@ EMPTY_BUDGET = 1e-9
 
 def spendable_usd(options: Options) -> float | None:
     """What a run may spend: its own budget, or less where day or month have less left."""
-    limits = [usd for usd in (options.budget, remaining_budget(options).least) if usd is not None]
+    limits = list(remaining_budget(options).values())
+    if options.budget is not None:
+        limits.append(options.budget)
     return max(min(limits), EMPTY_BUDGET) if limits else None
 
 
-def remaining_budget(options: Options, spending: Spending | None = None) -> BudgetLeft:
-    """What is left of the budgets of the day and the month, over all runs of the folder."""
-    if options.budget_day is None and options.budget_month is None:
-        return BudgetLeft(None, None)
+def remaining_budget(options: Options, spending: Spending | None = None) -> dict[str, float]:
+    """Dollars left of the budgets of the `day` and the `month` (UTC), of those that are set.
+
+    They hold over all runs of the folder, unless `spending` counts other ones too.
+    """
     spending = spending or Spending(Runs(options.data))
-    return budget_left(spending, options.budget_day, options.budget_month)
+    budgets = {"day": options.budget_day, "month": options.budget_month}
+    pairs = zip(budgets.items(), budget_days(), strict=True)
+    return {name: usd - spending.since(first) for (name, usd), first in pairs if usd is not None}
 
 
 def _highest_price(

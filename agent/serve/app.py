@@ -69,7 +69,6 @@ def make_app(state: ServerState) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await state.manager.open()  # processes for the first runs, before anybody asks
         yield
         await state.close()
 

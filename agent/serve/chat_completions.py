@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent.config import APP
 from agent.errors import InternalError, NotFound, UsageError, error_class
-from agent.journal.events import Event, read_event
+from agent.journal.events import read_event
 from agent.memory.memory_types import Turn
 from agent.serve.run_manager import ActiveRun
 from agent.serve.server_state import ServerState, StateDep
@@ -46,35 +46,21 @@ _SOURCES_BELOW: Final = re.compile(r"\n\nSources:\n(?=\[\d)")
 _NOT_FOUND: Final = "Nothing was found that answers this."
 
 
-class TextPart(BaseModel):
-    """A part of a message; only texts are read."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    type: str
-    text: str = Field("", max_length=200_000)
-
-
 class ChatMessage(BaseModel):
     """A message of a conversation."""
 
     model_config = ConfigDict(extra="ignore")
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: str | list[TextPart] | None = None
+    content: str | list[dict[str, Any]] | None = None
 
     @property
     def text(self) -> str:
-        """Its words."""
+        """Its words; pictures and other parts are not read."""
         if isinstance(self.content, list):
-            return "\n".join(part.text for part in self.content if part.type == "text")
+            parts = (part for part in self.content if part.get("type") == "text")
+            return "\n".join(str(part.get("text", "")) for part in parts)
         return self.content or ""
-
-
-class StreamOptions(BaseModel):
-    """Whether a stream ends with what was used."""
-
-    include_usage: bool = False
 
 
 class ChatForm(BaseModel):
@@ -85,7 +71,7 @@ class ChatForm(BaseModel):
     model: str = Field("urchin", max_length=200)
     messages: list[ChatMessage] = Field(min_length=1, max_length=1_000)
     stream: bool = False
-    stream_options: StreamOptions | None = None
+    stream_options: dict[str, Any] | None = None
 
 
 _ANSWERS: Final[dict[int | str, dict[str, Any]]] = {
@@ -118,14 +104,9 @@ async def complete(state: StateDep, form: ChatForm) -> Response:
     run = await _start(state, form)
     if form.stream:
         return StreamingResponse(_stream(state, run, form), media_type="text/event-stream")
-    report: Report | None = None
-    try:
-        async for event in _events(state, run):
-            report = _finished(event)
-    except asyncio.CancelledError:  # the client has gone
-        run.connection.send(stop=True)
-        raise
-    assert report is not None, "the events end with it"
+    async for step in _steps(state, run):
+        report = step
+    assert isinstance(report, Report), "the steps end with it"
     if report.error is not None:
         raise error_class(report.error.type)(report.error.message, hint=report.error.hint)
     body = _completion(report, form.model)
@@ -153,7 +134,7 @@ async def _start(state: ServerState, form: ChatForm) -> ActiveRun:
 
 def _session_of(state: ServerState, messages: list[ChatMessage]) -> str:
     """The session that messages belong to; turns of one that is not ours are saved first."""
-    # The library knows our answers, without the list of sources that `_content` adds.
+    # The library knows our answers, without the list of sources that `_completion` adds.
     answers = [message.text for message in messages if message.role == "assistant"]
     if answers:
         answer = _SOURCES_BELOW.split(answers[-1])[0].strip()
@@ -168,34 +149,30 @@ def _session_of(state: ServerState, messages: list[ChatMessage]) -> str:
     return session
 
 
-async def _events(state: ServerState, run: ActiveRun) -> AsyncIterator[Event]:
-    """Yield the events of a run to its report; raises `InternalError` where it ends without one."""
-    folder = state.find(run.id)
-    async for frame in state.manager.event_stream(folder).frames():
-        if frame is None or frame.seq is None:  # a draft, and questions that nobody is there for
-            continue
-        event = read_event(frame.data, run.id)
-        if event.type == "run.finished":
-            # The next question looks for the answer on disk.
-            while not (folder.report.is_file() or run.ended.is_set()):  # noqa: ASYNC110 - a file
-                await asyncio.sleep(SAVE_POLL_SECONDS)
-            yield event
-            return
-        yield event
-    raise InternalError(f"the run {run.id} ended without a report")
+async def _steps(state: ServerState, run: ActiveRun) -> AsyncIterator[str | Report]:
+    """Yield the steps of a run as lines, then its report; who stops reading stops the run.
 
-
-def _finished(event: Event) -> Report | None:
-    if event.type != "run.finished":
-        return None
-    return Report.model_validate(event.data["report"])
-
-
-def _content(report: Report) -> str:
-    """Write an answer as a message: the answer, and a line for each source."""
-    lines = [f"[{s.n}] {s.title or s.url} — {s.url}" for s in report.sources]
-    answer = report.answer or _NOT_FOUND
-    return answer + (_SOURCES + "\n".join(lines) if lines else "")
+    Raises `InternalError` where it ends without a report.
+    """
+    folder, reported = state.find(run.id), False
+    try:
+        async for frame in state.manager.event_stream(folder).frames():
+            if frame is None or frame.seq is None:  # a draft, and questions that nobody hears
+                continue
+            event = read_event(frame.data, run.id)
+            for line in state.event_lines(event):
+                yield line
+            if event.type == "run.finished":
+                # The next question looks for the answer on disk.
+                while not (folder.report.is_file() or run.ended.is_set()):  # noqa: ASYNC110 - a file
+                    await asyncio.sleep(SAVE_POLL_SECONDS)
+                reported = True
+                yield Report.model_validate(event.data["report"])
+                return
+        raise InternalError(f"the run {run.id} ended without a report")
+    finally:
+        if not reported:
+            run.cancel()
 
 
 def _annotations(report: Report) -> list[dict[str, Any]]:
@@ -216,30 +193,27 @@ def _annotations(report: Report) -> list[dict[str, Any]]:
     ]
 
 
-def _usage(report: Report) -> dict[str, int]:
-    read, written = report.usage.input_tokens, report.usage.output_tokens
-    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
-
-
-def _finish_reason(report: Report) -> str:
-    return "length" if report.status == "partial" else "stop"
-
-
 def _completion(report: Report, model: str) -> dict[str, Any]:
+    lines = [f"[{s.n}] {s.title or s.url} — {s.url}" for s in report.sources]
     message = {
         "role": "assistant",
-        "content": _content(report),
+        "content": (report.answer or _NOT_FOUND) + (_SOURCES + "\n".join(lines) if lines else ""),
         "refusal": None,
         "annotations": _annotations(report),
     }
-    choice = {"index": 0, "message": message, "finish_reason": _finish_reason(report)}
+    finish_reason = "length" if report.status == "partial" else "stop"
+    read, written = report.usage.input_tokens, report.usage.output_tokens
     return {
         "id": f"chatcmpl-{report.run}",
         "object": "chat.completion",
         "created": int(time.time()),
         "model": model,
-        "choices": [choice],
-        "usage": _usage(report),
+        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason}],
+        "usage": {
+            "prompt_tokens": read,
+            "completion_tokens": written,
+            "total_tokens": read + written,
+        },
     }
 
 
@@ -257,27 +231,25 @@ async def _stream(state: ServerState, run: ActiveRun, form: ChatForm) -> AsyncIt
         return _sse({**head, "choices": [choice]})
 
     yield chunk({"role": "assistant", "content": ""})
-    report: Report | None = None
     try:
-        async for event in _events(state, run):
-            for line in state.event_lines(event):
-                yield chunk({"reasoning_content": f"{line}\n"})
-            report = _finished(event)
+        async for step in _steps(state, run):
+            if isinstance(step, str):
+                yield chunk({"reasoning_content": f"{step}\n"})
+            else:
+                report = step
     except InternalError as error:
         yield _sse_error("InternalError", str(error))
         return
-    finally:
-        if report is None:  # the client has gone
-            run.connection.send(stop=True)
-    assert report is not None, "the events end with it"
     if report.error is not None:
         yield _sse_error(report.error.type, report.error.message)
         return
-    for word in filter(None, _WORD.findall(_content(report))):
+    body = _completion(report, form.model)
+    [choice] = body["choices"]
+    for word in filter(None, _WORD.findall(choice["message"]["content"])):
         yield chunk({"content": word})
-    yield chunk({"annotations": _annotations(report)}, _finish_reason(report))
-    if form.stream_options and form.stream_options.include_usage:
-        yield _sse({**head, "choices": [], "usage": _usage(report)})
+    yield chunk({"annotations": choice["message"]["annotations"]}, choice["finish_reason"])
+    if (form.stream_options or {}).get("include_usage"):
+        yield _sse({**head, "choices": [], "usage": body["usage"]})
     yield b"data: [DONE]\n\n"
 
 

@@ -26,21 +26,15 @@ if TYPE_CHECKING:
     from agent.journal.runs import RunFolder, Runs
 
 T = TypeVar("T")
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the tables; an index of another version is built again."""
 LONGEST_TAG: Final = 40
 MOST_TAGS: Final = 20
 _TABLES: Final = """
-create table run(id text primary key, stamp integer, question text, status text, confidence real,
-  at text, session text, model text, usd real, elapsed_s real, sources integer, tags text,
-  begins text);
+create table run(id text primary key, stamp integer, at text, session text, tags text, state text);
 create virtual table said using fts5(id unindexed, question, answer, sources,
   tokenize = 'unicode61 remove_diacritics 2');
 """
-_COLUMNS: Final = (
-    "run.id as run, run.question, status, confidence, at, session, model, usd, elapsed_s,"
-    " run.sources, tags"
-)
 _BEGINNING: Final = 220
 """Characters of an answer in a list: two lines."""
 _MARKUP: Final = re.compile(r"\s*\[\d{1,3}\]|[#*`|]+")
@@ -68,26 +62,24 @@ class Library:
             found, tables = _SNIPPET, "said join run on run.id = said.id"
             order = "bm25(said, 0, 4, 2, 1), at desc"
         else:
-            found, tables, order = "begins", "run", "at desc, run.id desc"
+            found, tables, order = "''", "run", "at desc, run.id desc"
         in_tags = "exists (select 1 from json_each(tags) where value = ?)"
         given = {"said match ?": wanted, in_tags: tag, "session = ?": session}
         conditions = {condition: value for condition, value in given.items() if value}
         sql = (
-            f"select {_COLUMNS}, {found} as found from {tables}"  # noqa: S608 - our own words
+            f"select state, {found} from {tables}"  # noqa: S608 - our own words
             f" where {' and '.join(conditions) or '1'} order by {order} limit ? offset ?"
         )
         with self._index() as index:
             self._refresh(index)
             rows = index.execute(sql, [*conditions.values(), limit, skip]).fetchall()
-        return [_run_state(row) for row in rows]
+        return [_run_state(state, snippet) for state, snippet in rows]
 
     def one(self, folder: RunFolder) -> RunState:
         """Describe one run."""
         with self._index() as index:
             # It may be new, or have changed since the index was last refreshed.
-            self._add(index, folder, _stamp(folder))
-            sql = f"select {_COLUMNS}, '' as found from run where id = ?"  # noqa: S608 - as above
-            return _run_state(index.execute(sql, [folder.id]).fetchone())
+            return self._add(index, folder, _stamp(folder)).model_copy(update={"found": []})
 
     def session_of_answer(self, answer: str) -> str:
         """The session in which this answer was given last; empty where it never was."""
@@ -98,7 +90,7 @@ class Library:
                 " order by run.at desc limit 1",
                 [answer],
             ).fetchone()
-        return str(row["session"]) if row else ""
+        return str(row[0]) if row else ""
 
     def tags(self) -> list[tuple[str, int]]:
         """List the tags that are used, with how many runs have each."""
@@ -107,7 +99,7 @@ class Library:
             rows = index.execute(
                 "select value, count(*) from run, json_each(run.tags) group by value order by value"
             )
-            return [tuple(row) for row in rows]
+            return rows.fetchall()
 
     def tag(self, folder: RunFolder, tags: Sequence[str]) -> tuple[str, ...]:
         """Give a run these tags in place of those it has; raises `UsageError`."""
@@ -122,7 +114,6 @@ class Library:
         """Open the index for the length of a block, and commit what is done there."""
         # One at a time: two that refresh it would do the same work, and wait on each other.
         with self._lock, closing(sqlite3.connect(self._path, timeout=30)) as index, index:
-            index.row_factory = sqlite3.Row
             if index.execute("pragma user_version").fetchone()[0] != VERSION:
                 index.executescript(
                     "drop table if exists run; drop table if exists said;"
@@ -141,29 +132,30 @@ class Library:
             index.execute("delete from run where id = ?", [removed])
             index.execute("delete from said where id = ?", [removed])
 
-    def _add(self, index: sqlite3.Connection, folder: RunFolder, stamp: int) -> None:
+    def _add(self, index: sqlite3.Connection, folder: RunFolder, stamp: int) -> RunState:
         start, report = start_of(folder), _read_json(folder.report, dict)
         options = start.get("options") or {}
         usage = report.get("usage") or {}
         sources = report.get("sources") or []
         answer = str(report.get("answer") or "")
         question = str(report.get("question") or start.get("question") or "")
-        row = [
-            folder.id,
-            stamp,
-            question,
-            str(report.get("status") or "cut off"),
-            report.get("confidence"),
-            start.get("at", ""),
-            str(start.get("session") or folder.id),
-            str(usage.get("model") or start.get("model") or options.get("model") or ""),
-            float(usage.get("usd") or 0),
-            float(report.get("elapsed_s") or 0),
-            len(sources),
-            json.dumps([str(tag) for tag in _read_json(_tags_file(folder), list)]),
-            " ".join(_MARKUP.sub("", answer[: _BEGINNING * 2]).split())[:_BEGINNING],
-        ]
-        index.execute(f"insert or replace into run values ({', '.join('?' * len(row))})", row)  # noqa: S608 - marks alone
+        begins = " ".join(_MARKUP.sub("", answer[: _BEGINNING * 2]).split())[:_BEGINNING]
+        run = RunState(
+            run=folder.id,
+            question=question,
+            status=report.get("status") or "cut off",
+            confidence=report.get("confidence"),
+            at=start.get("at", ""),
+            session=str(start.get("session") or folder.id),
+            model=str(usage.get("model") or start.get("model") or options.get("model") or ""),
+            usd=float(usage.get("usd") or 0),
+            elapsed_s=float(report.get("elapsed_s") or 0),
+            sources=len(sources),
+            tags=[str(tag) for tag in _read_json(_tags_file(folder), list)],
+            found=[(begins, False)] if begins else [],
+        )
+        row = [run.run, stamp, run.at, run.session, json.dumps(run.tags), run.model_dump_json()]
+        index.execute("insert or replace into run values (?, ?, ?, ?, ?, ?)", row)
         index.execute("delete from said where id = ?", [folder.id])
         source_words = " ".join(
             " ".join([str(s.get("title", "")), str(s.get("url", "")), *s.get("quotes", [])])
@@ -171,21 +163,18 @@ class Library:
         )
         said = [folder.id, question, answer, source_words]
         index.execute("insert into said values (?, ?, ?, ?)", said)
+        return run
 
 
-def _run_state(row: sqlite3.Row) -> RunState:
-    values = dict(row)
-    values |= {"tags": json.loads(row["tags"]), "found": _split_snippet(row["found"])}
-    return RunState.model_validate(values)
-
-
-def _split_snippet(snippet: str) -> list[tuple[str, bool]]:
-    """Split a snippet into pieces of text, each with whether it matched the query."""
+def _run_state(state: str, snippet: str) -> RunState:
+    """Read a row of the index, with the pieces of a snippet and whether each matched the query."""
+    run = RunState.model_validate_json(state)
     pieces: list[tuple[str, bool]] = []
     for part in snippet.split(_HIT_START):
         hit, ended, rest = part.partition(_HIT_END)
         pieces += [(hit, True), (rest, False)] if ended else [(hit, False)]
-    return [(text, is_hit) for text, is_hit in pieces if text]
+    found = [(text, is_hit) for text, is_hit in pieces if text]
+    return run.model_copy(update={"found": found}) if found else run
 
 
 def _tags_file(folder: RunFolder) -> Path:
@@ -193,13 +182,10 @@ def _tags_file(folder: RunFolder) -> Path:
 
 
 def _stamp(folder: RunFolder) -> int:
-    """Tell one state of a folder from another: when report and tags were last written."""
-    stamp = 0
-    for path in (folder.report, _tags_file(folder)):
-        with suppress(FileNotFoundError):
-            stamp += path.stat().st_mtime_ns
-        stamp *= 31
-    return stamp % 2**62
+    """Tell one state of a folder from another: report and tags are put into it by renaming."""
+    with suppress(FileNotFoundError):  # it was deleted meanwhile
+        return folder.path.stat().st_mtime_ns
+    return 0
 
 
 def start_of(folder: RunFolder) -> dict[str, Any]:

@@ -1,37 +1,42 @@
-"""Starts runs in processes of their own, follows them, and stops them."""
+"""Runs of the server: each in a thread of its own, followed, asked and stopped.
+
+A thread each, with an event loop of its own: reading pages is work for a processor (parsing,
+ranking), and one long page would else hold up every watcher of every other run.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
-import socket
-import sys
+import base64
+from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, field
-from importlib import import_module
+from functools import partial
+from itertools import count
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.errors import InternalError, ResearchError, UsageError, error_class
-from agent.journal.runs import Runs
+from agent.errors import ResearchError, UsageError
+from agent.journal.events import TRANSIENT, utc_now
+from agent.journal.runs import RunFolder, Runs, new_id
 from agent.serve.event_stream import EventStream
-from agent.serve.worker_connection import WorkerConnection
+from browser.errors import BrowserError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Coroutine, Mapping
     from pathlib import Path
 
-    from agent.journal.runs import RunFolder
+    from agent.journal.events import Event
+    from agent.tools.context import ToolContext
+    from agent.types import Report
+    from browser.page.tab import Tab
+
+    StartRun = Callable[..., Coroutine[Any, Any, Report]]
+    """Begins a run, as `research` and `resume_run` do."""
 
 STOP_SECONDS: Final = 8.0
-"""A run that is to stop closes its browser and writes its end; what takes longer is killed."""
+"""A run that is to stop closes its browser and writes its end; nobody waits longer for it."""
 LOOK_SECONDS: Final = 30.0
 """A page that is loading answers when it is done; one that hangs does not."""
-_WORKER: Final = "agent.serve.run_worker"
-"""Loaded in the processes of runs alone: the server itself needs none of what a run needs."""
-_START_METHOD: Final = "forkserver" if sys.platform != "win32" else "spawn"
-_PRELOADED: Final = (_WORKER, "browser.session.session", "browser.read.reader")
-SPARE: Final = 2
-"""Processes that wait for a run: forking one takes longer than what a run does first."""
 
 
 class Busy(ResearchError):
@@ -40,88 +45,187 @@ class Busy(ResearchError):
     hint = "Wait until one ends, stop one, or raise --at-once."
 
 
-@dataclass(slots=True)
 class ActiveRun:
-    """A run that is at work in a process of ours; `questions` to the person are open, by number."""
+    """A run that is at work in a thread of ours; `questions` to the person are open, by number.
 
-    process: Any  # its class depends on the start method
-    connection: WorkerConnection
-    id: str = ""
-    questions: dict[int, dict[str, Any]] = field(default_factory=dict)
-    refusal: ResearchError | None = None
-    started: asyncio.Event = field(default_factory=asyncio.Event)
-    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    Its public methods are for the server's event loop. `attended` says that a person follows it,
+    who is asked and shown its page. `stream` has its events, and what its journal does not keep.
+    """
+
+    def __init__(self, folder: RunFolder, *, attended: bool) -> None:
+        self.id = folder.id
+        self.questions: dict[int, dict[str, Any]] = {}
+        self.started, self.ended = asyncio.Event(), asyncio.Event()
+        self.stream = EventStream(folder.journal, lambda: not self.ended.is_set())
+        self._attended = attended
+        self._replies: dict[int, asyncio.Future[bool | str]] = {}
+        self._numbers = count(1)
+        self._server = asyncio.get_running_loop()
+        self._loop = asyncio.new_event_loop()  # of the run's thread
+        self._task: asyncio.Task[None] | None = None
+        self._context: ToolContext | None = None
+
+    def cancel(self) -> None:
+        """Have the run write its end and stop; it can be resumed."""
+        if self._task is not None:
+            with suppress(RuntimeError):  # it has ended, and its loop is closed
+                self._loop.call_soon_threadsafe(self._task.cancel)
+
+    async def stop(self) -> None:
+        """Stop the run, and wait for its end, which is with what it knows so far."""
+        self.cancel()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STOP_SECONDS):
+                await self.ended.wait()
+
+    def hint(self, hint: str) -> None:
+        """Say something to the model; it reads it with the next result of a tool."""
+        if self._context is not None:
+            self._context.hints.append(hint)
+
+    def answer(self, n: int, *, reply: bool | str) -> None:
+        """Answer an open question."""
+        if not self._replies[n].done():
+            self._replies[n].set_result(reply)
 
     async def look(
         self, *, refs: bool = False, act: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """Take a picture of the open page; with `act`, after a person's click or key there."""
+        if self._loop.is_closed():
+            return {"error": "the run is over"}
+        looking = asyncio.run_coroutine_threadsafe(self._look(refs=refs, act=act), self._loop)
         try:
             async with asyncio.timeout(LOOK_SECONDS):
-                seen: dict[str, Any] = await self.connection.request(
-                    look={"refs": refs, "act": act}
-                )
-                return seen
+                return await asyncio.wrap_future(looking)
         except TimeoutError:
             return {"error": "the page does not answer"}
-        except ConnectionError:
+
+    def _handle(self, event: Event) -> None:
+        if event.type in TRANSIENT:
+            self.stream.add_passing(type=event.type, place=event.place, data=event.data)
+        else:
+            self.started.set()
+            self.stream.read()
+
+    async def _reply(self, kind: str, what: str) -> bool | str:
+        """Wait until a question is answered, or the run gives it up."""
+        n = next(self._numbers)
+        self._replies[n] = self._server.create_future()
+        self.questions[n] = {"n": n, "kind": kind, "what": what}
+        self.stream.add_passing(type="asked", data=self.questions[n])
+        try:
+            return await self._replies[n]
+        finally:
+            del self._replies[n], self.questions[n]
+            self.stream.add_passing(type="answered", data={"n": n})
+
+    # What follows is done in the run's thread.
+
+    def work(self, start: StartRun) -> None:
+        """Research to the end, or until it is stopped; raises what `start` is refused with."""
+        hooks: dict[str, Any] = {"on_event": self._tell, "opened": self._keep_context}
+        if self._attended:
+            hooks |= {"approve": self._approve, "ask": partial(self._ask_person, "ask")}
+        with (
+            suppress(asyncio.CancelledError),
+            asyncio.Runner(loop_factory=lambda: self._loop) as runner,
+        ):
+            runner.run(self._research(start(**hooks)))
+
+    async def _research(self, run: Coroutine[Any, Any, Report]) -> None:
+        self._task = asyncio.current_task()
+        await run
+        if self._context is not None and self._context.hints:
+            late = {"type": "hint.unread", "data": {"hints": self._context.hints}}
+            self._server.call_soon_threadsafe(lambda: self.stream.add_passing(**late))
+
+    def _tell(self, event: Event) -> None:
+        self._server.call_soon_threadsafe(self._handle, event)
+
+    def _keep_context(self, context: ToolContext) -> None:
+        """Keep the tools' context; a person who sees the page in the view can act there."""
+        self._context = context
+        if self._attended and context.web is not None:
+            context.web.is_visible = True
+
+    async def _approve(self, effect: str) -> bool | str:
+        reply = await self._ask_person("approve", effect)
+        return "site" if reply == "site" else reply is True or reply == "yes"
+
+    async def _ask_person(self, kind: str, what: str) -> bool | str:
+        asking = asyncio.run_coroutine_threadsafe(self._reply(kind, what), self._server)
+        return await asyncio.wrap_future(asking)
+
+    async def _look(self, *, refs: bool, act: Mapping[str, Any] | None) -> dict[str, Any]:
+        tab: Tab | None = self._context.web.tab if self._context and self._context.web else None
+        try:
+            if tab is None:
+                raise BrowserError("no page is open")
+            if act is not None:
+                await _act_by_hand(tab, act)
+            if refs:
+                picture = (await tab.marked_pictures())[0]
+            else:
+                tab.check_alive()
+                picture = await tab.screenshot()
+        except BrowserError as error:
+            return {"error": str(error)}
+        except asyncio.CancelledError:
             return {"error": "the run is over"}
+        size = tab.page.viewport_size or {"width": 0, "height": 0}
+        kind = "image/png" if picture.startswith(b"\x89PNG") else "image/jpeg"
+        body = base64.b64encode(picture).decode()
+        return {"url": tab.url, "kind": kind, "picture": body, **size}
 
 
-def _work(line: socket.socket) -> None:
-    """Do what a worker does; in its own process."""
-    import_module(_WORKER).main(line)
+async def _act_by_hand(tab: Tab, act: Mapping[str, Any]) -> None:
+    """Do in the page what a person did in its picture: `click`, `text`, `keys` or `scroll`.
+
+    It goes past the agent: a person logs in or takes a captcha down, and no model sees what.
+    """
+    kind = act["kind"]
+    if kind == "click":
+        await tab.page.mouse.click(act["x"], act["y"])
+    elif kind == "text":
+        await tab.page.keyboard.insert_text(act["text"])
+    elif kind == "keys":
+        await tab.press(act["text"])
+    else:
+        await tab.page.mouse.wheel(0, act["y"])
+    await tab.settle()
 
 
 class RunManager:
     """All runs of a data folder: those `active` here, at most `at_once`, and those on disk.
 
-    `flags` are those of each run, where its question has no others.
+    `flags` are those of each run, where its question has no others; `research` begins one,
+    `resume_run` goes on with one.
     """
 
-    def __init__(self, data: Path, flags: Mapping[str, Any], at_once: int) -> None:
+    def __init__(
+        self,
+        data: Path,
+        flags: Mapping[str, Any],
+        at_once: int,
+        research: StartRun,
+        resume_run: StartRun,
+    ) -> None:
         self.runs = Runs(data)
         self.active: dict[str, ActiveRun] = {}
-        self._flags = {**flags, "data_dir": str(data)}
+        self._flags = {**flags, "data_dir": data}
         self._at_once = at_once
+        self._research, self._resume_run = research, resume_run
+        # Of runs that are not at work here: another process may write them.
         self._streams: dict[str, EventStream] = {}
-        self._following: set[asyncio.Task[None]] = set()
-        self._refilling: asyncio.Task[None] | None = None  # held, or it would be collected
-        self._context: Any = multiprocessing.get_context(_START_METHOD)
-        if _START_METHOD == "forkserver":
-            self._context.set_forkserver_preload(list(_PRELOADED))
-        self._starting = asyncio.Lock()
-        self._spare: list[ActiveRun] = []
-        self._closed = False
-
-    async def open(self) -> None:
-        """Have processes ready for the first runs."""
-        async with self._starting:
-            while len(self._spare) < SPARE and not self._closed:
-                self._spare.append(await self._fork())
-
-    async def _fork(self) -> ActiveRun:
-        """Start a process that waits for its run."""
-        ours, theirs = socket.socketpair()
-        with theirs:  # the worker has a copy: when that is closed, too, our end sees it
-            process = self._context.Process(target=_work, args=(theirs,))
-            await asyncio.to_thread(process.start)
-        return ActiveRun(process, await WorkerConnection.open(ours))
 
     async def close(self) -> None:
         """Stop what is at work: each run leaves its record behind, and can be resumed."""
-        self._closed = True
+        running = list(self.active.values())
         # First, so that a server that is to stop does not wait for its watchers.
-        for stream in self._streams.values():
+        for stream in (*self._streams.values(), *(run.stream for run in running)):
             stream.close()
-        for run in self._spare:
-            run.connection.close()
-        for run in list(self.active.values()):
-            run.connection.send(stop=True)
-        if self._following:
-            await asyncio.wait(self._following, timeout=STOP_SECONDS)
-        for run in list(self.active.values()):
-            run.process.kill()
+        await asyncio.gather(*(run.stop() for run in running))
 
     async def start(
         self, question: str, flags: Mapping[str, Any], *, attended: bool = False
@@ -132,8 +236,11 @@ class RunManager:
         """
         if not question.strip():
             raise UsageError("the question is empty")
-        flags = {**self._flags, **flags}
-        return await self._launch(question=question, resume="", flags=flags, attended=attended)
+        folder = RunFolder(self.runs.root / new_id(utc_now()))
+        settings = {**self._flags, **flags, "run": folder.id, "config": True}
+        return await self._launch(
+            folder, partial(self._research, question, **settings), attended=attended
+        )
 
     async def resume(
         self, folder: RunFolder, flags: Mapping[str, Any], *, attended: bool = False
@@ -142,90 +249,48 @@ class RunManager:
         if folder.id in self.active:
             raise UsageError(f"{folder.id} is at work")
         # Its record has the other flags, which hold again.
-        flags = {"data_dir": self._flags["data_dir"], **flags}
-        return await self._launch(question="", resume=folder.id, flags=flags, attended=attended)
+        resuming = partial(self._resume_run, folder, data_dir=self._flags["data_dir"], **flags)
+        return await self._launch(folder, resuming, attended=attended)
 
-    async def _launch(self, **job: Any) -> ActiveRun:
-        """Send a job to a process; returns once the run has written its first event."""
-        # Not `active`: a run that begins has no id yet, and one that ends holds its memory still.
-        if len(self._following) >= self._at_once:
+    async def _launch(self, folder: RunFolder, start: StartRun, *, attended: bool) -> ActiveRun:
+        """Start a run's thread; returns once the run has written its first event."""
+        if len(self.active) >= self._at_once:
             raise Busy(f"{self._at_once} runs are at work, which is all that may be")
-        run = self._spare.pop() if self._spare else await self._fork()
-        run.connection.send(**job)
-        if job["resume"]:
-            self._register(run, job["resume"])
-        following = asyncio.create_task(self._follow(run))
-        self._following.add(following)
-        following.add_done_callback(self._following.discard)
-        await run.started.wait()
-        if self._refilling is None or self._refilling.done():  # only now: it takes a processor
-            self._refilling = asyncio.create_task(self.open())
-        if run.refusal is not None:
-            raise run.refusal
-        if not run.id:
-            raise InternalError("the process of the run ended before it began")
+        run = self.active[folder.id] = ActiveRun(folder, attended=attended)
+        working = asyncio.create_task(self._work(run, start))
+        starting = asyncio.create_task(run.started.wait())
+        await asyncio.wait({working, starting}, return_when=asyncio.FIRST_COMPLETED)
+        if not run.started.is_set():
+            starting.cancel()
+            await working
         return run
 
-    def _register(self, run: ActiveRun, name: str) -> None:
-        run.id = name
-        self.active[name] = run
-
-    async def _follow(self, run: ActiveRun) -> None:
-        """Take the messages of a worker until it ends."""
+    async def _work(self, run: ActiveRun, start: StartRun) -> None:
         try:
-            async for message in run.connection.messages():
-                self._receive(run, message)
+            await _in_thread(partial(run.work, start))
         finally:
-            run.questions.clear()
-            run.connection.close()  # also where a message could not be read
-            run.started.set()
+            del self.active[run.id]
             run.ended.set()
-            if self.active.get(run.id) is run:
-                del self.active[run.id]
-            await asyncio.to_thread(run.process.join)
-            if stream := self._streams.get(run.id):
-                stream.finish()
-
-    def _receive(self, run: ActiveRun, message: dict[str, Any]) -> None:
-        stream = self._streams.get(run.id)  # none where nobody watches
-        passing: dict[str, Any] | None = None
-        match message:
-            case {"run": name} if not run.id:
-                self._register(run, name)
-            case {"wrote": _}:
-                run.started.set()
-                if stream:
-                    stream.read()
-            case {"delta": passing}:
-                pass
-            case {"question": question, "n": n}:
-                run.questions[n] = {"n": n, **question}
-                passing = {"type": "asked", "data": run.questions[n]}
-            case {"settled": n}:
-                run.questions.pop(n, None)
-                passing = {"type": "answered", "data": {"n": n}}
-            case {"unread": hints}:
-                passing = {"type": "hint.unread", "data": {"hints": hints}}
-            case {"refused": error}:
-                run.refusal = error_class(error["type"])(error["message"], hint=error["hint"])
-        if stream and passing:
-            stream.add_passing(**passing)
-
-    async def stop(self, run: ActiveRun) -> None:
-        """Stop a run; it ends with what it knows so far, and can be resumed."""
-        run.connection.send(stop=True)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(STOP_SECONDS):
-                await run.ended.wait()
-                return
-        run.process.kill()
+            run.stream.finish()
 
     def event_stream(self, folder: RunFolder) -> EventStream:
         """The events of a run as they come; forgotten when nobody watches them any more."""
-        for name, stream in list(self._streams.items()):
-            if not stream.watchers:
-                del self._streams[name]
-        run = folder.id
-        if run not in self._streams:
-            self._streams[run] = EventStream(folder.journal, lambda: run in self.active)
-        return self._streams[run]
+        if active := self.active.get(folder.id):
+            return active.stream
+        self._streams = {name: one for name, one in self._streams.items() if one.watchers}
+        return self._streams.setdefault(folder.id, EventStream(folder.journal, lambda: False))
+
+
+def _in_thread(work: Callable[[], None]) -> asyncio.Future[None]:
+    """Do work in a thread that does not keep the server from ending, should it hang."""
+    done: Future[None] = Future()
+
+    def run() -> None:
+        try:
+            work()
+            done.set_result(None)
+        except BaseException as error:  # noqa: BLE001 - for whoever waits
+            done.set_exception(error)
+
+    Thread(target=run, name="run", daemon=True).start()
+    return asyncio.wrap_future(done)

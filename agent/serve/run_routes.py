@@ -17,7 +17,6 @@ from agent.errors import NotFound, ResearchError, UsageError
 from agent.export import FORMATS, writer
 from agent.export.compare_runs import compare
 from agent.export.run_record import report_of
-from agent.journal.usage import usage as usage_rows
 from agent.notify.notice import Attachment
 from agent.serve.run_manager import ActiveRun
 from agent.serve.schemas import (
@@ -93,9 +92,9 @@ async def events(
 
 
 @run_routes.post("/runs/{run}/stop")
-async def stop(state: StateDep, active: ActiveDep) -> Done:
+async def stop(active: ActiveDep) -> Done:
     """Stop a run: it answers from what is known, and can be resumed."""
-    await state.manager.stop(active)
+    await active.stop()
     return Done()
 
 
@@ -115,7 +114,7 @@ async def again(state: StateDep, folder: FolderDep, response: Response) -> Begun
 @run_routes.post("/runs/{run}/hint")
 async def hint(active: ActiveDep, form: HintForm) -> Done:
     """Say something to the model of a run that is at work."""
-    active.connection.send(hint=form.hint)
+    active.hint(form.hint)
     return Done()
 
 
@@ -124,7 +123,7 @@ async def answer(run: RunName, active: ActiveDep, form: AnswerForm) -> Done:
     """Answer what a run asks."""
     if form.n not in active.questions:
         raise NotFound(f"{run} does not ask that any more")
-    active.connection.send(n=form.n, reply=form.answer)
+    active.answer(form.n, reply=form.answer)
     return Done()
 
 
@@ -183,7 +182,7 @@ async def remove(state: StateDep, folder: FolderDep) -> Done:
     if active := state.manager.active.get(folder.id):
         if not folder.report.is_file():
             raise UsageError(f"{folder.id} is at work", hint="Stop it first.")
-        await state.manager.stop(active)  # the jobs behind its answer go with it
+        await active.stop()  # the jobs behind its answer go with it
     await asyncio.to_thread(state.manager.runs.remove, folder)
     return Done()
 
@@ -192,12 +191,6 @@ async def remove(state: StateDep, folder: FolderDep) -> Done:
 def one(state: StateDep, folder: FolderDep) -> RunState:
     """Say how a run stands."""
     return state.current(state.library.one(folder))
-
-
-@run_routes.get("/usage")
-def used(state: StateDep) -> list[dict[str, Any]]:
-    """Add up calls, tokens and dollars by day and model."""
-    return [asdict(row) for row in usage_rows(state.manager.runs)]
 
 
 def _begun(run: ActiveRun, response: Response) -> Begun:

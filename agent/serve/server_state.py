@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from agent.jobs.monitors import Monitors
     from agent.jobs.schedules import Schedules
     from agent.journal.events import Event
+    from agent.serve.run_manager import StartRun
     from agent.serve.schemas import AskForm, RunState
 
 _ASKED_AGAIN: Final = (
@@ -52,7 +53,8 @@ class ServerState:
 
     `flags` are those of its runs; `folder` among them lists folders that questions may search.
     `event_lines` turns an event into lines of progress, `doctor` returns the rows of
-    `research doctor` (name, well, seen, mend), `open_jobs` opens the job store.
+    `research doctor` (name, well, seen, mend), `open_jobs` opens the job store; `research` begins a
+    run, `resume_run` goes on with one.
     """
 
     def __init__(
@@ -64,6 +66,8 @@ class ServerState:
         event_lines: Callable[[Event], list[str]],
         doctor: Callable[[], Awaitable[list[dict[str, Any]]]],
         open_jobs: Callable[[], Jobs],
+        research: StartRun,
+        resume_run: StartRun,
     ) -> None:
         self.options = options
         self.event_lines, self.doctor = event_lines, doctor
@@ -75,7 +79,7 @@ class ServerState:
         # Each question says which of these it asks; it asks the web where it names none.
         sources = ("folder", "attach", "cdp", "corpus")
         own = {name: value for name, value in flags.items() if name not in sources}
-        self.manager = RunManager(data, own, at_once)
+        self.manager = RunManager(data, own, at_once, research, resume_run)
         self.library = Library(self.manager.runs, data)
         self._job_flags = {n: v for n, v in flags.items() if n not in ("folder", "data_dir")}
         self._open_jobs = open_jobs

@@ -17,11 +17,11 @@ from agent.errors import ResearchError, ToolError
 from agent.guard.provenance import SEARCH, Kind, exact_url, site_of
 from agent.guard.secret_store import secret_name
 from agent.journal.messages import image_rows
-from agent.protocol.call_results import CallResult, to_json
+from agent.protocol.call_results import to_json
 from agent.tools.context import CALL_PLACE, CALL_TIMEOUT, NO_BROWSER
 from agent.tools.person import refusal, require_yes
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource
-from agent.types import Image
+from agent.types import Image, Observation
 from browser.errors import AttachFailed, BrowserError, BrowserMissing, LaunchFailed, RefError
 from browser.net.url import is_web_url, parse
 
@@ -47,7 +47,7 @@ class Policy:
         self._page_turn = asyncio.Lock()
         self._failed_act: dict[str, str] = {}  # place of a step -> its first tool that failed
 
-    async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
+    async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
         """Run a call. Returns a function that finishes it, to be called in the order of the tags.
 
         Finishing numbers the sources, which must not depend on which call was faster.
@@ -120,7 +120,7 @@ class Policy:
 
     def _finish(
         self, call: ToolCall, place: str, unfinished: ToolResult | Finish, ms: int
-    ) -> CallResult:
+    ) -> Observation:
         """Finish a call and record it, without secrets and with the person's new hints."""
         context, tool = self._context, self._tools.get(call.name)
         clean = context.redactor.text
@@ -128,14 +128,9 @@ class Policy:
             result = unfinished() if callable(unfinished) else unfinished
         except (BrowserError, ResearchError) as error:
             result = _error_result(error)
-        outcome = CallResult(
-            call.name,
+        outcome = Observation(
+            call,
             context.with_hints(context.redactor.value(result.data)),
-            clean(result.web),
-            result.label,
-            result.hint,
-            capped=tool.capped if tool else True,
-            images=tuple(self._image(picture) for picture in result.pictures),
             # A passage must be literal, so one with a secret is dropped rather than redacted.
             passages=tuple(p for p in result.passages if clean(p.text) == p.text),
             results=tuple(
@@ -143,9 +138,14 @@ class Policy:
                 for r in result.results
             ),
             snapshot=clean(result.snapshot),
+            web=clean(result.web),
+            label=result.label,
+            hint=result.hint,
+            capped=tool.capped if tool else True,
+            images=tuple(self._image(picture) for picture in result.pictures),
         )
         blobs = {name: context.keep(body) for name, body in result.blobs}
-        context.record("tool.result", place, **result_event_data(call, outcome, ms, blobs))
+        context.record("tool.result", place, **result_event_data(outcome, ms, blobs))
         return outcome
 
     def _image(self, picture: bytes) -> Image:
@@ -154,7 +154,7 @@ class Policy:
 
 
 def result_event_data(
-    call: ToolCall, result: CallResult, ms: int = 0, blobs: dict[str, str] | None = None
+    result: Observation, ms: int = 0, blobs: dict[str, str] | None = None
 ) -> dict[str, Any]:
     """Return the data of a `tool.result` event: everything that a replay needs.
 
@@ -168,8 +168,8 @@ def result_event_data(
         "snapshot": len(result.snapshot) if has_snapshot else 0,
     }
     return {
-        "name": call.name,
-        "param": call.param,
+        "name": result.tool,
+        "param": result.call.param,
         "data": json.loads(to_json(result.data)),
         "capped": result.capped,
         "web": result.web,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from agent.errors import ReplayDiverged, ResearchError
 from agent.guard.budget import RESERVE
 from agent.guard.model_client import ModelClient
 from agent.journal.events import REPHRASE
@@ -59,15 +57,10 @@ class Rephraser:
         system = prompt(REPHRASE).replace("{most}", str(MOST_QUERIES))
         client = ModelClient(self.model, system, self.budget, self.record)
         message = Message("user", f"Question: {question}\n\nQuery that found little: {query}")
-        try:
-            async with asyncio.timeout(REPHRASE_SECONDS):
-                reply = await client.ask(f"{REPHRASE}/{place}", [message])
-        except ReplayDiverged:
-            raise
-        except (ResearchError, TimeoutError) as error:
-            self.record("note", place, text=f"{REPHRASE} failed: {error or 'timeout'}")
-            return ()
-        return parse_queries(reply.text, query)
+        reply = await client.try_ask(
+            f"{REPHRASE}/{place}", [message], f"{REPHRASE} failed", seconds=REPHRASE_SECONDS
+        )
+        return parse_queries(reply.text, query) if reply else ()
 
 
 def parse_queries(reply: str, original: str) -> tuple[Rephrased, ...]:

@@ -12,7 +12,6 @@ from agent.config import find_plugin
 from agent.errors import UsageError
 from agent.guard.provenance import SEARCH, SERVER, Kind
 from agent.prompts import Guides
-from agent.protocol.call_results import failed
 from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS
 from agent.tools.memory_tools import GOAL_TOOLS, MEMORY_TOOLS, WIKI_TOOLS
 from agent.tools.page_tools import LOOKING_TOOLS, SOLVING_TOOLS
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.guard.provenance import Provenance
-    from agent.protocol.call_results import Caller, CallResult
+    from agent.protocol.call_results import Caller
     from agent.tools.context import ToolContext
     from agent.types import Observation, ToolCall
 
@@ -190,28 +189,25 @@ class ProvenanceCalls:
         self._provenance = provenance
         self._files = frozenset(path.resolve().as_uri() for path in files)
 
-    async def run(self, call: ToolCall, place: str) -> Callable[[], CallResult]:
+    async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
         """Run a call; its provenance is recorded when it is finished, in tag order."""
         finish = await self._calls.run(call, place)
 
-        def finish_and_record() -> CallResult:
+        def finish_and_record() -> Observation:
             result = finish()
-            record_provenance(self._provenance, result.observed(call), self._files, result.web)
+            record_provenance(self._provenance, result, self._files)
             return result
 
         return finish_and_record
 
 
 def record_provenance(
-    provenance: Provenance,
-    observation: Observation,
-    files: frozenset[str] = frozenset(),
-    web: str = "",
+    provenance: Provenance, observation: Observation, files: frozenset[str] = frozenset()
 ) -> None:
     """Record who wrote the words of an observation.
 
     A failed call and a page without words count as read too. `files` are the URIs of the files that
-    the person gave to the run, `web` the web text of the result.
+    the person gave to the run.
     """
     if observation.tool in _ACKNOWLEDGING:
         return
@@ -233,11 +229,11 @@ def record_provenance(
     server = SERVER + rest.partition("__")[0] if prefix == "mcp" and rest else ""
     url = server or observation.url or requested
     new: list[str] = []
-    if not observation.failed and not failed(observation.data):
+    if not observation.failed:
         # An address that was requested is known already, and so are echoes of the call's words.
         provenance.add_addresses(filter(None, (requested, url)), Kind.WEB)
         passages = (passage.text for passage in observation.passages)
-        parts = [web or observation.snapshot, *passages, *_strings(observation.data)]
+        parts = [observation.web or observation.snapshot, *passages, *_strings(observation.data)]
         known = set(words(observation.call.param))
         new = [word for word in "\n".join(parts).split() if known.isdisjoint(words(word))]
     provenance.add(" ".join(new), _provenance_kind(provenance, observation, url, files), url)

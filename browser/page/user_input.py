@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from playwright.async_api import ElementHandle, Frame, Page, Position
+    from playwright.async_api import ElementHandle, Frame, Page
 
     from browser.page.view import Target
 
@@ -74,35 +74,50 @@ class ClickOptions(TypedDict, total=False):
 async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
     """Click where the element can be hit, or `at` a point of it.
 
-    Returns a remark if another element got the press, else "". Playwright's own check that the
-    element is stable and uncovered is skipped (`force`): it waits for animation frames, which a
-    background tab does not draw. `_find_hit_point` does it instead.
+    Returns a remark if another element got the press, else "". The pointer goes to a place on the
+    page, not to an element, which a page that renders itself all the time may replace meanwhile:
+    what counts is which element is there, and gets the press.
     """
     hit = await _find_hit_point(target, options.get("at"))
     if hit.get("direct"):  # it has no box that a pointer could hit
-        await target.element.evaluate("e => e.click()")
+        await injected.call(target.frame, "pressDirectly")
         return ""
-    left, top = hit["border"]  # Playwright counts from inside the border
-    hold, seconds = options.get("hold", ()), options.get("seconds", 0)
-    position: Position = {"x": hit["x"] - left, "y": hit["y"] - top}
+    page, seconds = target.page, options.get("seconds", 0)
+    held: list[Modifier] = []
     try:
         # Move first: a menu that closes as the pointer leaves it may move the element.
-        await target.element.hover(position=position, force=True, timeout=POINTER_MS)
-        await target.element.click(
+        await page.mouse.move(*await _aimed_point(target, hit))
+        x, y = await _aimed_point(target, hit)
+        for key in options.get("hold", ()):
+            await page.keyboard.down(key)
+            held.append(key)
+        await page.mouse.click(
+            x,
+            y,
             button=options.get("button", "left"),
             click_count=options.get("count", 1),
-            position=position,
-            modifiers=hold or None,
-            force=True,
             delay=seconds * 1000,
-            timeout=POINTER_MS + seconds * 1000,
         )
     except PlaywrightError as error:
         raise _action_error(error) from error
+    finally:
+        for key in held:
+            await page.keyboard.up(key)
     with suppress(PlaywrightError):  # the click led to another page: it was no miss
         if missed := await injected.call(target.frame, "missed"):
             return f"but {missed}"
     return ""
+
+
+async def _aimed_point(target: Target, hit: dict[str, Any]) -> Point:
+    """Find where the point that was aimed at is now, in CSS pixels of the main viewport."""
+    if target.frame == target.page.main_frame:
+        point = await injected.call(target.frame, "aimedPoint")
+        if point is not None:
+            return point["x"], point["y"]
+    elif box := await target.element.bounding_box():
+        return box["x"] + hit["x"], box["y"] + hit["y"]
+    raise ElementLeft("it left the page")
 
 
 async def _find_hit_point(target: Target, at: Point | None = None) -> dict[str, Any]:
@@ -111,7 +126,7 @@ async def _find_hit_point(target: Target, at: Point | None = None) -> dict[str, 
     Returns the result of `aim` in `js/pointer.js`. Raises ElementLeft, ActionError.
     """
     until = time.monotonic() + POINTER_MS / 1000
-    arguments = {"element": target.element, "at": at}
+    arguments = {"element": target.element, "ref": target.ref, "at": at}
     while True:
         hit: dict[str, Any] = await injected.call(target.frame, "aim", arguments)
         if "why" not in hit:
@@ -130,12 +145,14 @@ async def hit_point(target: Target, at: Point | None = None, *, covered: bool = 
 
     With `covered` its middle is taken, whatever lies there: a drop target may hold other elements.
     """
-    hit = {} if covered else await _find_hit_point(target, at)
+    if not covered:
+        hit = await _find_hit_point(target, at)
+        if not hit.get("direct"):
+            return await _aimed_point(target, hit)
     box = await target.element.bounding_box()
     if box is None:
         raise ActionError("the element has no place on the page")
-    x, y = hit.get("x", box["width"] / 2), hit.get("y", box["height"] / 2)
-    return box["x"] + x, box["y"] + y
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 async def hover(target: Target, at: Point | None = None) -> None:

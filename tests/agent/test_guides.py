@@ -9,17 +9,17 @@ import pytest
 from agent.guard.window import Window
 from agent.journal.runs import Runs
 from agent.prompts import BROWSING, GUIDES, Guides, prompt, system_prompt
-from agent.protocol import CallResult, inert
+from agent.protocol import inert
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 from agent.tools.registry import Registry
-from agent.types import Message
+from agent.types import Message, Observation, ToolCall
 
 TABLE = "S1¶2 | Year | Lamps |\n| 1894 | 3 |"
 
 
 def result(name, data=None, web=""):
-    return CallResult(name, data or {}, web, "S1", capped=False)
+    return Observation(ToolCall(name), data or {}, web=web, label="S1", capped=False)
 
 
 @pytest.mark.parametrize(

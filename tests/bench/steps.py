@@ -15,7 +15,7 @@ from agent.guard.budget import Budget
 from agent.guard.window import tokens
 from agent.loop.loop import Loop
 from agent.models.base import ModelReply
-from agent.protocol import CallResult
+from agent.types import Observation
 
 STEP_MS, LARGEST, PREFIX = 10.0, 32_000, 0.8
 TARGETS_MISSED = 8
@@ -62,9 +62,8 @@ class LongPages:
     """Every call gives another long page."""
 
     async def run(self, call, place):
-        return lambda: CallResult(
-            call.name, {"source": f"S{place}"}, PAGE + place, "S1", capped=False
-        )
+        data, text = {"source": f"S{place}"}, PAGE + place
+        return lambda: Observation(call, data, web=text, label="S1", capped=False)
 
 
 async def measure(steps: int) -> tuple[Instant, float]:

@@ -74,7 +74,7 @@ async def test_a_form_is_filled_and_sent_as_with_playwright_mcp(tmp_path, site):
             {"target": ref(page, "Length in metres"), "type": "textbox", "value": "9"},
             {"target": ref(page, "Nights"), "type": "textbox", "value": "2"},
             {"target": ref(page, "Shore power"), "type": "checkbox", "value": "true"},
-            {"ref": ref(page, "select: Harbour"), "type": "combobox", "value": "Sunnock Pier"},
+            {"target": ref(page, "select: Harbour"), "type": "combobox", "value": "Sunnock Pier"},
         ]
         await call("fill_form", fields=[{"name": "a field", **field} for field in fields])
         tab = (await session.web()).tab
@@ -142,7 +142,8 @@ async def test_dialogs_files_console_requests_and_pictures(tmp_path):
             assert "ran a script" in told
             assert "[1]" in told
             assert tab.title == "Ran"
-            named = await call("evaluate", function="e => e.textContent", ref=ref(page, "Attach"))
+            attach = ref(page, "Attach")
+            named = await call("evaluate", function="e => e.textContent", target=attach)
             assert '"Attach"' in named
             await call("evaluate", fails=True, function="() => nothing.there")
             await call("tabs", action="new", url=f"{address}/")

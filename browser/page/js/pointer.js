@@ -66,7 +66,9 @@ const isMoving = (element) => element.getAnimations && document.getAnimations().
 // mousedown and mouseup, so that the click goes to the common ancestor.
 const PRESS_EVENTS = ['pointerdown', 'click', 'auxclick', 'contextmenu'];
 let aimedAt = null;
+let aimedRef = ''; // the ref of that element, by which the one that replaces it is found
 let aimedOn = null; // the element at the point itself
+let aimedOffset = { x: 0, y: 0 }; // of the point from the element's corner
 let missedBy = '';
 let pressEvents = new Set(); // types of events since `aim`
 
@@ -84,13 +86,19 @@ const gets = (target, element) => {
   const cameBetween = aimedOn?.isConnected && control && control !== element && isWithin(control, element) && !isWithin(aimedOn, control);
   return !cameBetween && (isHitOn(target, element) || (!!shadowOf(target) && isWithin(element, target)));
 };
+// The element that is aimed at, or the one that has its ref since the page rendered it anew.
+const aimedNow = () => {
+  if (aimedAt && aimedRef && !aimedAt.isConnected) aimedAt = resolve(aimedRef).element ?? aimedAt;
+  return aimedAt;
+};
 const watchPresses = () => {
   for (const type of PRESS_EVENTS) {
     globalThis.addEventListener(type, (event) => {
       const target = event.composedPath()[0];
       if (!aimedAt || !event.isTrusted) return;
       pressEvents.add(type);
-      if (missedBy || !(target instanceof Element) || gets(target, aimedAt)) return;
+      const aimed = type === 'pointerdown' ? aimedNow() : aimedAt;
+      if (missedBy || !(target instanceof Element) || gets(target, aimed)) return;
       // A list that opens at mousedown may take the click that follows.
       if (type === 'pointerdown' || !aimedAt.isConnected) missedBy = tagLine(target);
     }, true);
@@ -107,8 +115,9 @@ const missed = () => {
 
 // Returns { x, y } from the element's corner, { direct } for a control without a box of its own, or { why }, with `wait` if
 // waiting may help. `at` counts from the left and top; if negative, from the right and bottom.
-const aim = ({ element, at }) => {
-  [aimedAt, aimedOn, missedBy, pressEvents] = [element, null, '', new Set()];
+const aim = ({ element: known, ref, at }) => {
+  [aimedAt, aimedRef, aimedOn, missedBy, pressEvents] = [known, ref, null, '', new Set()];
+  const element = aimedNow();
   if (!element.isConnected) return { why: 'it left the page', left: true };
   if (element.matches(':disabled') || element.getAttribute('aria-disabled') === 'true') return { why: 'it is disabled', wait: true };
   const atPoint = (box) => ({ x: at[0] + (at[0] < 0 ? box.right : box.left), y: at[1] + (at[1] < 0 ? box.bottom : box.top) });
@@ -126,9 +135,21 @@ const aim = ({ element, at }) => {
     const hit = deepHit(point.x, point.y);
     if (hit && isHitOn(hit, element)) {
       aimedOn = hit;
-      return { x: point.x - corner.left, y: point.y - corner.top, border: [element.clientLeft, element.clientTop] };
+      aimedOffset = { x: point.x - corner.left, y: point.y - corner.top };
+      return aimedOffset;
     }
     above ??= hit;
   }
   return above ? { why: `something covers it: ${tagLine(above)}`, wait: true } : { why: 'it is outside of what can be scrolled to' };
+};
+
+const pressDirectly = () => { aimedNow().click(); };
+
+// Where the point that was aimed at is now, in the frame's viewport: the element may have moved since, or been rendered anew.
+// null if it left the page.
+const aimedPoint = () => {
+  const element = aimedNow();
+  if (!element?.isConnected) return null;
+  const corner = element.getBoundingClientRect();
+  return { x: corner.left + aimedOffset.x, y: corner.top + aimedOffset.y };
 };

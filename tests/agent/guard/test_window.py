@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 
 from agent.guard.window import IMAGE_TOKENS, Window, fit_opening, tokens
-from agent.protocol.call_results import CallResult, format_results
-from agent.types import Image, Message, ToolCall
+from agent.protocol.call_results import format_results
+from agent.types import Image, Message, Observation, ToolCall
 
 
 def observation(number, tool="READ", size=1_200):
     data = {"source": f"S{number}", "url": f"https://a.example/{number}"}
-    result = CallResult(tool, data, f"S{number}¶1 {'words ' * size}", f"S{number}")
-    seen = result.observed(ToolCall(tool))
-    return Message("user", format_results([result]), observations=(seen,))
+    text = f"S{number}¶1 {'words ' * size}"
+    seen = Observation(ToolCall(tool), data, web=text, label=f"S{number}")
+    return Message("user", format_results([seen]), observations=(seen,))
 
 
 def conversation(steps, tool="READ"):

@@ -33,9 +33,10 @@ def test_a_run_may_spend_what_day_and_month_have_left(desk, spend):
 
     spend(2.0)
     spending = Spending(Runs(desk.jobs.data_dir))
-    assert remaining_budget(settings(budget_day=3.0, budget_month=9.0), spending).least == 1.0
+    both = {"budget_day": 3.0, "budget_month": 9.0}
+    assert remaining_budget(settings(**both), spending) == {"day": 1.0, "month": 7.0}
     spend(0.5)
-    assert remaining_budget(settings(budget_day=3.0, budget_month=9.0), spending).least == 0.5
+    assert remaining_budget(settings(**both), spending) == {"day": 0.5, "month": 6.5}
     assert spendable_usd(settings(budget=0.2, budget_day=3.0)) == 0.2
     assert spendable_usd(settings(budget=0.9, budget_month=3.0)) == 0.5
     assert 0 < spendable_usd(settings(budget_day=1.0)) < 1e-6

@@ -5,20 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from agent.evidence import split_passages
 from agent.keyless.model import ExtractiveModel
 from agent.protocol import parse
-from agent.protocol.call_results import CallResult
-from agent.types import Message
+from agent.types import Message, Observation, ToolCall
 from browser.text.words import BM25, content_words
 from browser.types import SearchResult
-
-if TYPE_CHECKING:
-    from agent.types import Observation
 
 SITE = "http://isles.example/"
 
@@ -42,34 +38,34 @@ class SmallWeb:
         """Put up one more page."""
         self.pages[title.casefold().replace(" ", "-")] = Page(title, text)
 
-    def run(self, name: str, param: str) -> CallResult:
-        call = json.loads(param)
+    def run(self, name: str, param: str) -> Observation:
+        made, call = ToolCall(name, param), json.loads(param)
         self.asked.append((name, call))
         if name == "WEB_SEARCH":
-            return self._search(call["query"])
+            return self._search(made, call["query"])
         if name == "READ":
-            return self._read(call["url"])
-        return CallResult(name, {"error": f"there is no tool {name} here"})
+            return self._read(made, call["url"])
+        return Observation(made, {"error": f"there is no tool {name} here"})
 
-    def _search(self, query: str) -> CallResult:
+    def _search(self, made: ToolCall, query: str) -> Observation:
         names = list(self.pages)
         texts = [f"{p.title} {p.title} {p.text}" for p in self.pages.values()]
         best = BM25([content_words(text) for text in texts]).best(content_words(query), 10)
         found = [(names[number], self.pages[names[number]]) for number, _ in best]
         hits = [SearchResult(f"{SITE}{name}", p.title, p.text[:80]) for name, p in found]
-        return CallResult("WEB_SEARCH", {"query": query}, "hits", "search", results=tuple(hits))
+        return Observation(made, {"query": query}, results=tuple(hits), web="hits", label="search")
 
-    def _read(self, url: str) -> CallResult:
+    def _read(self, made: ToolCall, url: str) -> Observation:
         name = url.removeprefix(SITE)
         page = self.pages.get(name)
         if page is None:
-            return CallResult("READ", {"error": f"{url}: 404"})
+            return Observation(made, {"error": f"{url}: 404"})
         number = self.sources.setdefault(name, len(self.sources) + 1)
         passages = split_passages(f"# {page.title}\n\n{page.text}", number)
         data = {"source": f"S{number}", "url": url, "title": page.title}
         if page.next:
             data["next"] = SITE + page.next
-        return CallResult("READ", data, "text", f"S{number}", passages=tuple(passages))
+        return Observation(made, data, tuple(passages), web="text", label=f"S{number}")
 
     def queries(self) -> list[str]:
         return [call["query"] for name, call in self.asked if name == "WEB_SEARCH"]
@@ -100,7 +96,7 @@ def ask() -> Ask:
             if not reply.calls:
                 return reply.text
             messages.append(Message("assistant", reply.text))
-            results = [web.run(call.name, call.param).observed(call) for call in reply.calls]
+            results = [web.run(call.name, call.param) for call in reply.calls]
             messages.append(Message("user", "as text", observations=tuple(results)))
         raise AssertionError("no answer within twelve steps")
 

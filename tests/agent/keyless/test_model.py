@@ -226,7 +226,7 @@ async def test_the_part_without_a_sentence_is_named_as_open(ask, isles) -> None:
 
 async def test_an_answer_with_a_part_left_open_says_so(isles) -> None:
     call = ToolCall("READ", json.dumps({"url": f"{SITE}hesk-light"}))
-    read = isles.run(call.name, call.param).observed(call)
+    read = isles.run(call.name, call.param)
     question = "When was Hesk Light first lit? And who is its warden?"
     asked = Message("user", question, observations=(read,), question=question)
     reply = await ExtractiveModel(dataclasses.replace(STANDARD, steps=1)).reply("", [asked])
@@ -337,7 +337,7 @@ async def test_the_last_step_is_left_for_the_answer(isles) -> None:
     researcher = Researcher(dataclasses.replace(STANDARD, steps=2))
     asked = Message("user", "When was Hesk Light first lit?")
     calls = researcher.next_calls([asked])
-    results = tuple(isles.run(call.name, call.param).observed(call) for call in calls)
+    results = tuple(isles.run(call.name, call.param) for call in calls)
     assert results
     assert researcher.next_calls([asked, Message("user", "", observations=results)]) is None
 

@@ -16,7 +16,7 @@ from agent.loop.plan import read_points
 from agent.models.base import ModelReply
 from agent.run.record import RunRecord
 from agent.run.replay import replay
-from agent.types import Message
+from agent.types import Message, Observation
 
 
 async def test_deep_asks_what_a_draft_leaves_open_and_researches_it(ask, script, site, tmp_path):
@@ -87,9 +87,8 @@ class Endless:
 
 class NoTools:
     async def run(self, call, place):
-        from agent.protocol import CallResult
 
-        return lambda: CallResult(call.name, {"at": place})
+        return lambda: Observation(call, {"at": place})
 
 
 @pytest.mark.parametrize("most", [8, 10, 23])

@@ -6,12 +6,11 @@ import pytest
 
 from agent.guard.budget import LimitReached
 from agent.loop.repetition import Circle, RepetitionGuard
-from agent.protocol import CallResult
-from agent.types import ToolCall
+from agent.types import Observation, ToolCall
 
 
 def step(guard, name, param="", data=None):
-    circle = guard.check_calls([ToolCall(name, param)], [CallResult(name, data or {"same": True})])
+    circle = guard.check_calls([Observation(ToolCall(name, param), data or {"same": True})])
     return circle and circle.note
 
 

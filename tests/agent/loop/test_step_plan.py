@@ -68,12 +68,11 @@ async def test_a_planned_run_is_on_record_and_replays(ask, script, site, tmp_pat
 
 
 async def test_a_loop_beyond_its_plan_is_told_so_once(answering):
-    from agent.protocol.call_results import CallResult
-    from agent.types import Message
+    from agent.types import Message, Observation
 
     class Calls:
         async def run(self, call, place):
-            return lambda: CallResult("READ", {"ok": place})
+            return lambda: Observation(call, {"ok": place})
 
     async def opening(question, place):
         return [Message("user", question)]

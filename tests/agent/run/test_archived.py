@@ -10,8 +10,8 @@ import pytest
 from agent.errors import JournalError
 from agent.journal.events import Journal
 from agent.journal.runs import Runs
-from agent.run.prior_run import with_harmless_settings
 from agent.run.record import RunRecord
+from agent.run.resume import rerun_on_recorded_web
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 GREEDY = {
@@ -49,11 +49,16 @@ def record(tmp_path):
     return RunRecord.read(folder)
 
 
-def test_an_archive_does_not_say_what_this_machine_may_reach(record):
-    harmless = with_harmless_settings(record)
-    assert harmless.started["options"] == {"max_steps": 3}
-    assert harmless.question == record.question
-    assert record.started["options"] == json.loads(json.dumps(GREEDY))
+async def test_an_archive_does_not_say_what_this_machine_may_reach(tmp_path):
+    journal = Journal(Runs(tmp_path).create(NOW))
+    journal.write("run.started", question="?", model="m", options=GREEDY)
+    journal.close()
+    record, mine = RunRecord.read(journal.folder), tmp_path / "mine"
+    report = await rerun_on_recorded_web(record, model="extractive", data_dir=mine, trusted=False)
+    options = RunRecord.read(Runs(mine).find(report.run)).options
+    assert options["max_steps"] == 3
+    assert not any(options[name] for name in GREEDY.keys() - {"max_steps"})
+    assert record.options == json.loads(json.dumps(GREEDY))
 
 
 def test_a_record_that_names_a_file_outside_its_folder_is_refused(record):

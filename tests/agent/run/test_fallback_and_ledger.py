@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agent.config import load_options
 from agent.journal.runs import Runs
 from agent.journal.usage import total, usage
@@ -45,13 +47,17 @@ def test_thumbs_move_the_scores_of_the_skills_that_were_given():
 def test_looking_ahead_shows_prompt_plan_and_cost():
     settings = load_options({"model": "openai/gpt-4o"})
     ahead = preview("Look at one and then at two and compare", settings, {})
-    assert (ahead.model, ahead.plans) == ("openai/gpt-4o", True)
-    assert "WEB_SEARCH" in ahead.functions
-    assert "<<TOOL" not in ahead.system
-    assert 0 < ahead.usd < 1
+    assert "\nmodel    openai/gpt-4o\nplan     asked for first\n" in ahead
+    [offered] = [line for line in ahead.splitlines() if line.startswith("offered  ")]
+    assert "WEB_SEARCH" in offered
+    assert "<<TOOL" not in ahead
+    [cost] = re.findall(r"^likely .* about \$(\S+)$", ahead, re.MULTILINE)
+    assert 0 < float(cost) < 1
 
 
 def test_looking_ahead_at_the_keyless_model_costs_nothing():
     ahead = preview("When?", load_options({}), {})
-    assert (ahead.model, ahead.plans, ahead.usd) == ("extractive", False, 0.0)
-    assert "WEB_SEARCH" in ahead.system
+    assert "\nmodel    extractive\nplan     none: one line of work\n" in ahead
+    assert "free or of unknown price" in ahead
+    prompt = ahead.partition("\nmodel ")[0]
+    assert "WEB_SEARCH" in prompt

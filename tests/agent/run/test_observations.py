@@ -52,7 +52,7 @@ async def test_each_call_gives_an_observation_with_what_it_showed(ask, site, tmp
     record = RunRecord.read(Runs(tmp_path / "data").find(report.run))
     (again,) = record.opening_at("0")
     assert (again.question, again.observations) == (question.question, question.observations)
-    kept = [record.results[f"0/1/{n}"][2] for n in (1, 2, 3)]
+    kept = [record.results[f"0/1/{n}"] for n in (1, 2, 3)]
     assert [result.passages for result in kept] == [o.passages for o in first.observations]
     assert [hit.url for hit in kept[0].results] == [hit.url for hit in searched.results]
-    assert record.results["0/2/1"][2].snapshot == second.observations[0].snapshot
+    assert record.results["0/2/1"].snapshot == second.observations[0].snapshot

@@ -10,12 +10,12 @@ import pytest
 from agent.errors import ReplayDiverged
 from agent.journal.runs import Runs
 from agent.prompts import Guides
-from agent.protocol import CallResult
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 from agent.run.resume import rerun_on_recorded_web
 from agent.tools.registry import Registry
 from agent.tools.toolset import PAGE_TOOLS
+from agent.types import Observation, ToolCall
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ async def test_a_run_on_a_live_page_replays(ask, script, site, record_of):
 
 
 def opened():
-    return CallResult("OPEN", {}, "[e1: Home]", "S1", capped=False)
+    return Observation(ToolCall("OPEN"), {}, web="[e1: Home]", label="S1", capped=False)
 
 
 async def test_the_date_is_told_and_on_a_recorded_web_it_is_that_of_the_record(
@@ -99,8 +99,7 @@ async def test_the_extractive_model_replays(ask, record_of):
 async def test_a_request_that_differs_stops_with_the_difference(ask, reading, record_of):
     report = await ask(model=reading)
     record = record_of(report)
-    place = next(place for place, (name, _, _) in record.results.items() if name == "WEB_SEARCH")
-    _name, _param, result = record.results[place]
+    result = next(made for made in record.results.values() if made.tool == "WEB_SEARCH")
     object.__setattr__(result, "data", {"results": 99})
     with pytest.raises(ReplayDiverged) as caught:
         await replay(record)
@@ -111,7 +110,7 @@ async def test_a_request_that_differs_stops_with_the_difference(ask, reading, re
 
 async def test_a_long_line_is_shown_around_the_place_where_it_differs(ask, reading, record_of):
     record = record_of(await ask(model=reading))
-    result = next(row[2] for row in record.results.values() if row[0] == "READ")
+    result = next(made for made in record.results.values() if made.tool == "READ")
     object.__setattr__(result, "web", result.web.replace("1 November 1829", "2 November 1829"))
     with pytest.raises(ReplayDiverged) as caught:
         await replay(record)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
     from pathlib import Path
 
-    from agent.protocol import CallResult
+    from agent.types import Observation
 
 
 @pytest.fixture
@@ -34,10 +34,10 @@ def context(tmp_path: Path) -> Iterator[ToolContext]:
 
 
 @pytest.fixture
-def call(context: ToolContext) -> Callable[..., Awaitable[CallResult]]:
+def call(context: ToolContext) -> Callable[..., Awaitable[Observation]]:
     policy = Policy(Registry(WIKI_TOOLS), context)
 
-    async def calling(name: str, param: str = "") -> CallResult:
+    async def calling(name: str, param: str = "") -> Observation:
         return (await policy.run(ToolCall(name, param), "0/1/1"))()
 
     return calling

@@ -139,6 +139,20 @@ async def test_a_click_that_another_element_got_is_told(show):
     assert "the press went to <div#ad>" in outcome.did
 
 
+async def test_a_list_drawn_anew_all_the_time_gets_the_press_on_its_row(show):
+    """No element of it lives for longer than a call to the browser takes."""
+    tab = await show("""<div id=l></div><p id=o></p><script>
+        const draw = () => { l.innerHTML = ['Alto', 'Brio', 'Duna'].map((name) =>
+          `<p>${name} <button data-name=${name}>Buy</button></p>`).join('') };
+        draw(); setInterval(draw, 2);
+        l.addEventListener('pointerdown', (e) => { o.textContent = `bought ${e.target.dataset.name}`; });
+        </script>""")
+    _list, _alto, brio, _duna = (await tab.snapshot()).refs
+    outcome = await tab.click(brio)
+    assert "bought Brio" in outcome.changes
+    assert "the press went to" not in outcome.did
+
+
 async def test_a_button_drawn_anew_under_the_press_is_told(show):
     tab = await show(
         '<main><button onmousedown="this.replaceWith(this.cloneNode(true))">Save</button></main>'
