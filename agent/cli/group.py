@@ -117,15 +117,12 @@ _WIDTH = max(20, min(get_terminal_size().columns, 100) - 2)
 click.Context.formatter_class = NarrowFormatter
 
 
-def _print_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001 - click's way
+def _print_help(ctx: click.Context, option: click.Parameter, asked: bool) -> None:  # noqa: FBT001 - click's way
     if asked:
-        print(f"{ctx.get_help()}\n\n{all_helps(COMMANDS, load)}")
-        ctx.exit()
-
-
-def _print_man(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001 - click's way
-    if asked:
-        print(man_page(COMMANDS, load, __version__))
+        if option.name == "man":
+            print(man_page(COMMANDS, load, __version__))
+        else:
+            print(f"{ctx.get_help()}\n\n{all_helps(COMMANDS, load)}")
         ctx.exit()
 
 
@@ -136,8 +133,8 @@ def _print_man(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # 
     no_args_is_help=True,
     subcommand_metavar='"QUESTION" | COMMAND [ARGS]...',
 )
-@click.option("--help-all", is_flag=True, is_eager=True, expose_value=False, callback=_print_all)
-@click.option("--man", is_flag=True, is_eager=True, expose_value=False, callback=_print_man)
+@click.option("--help-all", is_flag=True, is_eager=True, expose_value=False, callback=_print_help)
+@click.option("--man", is_flag=True, is_eager=True, expose_value=False, callback=_print_help)
 @click.version_option(__version__, prog_name="research")
 @click.pass_context
 def cli(ctx: click.Context) -> None:

@@ -13,8 +13,10 @@ import click
 
 from agent.cli.flags import (
     DAYS,
+    data_dir_option,
     drop_unset,
     host_delay_option,
+    jobs_url_option,
     json_option,
     notify_option,
     number_option,
@@ -24,7 +26,7 @@ from agent.cli.flags import (
     several,
     switch,
 )
-from agent.cli.stores import JOB_FLAGS, jobs_group, open_jobs, place_options, with_jobs
+from agent.cli.stores import JOB_FLAGS, jobs_group, open_jobs, with_jobs
 from agent.cli.terminal import (
     interrupt_event,
     note,
@@ -173,7 +175,8 @@ def resume(jobs: Jobs) -> None:
 
 
 @click.command()
-@place_options
+@jobs_url_option
+@data_dir_option
 @option(
     ("-j", "--at-once"),
     "N",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 import time
 from contextlib import contextmanager
@@ -160,10 +159,6 @@ class LiveView:
         return Group(*past, self._spinner)
 
 
-_CALL = re.compile(r"<<TOOL:.*?(?:>>|$)|<<[A-Z/]*>?$|<$", re.DOTALL)
-"""A tool call, also one of which only the beginning has come."""
-
-
 class Speech:
     """Collects the pieces of replies; of several at a time the one that spoke last is shown."""
 
@@ -182,9 +177,10 @@ class Speech:
 
     def last_words(self, width: int) -> str:
         """The end of what is being said, on one line; empty while nothing is."""
-        text = _CALL.sub(" ", self._replies.get(self._speaker, ""))
-        text = text.replace("<<THINK>>", " ").replace("<</THINK>>", " ")
-        flat = " ".join(clean(text).split())
+        reply = self._replies.get(self._speaker, "").removesuffix("<")
+        head, *tags = reply.split("<<")  # the last tag may have come only in part
+        words = " ".join([head, *(tag.partition(">>")[2] for tag in tags)])
+        flat = " ".join(clean(words).split())
         return flat if len(flat) <= width else "…" + flat[1 - width :]
 
 

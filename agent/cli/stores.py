@@ -11,14 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import JOBS_URL, PlaceGroup, data_dir_option, jobs_url_option, namespace_option
+from agent.cli.flags import (
+    JOBS_URL,
+    PlaceGroup,
+    data_dir_option,
+    jobs_url_option,
+    namespace_option,
+)
 from agent.config import load_options
 from agent.errors import from_extra
 from agent.run.settings import open_memory, remaining_budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
+    from agent.cli.flags import Option
     from agent.config import Options
     from agent.jobs.jobs import Jobs
     from agent.memory.memory_api import Memory
@@ -32,17 +40,37 @@ JobsPlace = tuple[str | None, Path]
 """The URL of the jobs, if they are not in the data folder, and that folder."""
 
 
+def _place_group(name: str, text: str, *options: Option) -> click.Group:
+    """Make a group that takes where a store is; its commands get the values as a tuple."""
+
+    @click.pass_context
+    def remember_place(ctx: click.Context, /, **place: Any) -> None:
+        ctx.obj = tuple(place[str(parameter.name)] for parameter in ctx.command.params)
+
+    command: Any = remember_place
+    for option in reversed(options):
+        command = option(command)
+    return click.group(name, cls=PlaceGroup, help=text)(command)
+
+
+def _lends(open_store: Callable[[Any], AbstractContextManager[Any]]) -> Callable[..., Any]:
+    """Make what hands a command of a group its store, open as long as the command lasts."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @click.pass_obj
+        def run(place: Any, /, **flags: Any) -> Any:
+            flags.pop("data_dir", None)  # among the flags of a run; the group's counts
+            with open_store(place) as store:
+                return command(store, **flags)
+
+        return functools.update_wrapper(run, command)
+
+    return decorate
+
+
 def memory_group(name: str, text: str) -> click.Group:
     """Make a group that takes a data folder and a namespace, for its commands `with_memory`."""
-
-    @click.group(name, cls=PlaceGroup, help=text)
-    @namespace_option
-    @data_dir_option
-    @click.pass_context
-    def group(ctx: click.Context, namespace: str, data_dir: Path) -> None:
-        ctx.obj = (data_dir, namespace)
-
-    return group
+    return _place_group(name, text, data_dir_option, namespace_option)
 
 
 @contextmanager
@@ -54,32 +82,9 @@ def memory_at(place: MemoryPlace) -> Iterator[Memory]:
         yield store
 
 
-def with_memory(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Hand a command of a `memory_group` the memory, open as long as it lasts."""
-
-    @click.pass_obj
-    def run(place: MemoryPlace, /, **flags: Any) -> Any:
-        with memory_at(place) as store:
-            return command(store, **flags)
-
-    return functools.update_wrapper(run, command)
-
-
-def place_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say where the jobs stand."""
-    return jobs_url_option(data_dir_option(function))
-
-
 def jobs_group(name: str, text: str) -> click.Group:
     """Make a group that takes where the jobs stand, for its commands `with_jobs`."""
-
-    @click.group(name, cls=PlaceGroup, help=text)
-    @place_options
-    @click.pass_context
-    def group(ctx: click.Context, jobs_url: str | None, data_dir: Path) -> None:
-        ctx.obj = (jobs_url, data_dir)
-
-    return group
+    return _place_group(name, text, jobs_url_option, data_dir_option)
 
 
 def open_jobs(url: str | None, data_dir: Path) -> Jobs:
@@ -89,16 +94,8 @@ def open_jobs(url: str | None, data_dir: Path) -> Jobs:
     return Jobs.open(url, data_dir)
 
 
-def with_jobs(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Hand a command of a `jobs_group` the jobs, open as long as it lasts."""
-
-    @click.pass_obj
-    def run(place: JobsPlace, /, **flags: Any) -> Any:
-        flags.pop("data_dir", None)  # among the flags of a run; the group's is the one that counts
-        with open_jobs(*place) as jobs:
-            return command(jobs, **flags)
-
-    return functools.update_wrapper(run, command)
+with_memory = _lends(memory_at)
+with_jobs = _lends(lambda place: open_jobs(*place))
 
 
 def task_tools(settings: Options) -> Sequence[Tool]:

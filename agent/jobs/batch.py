@@ -142,7 +142,7 @@ class Batch:
     def enqueue(self, at_once: int) -> int:
         """Queue what is not known yet, and again what failed; returns how many had ended well."""
         self._jobs.register_queue(self.queue, at_once)
-        known = {job.id: job for job in self._jobs.list(origin=self.origin)}
+        known = {job.id: job for job in self._jobs.list(prefix=f"{self.queue}-")}
         for item in self.items:
             name = self._job_id(item)
             if name not in known:
@@ -162,11 +162,11 @@ class Batch:
 
     def delete_jobs(self) -> None:
         """Delete the jobs, so that all questions are asked anew; runs stay."""
-        self._jobs.delete(self.origin)
+        self._jobs.delete(f"{self.queue}-")
 
     def jobs(self) -> list[Job]:
         """Return the jobs of the items, in their order, as far as they are queued; no reports."""
-        known = {job.id: job for job in self._jobs.list(origin=self.origin)}
+        known = {job.id: job for job in self._jobs.list(prefix=f"{self.queue}-")}
         return [known[name] for item in self.items if (name := self._job_id(item)) in known]
 
     def enforce_budget(self, jobs: Sequence[Job], spent: float, budget: float) -> bool:

@@ -48,6 +48,7 @@ POLL_S: Final = 0.25
 """Interval at which a worker polls the queue; a job waits half of it on average."""
 STALE_S: Final = 60.0
 """Age of a heartbeat at which a worker counts as dead, as in DBOS's own service."""
+_TO_COME: Final = ("waiting", "queued", "running")
 _UNTIL_RELEASED_S: Final = 20 * 365 * 86400.0
 """Delay of a job that waits for others: DBOS has no such state; `release_waiting` ends it."""
 
@@ -147,10 +148,9 @@ class Jobs:
 
     def enqueue(self, spec: JobSpec, *, delay: float = 0.0) -> None:
         """Put an attempt on its queue, unless its id is known; it waits for jobs it comes after."""
-        waits = bool(spec.after)
-        options = enqueue_options(spec, _UNTIL_RELEASED_S if waits else delay, waits=waits)
+        options = enqueue_options(spec, _UNTIL_RELEASED_S if spec.after else delay)
         self.client.enqueue(options, spec.model_dump(mode="json"))
-        if waits:
+        if spec.after:
             self.release_waiting()  # its parents may have ended already
 
     def _resolve_after(self, after: Sequence[str]) -> dict[str, Any]:
@@ -182,15 +182,14 @@ class Jobs:
     # Looking
 
     def list(
-        self,
-        states: Iterable[str] | None = None,
-        *,
-        origin: str | None = None,
-        limit: int | None = None,
+        self, states: Iterable[str] | None = None, *, prefix: str = "", limit: int | None = None
     ) -> Sequence[Job]:
-        """List jobs, newest first, each by its last attempt; without reports."""
+        """List jobs, newest first, each by its last attempt; without reports.
+
+        `prefix` is the beginning of their ids.
+        """
         newest: dict[str, WorkflowStatus] = {}
-        for row in self._rows(origin=origin, sort_desc=True):  # a later attempt was made later
+        for row in self._rows(prefix, sort_desc=True):  # a later attempt was made later
             newest.setdefault(job_id_of(row.workflow_id), row)
         wanted = None if states is None else set(states)
         jobs = [Job.from_row(row) for row in newest.values()]
@@ -208,26 +207,18 @@ class Jobs:
         """
         if (job := self.find(name)) is not None:
             return job
-        rows = self._rows(workflow_id_prefix=name) if name else []
+        rows = self._rows(name) if name else []
         ids = {job_id_of(row.workflow_id) for row in rows}
         if len(ids) == 1 and (job := self.find(ids.pop())) is not None:
             return job
         hint = "Say more of it." if ids else "`research queue list` lists them."
         raise NoSuchJob(f"{'several jobs begin with' if ids else 'no job'} {name}", hint=hint)
 
-    def _rows(self, **filters: Any) -> Sequence[WorkflowStatus]:
-        """List attempts without reports, by fields of their rows and by our attributes."""
-        filters = {name: value for name, value in filters.items() if value is not None}
-        attributes: dict[str, Any] = {
-            name: filters.pop(name) for name in ("origin", "waits", "expires") if name in filters
-        }
-        rows = self.client.list_workflows(
-            name=WORKFLOW,
-            load_output=False,  # reports are large; the attributes hold what lists show
-            attributes=attributes if attributes and self.database.postgres else None,
-            **filters,
-        )  # DBOS cannot look for attributes in SQLite
-        return [row for row in rows if attributes.items() <= (row.attributes or {}).items()]
+    def _rows(self, prefix: str = "", **filters: Any) -> Sequence[WorkflowStatus]:
+        """List attempts without reports, which are large; their attributes hold what lists show."""
+        return self.client.list_workflows(
+            name=WORKFLOW, load_output=False, workflow_id_prefix=prefix or None, **filters
+        )
 
     def _attempts(self, job: str) -> Sequence[WorkflowStatus]:
         """Read the attempts of a job with their reports, in their order."""
@@ -272,9 +263,9 @@ class Jobs:
         self.enqueue(spec.model_copy(update=changed))
         return self.show(job.id)
 
-    def delete(self, origin: str) -> None:
-        """Delete all jobs of an origin, even running ones; their runs stay."""
-        self._delete(row.workflow_id for row in self._rows(origin=origin))
+    def delete(self, prefix: str) -> None:
+        """Delete all jobs whose ids begin so, even running ones; their runs stay."""
+        self._delete(row.workflow_id for row in self._rows(prefix))
 
     def remove(self, name: str) -> Job:
         """Delete a job that has ended; its run stays.
@@ -299,8 +290,7 @@ class Jobs:
 
     def _awaited(self) -> set[str]:
         """Return the ids of jobs that others wait for."""
-        rows = self._rows(status=["DELAYED", "ENQUEUED", "PENDING"])
-        return {name for row in rows for name in JobSpec.from_row(row).after}
+        return {name for job in self.list(_TO_COME) for name in job.after}
 
     def _delete(self, workflows: Iterable[str]) -> None:
         if rows := [*workflows]:
@@ -341,21 +331,18 @@ class Jobs:
 
     def release_waiting(self) -> None:
         """Start the waiting jobs whose parents are done; fail those of which one is not."""
-        for row in self._rows(status="DELAYED", waits=True):
+        for row in self._rows(status="DELAYED"):
+            after = JobSpec.from_row(row).after
+            if not after:  # it waits for its time, not for others
+                continue
             # A parent that was deleted holds nothing up.
-            parents = [job for name in JobSpec.from_row(row).after if (job := self.find(name))]
+            parents = [job for name in after if (job := self.find(name))]
             failed = [parent for parent in parents if parent.state in ENDED - {"done"}]
             if failed:
                 why = f"it came after {failed[0].id}, which is {failed[0].state}"
                 self._cancel_attempt(row.workflow_id, "failed", why)
             elif all(parent.state == "done" for parent in parents):
                 self.client.set_workflow_delay(row.workflow_id, delay_seconds=0)
-
-    def expire_overdue(self) -> None:
-        """Cancel queued jobs that are past their time to live."""
-        for row in self._rows(status=["DELAYED", "ENQUEUED"], expires=True):
-            if (JobSpec.from_row(row).expires or 0) < time.time():
-                self._cancel_attempt(row.workflow_id, "expired", "it was not begun in time")
 
     def dead_workers(self, living: Mapping[str, str]) -> Sequence[str]:
         """Return the ids of workers that have running jobs and are not among the living."""
@@ -370,19 +357,14 @@ def answer_as_context(question: str, answer: str, run: str) -> str:
     return f"# Answer of an earlier run ({run})\n\nQuestion: {question}\n\n{answer}\n"
 
 
-def enqueue_options(spec: JobSpec, delay: float, *, waits: bool = False) -> EnqueueOptions:
-    """Return how DBOS queues an attempt; the attributes are what jobs are searched by."""
+def enqueue_options(spec: JobSpec, delay: float) -> EnqueueOptions:
+    """Return how DBOS queues an attempt."""
     options: EnqueueOptions = {
         "workflow_name": WORKFLOW,
         "queue_name": spec.queue,
         "workflow_id": spec.workflow,
         "app_version": VERSION,
         "priority": spec.rank,
-        "attributes": {
-            "origin": spec.origin,
-            "waits": waits,
-            "expires": spec.expires is not None,
-        },
     }
     if delay > 0:
         options["delay_seconds"] = delay

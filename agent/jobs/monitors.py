@@ -22,8 +22,6 @@ from agent.jobs.schedules import Schedules
 from browser.net.url import is_web_url
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from agent.jobs.job import Job, JobSpec
     from agent.jobs.jobs import Jobs
 
@@ -126,53 +124,41 @@ class Monitors:
         target: str,
         *,
         name: str | None = None,
-        every: str = EVERY,
         zone: str | None = None,
-        words: str = "",
-        css: str = "",
-        element: Mapping[str, str] | None = None,
-        when: str = "",
-        learn: int = LEARN,
-        gap: float = LEARN_GAP_S,
         notify: tuple[str, ...] = (),
         until: datetime | None = None,
-        **flags: Any,
+        **settings: Any,
     ) -> Monitor:
         """Watch a page (an address) or an answer (a question), up to `until`.
 
+        `settings` are fields of `Monitor` (`every`, `words`, `when`, …) and flags of `research`.
         One of the same name is replaced. Raises `UsageError`.
         """
         kind: Literal["page", "answer"] = "page" if is_web_url(target.strip()) else "answer"
         if kind == "answer" and target.isascii() and len(target.split()) < 2:
             hint = "An address begins with https://; a question has more than one word."
             raise UsageError(f"{target!r} is neither an address nor a question", hint=hint)
-        if kind == "answer" and (words or css or element or when):
-            raise UsageError("parts and figures are of pages; of a question the answer is watched")
-        if when and not CONDITION.fullmatch(when):
-            raise UsageError(f"{when!r} is no condition", hint="Such as '<100', '>=5' or '10%'.")
-        if not 2 <= learn <= _MOST_LEARN:
-            raise UsageError(f"noise is learned from 2 to {_MOST_LEARN} reads, not {learn}")
-        read_blocks(b"<p>x", "text/html", css)  # raises for what is no selector
-        options = json_flags(flags)
-        load_options(options)
-        schedule = self.schedules.add(
-            every, target, name=name, zone=zone, kind="monitor", notify=notify, until=until
-        )
+        fields = {field: settings.pop(field) for field in Monitor.model_fields.keys() & settings}
         monitor = Monitor(
-            name=schedule.name,
-            target=schedule.question,
+            name="",
+            target=target,
             kind=kind,
-            every=every,
-            words=words,
-            css=css,
-            element=dict(element or {}),
-            when=when,
-            learn=learn,
-            gap=gap,
-            options=options,
+            options=json_flags(settings),
             created=datetime.now(UTC),
             until=until,
+            **fields,
         )
+        if kind == "answer" and (monitor.part or monitor.when):
+            raise UsageError("parts and figures are of pages; of a question the answer is watched")
+        if monitor.when and not CONDITION.fullmatch(monitor.when):
+            message = f"{monitor.when!r} is no condition"
+            raise UsageError(message, hint="Such as '<100', '>=5' or '10%'.")
+        read_blocks(b"<p>x", "text/html", monitor.css)  # raises for what is no selector
+        load_options(monitor.options)
+        schedule = self.schedules.add(
+            monitor.every, target, name=name, zone=zone, kind="monitor", notify=notify, until=until
+        )
+        monitor = monitor.model_copy(update={"name": schedule.name, "target": schedule.question})
         self.states.delete(monitor.name)
         self._table.put(monitor.name, monitor)
         self.run(monitor.name)  # the first check

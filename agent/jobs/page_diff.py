@@ -19,6 +19,7 @@ from lxml.etree import XPathError
 
 from agent.errors import UsageError
 from browser.extract.hidden import strip_hidden
+from browser.extract.platforms.parsing import parse_decimal
 from browser.extract.tree import parse_html
 from browser.text.words import clean
 
@@ -268,13 +269,4 @@ def first_number(blocks: Sequence[PageBlock]) -> float | None:
     found = next(filter(None, (_NUMBER.search(block.text) for block in blocks)), None)
     if found is None:
         return None
-    digits = re.sub(r"[\u00a0\u202f']", "", found[0].rstrip(".,").replace("−", "-"))
-    marks = [c for c in digits if c in ".,"]
-    if not marks:
-        return float(digits)
-    last = marks[-1]
-    decimals = digits.rpartition(last)[2]
-    if digits.count(last) > 1 or (len(set(marks)) == 1 and len(decimals) == 3):
-        return float(re.sub("[.,]", "", digits))
-    thousands = "," if last == "." else "."
-    return float(digits.replace(thousands, "").replace(last, "."))
+    return parse_decimal(found[0])

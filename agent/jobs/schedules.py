@@ -248,36 +248,32 @@ _DAY_NUMBERS: Final = {
     form: str(n) for n, day in enumerate(_WEEKDAYS) for form in (day[:3], day, f"{day}s")
 }
 _GROUPS: Final = {"day": "*", "weekday": "1-5", "weekend": "0,6", "week": "1"}
-_TIME: Final = r"(?:at (?P<time>noon|midnight|\d{1,2}(?:[:.]\d\d)?\s*(?:am|pm)?))"
-_INTERVAL: Final = re.compile(r"every (?P<n>\d{1,9})?\s*(?P<unit>minute|min|hour)s?")
-_WEEKLY: Final = re.compile(rf"(?:every|on|each)? ?(?P<days>[a-z ,]+?)(?: {_TIME})?")
-_MONTHLY: Final = re.compile(
-    r"(?:monthly|every month|each month)? ?on the (?P<day>first|\d{1,2})(?:st|nd|rd|th)?"
-    rf"(?: of (?:each|every|the) month)?(?: {_TIME})?"
-)
+_SHORT: Final = {
+    "hourly": "every hour",
+    "daily": "every day",
+    "everyday": "every day",
+    "weekly": "every monday",
+}
+_MONTHLY: Final = ("", "monthly ", "every month ", "each month ")
 _CRON: Final = re.compile(r"[\d*][\d*/,\-]*(?:\s+[\w*/,\-#]+){4}")
+_INTERVAL: Final = re.compile(r"every (?P<n>\d{1,9})?\s*(?P<unit>minute|min|hour)s?")
 _BARE_HOUR: Final = re.compile(r"\bat (\d{1,2})(?![\d:.])(?!\s*(?:am|pm))", re.IGNORECASE)
-_SHORT: Final = {"hourly": "every hour", "daily": "every day", "weekly": "every monday"}
 
 
 def parse_when(text: str, zone: str, now: datetime) -> dict[str, Any]:
     """Read a time as `cron`, `every` (s) or `at`; raises `UsageError` for any other form."""
     phrase = " ".join(text.lower().split())
-    for short, long in _SHORT.items():
-        phrase = re.sub(rf"^{short}\b", long, phrase)
     if _CRON.fullmatch(phrase):
         return {"cron": _check_cron(phrase, text)}
+    first, *rest = phrase.replace(",", " ").split() or [""]
+    phrase = " ".join([_SHORT.get(first, first), *rest])
     if found := _INTERVAL.fullmatch(phrase):
         if found["n"] == "0":
             raise _not_understood(text)
         return {"every": float(int(found["n"] or 1) * (3600 if found["unit"] == "hour" else 60))}
-    if found := _MONTHLY.fullmatch(phrase):
-        day = 1 if found["day"] == "first" else int(found["day"])
-        return {"cron": _check_cron(f"{_time_of_day(found['time'], text)} {day} * *", text)}
-    # "friday at 5pm" is one Friday
-    recurs = re.match(r"every|each", phrase) or re.search(r"days\b|ends\b", phrase)
-    if recurs and (found := _WEEKLY.fullmatch(phrase)) and (days := _days_of_week(found["days"])):
-        return {"cron": _check_cron(f"{_time_of_day(found['time'], text)} * * {days}", text)}
+    day, _, clock = phrase.partition(" at ")
+    if fields := _day_of_month(day) or _days_of_week(day):
+        return {"cron": _check_cron(f"{_time_of_day(clock or '9', text)} {fields}", text)}
     return {"at": _parse_moment(text, zone, now)}
 
 
@@ -285,27 +281,44 @@ def _not_understood(text: str) -> UsageError:
     return UsageError(f"{text!r} is no time that is understood", hint=_HINT)
 
 
+def _day_of_month(text: str) -> str:
+    """Read such as `on the 15th of each month` as cron's last three fields; "" if it is not so."""
+    before, on_the, after = text.partition("on the ")
+    day, _, month = after.partition(" of ")
+    number = "1" if day == "first" else day[:-2] if day[-2:] in ("st", "nd", "rd", "th") else day
+    months = month in ("", "each month", "every month", "the month")
+    monthly = on_the and months and before in _MONTHLY and number.isdecimal()
+    return f"{int(number)} * *" if monthly else ""
+
+
 def _days_of_week(text: str) -> str:
-    """Read days of the week as cron's; "" where a word is none."""
-    words = [word for word in re.split(r"[ ,]+", text) if word not in ("", "and", "every")]
+    """Read days that recur as cron's last three fields; "" where a word is no day."""
+    words = [word for word in text.split() if word != "and"]
+    # "friday at 5pm" is one Friday
+    if not text.startswith(("every", "each")) and not any(
+        w.endswith(("days", "ends")) for w in words
+    ):
+        return ""
+    words = [word for word in words if word not in ("every", "each", "on")]
     if len(words) == 1 and words[0].removesuffix("s") in _GROUPS:
-        return _GROUPS[words[0].removesuffix("s")]
+        return f"* * {_GROUPS[words[0].removesuffix('s')]}"
     numbers = [_DAY_NUMBERS.get(word, "") for word in words]
-    return ",".join(numbers) if all(numbers) else ""
+    return f"* * {','.join(numbers)}" if all(numbers) and numbers else ""
 
 
-def _time_of_day(words: str | None, text: str) -> str:
-    """Read a time of day as cron's minute and hour; nine in the morning where none is said."""
-    if words is None or words in ("noon", "midnight"):
-        return {None: "0 9", "noon": "0 12", "midnight": "0 0"}[words]
-    found = re.fullmatch(r"(\d{1,2})(?:[:.](\d\d))?\s*(am|pm)?", words)
-    assert found is not None
-    hour, minute, half = int(found[1]), int(found[2] or 0), found[3]
-    if minute > 59 or (hour not in range(1, 13) if half else hour > 23):
+def _time_of_day(words: str, text: str) -> str:
+    """Read a time of day, such as `8`, `8:30 pm` or `noon`, as cron's minute and hour."""
+    words = {"noon": "12", "midnight": "0"}.get(words, words)
+    half = words[-2:] if words.endswith(("am", "pm")) else ""
+    hours, colon, minutes = words.removesuffix(half).strip().replace(".", ":").partition(":")
+    if not (hours + minutes).isdecimal() or len(minutes) != 2 * len(colon):
         raise _not_understood(text)
+    hour = int(hours or -1)
     if half:
+        if hour not in range(1, 13):
+            raise _not_understood(text)
         hour = hour % 12 + (12 if half == "pm" else 0)
-    return f"{minute} {hour}"
+    return f"{int(minutes or 0)} {hour}"
 
 
 def _check_cron(cron: str, text: str) -> str:

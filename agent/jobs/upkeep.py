@@ -113,7 +113,7 @@ class WorkerUpkeep:
                     return
 
     def _work_for_all(self) -> None:
-        """Do for all what one of the workers must: recover, release, expire, fire.
+        """Do for all what one of the workers must: recover, release, fire.
 
         The more there are the less often each does it, so that all together do it once a second.
         """
@@ -125,7 +125,6 @@ class WorkerUpkeep:
                 self._recover(living)
                 self._jobs.set_poll_interval(max(POLL_S, len(living) / POLLS_A_SECOND))
                 self._jobs.release_waiting()
-                self._jobs.expire_overdue()
                 self._apply_budgets()
                 if self._fires_schedules:
                     fire_due(self._jobs)

@@ -12,14 +12,13 @@ import platform
 import random
 import secrets
 import time
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from dbos import DBOS
 from filelock import AsyncFileLock
 
 from agent.config import private_folder
-from agent.errors import InternalError, ResearchError, error_class
+from agent.errors import ResearchError, error_class
 from agent.jobs.job import LONGEST_DELAY_S, QUEUE, JobOutcome, JobSpec
 from agent.jobs.job_notices import deliver_notice
 from agent.jobs.jobs import (
@@ -161,100 +160,91 @@ class Worker:
 
     async def do(self, job: JobSpec) -> JobOutcome:
         """Run one attempt of a job."""
-        progress = self.running[job.id] = RunProgress()
-        ask = partial(run_attempt, jobs=self.jobs, progress=progress, stall=self._stall)
+        self.running[job.id] = RunProgress()
         try:
             with pacing(self._pace):  # for all that the run opens
                 if job.kind == "monitor":
-                    return await check_monitor(job, self.jobs, ask)
+                    return await check_monitor(job, self.jobs, self._answer)
                 if job.kind == "remind":  # its whole work is the notice of its end
                     report = {"answer": job.question}
                     return JobOutcome(state="done", status="reminded", report=report)
-                return await ask(job)
+                return await self._answer(job)
         finally:
             self.running.pop(job.id, None)
 
-
-async def run_attempt(
-    job: JobSpec, jobs: Jobs, progress: RunProgress, *, stall: float = STALL_S
-) -> JobOutcome:
-    """Run a question, counting its events in `progress`.
-
-    A run without an event for `stall` seconds is cancelled. Errors become the outcome.
-    """
-    if job.expires is not None and job.expires < time.time() and job.attempt == 1:
-        folder = RunFolder(Runs(jobs.data_dir).root / job.run)
-        if not folder.journal.exists():
+    async def _answer(self, job: JobSpec) -> JobOutcome:
+        """Run the question of a job; errors become the outcome."""
+        folder = RunFolder(Runs(self.jobs.data_dir).root / job.run)
+        overdue = job.expires is not None and job.expires < time.time() and job.attempt == 1
+        if overdue and not folder.journal.exists():
             return JobOutcome(state="expired", error="it was not begun in time")
-    locks = private_folder(private_folder(jobs.data_dir / "jobs") / "locks")
-    lock = AsyncFileLock(
-        str(locks / f"{job.run}.lock"),
-        thread_local=False,
-        poll_interval=0.5,
-        run_in_executor=False,  # a try takes no time; one in a thread outlives a cancellation
-    )
-    try:
-        async with lock:  # a worker that only seems dead may wake up, and go on with its run
-            report = await _run_watched(job, jobs, progress, stall)
-    except ResearchError as error:
-        # A stalled run is tried once more, even where no retry is asked for.
-        tries = max(job.retry, 1) if isinstance(error, RunStalled) else job.retry
-        lasting = any(isinstance(error, error_class(name)) for name in _LASTING)
-        again = job.attempt <= tries and not lasting
-        return JobOutcome(state="failed", error=str(error), hint=error.hint, again=again)
-    failed, info = report.status == "failed", report.error or ErrorInfo(type="", message="")
-    return JobOutcome(
-        state="failed" if failed else "done",
-        status=report.status,
-        usd=report.usage.usd,
-        elapsed_s=report.elapsed_s,
-        error=info.message,
-        hint=info.hint,
-        report=report.model_dump(mode="json"),
-        again=failed and job.attempt <= job.retry and info.type not in _LASTING,
-    )
+        locks = private_folder(private_folder(self.jobs.data_dir / "jobs") / "locks")
+        lock = AsyncFileLock(
+            str(locks / f"{job.run}.lock"),
+            thread_local=False,
+            poll_interval=0.5,
+            run_in_executor=False,  # a try takes no time; one in a thread outlives a cancellation
+        )
+        try:
+            async with lock:  # a worker that only seems dead may wake up, and go on with its run
+                report = await self._run_watched(job, folder)
+        except ResearchError as error:
+            # A stalled run is tried once more, even where no retry is asked for.
+            tries = max(job.retry, 1) if isinstance(error, RunStalled) else job.retry
+            lasting = any(isinstance(error, error_class(name)) for name in _LASTING)
+            again = job.attempt <= tries and not lasting
+            return JobOutcome(state="failed", error=str(error), hint=error.hint, again=again)
+        failed, info = report.status == "failed", report.error or ErrorInfo(type="", message="")
+        return JobOutcome(
+            state="failed" if failed else "done",
+            status=report.status,
+            usd=report.usage.usd,
+            elapsed_s=report.elapsed_s,
+            error=info.message,
+            hint=info.hint,
+            report=report.model_dump(mode="json"),
+            again=failed and job.attempt <= job.retry and info.type not in _LASTING,
+        )
+
+    async def _run_watched(self, job: JobSpec, folder: RunFolder) -> Report:
+        """Run; raises `RunStalled` when no event comes for as long as `stall` says."""
+        progress, stall = self.running[job.id], self._stall
+        progress.last_event = time.monotonic()  # what it waited for its lock does not count
+        working = asyncio.create_task(self._run(job, folder, progress))
+        try:
+            while not working.done():
+                await asyncio.wait({working}, timeout=min(_WATCH_S, stall))
+                if time.monotonic() - progress.last_event > stall and not working.done():
+                    raise RunStalled(f"the run told nothing for {stall:.0f} s, and was given up")
+            return working.result()
+        finally:
+            if not working.done():
+                working.cancel()
+                await asyncio.wait({working})
+
+    async def _run(self, job: JobSpec, folder: RunFolder, progress: RunProgress) -> Report:
+        """Start the run, resume it, or return its report, by what is on record of it."""
+        data = self.jobs.data_dir
+        spending = SharedSpending(self.jobs.database, data)
+        budgets = await asyncio.to_thread(spending.budgets_here, job.options)
+        if folder.journal.exists() and folder.journal.stat().st_size:
+            record = await asyncio.to_thread(RunRecord.read, folder)
+            if record.report.get("status") in FINAL and folder.report.is_file():
+                return Report.model_validate_json(folder.report.read_bytes())
+            for event in record.events:  # what it has cost so far counts for a batch's budget
+                progress.note(event)
+            return await resume(record, data_dir=data, on_event=progress.note, **budgets)
+        flags: dict[str, Any] = {**job.options, **budgets, "data_dir": data}
+        flags |= await asyncio.to_thread(_context_flags, job, self.jobs, flags)
+        return await research(
+            job.question, run=job.run, config=True, on_event=progress.note, **flags
+        )
 
 
 def backoff(job: JobSpec) -> float:
     """Return the seconds before the next attempt: exponential, with up to half of it as jitter."""
     longest: float = min(LONGEST_DELAY_S, job.base_delay * 2 ** (job.attempt - 1))
     return longest * random.uniform(0.5, 1.0)
-
-
-async def _run_watched(job: JobSpec, jobs: Jobs, progress: RunProgress, stall: float) -> Report:
-    """Run; raises `RunStalled` when no event comes for `stall` seconds."""
-    progress.last_event = time.monotonic()  # what it waited for its lock does not count
-    working = asyncio.create_task(_run(job, jobs, progress))
-    try:
-        while not working.done():
-            await asyncio.wait({working}, timeout=min(_WATCH_S, stall))
-            if time.monotonic() - progress.last_event > stall and not working.done():
-                raise RunStalled(f"the run told nothing for {stall:.0f} s, and was given up")
-        return working.result()
-    finally:
-        if not working.done():
-            working.cancel()
-            await asyncio.wait({working})
-
-
-async def _run(job: JobSpec, jobs: Jobs, progress: RunProgress) -> Report:
-    """Start the run, resume it, or return its report, by what is on record of it."""
-    folder = RunFolder(Runs(jobs.data_dir).root / job.run)
-    spending = SharedSpending(jobs.database, jobs.data_dir)
-    budgets = await asyncio.to_thread(spending.budgets_here, job.options)
-    if folder.journal.exists() and folder.journal.stat().st_size:
-        record = await asyncio.to_thread(RunRecord.read, folder)
-        if record.report.get("status") in FINAL and folder.report.is_file():
-            return Report.model_validate_json(folder.report.read_bytes())
-        for event in record.events:  # what it has cost so far counts for a batch's budget
-            progress.note(event)
-        return await resume(record, data_dir=jobs.data_dir, on_event=progress.note, **budgets)
-    flags: dict[str, Any] = {**job.options, **budgets, "data_dir": jobs.data_dir}
-    flags |= await asyncio.to_thread(_context_flags, job, jobs, flags)
-    report = await research(job.question, run=job.run, config=True, on_event=progress.note, **flags)
-    if report.error is not None and report.error.type == InternalError.__name__:
-        raise InternalError(report.error.message)
-    return report
 
 
 def _context_flags(job: JobSpec, jobs: Jobs, flags: dict[str, Any]) -> dict[str, Any]:

@@ -62,11 +62,16 @@ class ContextBuilder:
         if memory is None and self.page is None and not self.captured and not self.history:
             return self._redacted([Message("user", question, question=question)])
         # Imported here: a bare question needs no memory, which loads a database.
-        from agent.memory.layers import build_messages  # noqa: PLC0415
+        from agent.memory import layers as memory_layers  # noqa: PLC0415
 
         layers = await self._load_layers(question)
-        near = await self._similarities(question, layers)
-        messages, skills = build_messages(
+        # If there are too many entries to show all, they are measured by embeddings, if any.
+        entries = memory_layers.candidates(layers)
+        near: dict[str, float] = {}
+        if len(entries) > memory_layers.SHOWN_WITHOUT_FILTER:
+            texts = [memory_layers.entry_text(key, value) for key, value in entries.items()]
+            near = await context.near(question, texts)
+        messages, skills = memory_layers.build_messages(
             question,
             layers,
             page_context=self.page,
@@ -79,11 +84,9 @@ class ContextBuilder:
         if memory is not None and skills:
             from agent.memory.storage import count_skill_uses  # noqa: PLC0415 - as above
 
-            counted = count_skill_uses(
-                list(map(dict, layers.skills)), tuple(skills), context.now_ms()
-            )
-            upkeep = memory.upkeep(self.session)
-            await context.in_memory_thread(upkeep.put_skills, counted)
+            known = list(map(dict, layers.skills))
+            counted = count_skill_uses(known, tuple(skills), context.now_ms())
+            await context.in_memory_thread(memory.upkeep(self.session).put_skills, counted)
         if place == MAIN:
             self.skills, self.layers = tuple(skills), layers
             if skills:
@@ -148,18 +151,6 @@ class ContextBuilder:
             layers = await self.context.in_memory_thread(memory.layers, question, self.session)
         history = layers.history if self.history is None else tuple(self.history)
         return replace(layers, history=history, recalled=layers.recalled if self.recall else ())
-
-    async def _similarities(self, question: str, layers: Layers) -> dict[str, float]:
-        """Measure entries of memory by embeddings, if there are too many to show all.
-
-        Empty without embeddings, or where all entries are shown.
-        """
-        from agent.memory.layers import SHOWN_WITHOUT_FILTER, candidates, entry_text  # noqa: PLC0415
-
-        entries = candidates(layers)
-        if len(entries) <= SHOWN_WITHOUT_FILTER:
-            return {}
-        return await self.context.near(question, [entry_text(k, v) for k, v in entries.items()])
 
     def _add_provenance(self, layers: Layers, shown: str) -> None:
         """Add the texts of memory and of the page to the run's provenance.

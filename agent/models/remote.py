@@ -22,7 +22,7 @@ from agent.errors import (
     ResearchError,
     UsageError,
 )
-from agent.models.base import CALL_BUDGET, ModelReply, TextStream, Usage
+from agent.models.base import CALL_BUDGET, ModelReply, SystemPrompt, TextStream, Usage
 from agent.models.failures import UNREACHED, Failure, Transient, read_failure
 from agent.models.providers import preload_prices, with_price
 from agent.protocol.native import with_calls
@@ -95,15 +95,16 @@ class RemoteModel(ABC):
         self.sees = endpoint.sees
         self.native = endpoint.native
         self._backoff = backoff
-        self._tools: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {}
 
     async def reply(
         self, system: str, messages: Sequence[Message], on_text: OnText | None = None
     ) -> ModelReply:
         """Answer, with streaming if `on_text` is given; raises `ModelError` or `UsageError`."""
-        tools, on_page = self._tools.get(system, ([], []))
-        if any(observed.snapshot for message in messages for observed in message.observations):
-            tools = tools + on_page
+        tools: list[dict[str, Any]] = []
+        if isinstance(system, SystemPrompt):
+            tools += system.tools
+            if any(observed.snapshot for message in messages for observed in message.observations):
+                tools += system.on_page
         stream = TextStream(on_text) if on_text else None
         return await self._answer(ModelRequest(system, messages, tools), stream)
 
@@ -112,12 +113,6 @@ class RemoteModel(ABC):
     ) -> ModelReply:
         """Answer with an instance of a JSON Schema, where the endpoint supports that."""
         return await self._answer(ModelRequest(system, messages, schema=schema, max_tokens=longest))
-
-    def offer(
-        self, system: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
-    ) -> None:
-        """Offer these functions in requests with this system prompt; see `Native.offer`."""
-        self._tools[system] = ([*tools], [*on_page])
 
     @abstractmethod
     async def aclose(self) -> None:

@@ -251,10 +251,9 @@ async def _take_context(web: Web) -> None:
     try:
         browser = await web.start_browser()
         web.attached = True
-        web.context = await browser.visible_context()
+        web.context, html = await browser.visible_page() or (None, "")
         if web.context is not None and web.context.visible_text.strip():
-            html = await browser.visible_html(web.context.url)
-            web.page = await asyncio.to_thread(_page_of, web.context, html or "")
+            web.page = await asyncio.to_thread(_page_of, web.context, html)
     except SessionError as error:
         raise WebOutOfReach(str(error), hint=error.hint) from error
 

@@ -8,8 +8,7 @@
 
 The address that was classified is the one that is dialled, so that no second answer of a name
 server can change the target (DNS rebinding), and no redirect, frame, worker or WebSocket can bypass
-it. `guard` decides, `dial` resolves and connects, `proxy` speaks HTTP with the clients; `decode`
-limits bodies.
+it. `guard` decides, `dial` resolves and connects, `proxy` speaks HTTP with the clients.
 """
 
 from __future__ import annotations

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Self
 from urllib.parse import urldefrag, urlencode
 
 from browser.errors import BadResponse, ConnectFailed, DeadlineExceeded, NameUnknown
-from browser.net.decode import ACCEPT_ENCODING
 from browser.net.pace import RequestSlots, retry_after
 from browser.net.url import netloc, origin, parse
 
@@ -47,7 +46,7 @@ USER_AGENT = (
 )
 _COMMON = {
     "User-Agent": USER_AGENT,
-    "Accept-Encoding": ACCEPT_ENCODING,
+    "Accept-Encoding": "gzip, deflate, br, zstd",
     "Accept-Language": "en-US,en;q=0.9",
 }
 PAGE_HEADERS = {

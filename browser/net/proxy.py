@@ -1,4 +1,4 @@
-"""The egress proxy's HTTP: CONNECT tunnels, plain HTTP requests, protocol upgrades.
+"""The egress proxy's HTTP: CONNECT tunnels and plain HTTP requests.
 
 `Wire` is h11 on asyncio streams with back-pressure; `Connector` dials what the guard allows,
 directly or through the user's upstream proxy; `ProxyConnection` serves one client.
@@ -196,7 +196,7 @@ class ProxyConnection:
             unbracketed = ":" in host and not host.startswith("[")
             target = f"http://[{host}]:{port}" if unbracketed else f"http://{target}"
         url = parse(target)
-        if url is None or url.scheme not in {"http", "ws"} or not url.host:
+        if url is None or url.scheme != "http" or not url.host:
             return await self._answer("400", "not a proxy request")
         try:
             return await (self._tunnel(url) if connect else self._forward(request, url))
@@ -220,17 +220,15 @@ class ProxyConnection:
             await asyncio.wait({uplink, downlink}, return_when=asyncio.FIRST_COMPLETED)
             if uplink.done() and uplink.exception() is None and uplink.result():
                 return False
-            answered = await downlink
+            await downlink
         except (h11.ProtocolError, OSError) as error:
             self._drop_server()
             return await self._answer_error(NoAnswer(f"{url.host}: {error}"))
         finally:
             await _cancel(uplink, downlink)
-        if self._client.http.our_state is h11.SWITCHED_PROTOCOL:
-            await _splice(self._client, server)
-        if not (answered and server.reusable()):
+        if not server.reusable():
             self._drop_server()
-        return answered
+        return True
 
     async def _connect(self, url: Url) -> tuple[Wire, Route]:
         """Return the last request's connection if it was to the same server, else a new one."""
@@ -254,15 +252,12 @@ class ProxyConnection:
         self._client.http.receive_data(data)
         return not data
 
-    async def _downlink(self, server: Wire) -> bool:
-        """Forward the response to its end; False if the protocol was switched instead."""
+    async def _downlink(self, server: Wire) -> None:
+        """Forward the response to its end."""
         hints = 0
         while True:
             event = await server.receive()
             match event:
-                case h11.InformationalResponse(status_code=101):
-                    await self._client.send(event)
-                    return False
                 case h11.InformationalResponse() if hints < _MAX_HINTS:
                     hints += 1
                     await self._client.send(event)
@@ -274,7 +269,7 @@ class ProxyConnection:
                     await self._client.send(event)
                 case h11.EndOfMessage():
                     await self._client.send(event)
-                    return True
+                    return
                 case _:
                     raise h11.RemoteProtocolError("the server gave no answer")
 
@@ -303,8 +298,6 @@ def _forwarded_request(request: h11.Request, url: Url, route: Route) -> h11.Requ
         (b"Host", url.netloc.encode()),
         *_end_to_end_headers(request.headers, dropping=b"host"),
     ]
-    if upgrade := dict(request.headers).get(b"upgrade"):
-        headers += [(b"Connection", b"Upgrade"), (b"Upgrade", upgrade)]
     target = url.target
     if route.proxy_headers is not None:
         headers += route.proxy_headers

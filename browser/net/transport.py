@@ -1,5 +1,6 @@
 """httpx2 through the egress proxy: connections, TLS, cookies, one request and response at a time.
 
+A body is decoded in bounded pieces under a limit: a few kilobytes must not become gigabytes.
 httpx2's errors do not leave this module; `typed_errors` turns them into `browser.errors`.
 """
 
@@ -11,19 +12,19 @@ import ssl
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import httpx2
 
-from browser.errors import BadResponse, ConnectFailed, FetchError
-from browser.net.decode import Body
+from browser.errors import BadResponse, ConnectFailed, FetchError, TooLarge
 from browser.net.guard import VERDICT, error_from_verdict
 from browser.net.page_cache import AGE, KEY, CachingTransport
 from browser.net.url import join
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import AsyncIterator, Iterator, Mapping
     from pathlib import Path
 
 
@@ -161,10 +162,8 @@ class Connections:
                 if head.redirect:
                     await _discard(response)
                     return head
-                body = Body(headers.get("content-encoding", ""), max_bytes)
-                async for data in response.aiter_raw():
-                    body.feed(data)
-                return Response(url, status, headers, body.content(), age=age)
+                body = await read_body(response, max_bytes)
+                return Response(url, status, headers, body, age=age)
 
     async def forget(self, cache_key: str) -> None:
         """Remove a page's cache entry."""
@@ -183,6 +182,54 @@ async def _discard(response: httpx2.Response) -> None:
         read += len(data)
         if read > _REDIRECT_BYTES:
             return
+
+
+async def read_body(response: httpx2.Response, limit: int) -> bytes:
+    """Read and decode a body; `limit` bytes hold for both forms of it.
+
+    Raises TooLarge, and BadResponse for a broken encoding or a chained one (`gzip, gzip`): no
+    legitimate server sends such, and each link multiplies the compression ratio.
+    """
+    names = response.headers.get("content-encoding", "").lower().split(",")
+    encodings = [name for name in map(str.strip, names) if name not in {"", "identity", "none"}]
+    if len(encodings) > 1:
+        raise BadResponse(f"chained content encodings are refused: {', '.join(encodings)[:100]}")
+    if encodings == ["x-gzip"]:  # the older name, which httpx2 does not know
+        response.headers = httpx2.Headers({**response.headers, "content-encoding": "gzip"})
+    assert isinstance(response.stream, httpx2.AsyncByteStream)
+    response.stream = _CappedStream(response.stream, limit)
+    body = BytesIO()
+    try:
+        # httpx2 decodes at most a megabyte at a time.
+        async for piece in response.aiter_bytes():
+            _check_size(body.tell() + len(piece), limit)
+            body.write(piece)
+    except httpx2.DecodingError as error:
+        raise BadResponse(f"the body is not the {encodings[0]} it claims: {error}") from error
+    return body.getvalue()
+
+
+class _CappedStream(httpx2.AsyncByteStream):
+    """A body as it arrives, up to `limit` bytes: what follows its encoded end counts too."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, limit: int) -> None:
+        self._stream = stream
+        self._limit = limit
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for data in self._stream:
+            size += len(data)
+            _check_size(size, self._limit)
+            yield data
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def _check_size(size: int, limit: int) -> None:
+    if size > limit:
+        raise TooLarge(f"the body is larger than {limit:,} bytes")
 
 
 @cache

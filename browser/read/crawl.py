@@ -6,9 +6,12 @@ Pages are read best first, by the words of the query in their address and link t
 from __future__ import annotations
 
 import asyncio
+import gzip
 import heapq
+import zlib
 from collections import Counter
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote
@@ -16,7 +19,6 @@ from urllib.parse import parse_qs, unquote
 from browser.errors import BrowserError
 from browser.extract.documents.archive import drop, stream_xml
 from browser.extract.tree import local_name
-from browser.net.decode import Body
 from browser.net.url import is_web_url, join, normalize, parse
 from browser.text.words import content_words
 from browser.types import Outcome
@@ -100,11 +102,9 @@ def read_sitemap(body: bytes) -> list[SitemapEntry]:
     """Parse a sitemap, a sitemap index, or a plain list of addresses; anything else is empty."""
     try:
         if body.startswith(_GZIP):
-            unpacked = Body("gzip", _MOST_MAP_BYTES)
-            unpacked.feed(body)
-            body = unpacked.content()
+            body = gzip.GzipFile(fileobj=BytesIO(body)).read(_MOST_MAP_BYTES)
         return list(_entries(body))
-    except BrowserError:
+    except (BrowserError, OSError, EOFError, zlib.error):  # damaged, or no XML
         return []
 
 

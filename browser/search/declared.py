@@ -76,6 +76,7 @@ class DeclaredProvider(SearchProvider):
     ) -> None:
         super().__init__(url=declaration.url, key=key)
         self.name = declaration.name
+        self.rows, self.fields = declaration.rows, declaration.fields
         self._headers = declaration.headers
         if url:  # another host for the same template
             other, template = urlsplit(url), urlsplit(declaration.url)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from browser.errors import SearchError
 from browser.plugins import load_plugin, plugins
 from browser.search.json_engines import JSON_PROVIDERS, Declared
-from browser.search.provider import RenderedProvider, decode
+from browser.search.provider import decode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -141,7 +141,9 @@ def build_providers(
         plain = name.removesuffix(_BROWSER)
         if plain == name or plain not in IN_BROWSER:
             return load(name)(url=url, key=key)
-        return RenderedProvider(load(plain)(url=url or addresses.get(plain), key=key), render)
+        engine = load(plain)(url=url or addresses.get(plain), key=key)
+        engine.use_browser(render)
+        return engine
 
     return [make(name) for name in dict.fromkeys(order)]
 

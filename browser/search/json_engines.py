@@ -20,7 +20,6 @@ from browser.types import Outcome, SearchPage, SearchResult
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from browser.search.declared import Declaration
     from browser.types import SearchQuery
 
 # An abstract is about 250 words.
@@ -232,13 +231,6 @@ class OpenAlex(JsonProvider):
 
 class Declared(DeclaredProvider, JsonProvider):
     """A declared engine that answers in JSON."""
-
-    def __init__(
-        self, declaration: Declaration, *, url: str | None = None, key: str | None = None
-    ) -> None:
-        super().__init__(declaration, url=url, key=key)
-        self.rows = declaration.rows
-        self.fields = declaration.fields
 
 
 JSON_PROVIDERS: dict[str, type[JsonProvider]] = {

@@ -106,6 +106,18 @@ class SearchProvider(SearchSource):
     def __init__(self, *, url: str | None = None, key: str | None = None) -> None:
         self.key = key or ""
         self.endpoint = _resolve_endpoint(self.url, url)
+        self._in_browser = False
+        self._render: Render | None = None
+
+    def use_browser(self, render: Render | None) -> None:
+        """Have result pages rendered in the browser, as another engine: `NAME_browser`.
+
+        `render(url, deadline)` opens an address in a tab of its own and returns the final address
+        and the rendered HTML; it raises a `BrowserError` on failure. None: there is no browser.
+        """
+        self.name = f"{self.name}_browser"  # also in `identity`: the two are blocked separately
+        self.interval = _BROWSER_INTERVAL
+        self._in_browser, self._render = True, render
 
     @property
     def identity(self) -> str:
@@ -115,6 +127,8 @@ class SearchProvider(SearchSource):
 
     def unavailable(self) -> str:
         """Why it cannot be queried at all; "" if it can."""
+        if self._in_browser and self._render is None:
+            return "no browser"
         if self.key_variables and self.needs_key and not self.key:
             return f"no key; set {self.key_variables[0]}"
         return "" if self.endpoint else "no address"
@@ -152,23 +166,28 @@ class SearchProvider(SearchSource):
         """Query the engine; `deadline` in seconds. Failures become outcomes, nothing is raised."""
         page = SearchPage(Outcome.ERROR, detail="nothing to ask")
         for request in self.requests(query):
-            headers = {**_API_HEADERS, **request.headers} if self.is_api else request.headers
-            send = partial(http.get, params=request.params)
-            if request.json is not None or request.form is not None:
-                send = partial(http.post, json=request.json, form=request.form)
             try:
-                response = await send(
-                    request.url, headers=headers, deadline=deadline, max_bytes=_MAX_BYTES
-                )
+                page = await self._ask(request, http, deadline)
             except BrowserError as error:
                 page = _page_from_error(error)
                 break
-            page = self.read(decode(response.body), response.status, response.url, response.headers)
             if page.outcome not in _TRY_ANOTHER_FORM:
                 break
         if self.key:  # security: errors repeat addresses, some engines repeat keys
             page = replace(page, detail=page.detail.replace(self.key, "[key]"))
         return _apply_filters(page, query)
+
+    async def _ask(self, request: SearchRequest, http: HttpClient, deadline: float) -> SearchPage:
+        if self._render is not None:
+            parameters = urlencode(request.params or request.form or {})
+            url, html = await self._render(f"{request.url}?{parameters}", deadline)
+            return self.read(html, url=url)
+        headers = {**_API_HEADERS, **request.headers} if self.is_api else request.headers
+        send = partial(http.get, params=request.params)
+        if request.json is not None or request.form is not None:
+            send = partial(http.post, json=request.json, form=request.form)
+        response = await send(request.url, headers=headers, deadline=deadline, max_bytes=_MAX_BYTES)
+        return self.read(decode(response.body), response.status, response.url, response.headers)
 
     def read(
         self,
@@ -195,44 +214,6 @@ class SearchProvider(SearchSource):
         return refusal_from_response(
             status, body, retry_after(headers), keyed=bool(self.key_variables)
         )
-
-
-class RenderedProvider(SearchSource):
-    """An engine whose result page is rendered in the browser, read by the parser of its HTML.
-
-    `render(url, deadline)` opens an address in a tab of its own and returns the final address and
-    the rendered HTML; it raises a `BrowserError` on failure.
-    """
-
-    interval = _BROWSER_INTERVAL
-
-    def __init__(self, provider: SearchProvider, render: Render | None) -> None:
-        self.name = f"{provider.name}_browser"
-        self.lifetime = provider.lifetime
-        self._provider = provider
-        self._render = render
-
-    @property
-    def identity(self) -> str:
-        """Another one than the engine's over HTTP: they are blocked separately."""
-        return f"browser/{self._provider.identity}"
-
-    def unavailable(self) -> str:
-        """Says if there is no browser."""
-        return "" if self._render is not None else "no browser"
-
-    async def search(self, query: SearchQuery, http: HttpClient, *, deadline: float) -> SearchPage:
-        """Open the result page and parse it; failures become outcomes."""
-        del http
-        assert self._render is not None, "`unavailable` says when it cannot be asked"
-        request = self._provider.request(query)
-        address = f"{request.url}?{urlencode(request.params or request.form or {})}"
-        try:
-            url, html = await self._render(address, deadline)
-        except BrowserError as error:
-            return _page_from_error(error)
-        page = _apply_filters(self._provider.read(html, url=url), query)
-        return replace(page, results=tuple(replace(r, provider=self.name) for r in page.results))
 
 
 def _page_from_error(error: BrowserError) -> SearchPage:

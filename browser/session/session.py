@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Page
 
-    from browser.page.content import StorageItems
+    from browser.page.content import StorageRows
     from browser.page.driver import AddressCheck
     from browser.types import PageContext
 
@@ -116,7 +116,7 @@ class Browser:
         return self._running.users if self._running else None
 
     async def open(
-        self, url: str, *, deadline: float = OPEN_SECONDS, session: StorageItems = ()
+        self, url: str, *, deadline: float = OPEN_SECONDS, session: StorageRows = ()
     ) -> Tab:
         """Open an address in a new tab of ours; `deadline` in seconds.
 
@@ -177,26 +177,20 @@ class Browser:
             ours.append(TabInfo(f"u{number}", user_tab["url"], title, active, ours=False))
         return ours
 
-    async def visible_context(self) -> PageContext | None:
-        """Return the context of the tab that the person sees; None if no tab answers.
+    async def visible_page(self) -> tuple[PageContext, str] | None:
+        """Return context and DOM of the tab that the person sees; None if no tab answers.
 
         In a browser of our own that is the tab opened last.
         """
         if self._user_tabs is None:
-            return await self._tabs[-1].context() if self._tabs else None
+            last = self._tabs[-1] if self._tabs else None
+            return (await last.context(), await last.html()) if last else None
         raw = await self._user_tabs.visible()
         if raw is None:
             return None
         if closed_text := await self._user_tabs.closed_text(raw["target"]):
             raw["visible_text"] += "\n" + closed_text
-        return page_context(raw)
-
-    async def visible_html(self, url: str) -> str:
-        """Return the DOM of the tab that the person sees, if it still shows `url`; else ""."""
-        if self._user_tabs is None:
-            return await self._tabs[-1].html() if self._tabs and self._tabs[-1].url == url else ""
-        raw = await self._user_tabs.visible()
-        return await self._user_tabs.html(raw["target"]) if raw and raw["url"] == url else ""
+        return page_context(raw), await self._user_tabs.html(raw["target"])
 
     def _context(self) -> Any:
         if self._running is None:

@@ -67,8 +67,9 @@ async def test_what_only_the_scripts_of_a_tab_hold_is_read_in_ours_and_theirs(fr
     chrome, tab = front
     await tab.goto(WATCH)
     async with Browser.attach(chrome) as browser:
-        assert '"How boats are built"' in await browser.visible_html(WATCH)
-        assert await browser.visible_html("https://elsewhere.example/") == ""
+        context, html = await browser.visible_page()
+        assert context.url == WATCH
+        assert '"How boats are built"' in html
 
 
 async def test_a_live_page_of_ours_is_completed_from_its_record():

@@ -118,7 +118,7 @@ async def test_another_model_begins_anew_where_one_broke_off(model, wire, provid
     there.says("From the second.")
     second = kind(endpoint_for("anthropic/x" if there is claude else "x", there.url, {}))
     heard = []
-    reply = await Router([model, second]).reply("", ASKED, heard.append)
+    reply = await Router([model, second], None).reply("", ASKED, heard.append)
     await second.aclose()
     assert reply.text == "From the second."
     last = len(heard) - heard[::-1].index(None)

@@ -166,24 +166,6 @@ async def test_a_tunnel_carries_bytes_both_ways_to_the_end() -> None:
     server.close()
 
 
-async def test_an_upgrade_turns_into_a_tunnel() -> None:
-    async def switch(exchange: Exchange) -> None:
-        await exchange.send(
-            b"HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
-        )
-        await exchange.send((await exchange.reader.readexactly(4)).upper())
-
-    async with Origin(switch) as origin, Egress(EgressPolicy((origin.named,))) as egress:
-        reader, writer = await asyncio.open_connection("127.0.0.1", egress.port)
-        head = f"GET {origin.url.replace('http', 'ws')}/s HTTP/1.1\r\nHost: {origin.named}\r\n"
-        writer.write(f"{head}Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n".encode())
-        assert b"101" in await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"ahoy")
-        assert await reader.readexactly(4) == b"AHOY"
-        writer.close()
-    assert origin.requests[0].headers["upgrade"] == "websocket"
-
-
 async def test_a_client_that_leaves_frees_the_server() -> None:
     arrived, left = asyncio.Event(), asyncio.Event()
 

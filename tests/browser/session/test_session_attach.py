@@ -75,7 +75,7 @@ async def test_the_visible_tab_is_the_context_with_its_selection(chrome):
         await tabs[0].evaluate("getSelection().selectAllChildren(b)")
         await alert_in(tabs[1])
         async with Browser.attach(chrome.cdp_url) as browser:
-            context = await browser.visible_context()
+            context, _ = await browser.visible_page()
             assert context.title == "Front"
             assert context.selection == "selected words"
             assert "Alpha selected words omega" in context.visible_text
@@ -94,7 +94,7 @@ async def test_the_context_holds_what_shadow_roots_show(chrome):
     )
     front = f"<title>Front</title><p>light</p>{roots}"
     async with person(chrome, front), Browser.attach(chrome.cdp_url) as browser:
-        context = await browser.visible_context()
+        context, _ = await browser.visible_page()
     assert [line for line in context.visible_text.splitlines() if line] == [
         "light",
         "open",

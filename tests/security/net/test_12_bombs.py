@@ -6,6 +6,7 @@ The servers run in this process as well, so they send prepared bytes and keep no
 from __future__ import annotations
 
 import gzip
+import sys
 import zlib
 from pathlib import Path
 
@@ -13,10 +14,14 @@ import brotli
 import pytest
 
 from browser.errors import BadResponse, BrowserError, DeadlineExceeded, TooLarge
-from browser.net.decode import zstd
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from tests.browser.net.servers import Exchange, Origin
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 MB = 1024 * 1024
 SECONDS = 10.0  # the deadline, which must not be what ends a bomb
