@@ -17,8 +17,6 @@ from agent.notify.service_client import backoff_delay
 from browser.errors import BrowserError, ConnectFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from agent.channels.channel import Channel, Inbound
     from agent.channels.inbox import Inbox
     from agent.journal.runs import Runs
@@ -26,23 +24,14 @@ if TYPE_CHECKING:
 
 
 class AnswerDelivery:
-    """Sends the answers of one channel. `backoff` is the first wait (s) for a service."""
+    """Sends the answers of one channel."""
 
-    def __init__(
-        self,
-        name: str,
-        channel: Channel,
-        inbox: Inbox,
-        runs: Runs,
-        say: Callable[[str], None],
-        backoff: float,
-    ) -> None:
+    def __init__(self, name: str, channel: Channel, inbox: Inbox, runs: Runs) -> None:
         self._name = name
         self._channel = channel
         self._inbox = inbox
         self._runs = runs
-        self._say = say
-        self._backoff = backoff
+        self._say = channel.link.say
 
     async def reply(self, message: Inbound, text: str, state: str = DONE) -> None:
         """Answer a message with a text."""
@@ -88,7 +77,7 @@ class AnswerDelivery:
                 self._inbox.mark_part(message.id, part.n, WAITING)
                 if not attempt:
                     self._say(f"{self._name}: an answer waits for the service: {error}")
-                await asyncio.sleep(backoff_delay(attempt, self._backoff))
+                await asyncio.sleep(backoff_delay(attempt))
                 attempt += 1
             except (ResearchError, BrowserError) as error:
                 self._inbox.mark_part(message.id, part.n, FAILED)

@@ -63,24 +63,16 @@ class _PersonQuestion:
 
 
 class Dialogue:
-    """The conversations of one channel. `say` tells who runs it, `backoff` is a first wait (s)."""
+    """The conversations of one channel."""
 
-    def __init__(
-        self,
-        name: str,
-        channel: Channel,
-        inbox: Inbox,
-        options: Options,
-        say: Callable[[str], None],
-        backoff: float = 0.5,
-    ) -> None:
+    def __init__(self, name: str, channel: Channel, inbox: Inbox, options: Options) -> None:
         self._name = name
         self._channel = channel
         self._settings = channel.settings
         self._inbox = inbox
         self._data = options.data
-        self._say = say
-        self._delivery = AnswerDelivery(name, channel, inbox, Runs(options.data), say, backoff)
+        self._say = channel.link.say
+        self._delivery = AnswerDelivery(name, channel, inbox, Runs(options.data))
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._questions: dict[tuple[str, str], _PersonQuestion] = {}
