@@ -25,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agent.config import APP
 from agent.errors import InternalError, NotFound, UsageError, error_class
 from agent.journal.events import read_event
+from agent.memory.memory_types import Turn
 from agent.serve.run_manager import ActiveRun
 from agent.serve.server_state import ServerState, StateDep
 from agent.types import Report
@@ -137,13 +138,12 @@ def _session_of(state: ServerState, messages: list[ChatMessage]) -> str:
         answer = answers[-1].partition(f"{_SOURCES}[")[0].strip()
         if session := state.library.session_of_answer(answer):
             return session
-    turns = [(message.role, message.text) for message in messages]
+    sent = [(message.role, message.text) for message in messages]
     # The same messages are the same conversation, also when a client sends them again.
-    session = f"chat-{sha256(json.dumps(turns).encode()).hexdigest()[:16]}"
-    memory = state.memory()
-    if not memory.turns(session, 1):
-        for role, text in turns:
-            memory.append_turn(session, role, text)
+    session = f"chat-{sha256(json.dumps(sent).encode()).hexdigest()[:16]}"
+    conversation = state.memory().conversation(session)
+    if not conversation.turns(1):
+        conversation.append(*(Turn(role, text) for role, text in sent))
     return session
 
 
