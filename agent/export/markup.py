@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from agent.export.report_view import VERDICT_LABELS, WEAK
 from agent.types import VerdictState
-from browser.text.words import words
+from browser.text.words import BM25, content_words
 
 if TYPE_CHECKING:
     from agent.types import Report, Sentence
@@ -26,8 +26,6 @@ _NUMBER = re.compile(r"\[(\d{1,3})\]")
 _MARKERS = re.compile(rf" \ue000(\d+)\ue001((?:\s*{_NUMBER.pattern})*)|{_NUMBER.pattern}")
 """The number of a sentence, in private-use characters behind it, and its markers; or a marker."""
 _PRIVATE_USE = str.maketrans("", "", "\ue000\ue001")
-_LAST_WORDS = 40
-"""Words at the end of a sentence that are compared with the quotes."""
 
 
 def prose(markdown: str) -> str:
@@ -85,15 +83,10 @@ def cite(report: Report, n: int, sentence: str) -> Markup:
     quotes = next(source.quotes for source in report.sources if source.n == n)
     if not quotes:
         return Markup('<a class="cite" href="#source-{0}">[{0}]</a>').format(n)
-    last_words = words(sentence)[-_LAST_WORDS:]
-
-    def shared(k: int) -> int:
-        quoted = set(words(quotes[k]))
-        return sum(word in quoted for word in last_words)
-
-    nearest = max(range(len(quotes)), key=shared)
+    nearest = BM25(map(content_words, quotes)).best(content_words(sentence), 1)
+    number = nearest[0][0] if nearest else 0
     link = Markup('<a class="cite" href="#quote-{0}-{1}" data-quote="{2}">[{0}]</a>')
-    return link.format(n, nearest + 1, " ".join(quotes[nearest].split()))
+    return link.format(n, number + 1, " ".join(quotes[number].split()))
 
 
 def _flag(sentence: Sentence) -> Markup:
