@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -229,10 +229,13 @@ class JobRunner:
             if lock is None:
                 continue
             try:
-                record = RunRecord.read(RunFolder(Runs(data).root / run))
-                settled += await self._settle_claimed(record, lock)
-            except JournalError:  # deleted or damaged: its jobs cannot be done
-                unmark(lock)
+                try:
+                    record = RunRecord.read(RunFolder(Runs(data).root / run))
+                except JournalError:  # deleted or damaged: its jobs cannot be done
+                    unmark(lock)
+                    continue
+                with suppress(JournalError):  # it cannot be written now: another run will do them
+                    settled += await self._settle_claimed(record, lock)
             finally:
                 lock.release()
             if settled == MAX_KILLED_RUNS:

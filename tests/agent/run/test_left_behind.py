@@ -69,6 +69,21 @@ async def test_runs_that_are_gone_or_damaged_are_forgotten(killed, finish, data)
     assert UnsettledRuns(data).names() == []
 
 
+async def test_a_run_whose_record_cannot_be_written_now_is_kept_for_later(killed, finish, data):
+    resource = pytest.importorskip("resource", reason="Windows has no limit of a file's size")
+    (folder,) = await killed()
+    text = folder.journal.read_text().rstrip("\n")
+    folder.journal.write_text(f"{text}{' ' * 4_000_000}\n")  # larger than all other files
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (folder.journal.stat().st_size, limits[1]))
+    try:
+        assert await finish() == 0
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert UnsettledRuns(data).names() == [folder.id]
+    assert await finish() == 1
+
+
 async def test_a_run_without_a_memory_leaves_nothing_to_do(ask, answering, data):
     await ask(model=answering)
     assert UnsettledRuns(data).names() == []
