@@ -19,6 +19,7 @@ from lxml.etree import XPathError
 
 from agent.errors import UsageError
 from browser.extract.hidden import strip_hidden
+from browser.extract.platforms.parsing import parse_decimal
 from browser.extract.tree import parse_html
 from browser.text.words import clean
 
@@ -38,7 +39,6 @@ _CELLS: Final = frozenset({"td", "th"})
 _FIGURES: Final = re.compile(r"\d[\d.,:]*")
 _WORD: Final = re.compile(r"[^\W_]+")
 _NUMBER: Final = re.compile(r"[-−]?\d[\d.,\u00a0\u202f']*")
-_DIGIT_MARKS: Final = str.maketrans({"−": "-", "\u00a0": "", "\u202f": "", "'": ""})
 _ALIKE: Final = 0.5
 """Share of words from which a text is another's new form though its element's classes changed."""
 
@@ -269,9 +269,4 @@ def first_number(blocks: Sequence[PageBlock]) -> float | None:
     found = next(filter(None, (_NUMBER.search(block.text) for block in blocks)), None)
     if found is None:
         return None
-    digits = found[0].rstrip(".,").translate(_DIGIT_MARKS)
-    point = max(digits.rfind("."), digits.rfind(","))
-    whole, mark, decimals = digits[:point], digits[point : point + 1], digits[point + 1 :]
-    grouped = digits.count(mark) > 1 or (len(decimals) == 3 and not {".", ","} <= {*digits})
-    parts = [digits] if point < 0 or grouped else [whole, decimals]
-    return float(".".join(part.replace(".", "").replace(",", "") for part in parts))
+    return parse_decimal(found[0])
