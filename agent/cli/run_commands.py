@@ -189,7 +189,7 @@ def feedback(run: str, thumb: Any, data_dir: Path) -> None:
     from agent.memory.memory_api import Memory  # noqa: PLC0415 - loads SQLAlchemy, and the other commands none
 
     with Memory.open(settings.memory_place, namespace) as memory:
-        scores = score_skills(memory.upkeep(""), names, thumb)
+        scores = score_skills(memory, names, thumb)
     for name, score in scores.items():
         print_text(f"{name}: {score}")
     if not scores:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from agent.config import host_port, load_options
 from agent.errors import UsageError
-from agent.evidence.answer import PASSAGES_FOR_UNCITED, check_answer, report_source
+from agent.evidence.answer import PASSAGES_FOR_UNCITED, SourceList, check_answer
 from agent.evidence.verify import drop_unfounded_quote, verify_claim
 from agent.journal.events import JUDGE
 from agent.loop.judge import ClaimJudge, by_sources, open_claims
@@ -200,7 +200,7 @@ def _with_other_pages(
     checked: CheckedAnswer, elsewhere: Mapping[str, Verdict], evidence: Evidence
 ) -> CheckedAnswer:
     """Add to each sentence the other page that supports it; adapt verdicts to a draft."""
-    sources = {source.url: source for source in checked.sources}
+    sources = SourceList(checked.sources)
     unread, sentences = _unread_sentences(checked), []
     for sentence in checked.sentences:
         state, reason = sentence.verdict, sentence.reason
@@ -213,13 +213,11 @@ def _with_other_pages(
         passage = evidence.passage((verdict and verdict.passage) or "")
         page = evidence.source(passage.source) if passage else None
         if verdict and page:
-            source = sources.setdefault(page.url, report_source(len(sources) + 1, page, []))
-            if verdict.quote not in source.quotes:
-                source.quotes.append(verdict.quote)
+            source = sources.add(page, verdict.quote)
             quote = " ".join(verdict.quote.split())
             reason = f"{reason}; it stands in [{source.n}]: “{quote}”"
         sentences.append(sentence.model_copy(update={"verdict": state, "reason": reason}))
-    return replace(checked, sentences=tuple(sentences), sources=tuple(sources.values()))
+    return replace(checked, sentences=tuple(sentences), sources=tuple(sources))
 
 
 def _paragraphs_of(claims: Iterable[str], text: str) -> str:

@@ -23,6 +23,7 @@ from agent.guard.model_client import ModelClient
 from agent.guard.redact import Redactor, find_secrets
 from agent.journal.events import Journal
 from agent.journal.runs import RunFolder, Runs
+from agent.memory.memory_types import Turn
 from agent.models.base import Task, takes
 from agent.run.conversation_jobs import DONE, ConversationJobs, FinishedTurn, JobProgress, job_place
 from agent.run.models import RedactingModel
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from agent.loop.context_builder import ContextBuilder
     from agent.loop.orchestrator import Orchestrator
     from agent.memory.memory_api import Memory
-    from agent.memory.memory_types import Turn
     from agent.models.base import Model
     from agent.run.services import RunServices
     from agent.tools.context import ToolContext
@@ -299,8 +299,7 @@ class JobRunner:
         ask = self._ask_function(model, record) if model else None
         if pending.notes.asks and ask is None:
             return False
-        upkeep = self.memory.upkeep(pending.session)
-        turns = await self.in_thread(upkeep.turns)
+        turns = await self.in_thread(self.memory.conversation(pending.session).turns)
         turn = FinishedTurn(
             history=tuple(_turns_until_answer(turns, report)),
             messages=pending.notes.messages,
@@ -310,7 +309,9 @@ class JobRunner:
             verified=report.status == "answered" and verified(report),
         )
         ended_ms = pending.ended_ms
-        jobs = ConversationJobs(upkeep, self.in_thread, lambda: ended_ms, record, ask, progress)
+        jobs = ConversationJobs(
+            self.memory, pending.session, self.in_thread, lambda: ended_ms, record, ask, progress
+        )
         await jobs.run(turn)
         record(SETTLED)
         return True
@@ -393,15 +394,15 @@ async def save_turns(
     A run that failed has no `report`; its question is saved all the same. A `resumed` run may have
     saved its turns before it was killed: those are not saved twice.
     """
-    memory = context.memory
-    if memory is None:
+    if context.memory is None:
         return
-    turns = [("user", question)]
+    conversation = context.memory.conversation(session)
+    turns = [Turn("user", question)]
     if report is not None:
-        turns.append(("assistant", answer_turn_text(report)))
+        turns.append(Turn("assistant", answer_turn_text(report)))
     if resumed:
-        latest = await context.in_memory_thread(memory.turns, session, len(turns))
-        saved = [(turn.role, turn.text) for turn in latest]
+        latest = await context.in_memory_thread(conversation.turns, len(turns))
+        saved = [Turn(turn.role, turn.text) for turn in latest]
         for count in range(len(turns), 0, -1):
             if saved[-count:] == turns[:count]:
                 turns = turns[count:]
@@ -409,8 +410,8 @@ async def save_turns(
     # Later runs of the conversation may send the words that this run sent or that are public.
     public = " ".join(line.query for line in report.searches) if report else ""
     if turns:
-        public = f"{public} {context.provenance.public_words(turns[-1][1])}"
-    add = partial(memory.upkeep(session).add_provenance, quotes=context.provenance.untrusted)
+        public = f"{public} {context.provenance.public_words(turns[-1].text)}"
+    add = partial(conversation.add_provenance, quotes=context.provenance.untrusted)
     await context.in_memory_thread(add, public)
-    for role, text in turns:
-        await context.in_memory_thread(memory.append_turn, session, role, text)
+    if turns:
+        await context.in_memory_thread(conversation.append, *turns)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import NeedsPerson, Offline, WebOutOfReach, error_class
-from agent.evidence.answer import check_answer, report_source
+from agent.evidence.answer import SourceList, check_answer
 from agent.evidence.confidence import assess_answer
 from agent.evidence.store import Evidence
 from agent.guard.budget import Budget
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from agent.loop.judge import ClaimJudge
     from agent.loop.loop import LoopResult
     from agent.loop.orchestrator import Orchestrator
-    from agent.types import ReportSource
 
 
 INTERRUPT: Final = "interrupt"
@@ -303,36 +302,20 @@ async def add_values(
     """
     from agent.loop.schema_filling import SchemaFiller  # noqa: PLC0415 - few runs have a schema
 
-    evidence = judge.evidence
     filled = await SchemaFiller(schema, work, judge).fill(report.question, answer)
     report.data, report.data_notes = filled.data, filled.notes
+    sources = SourceList(report.sources)
     for value in filled.values:
-        cited = [_report_source(report, n, evidence) for n in value.sources]
-        verdict = value.verdict
+        verdict, quote = value.verdict, value.verdict.quote
+        cited = [sources.add(s, quote if quote in s.text else "") for s in value.sources]
         report.values.append(
             DataValue(
                 pointer=value.pointer,
                 value=value.value,
                 citations=sorted({source.n for source in cited}),
                 verdict=verdict.state,
-                quote=verdict.quote,
+                quote=quote,
                 reason=verdict.reason,
             )
         )
-        texts = {(s.url, s.sha256): s.text for s in (*evidence.sources, *evidence.snippets)}
-        for source in cited:
-            is_quoted = bool(verdict.quote) and verdict.quote in texts[source.url, source.sha256]
-            if is_quoted and verdict.quote not in source.quotes:
-                source.quotes.append(verdict.quote)
-
-
-def _report_source(report: Report, n: int, evidence: Evidence) -> ReportSource:
-    """Find a source of the run among those of the report, or add it to them."""
-    source = evidence.source(n)
-    assert source is not None, "a value cites passages of the run"
-    for known in report.sources:
-        if (known.url, known.sha256) == (source.url, source.sha256):
-            return known
-    added = report_source(len(report.sources) + 1, source, [])
-    report.sources.append(added)
-    return added
+    report.sources = list(sources)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from browser.net.egress import Egress
     from browser.net.http import HttpClient
     from browser.net.polite import Polite
-    from browser.page.content import StorageItems
+    from browser.page.content import StorageRows
     from browser.page.tab import Tab
     from browser.read.crawl import Crawler
     from browser.read.reader import Reader
@@ -70,7 +70,7 @@ class InterruptedPage:
     """A page that was open when a run was cut off; `session` is its sessionStorage (secret)."""
 
     url: str
-    session: StorageItems = ()
+    session: StorageRows = ()
 
 
 @dataclass(slots=True)
