@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from agent.journal.runs import Runs
@@ -40,7 +38,7 @@ def killed(ask, answering, data):
 def finish(data):
     async def finishing(name=MEMORY):
         with Memory.open(data / "memory.db") as memory:
-            return await JobRunner(memory, asyncio.to_thread, name).settle_killed(data)
+            return await JobRunner(memory, name).settle_killed(data)
 
     return finishing
 
