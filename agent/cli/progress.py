@@ -9,9 +9,8 @@ from contextlib import contextmanager
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Self
 
-from agent.cli.terminal import shorten
 from agent.export.report_view import parameter_text, tool_error
-from browser.text.words import clean
+from browser.text.words import clean, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,7 +37,7 @@ def format_event(event: Event, verbose: int) -> list[str]:
         lines.append(f"{data['name']} was not written as asked; read all the same ({data['tier']})")
     if verbose > 1 and event.type == "tool.result":
         lines.append(f"{data['name']} gave {json.dumps(data['data'], ensure_ascii=False)}")
-    return [shorten(line, _WIDTH) for line in lines if line]
+    return [shorten(clean(line), _WIDTH) for line in lines if line]
 
 
 def _format_search(data: dict[str, Any]) -> str:
