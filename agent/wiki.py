@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 from agent.errors import UsageError
 from agent.files import write_atomic
 from agent.limits import LimitSettings, WikiRules
-from browser.text.words import clean
+from browser.text.words import clean, shorten
 
 if TYPE_CHECKING:
     import os
@@ -295,7 +295,7 @@ class Wiki:
         text = self.read_file(path) or f"# {now:%Y-%m-%d}\n\n{GENERATED}\n"
         if f"({run})" in text:
             return []
-        quote = _shorten(plain(answer), LOGGED_CHARS)
+        quote = shorten(plain(answer), LOGGED_CHARS)
         self.write_file(path, f"{text}\n- {now:%H:%M} {plain(question)} ({run})\n  > {quote}\n")
         return [path]
 
@@ -410,9 +410,5 @@ def _summary(path: str, text: str) -> str:
         if line.startswith(("#", "---", "<!--")):
             continue
         if body := line.lstrip("> ").rstrip():  # quotes of the web have a `>`
-            return _shorten(body, SUMMARY_CHARS)
-    return _shorten(_title(path, text), SUMMARY_CHARS)
-
-
-def _shorten(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: length - 1] + "…"
+            return shorten(body, SUMMARY_CHARS)
+    return shorten(_title(path, text), SUMMARY_CHARS)

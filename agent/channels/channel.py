@@ -6,9 +6,10 @@ A channel of a package of its own is a class over `Channel`, named by an entry p
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,8 +17,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from agent.errors import NotSent, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import httpx2
 
     from agent.notify.notice import Attachment
@@ -86,14 +85,13 @@ MessageHandler = Callable[[Inbound], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class ChannelLink:
-    """What a channel works with: its client, the proxy for other protocols, secrets, a notebook.
+    """What a channel works with: its client, the proxy for other protocols, a notebook.
 
     `notes` is kept on disk between starts; `say` tells whoever runs the channel.
     """
 
     http: ServiceClient
     proxy_url: str
-    environ: Mapping[str, str] = field(repr=False)
     notes: Notebook
     say: Callable[[str], None]
 
@@ -170,7 +168,7 @@ class Channel(ABC):
     def key(self, name: str) -> str:
         """Return a secret. Raises `UsageError` where it is not set."""
         variable = self.settings.keys.get(name) or self.keys[name]
-        value = self.link.environ.get(variable, "")
+        value = os.environ.get(variable, "")
         if not value:
             hint = f"`research keys set {variable}` keeps it."
             raise UsageError(f"{variable} is not set, which {self.settings.kind} wants", hint=hint)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,14 +15,14 @@ from agent.channels.channel import MALFORMED, Channel, ChannelLink, ChannelSetti
 from agent.channels.inbox import Inbox
 from agent.config import find_plugin, load_options, private_folder
 from agent.errors import NotSent, ResearchError, UsageError
-from agent.notify.service_client import BACKOFF_S, ServiceClient, backoff_delay
+from agent.notify.service_client import ServiceClient, backoff_delay
 from agent.notify.targets import host_and_port
 from browser.errors import BrowserError
 from browser.net.egress import Egress, EgressPolicy
 from browser.plugins import plugins
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable
 
     from agent.channels.dialogue import Dialogue
     from agent.config import Options
@@ -75,12 +74,7 @@ def _settings_named(name: str, options: Options) -> tuple[type[Channel], Channel
 
 @asynccontextmanager
 async def open_channel(
-    name: str,
-    options: Options,
-    *,
-    environ: Mapping[str, str],
-    say: Callable[[str], None],
-    backoff: float = BACKOFF_S,
+    name: str, options: Options, say: Callable[[str], None]
 ) -> AsyncIterator[tuple[Channel, Inbox]]:
     """Open a channel, which reaches its own service and nothing else; raises `UsageError`."""
     channel, settings = _settings_named(name, options)
@@ -94,8 +88,8 @@ async def open_channel(
     )
     inbox = Inbox(options.data, name)
     try:
-        async with Egress(policy) as egress, ServiceClient(egress, backoff=backoff) as http:
-            link = ChannelLink(http, egress.proxy_url, environ, inbox, say)
+        async with Egress(policy) as egress, ServiceClient(egress) as http:
+            link = ChannelLink(http, egress.proxy_url, inbox, say)
             yield channel(settings, link), inbox
     finally:
         inbox.close()
@@ -105,10 +99,7 @@ async def run_channels(
     names: list[str],
     options: Options,
     answer: type[Dialogue],
-    *,
-    environ: Mapping[str, str] | None = None,
     say: Callable[[str], None],
-    backoff: float = BACKOFF_S,
 ) -> None:
     """Run channels until cancelled; of several, one that cannot go on leaves the others alone.
 
@@ -118,21 +109,13 @@ async def run_channels(
     for name in names:
         _settings_named(name, options)
     folder = private_folder(options.data / "channels")
-    open_ = partial(
-        open_channel,
-        options=options,
-        environ=os.environ if environ is None else environ,
-        say=say,
-        backoff=backoff,
-    )
 
     async def run(name: str) -> UsageError | None:
         try:
             # two processes on one service would both answer each message
             with FileLock(folder / f"{name}.lock", timeout=0):
-                async with open_(name) as (channel, inbox):
-                    dialogue = answer(name, channel, inbox, options, say, backoff)
-                    await _listen(name, channel, dialogue, say, backoff)
+                async with open_channel(name, options, say) as (channel, inbox):
+                    await _listen(name, channel, answer(name, channel, inbox, options))
         except Timeout:
             return UsageError(f"another process runs {name} already", hint="Stop that one first.")
         except UsageError as error:
@@ -145,9 +128,7 @@ async def run_channels(
         raise failed[0]
 
 
-async def _listen(
-    name: str, channel: Channel, dialogue: Dialogue, say: Callable[[str], None], backoff: float
-) -> None:
+async def _listen(name: str, channel: Channel, dialogue: Dialogue) -> None:
     """Listen, and reconnect with backoff whenever the connection is lost."""
     loop = asyncio.get_running_loop()
     attempt = 0
@@ -162,29 +143,26 @@ async def _listen(
                 raise
             except (ResearchError, BrowserError, OSError, *MALFORMED) as error:
                 attempt = 0 if loop.time() - began > _STABLE_S else attempt + 1
-                say(f"{name}: cut off: {error}")
-            await asyncio.sleep(backoff_delay(attempt, backoff))
+                channel.link.say(f"{name}: cut off: {error}")
+            await asyncio.sleep(backoff_delay(attempt))
     finally:
         await dialogue.close()
 
 
-async def check_channel(
-    name: str, options: Options, *, environ: Mapping[str, str], say: Callable[[str], None]
-) -> str:
+async def check_channel(name: str, options: Options, say: Callable[[str], None]) -> str:
     """Ask a service as whom it knows us. Raises `UsageError`, `NotSent`."""
-    async with open_channel(name, options, environ=environ, say=say) as (channel, _):
+    async with open_channel(name, options, say) as (channel, _):
         try:
             return await channel.check()
         except BrowserError as error:
             raise NotSent(f"{name}: {error}", hint=error.hint) from error
 
 
-def channel_senders(options: Options, *, environ: Mapping[str, str]) -> dict[str, Sender]:
+def channel_senders(options: Options) -> dict[str, Sender]:
     """Return what sends a notice of `agent.notify` to a thread of each channel: `NAME:THREAD`."""
 
     async def send(name: str, thread: str, notice: Notice) -> None:
-        opening = open_channel(name, options, environ=environ, say=lambda _: None)
-        async with opening as (channel, _):
+        async with open_channel(name, options, lambda _: None) as (channel, _):
             await _send_notice(channel, thread, notice)
 
     return {name: partial(send, name) for name in options.channels}

@@ -177,11 +177,12 @@ def dream_after(code: int, settings: Options, *, quiet: bool) -> None:
     """Consolidate after a run, if it is due; never for a pipe (`-q`), nor in CI."""
     if quiet or os.environ.get("CI") or not settings.memory or code not in _RUN_ENDED:
         return
-    from agent.memory.memory_api import Memory  # noqa: PLC0415 - a run without memory does not load it
+    from agent.memory import consolidation  # noqa: PLC0415 - a run without memory does not load it
+    from agent.memory.memory_api import Memory  # noqa: PLC0415 - as above
 
     with Memory.open(settings.memory_place, settings.namespace) as memory:
-        if memory.consolidation_due():
-            memory.consolidate(DREAM_S)
+        if consolidation.due(memory.entries):
+            consolidation.consolidate(memory.entries, DREAM_S)
 
 
 def run_to_end(

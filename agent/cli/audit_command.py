@@ -27,10 +27,10 @@ _UNVERIFIED = 4
 @click.command()
 @click.argument("draft", type=EXISTING_FILE, metavar="FILE")
 @option(("--bib", "bibliography"), "FILE", "What `[@key]` means.", type=EXISTING_FILE)
-@several(("--service", "services"), "NAME=URL", f"Where {', '.join(SERVICES)} is asked.")
+@several("--service", "NAME=URL", f"Where {', '.join(SERVICES)} is asked.")
 @run_flags("--model", "--judge", "--base-url", "--allow", "--deny", "--budget", "--data-dir")
 @output_flags
-def audit(draft: Path, bibliography: Path | None, services: tuple[str, ...], **flags: Any) -> int:
+def audit(draft: Path, bibliography: Path | None, **flags: Any) -> int:
     """Check each sentence of FILE (.md .html .docx .pdf .bib …) against what it cites.
 
     References are looked up: reachable, moved, archived, known, retracted. A report is written
@@ -39,9 +39,8 @@ def audit(draft: Path, bibliography: Path | None, services: tuple[str, ...], **f
     sentence cites, and 4 where a sentence is not verified.
     """
     flags["export"] = flags["export"] or (draft.with_name(f"{draft.name}.audit.html"),)
-    addresses = dict(service.partition("=")[::2] for service in services)
     data = load_options({"data_dir": flags["data_dir"]}, config=True).data
-    start = partial(audit_draft, draft, bibliography=bibliography, services=addresses, config=True)
+    start = partial(audit_draft, draft, bibliography=bibliography, config=True)
     reports: list[Report] = []
     required = bool(flags.pop("require_verified"))
     code = run_to_end(start, flags, data, required=required, on_report=reports.append)

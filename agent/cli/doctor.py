@@ -154,7 +154,7 @@ async def _check_model(settings: Options) -> Checkup:
         if endpoint is None:
             return Checkup("model", well=True, seen=settings.model or "extractive (no key needed)")
         async with AsyncExitStack() as stack:
-            model = await open_endpoint(stack, endpoint, settings)
+            model = await open_endpoint(stack, settings, endpoint)
             reply = await model.reply("Answer with one word.", [Message("user", "Say ok.")])
     except ResearchError as error:
         return Checkup("model", well=False, seen=str(error), mend=error.hint)

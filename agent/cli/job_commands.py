@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from datetime import timedelta
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
@@ -214,7 +213,7 @@ async def _work(
     from agent.jobs.worker import Worker  # noqa: PLC0415 - loads DBOS, an extra
 
     interrupted = interrupt_event()
-    settings["senders"] = partial(channel_senders, environ=os.environ)
+    settings["senders"] = channel_senders
     async with Worker(jobs, **settings) as running:
         note(f"Worker {running.id} takes jobs from {_address(jobs)}. Ctrl-C ends it.")
         ends = [interrupted.wait(), running.cut_off(), _report_jobs(jobs, until_empty=until_empty)]

@@ -41,12 +41,12 @@ from agent.cli.terminal import (
     print_json,
     print_rows,
     print_text,
-    shorten,
 )
 from agent.config import load_options
 from agent.errors import CHECK_FAILED, NotFound, UsageError
 from agent.files import write_file
 from agent.memory.kinds import BASES, KNOWN, expand
+from browser.text.words import shorten
 
 if TYPE_CHECKING:
     from agent.config import Options
@@ -120,6 +120,8 @@ def search(store: Memory, query: str, kinds: tuple[str, ...], number: int) -> No
 @with_memory
 def show(store: Memory, key: str) -> None:
     """Show what is kept under KEY (or an id), and what stood there before."""
+    from agent.memory.outcomes import uses  # noqa: PLC0415 - `--help` needs no database
+
     value = store.recall(key)
     if value is not None:
         print_text(str(value))
@@ -131,7 +133,7 @@ def show(store: Memory, key: str) -> None:
     origin.append("" if hit.origin.trusted else "the web's words")
     print_text(hit.text)
     print_text(f"  {hit.kind}, {hit.at:%Y-%m-%d %H:%M}  {' '.join(origin)}".rstrip())
-    given, cited = store.uses(hit.id)
+    given, cited = uses(store.entries, hit.id)
     if given:
         print(f"  given to {given} runs; {cited} of their answers cite its page")
 
@@ -152,7 +154,7 @@ def remember(store: Memory, key: str, value: str) -> None:
 def forget(store: Memory, key: str) -> None:
     """Delete what is kept under KEY (or an id) for good."""
     if not store.forget(key):
-        store.delete([_find_own(store, key).id])
+        store.delete([_find(store, key, own=True).id])
     print_text(f"forgot {key}")
 
 
@@ -161,7 +163,7 @@ def forget(store: Memory, key: str) -> None:
 @with_memory
 def trust(store: Memory, key: str) -> None:
     """Take the memory ID for your own word: runs are no longer shown it as a quotation."""
-    hit = _find_own(store, key)
+    hit = _find(store, key, own=True)
     store.trust(hit.id)
     print_text(f"trusted {' '.join(hit.text.split())[:_LINE]}")
 
@@ -231,22 +233,15 @@ def dream(place: MemoryPlace, seconds: float, model: str | None, base_url: str |
     # The model of the settings is not asked: whoever types `dream` did not say that it may cost.
     named = (model or "") if model or base_url else None
     with memory_at(place) as store:
-        asyncio.run(_finish_killed_runs(store, named, settings))
-        done = store.consolidate(seconds)
-        print(
-            f"linked {done.linked}, merged {done.merged}, insights {done.insights}, "
-            f"faded {done.faded}, retired {done.retired}"
-        )
-        if named is not None:
-            print(f"worded {asyncio.run(_word_insights(store, named, settings))}")
+        asyncio.run(_dream(store, seconds, named, settings))
 
 
-async def _finish_killed_runs(store: Memory, model_name: str | None, settings: Options) -> None:
-    """Do the jobs of runs that were killed behind their answers; some need a model."""
-    from agent.run.job_runner import JobRunner, UnsettledRuns  # noqa: PLC0415 - `--help` needs none
-
-    if not UnsettledRuns(settings.data).names():
-        return
+async def _dream(store: Memory, seconds: float, model_name: str | None, settings: Options) -> None:
+    """Do the jobs of killed runs, consolidate, and have a named model word new insights."""
+    from agent.memory.consolidation import consolidate  # noqa: PLC0415 - `--help` needs none of it
+    from agent.models.base import Task, takes  # noqa: PLC0415 - as above
+    from agent.run.conversation_jobs import word_insights  # noqa: PLC0415 - as above
+    from agent.run.job_runner import JobRunner  # noqa: PLC0415 - as above
     from agent.run.models import open_model  # noqa: PLC0415 - as above
     from agent.run.settings import memory_name  # noqa: PLC0415 - as above
 
@@ -254,21 +249,17 @@ async def _finish_killed_runs(store: Memory, model_name: str | None, settings: O
         model = None
         if model_name is not None:
             model = await open_model(stack, model_name, settings, os.environ)
-        runner = JobRunner(store, asyncio.to_thread, memory_name(settings), model)
+            if not takes(model, Task.BACKGROUND):
+                raise UsageError(f"{model.name} words nothing", hint="Name a language model.")
+        runner = JobRunner(store, memory_name(settings), model)
         await runner.settle_killed(settings.data)
-
-
-async def _word_insights(store: Memory, model_name: str, settings: Options) -> int:
-    """Have a language model word the insights; returns how many."""
-    from agent.models.base import Task, takes  # noqa: PLC0415 - as above
-    from agent.run.conversation_jobs import word_insights  # noqa: PLC0415 - only where a model is named
-    from agent.run.models import open_model  # noqa: PLC0415 - as above
-
-    async with AsyncExitStack() as stack:
-        model = await open_model(stack, model_name, settings, os.environ)
-        if not takes(model, Task.BACKGROUND):
-            raise UsageError(f"{model.name} words nothing", hint="Name a language model.")
-        return await word_insights(store, model)
+        done = consolidate(store.entries, seconds)
+        print(
+            f"linked {done.linked}, merged {done.merged}, insights {done.insights}, "
+            f"faded {done.faded}, retired {done.retired}"
+        )
+        if model is not None:
+            print(f"worded {await word_insights(store, model)}")
 
 
 @memory.command(name="import")
@@ -277,10 +268,12 @@ async def _word_insights(store: Memory, model_name: str, settings: Options) -> i
 @click.pass_obj
 def import_(place: MemoryPlace, file: Path, session: str) -> None:
     """Take over FILE (`-` for standard input); what has the same key goes into the history."""
+    from agent.memory.storage import load_storage  # noqa: PLC0415 - `--help` needs no database
+
     name = "standard input" if str(file) == "-" else str(file)
     storage = _read_storage(file, name)
     with memory_at(place) as store:
-        renamed = store.load(storage, session)
+        renamed = load_storage(store, storage, session)
     held = {key: value for key, value in storage.items() if value and key in _PARTS}
     if held:
         sizes = {key: 1 if isinstance(value, str) else len(value) for key, value in held.items()}
@@ -294,19 +287,16 @@ def import_(place: MemoryPlace, file: Path, session: str) -> None:
         note(f"{name} holds nothing to import.")
 
 
-def _read_storage(file: Path, name: str) -> dict[str, Any]:
+def _read_storage(file: Path, name: str) -> Any:
     from agent.memory.memory_types import BadImport  # noqa: PLC0415 - only where something is imported
 
     try:
         text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8-sig")
-        value = json.loads(text)
+        return json.loads(text)
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise BadImport(f"{name} is not JSON: {error}") from error
-    if not isinstance(value, dict):
-        raise BadImport(f"{name} holds no JSON object")
-    return value
 
 
 @memory.command()
@@ -315,7 +305,9 @@ def _read_storage(file: Path, name: str) -> dict[str, Any]:
 @with_memory
 def export(store: Memory, file: Path, session: str | None) -> None:
     """Write everything to FILE (`-` for standard output), as `import` takes it."""
-    text = json.dumps(store.export(session), ensure_ascii=False, indent=2) + "\n"
+    from agent.memory.storage import export_storage  # noqa: PLC0415 - `--help` needs no database
+
+    text = json.dumps(export_storage(store, session), ensure_ascii=False, indent=2) + "\n"
     body = text.encode("utf-8", "backslashreplace")  # half pairs, as JSON spells them
     if str(file) == "-":
         print(body.decode(), end="")
@@ -390,21 +382,15 @@ def _sealed_log(store: Memory) -> SealedLog:
     return SealedLog(store)
 
 
-def _find(store: Memory, name: str) -> Hit:
-    """Find a memory by its id; raises `UsageError`."""
+def _find(store: Memory, name: str, *, own: bool = False) -> Hit:
+    """Find a memory by its id, which may be one of all if not `own`; raises `UsageError`."""
     hit = store.get(int(name)) if name.isdecimal() and len(name) <= _ID_DIGITS else None
     if hit is None:
         raise UsageError(
             f"nothing is remembered under {name!r}",
             hint="`memory list` shows the keys, `memory list --all` the ids.",
         )
-    return hit
-
-
-def _find_own(store: Memory, name: str) -> Hit:
-    """Find a memory by its id that this namespace may change; raises `UsageError`."""
-    hit = _find(store, name)
-    if hit.shared:
+    if own and hit.shared:
         raise UsageError(f"{name} is shared by all", hint="Add --namespace shared.")
     return hit
 

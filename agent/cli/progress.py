@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 import time
 from contextlib import contextmanager
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Self
 
-from agent.cli.terminal import shorten
 from agent.export.report_view import parameter_text, tool_error
-from browser.text.words import clean
+from browser.text.words import clean, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,7 +37,7 @@ def format_event(event: Event, verbose: int) -> list[str]:
         lines.append(f"{data['name']} was not written as asked; read all the same ({data['tier']})")
     if verbose > 1 and event.type == "tool.result":
         lines.append(f"{data['name']} gave {json.dumps(data['data'], ensure_ascii=False)}")
-    return [shorten(line, _WIDTH) for line in lines if line]
+    return [shorten(clean(line), _WIDTH) for line in lines if line]
 
 
 def _format_search(data: dict[str, Any]) -> str:
@@ -160,10 +158,6 @@ class LiveView:
         return Group(*past, self._spinner)
 
 
-_CALL = re.compile(r"<<TOOL:.*?(?:>>|$)|<<[A-Z/]*>?$|<$", re.DOTALL)
-"""A tool call, also one of which only the beginning has come."""
-
-
 class Speech:
     """Collects the pieces of replies; of several at a time the one that spoke last is shown."""
 
@@ -182,9 +176,10 @@ class Speech:
 
     def last_words(self, width: int) -> str:
         """The end of what is being said, on one line; empty while nothing is."""
-        text = _CALL.sub(" ", self._replies.get(self._speaker, ""))
-        text = text.replace("<<THINK>>", " ").replace("<</THINK>>", " ")
-        flat = " ".join(clean(text).split())
+        reply = self._replies.get(self._speaker, "").removesuffix("<")
+        head, *tags = reply.split("<<")  # the last tag may have come only in part
+        words = " ".join([head, *(tag.partition(">>")[2] for tag in tags)])
+        flat = " ".join(clean(words).split())
         return flat if len(flat) <= width else "…" + flat[1 - width :]
 
 

@@ -14,7 +14,6 @@ import click
 from agent.cli.flags import (
     DAYS,
     PATH,
-    PlaceGroup,
     calendars_option,
     complete_option,
     data_dir_option,
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from agent.journal.runs import RunFolder
 
 
-@click.group(cls=PlaceGroup, invoke_without_command=True)
+@click.group(invoke_without_command=True)
 @number_option(20, "How many, newest first.")
 @json_option
 @data_dir_option
@@ -190,7 +189,7 @@ def feedback(run: str, thumb: Any, data_dir: Path) -> None:
     from agent.memory.memory_api import Memory  # noqa: PLC0415 - loads SQLAlchemy, and the other commands none
 
     with Memory.open(settings.memory_place, namespace) as memory:
-        scores = score_skills(memory.upkeep(""), names, thumb)
+        scores = score_skills(memory, names, thumb)
     for name, score in scores.items():
         print_text(f"{name}: {score}")
     if not scores:

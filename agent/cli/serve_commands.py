@@ -198,7 +198,7 @@ def test(data_dir: Path, names: tuple[str, ...]) -> int:
     code = 0
     for name in names or _all_names(settings):
         try:
-            account = check_channel(name, settings, environ=os.environ, say=note)
+            account = check_channel(name, settings, note)
             print_text(f"{name}  {asyncio.run(account)}")
         except ResearchError as error:
             print_error(f"{name}: {error}", error.hint)
@@ -223,7 +223,7 @@ def _all_names(settings: Options) -> list[str]:
 
 async def _run_until_stopped(names: list[str], settings: Options) -> None:
     """Run until SIGTERM, which ends it in order; what is under way goes on at the next start."""
-    running = asyncio.ensure_future(run_channels(names, settings, Dialogue, say=note))
+    running = asyncio.ensure_future(run_channels(names, settings, Dialogue, note))
     stopped = False
 
     def stop() -> None:

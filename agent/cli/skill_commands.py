@@ -12,8 +12,10 @@ from agent.cli.terminal import print_json, print_rows, print_text
 from agent.config import load_options
 from agent.errors import UsageError
 from agent.files import write_file
+from agent.memory.kinds import SKILL
 from agent.prompts.skill_files import FILE, skill_md
 from agent.run.settings import load_skills
+from browser.text.words import shorten
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +33,7 @@ skills = memory_group("skills", "Look at and delete the instructions that runs a
 def list_(place: MemoryPlace, /, *, as_json: bool) -> None:
     """List the skills: score, how often used, where from, instruction."""
     with memory_at(place) as store:
-        learned = store.upkeep("").skills()
+        learned = store.skills()
     written = load_skills(load_options({"data_dir": place[0]}, config=True), config=True)
     if as_json:
         files = ({"name": s.name, "source": s.owner, "folder": s.folder} for s in written)
@@ -45,8 +47,7 @@ def list_(place: MemoryPlace, /, *, as_json: bool) -> None:
 
 
 def _format(skill: dict[str, Any]) -> str:
-    text = " ".join(str(skill.get("instruction", "")).split())
-    text = text if len(text) <= _LINE else text[:_LINE] + "…"
+    text = shorten(str(skill.get("instruction", "")), _LINE)
     source = skill.get("source", "") if skill.get("trusted", True) else "quoted"
     used = skill.get("usageCount") or 0
     return f"{skill.get('score', 50):>3}  {used:>3}×  {source:<6}  {skill['name']}: {text}"
@@ -68,7 +69,7 @@ def trust(store: Memory, name: str) -> None:
     """Take the skill NAME for your own instruction: runs are told to apply it from now on."""
     skill = _find(store, name)
     skill.pop("trusted", None)
-    store.upkeep("").put_skills([skill])
+    store.save_skills([skill])
     print_text(f"trusted {name}: {skill.get('instruction', '')}")
 
 
@@ -89,18 +90,14 @@ def export(store: Memory, name: str, folder: Path) -> None:
 @with_memory
 def rm(store: Memory, name: str) -> None:
     """Forget the skill NAME."""
-    if not store.upkeep("").drop_skill(name):
-        raise _unknown(name)
+    _find(store, name)
+    store.forget(name, SKILL)
     print_text(f"forgot {name}")
 
 
 def _find(store: Memory, name: str) -> dict[str, Any]:
     """Find a learned skill; raises `UsageError`."""
-    for skill in store.upkeep("").skills():
+    for skill in store.skills():
         if skill["name"] == name:
             return skill
-    raise _unknown(name)
-
-
-def _unknown(name: str) -> UsageError:
-    return UsageError(f"no skill is called {name!r}", hint="`research skills list` names them.")
+    raise UsageError(f"no skill is called {name!r}", hint="`research skills list` names them.")

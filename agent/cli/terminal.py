@@ -50,12 +50,6 @@ def wrap(text: str, *, indent: int = 0) -> str:
     return textwrap.fill(text, width, subsequent_indent=" " * indent, break_long_words=False)
 
 
-def shorten(text: str, width: int) -> str:
-    """Put a text on one line of at most `width` characters, `…` for what is cut off."""
-    flat = " ".join(clean(text).split())
-    return flat if len(flat) <= width else flat[: width - 1] + "…"
-
-
 def print_json(value: object) -> None:
     """Print a value as JSON; models and dataclasses as their fields."""
     from pydantic_core import to_jsonable_python  # noqa: PLC0415 - only where it is asked for

@@ -82,17 +82,36 @@ def check_answer(answer: str, evidence: Evidence, judge: Judge | None = None) ->
     return _AnswerCheck(evidence, judge).run(answer)
 
 
-def report_source(number: int, source: Source, quotes: list[str]) -> ReportSource:
-    """Convert a source to its form in the report, where its number is `number`."""
-    return ReportSource(
-        n=number,
-        url=source.url,
-        title=source.title,
-        fetched_at=source.fetched_at.isoformat(),
-        sha256=source.sha256,
-        via=source.via,
-        quotes=quotes,
-    )
+class SourceList:
+    """The sources of a report, numbered in the order in which they are added.
+
+    The same text of the same page is one source, however often it was read.
+    """
+
+    def __init__(self, sources: Iterable[ReportSource] = ()) -> None:
+        self._sources = {(source.url, source.sha256): source for source in sources}
+
+    def __iter__(self) -> Iterator[ReportSource]:
+        return iter(self._sources.values())
+
+    def __contains__(self, source: Source) -> bool:
+        return (source.url, source.sha256) in self._sources
+
+    def add(self, source: Source, quote: str = "") -> ReportSource:
+        """Return a source as the report has it; it is added if it is new, and so is its quote."""
+        if source not in self:
+            self._sources[source.url, source.sha256] = ReportSource(
+                n=len(self._sources) + 1,
+                url=source.url,
+                title=source.title,
+                fetched_at=source.fetched_at.isoformat(),
+                sha256=source.sha256,
+                via=source.via,
+            )
+        found = self._sources[source.url, source.sha256]
+        if quote and quote not in found.quotes:
+            found.quotes.append(quote)
+        return found
 
 
 def is_about_search(sentence: str) -> bool:
@@ -114,7 +133,7 @@ def is_about_search(sentence: str) -> bool:
 
 
 class _AnswerCheck:
-    """Rewrites one answer and collects its sentences and quotes, by the run's source numbers."""
+    """Rewrites one answer and collects its sentences, and its sources with their quotes."""
 
     def __init__(self, evidence: Evidence, judge: Judge | None) -> None:
         self._evidence = evidence
@@ -123,22 +142,17 @@ class _AnswerCheck:
         self._sentences: list[Sentence] = []
         self._supported: list[str] = []
         self._unread_citations: list[tuple[str, str]] = []
-        self._quotes: dict[int, dict[str, None]] = {}
-        self._canonical_numbers: dict[tuple[str, str], int] = {}
+        self._sources = SourceList()
 
     def run(self, answer: str) -> CheckedAnswer:
         body = self._reader.take_footnotes(answer)
         text = "".join(
             part.prefix + self._check_part(part) + part.suffix for part in answer_parts(body)
         )
-        cited: list[ReportSource] = []
-        for number, (n, quotes) in enumerate(self._quotes.items(), 1):
-            if source := self._evidence.source(n):
-                cited.append(report_source(number, source, list(quotes)))
         return CheckedAnswer(
             text.strip(),
             tuple(self._sentences),
-            tuple(cited),
+            tuple(self._sources),
             tuple(self._supported),
             tuple(self._unread_citations),
         )
@@ -180,13 +194,11 @@ class _AnswerCheck:
         if not part.claims and not support.cited:
             return ""
 
-        # The order of `_quotes` is the order in which the report numbers its sources.
-        for n in map(self._canonical_number, support.cited):
-            self._quotes.setdefault(n, {})
+        sources = [s for s in map(self._evidence.source, support.cited) if s is not None]
+        cited = dict.fromkeys(self._sources.add(source).n for source in sources)
         for n, quote in support.quotes:
-            self._quotes[self._canonical_number(n)][quote] = None
-        order = list(self._quotes)
-        cited = dict.fromkeys(order.index(self._canonical_number(n)) + 1 for n in support.cited)
+            if source := self._evidence.source(n):
+                self._sources.add(source, quote)
         marks = "".join(f"[{number}]" for number in sorted(cited))
         if not part.claims:
             return marks
@@ -217,13 +229,6 @@ class _AnswerCheck:
             )
         )
         return marks
-
-    def _canonical_number(self, n: int) -> int:
-        """Return one number for all sources that are the same text of the same page."""
-        source = self._evidence.source(n)
-        if source is None:
-            return n
-        return self._canonical_numbers.setdefault((source.url, source.sha256), n)
 
 
 def _row_claim(row: str, head: Sequence[str]) -> str:

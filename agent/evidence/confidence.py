@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from agent.evidence.answer import report_source
+from agent.evidence.answer import SourceList
 from agent.evidence.verify import check_claim, is_literal, statement_index
 from agent.types import ConfidenceParts, Conflict, VerdictState
 from browser.net.url import host, registrable_domain
@@ -55,9 +55,9 @@ def assess_answer(
     the answer are numbered after those that it cites.
     """
     claims = [sentence for sentence in checked.sentences if not sentence.about_search]
-    sources = {(source.url, source.sha256): source for source in checked.sources}
+    sources = SourceList(checked.sources)
     known = (*evidence.sources, *evidence.snippets)
-    cited = [source for source in known if (source.url, source.sha256) in sources]
+    cited = [source for source in known if source in sources]
     read = [source for source in checked.sources if source.via not in _NOT_A_SITE]
     sites = {site_name(source.url) for source in read or checked.sources}
     conflicts: list[Conflict] = []
@@ -65,7 +65,7 @@ def assess_answer(
     for sentence in claims:
         if sentence.verdict is not VerdictState.SUPPORTED:
             continue
-        supporting = [s for s in cited if sources[s.url, s.sha256].n in sentence.citations]
+        supporting = [s for s in cited if sources.add(s).n in sentence.citations]
         agreeing, against = {site_name(source.url) for source in supporting}, set[str]()
         for source, verdict in cross_check(sentence.text, evidence, {s.n for s in supporting}):
             if verdict.state is VerdictState.SUPPORTED:
@@ -75,12 +75,12 @@ def assess_answer(
             # An answer that quotes both sides has this conflict already, seen from the other one.
             if any((c.quote, c.text) == (sentence.text, verdict.quote) for c in conflicts):
                 continue
-            added = report_source(len(sources) + 1, source, [verdict.quote])
+            quote = "" if source in sources else verdict.quote
             conflicts.append(
                 Conflict(
                     text=sentence.text,
                     citations=sentence.citations,
-                    source=sources.setdefault((source.url, source.sha256), added).n,
+                    source=sources.add(source, quote).n,
                     quote=verdict.quote,
                     reason=verdict.reason,
                 )
@@ -93,13 +93,13 @@ def assess_answer(
         supported=round(sum(weights) / (len(claims) or 1), 3),
         sites=len(sites),
         agreement=round(sum(agreement) / len(agreement) if agreement else 1.0, 3),
-        coverage=round(_question_coverage(question, cited, checked), 3),
+        coverage=round(_question_coverage(question, cited, checked, sources), 3),
         freshness=_freshness(cited),
         answers=answers,
         fit=fit,
     )
     confidence = rate(parts, claims, checked.sources)
-    return Assessment(confidence, parts, tuple(sources.values()), tuple(conflicts))
+    return Assessment(confidence, parts, tuple(sources), tuple(conflicts))
 
 
 def site_name(url: str) -> str:
@@ -129,15 +129,16 @@ def cross_check(
             yield source, verdict
 
 
-def _question_coverage(question: str, cited: Iterable[Source], checked: CheckedAnswer) -> float:
+def _question_coverage(
+    question: str, cited: Iterable[Source], checked: CheckedAnswer, sources: SourceList
+) -> float:
     """Share of the question's words in supported claims, quotes and the titles above them."""
     wanted = frozenset(content_words(question))
     if not wanted:
         return 1.0
-    quotes = {(s.url, s.sha256): s.quotes for s in checked.sources}
     texts = [s.text for s in checked.sentences if s.verdict is VerdictState.SUPPORTED]
     for source in cited:
-        quoted = quotes[source.url, source.sha256]
+        quoted = sources.add(source).quotes
         texts += source.title, *quoted
         texts += (p.heading for p in source.passages if any(quote in p.text for quote in quoted))
     return len(wanted & frozenset(content_words(" ".join(texts)))) / len(wanted)

@@ -7,10 +7,8 @@ paraphrase.
 from __future__ import annotations
 
 import functools
-import math
 import re
 from bisect import bisect_right
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +16,7 @@ from agent.evidence.passages import HEADING_SEPARATOR, bare_title, named_cells, 
 from agent.evidence.tokens import is_negation, token_keys, tokenize, word_tokens
 from agent.types import Passage, Verdict, VerdictState
 from browser.text.sentences import sentences
-from browser.text.words import FOLDED, content_words
+from browser.text.words import BM25, FOLDED, content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -141,15 +139,10 @@ class StatementIndex:
         return [keys[1:] if keys[0] in _ARTICLES else keys for keys in topics if keys]
 
     @functools.cached_property
-    def stems(self) -> list[frozenset[str]]:
-        """The stems of each statement's content words, including those of headings and title."""
-        above = {
-            passage.id: frozenset(
-                content_words(f"{self._titles.get(passage.source, '')} {passage.heading}")
-            )
-            for passage in self.passages
-        }
-        return [frozenset(content_words(s.quote)) | above[s.passage.id] for s in self.statements]
+    def ranking(self) -> BM25:
+        """Rank the statements, each with its headings and its page's title, by a query."""
+        above = {p.id: f"{self._titles.get(p.source, '')} {p.heading}" for p in self.passages}
+        return BM25(content_words(f"{above[s.passage.id]} {s.quote}") for s in self.statements)
 
 
 def _statements(passage: Passage) -> Iterator[Statement]:
@@ -287,15 +280,11 @@ def _reads_row(
 
 def _check_question_answer(question: str, answer: str, index: StatementIndex) -> Verdict | None:
     """Look up an answer in the statements that are nearest to its question."""
-    query, answer_keys = frozenset(content_words(question)), token_keys(answer)
+    answer_keys = token_keys(answer)
     if set(answer_keys) <= set(token_keys(question)):
         return None  # it only repeats the question
-    # Statements are scored by the rarity of the question's words in them (IDF).
-    frequency = Counter(stem for stems in index.stems for stem in stems & query)
-    weight = {stem: math.log(1 + len(index.stems) / frequency[stem]) for stem in frequency}
-    own = [sum(weight[stem] for stem in stems & query) for stems in index.stems]
-    pairs = zip(own, [0.0, *own], strict=False)
-    scores = [score + PREVIOUS_WEIGHT * previous for score, previous in pairs]
+    own = index.ranking.scores(content_words(question))
+    scores = [n + PREVIOUS_WEIGHT * previous for n, previous in zip(own, [0.0, *own], strict=False)]
     threshold = max(NEAREST * max(scores, default=0.0), 1e-9)
     wanted = f" {' '.join(answer_keys)} "
     for statement, score in zip(index.statements, scores, strict=True):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from agent.evidence.schema import Schema
-    from agent.evidence.store import Evidence
+    from agent.evidence.store import Evidence, Source
     from agent.evidence.verify import Judge
     from agent.types import Passage
 
@@ -45,12 +45,12 @@ class ValuesDraft:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value that stays, with its evidence; `sources` are the run's source numbers."""
+    """A value that stays, with its evidence."""
 
     pointer: str
     value: Any
     verdict: Verdict
-    sources: tuple[int, ...]
+    sources: tuple[Source, ...]
 
 
 @dataclass(slots=True)
@@ -141,8 +141,8 @@ class _ValuesCheck:
             self.left_out.append(f"{pointer(old) or '/'}: left out: {verdict.reason}")
             self.empty.append(new)
             return _REMOVED
-        numbers = tuple(dict.fromkeys(source.n for source in sources))
-        self.values.append(Value(pointer(new), value, verdict, numbers))
+        distinct = tuple({source.n: source for source in sources}.values())
+        self.values.append(Value(pointer(new), value, verdict, distinct))
         return value
 
 

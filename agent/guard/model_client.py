@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from agent.errors import ReplayDiverged, ResearchError
@@ -114,10 +114,7 @@ class ModelClient:
             text=reply.text,
             model=reply.model or self.model.name,
             ms=int((time.monotonic() - started) * 1000),
-            input_tokens=reply.usage.input_tokens,
-            cached_tokens=reply.usage.cached_tokens,
-            output_tokens=reply.usage.output_tokens,
-            usd=reply.usage.usd,
+            **asdict(reply.usage),
             **({"fit": reply.fit.model_dump()} if reply.fit else {}),
         )
         return reply

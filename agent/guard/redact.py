@@ -73,11 +73,8 @@ class Redactor:
         What follows could be the beginning of a secret.
         """
         longest = max(map(len, self._spellings), default=1)
-        for start in range(max(0, len(text) - longest + 1), len(text)):
-            if text[start:] in self._beginnings:
-                break
-        else:
-            return len(text)
+        ends = range(max(0, len(text) - longest + 1), len(text))
+        start = next((at for at in ends if text[at:] in self._beginnings), len(text))
         # The cut must not split a secret that is complete already.
         for match in self._pattern.finditer(text):
             if match.start() < start < match.end():

@@ -18,27 +18,19 @@ from lxml.cssselect import CSSSelector, SelectorError
 from lxml.etree import XPathError
 
 from agent.errors import UsageError
+from browser.extract.blocks import walk
 from browser.extract.hidden import strip_hidden
+from browser.extract.platforms.parsing import parse_decimal
 from browser.extract.tree import parse_html
-from browser.text.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lxml import etree
 
-_INLINE: Final = frozenset(
-    "a abbr b bdi bdo big br cite code data del dfn em font i img ins kbd label mark meter output "
-    "q s samp small span strong sub sup time tt u var wbr td th".split()
-)
-"""Elements whose text belongs to what is around them; a table is told row by row."""
-_UNREAD: Final = frozenset("script style template noscript svg math head iframe object".split())
-_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-_CELLS: Final = frozenset({"td", "th"})
 _FIGURES: Final = re.compile(r"\d[\d.,:]*")
 _WORD: Final = re.compile(r"[^\W_]+")
 _NUMBER: Final = re.compile(r"[-−]?\d[\d.,\u00a0\u202f']*")
-_DIGIT_MARKS: Final = str.maketrans({"−": "-", "\u00a0": "", "\u202f": "", "'": ""})
 _ALIKE: Final = 0.5
 """Share of words from which a text is another's new form though its element's classes changed."""
 
@@ -93,46 +85,26 @@ def read_blocks(body: bytes, content_type: str, css: str = "", words: str = "") 
             parts = list(CSSSelector(css)(root))  # type: ignore[arg-type] # elements, for CSS
         except (SelectorError, XPathError) as error:
             raise UsageError(f"{css!r} is no CSS selector: {error}") from error
-    blocks = [block for part in parts for block in _BlockReader(part).blocks]
+    for control in [*root.iter("button", "select", "option", "textarea")]:
+        control.tag = "div"  # what stands on a control is watched, though no reader takes it in
+    blocks = [block for part in parts for block in _part_blocks(part)]
     words = words.casefold()
     return [b for b in blocks if words in b.text.casefold() or words in b.heading.casefold()]
 
 
-class _BlockReader:
-    """Goes through a part in the order of the page, and gathers texts into blocks."""
-
-    def __init__(self, part: etree._Element) -> None:
-        self.blocks: list[PageBlock] = []
-        self._pieces: list[str] = []
-        self._heading = ""
-        self._visit(part, part)
-
-    def _visit(self, element: etree._Element, block: etree._Element) -> None:
-        """Read an element; `block` is the one whose block its text belongs to, if it is inline."""
-        tag = element.tag
-        if not isinstance(tag, str) or tag in _UNREAD:
-            return
-        inline = tag in _INLINE and element is not block
-        if not inline:
-            self._end_block(block)
-            block = element
-        self._pieces += [" | "] if tag in _CELLS else [" "] if tag == "br" else []
-        self._pieces.append(element.text or "")
-        for child in element:
-            self._visit(child, block)
-            self._pieces.append(child.tail or "")
-        if not inline:
-            self._end_block(block)
-
-    def _end_block(self, element: etree._Element) -> None:
-        text = clean(" ".join("".join(self._pieces).split())).strip(" |")
-        self._pieces.clear()
-        if not text:
-            return
-        is_heading = element.tag in _HEADINGS
-        self.blocks.append(PageBlock(_path(element), text, "" if is_heading else self._heading))
-        if is_heading:
-            self._heading = text
+def _part_blocks(part: etree._Element) -> Iterator[PageBlock]:
+    """Yield the blocks of a part in reading order; a table is told row by row."""
+    heading = ""
+    for block in walk(part, ""):
+        path = _path(block.node)
+        if block.table is not None:
+            for row in block.table.rows:
+                yield PageBlock(f"{path}>tr", " | ".join(row), heading)
+            continue
+        text = " ".join(block.text.split())
+        yield PageBlock(path, text, "" if block.kind == "heading" else heading)
+        if block.kind == "heading":
+            heading = text
 
 
 def _path(element: etree._Element) -> str:
@@ -269,9 +241,4 @@ def first_number(blocks: Sequence[PageBlock]) -> float | None:
     found = next(filter(None, (_NUMBER.search(block.text) for block in blocks)), None)
     if found is None:
         return None
-    digits = found[0].rstrip(".,").translate(_DIGIT_MARKS)
-    point = max(digits.rfind("."), digits.rfind(","))
-    whole, mark, decimals = digits[:point], digits[point : point + 1], digits[point + 1 :]
-    grouped = digits.count(mark) > 1 or (len(decimals) == 3 and not {".", ","} <= {*digits})
-    parts = [digits] if point < 0 or grouped else [whole, decimals]
-    return float(".".join(part.replace(".", "").replace(",", "") for part in parts))
+    return parse_decimal(found[0])

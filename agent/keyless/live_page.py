@@ -1,14 +1,12 @@
-"""Rules for live pages: when to open one, and what to type, select and click there."""
+"""Rules for live pages: when to open one, and what to type and click there."""
 
 from __future__ import annotations
 
-import itertools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.keyless.question import MARKS
-from agent.keyless.ranking import INSTRUCTION_VERBS
 from browser.text.words import STOP_WORDS, content_words, words
 
 if TYPE_CHECKING:
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 
 Call = tuple[str, "dict[str, Any]"]
 """A tool's name and the parameters of a call."""
-LIVE_TOOLS = frozenset({"OPEN", "CLICK", "TYPE", "SELECT", "PRESS", "SCROLL", "SNAPSHOT"})
+LIVE_TOOLS = frozenset({"OPEN", "CLICK", "TYPE"})
 MOST_PAGES, MOST_ACTIONS = 2, 5
 """Most pages opened in the browser for one question, and most actions on them."""
 SHORT_PAGE = 40
@@ -30,13 +28,8 @@ RELEVANT = 0.3
 
 _CONTROL = re.compile(r"\[((?:f\d+)?e\d+)(?: ([^\]]*?))?: ([^\]]*)\]")
 """`[e3 button: Go]`, a link without a role `[e5: Home]`, in a frame `[f1e3 button: Go]`."""
-_LANDMARK = re.compile(r"[a-z]+(?: .*)?:")
 _FIELDS = frozenset({"searchbox", "textbox", "combobox", "spinbutton"})
 _OUT_OF_REACH = (", covered", ", disabled", ", off-screen")
-_MORE_WORDS = frozenset("more older next load expand details show".split())
-_DECLINE_WORDS = frozenset(
-    "reject decline refuse deny ablehnen refuser rechazar rifiuta weigeren".split()
-)
 _CONSEQUENTIAL = frozenset(
     """buy order pay delete remove sign log login logout subscribe send post share follow accept
     download upload cancel report donate""".split()
@@ -61,12 +54,12 @@ class LiveControl:
 
 def live_call(conversation: Conversation, ranking: Ranking) -> Call | None:
     """Return the next call on a live page, or None if nothing promises an answer."""
-    done = not ranking.is_insufficient and _has_shown_answer(conversation, ranking)
-    if conversation.count_steps(*(LIVE_TOOLS - {"OPEN"})) < MOST_ACTIONS:
-        action = _next_action(conversation, ranking, only_named=done)
-        if action:
-            return action
-    return None if done else _page_to_open(conversation, ranking)
+    if not ranking.is_insufficient and _has_shown_answer(conversation, ranking):
+        return None
+    action = None
+    if conversation.count_steps("CLICK", "TYPE") < MOST_ACTIONS:
+        action = _next_action(conversation, ranking)
+    return action or _page_to_open(conversation, ranking)
 
 
 def controls(observations: Iterable[Observation]) -> list[LiveControl]:
@@ -92,7 +85,7 @@ def _main_lines(lines: Sequence[str]) -> Iterator[str]:
     has_main = "main:" in lines
     inside = not has_main
     for line in lines:
-        if has_main and _LANDMARK.fullmatch(line):
+        if has_main and line[:1].islower() and line.endswith(":"):
             inside = line == "main:"
         elif inside and not line.startswith("- "):
             yield line
@@ -112,9 +105,8 @@ def _navigated(observation: Observation) -> bool:
 
 def _has_shown_answer(conversation: Conversation, ranking: Ranking) -> bool:
     """Tell whether an action brought text on the question: then the page has given its answer."""
-    acting = LIVE_TOOLS - {"OPEN", "SNAPSHOT", "SCROLL"}
     for observation in conversation.observations:
-        if observation.tool in acting:
+        if observation.tool in ("CLICK", "TYPE"):
             stems = content_words(" ".join(p.text for p in observation.passages))
             if _navigated(observation) or ranking.coverage(stems) >= RELEVANT:
                 return True
@@ -122,7 +114,7 @@ def _has_shown_answer(conversation: Conversation, ranking: Ranking) -> bool:
 
 
 def _page_to_open(conversation: Conversation, ranking: Ranking) -> Call | None:
-    """Open the page that covers most of the question and has controls, or asks for an action.
+    """Open the page that covers most of the question and has controls.
 
     If nothing answers yet, a page with hardly any text will do too.
     """
@@ -132,12 +124,8 @@ def _page_to_open(conversation: Conversation, ranking: Ranking) -> Call | None:
     for page in conversation.results("READ"):
         texts = [passage.text for passage in page.passages]
         page_controls = page.get("controls") or []
-        is_interactive = (
-            bool(page_controls)
-            or page.get("outcome") == "consent"
-            or any(map(_asks_for_action, texts))
-        )
         is_short = ranking.is_insufficient and sum(len(t.split()) for t in texts) < SHORT_PAGE
+        is_interactive = bool(page_controls) or page.get("outcome") == "consent"
         if page.url and page.url not in opened and (is_interactive or is_short):
             snippets = [hit.snippet for hit in hits if hit.url == page.url]
             text = " ".join([*snippets, page.title, *texts, *map(str, page_controls)])
@@ -146,106 +134,15 @@ def _page_to_open(conversation: Conversation, ranking: Ranking) -> Call | None:
     return ("OPEN", {"url": url}) if coverage >= RELEVANT and len(opened) < MOST_PAGES else None
 
 
-def _asks_for_action(text: str) -> bool:
-    """Tell whether a sentence instructs the reader: "Type what you look for"."""
-    for piece in re.split(r"[.:;] ", text):
-        if piece.strip().split(" ", 1)[0].casefold() in INSTRUCTION_VERBS:
-            return True
-    return "as you scroll" in text.casefold()
-
-
-def _next_action(conversation: Conversation, ranking: Ranking, *, only_named: bool) -> Call | None:
-    """Choose the next action; with `only_named` only a button that names much of the question."""
-    live = [o for o in conversation.observations if o.tool in LIVE_TOOLS]
-    if not live:
-        return None
-    used = {
-        ref
-        for tool in ("CLICK", "TYPE", "SELECT")
-        for ref in conversation.parameter_values(tool, "ref")
-    }
-    all_controls = controls(live)
-    unused = [control for control in all_controls if control.ref not in used]
-    if only_named:
-        named = [c for c in unused if ranking.coverage(content_words(c.label)) >= RELEVANT]
-        return _click_button(named, ranking)
-    return (
-        _decline_cookies(unused)
-        or _fill_field(unused, all_controls, ranking.question.text)
-        or _select_option(unused, ranking.question.text)
-        or _click_button(unused, ranking)
-        or _search_on_page(unused, conversation, ranking)
-        or _load_more(unused, conversation)
-    )
-
-
-def _decline_cookies(unused: Sequence[LiveControl]) -> Call | None:
-    """Decline cookies, if a button offers that."""
-    for control in unused:
-        label = set(words(control.label))
-        only_necessary = "only" in label and label & {"necessary", "essential", "required"}
-        if control.role == "button" and (label & _DECLINE_WORDS or only_necessary):
-            return "CLICK", {"ref": control.ref}
-    return None
-
-
-def _fill_field(
-    unused: Sequence[LiveControl], all_controls: Sequence[LiveControl], question: str
-) -> Call | None:
-    """Fill the next field that the question has a figure for ("12 metres"); the last one submits.
-
-    A form with a required field that the question has no figure for is left alone.
-    """
-    tokens = words(question)
-    # (figure, stems of the word beside it): "12 metres", "height of 12"
-    figures = [(a, content_words(b)) for a, b in itertools.pairwise(tokens) if a.isdigit()]
-    triples = zip(tokens, tokens[1:], tokens[2:], strict=False)
-    figures += [(c, content_words(a)) for a, of, c in triples if of == "of" and c.isdigit()]
-    values: dict[str, str] = {}
-    for control in all_controls:
-        if control.role not in ("textbox", "spinbutton"):
-            continue
-        label = set(content_words(control.label.split(" = ")[0].split(", ")[0]))
-        value = next((figure for figure, unit in figures if label & set(unit)), None)
-        if value is not None:
-            values[control.ref] = value
-        elif "required" in control.label:
-            return None
-    remaining = [control.ref for control in unused if control.ref in values]
-    if not remaining:
-        return None
-    ref = remaining[0]
-    return "TYPE", {"ref": ref, "text": values[ref], "submit": len(remaining) == 1}
-
-
-def _select_option(unused: Sequence[LiveControl], question: str) -> Call | None:
-    """Select an option that the question names and that is not selected yet."""
-    question_stems = set(content_words(question))
-    for control in (c for c in unused if c.role == "select"):
-        label, _, options = control.label.partition("options: ")
-        current = label.partition(" = ")[2].partition(", ")[0]
-        for option in options.split("; "):
-            stems = set(content_words(option))
-            if stems and stems <= question_stems and option != current:
-                return "SELECT", {"ref": control.ref, "value": option}
-    return None
-
-
-def _click_button(unused: Sequence[LiveControl], ranking: Ranking) -> Call | None:
-    """Click the button that names most of the question; words not answered yet count twice."""
-    best = ranking.scored[0].candidate if ranking.scored else None
-    missing = set(content_words(" ".join(ranking.missing_words(best)))) if best else set()
-
-    def relevance(control: LiveControl) -> float:
-        label = set(content_words(control.label))
-        return sum(
-            weight * (2 if term in missing else 1)
-            for term, weight in ranking.weight.items()
-            if term in label
-        )
-
-    button = max((c for c in unused if c.is_button), key=relevance, default=None)
-    return ("CLICK", {"ref": button.ref}) if button and relevance(button) > 0 else None
+def _next_action(conversation: Conversation, ranking: Ranking) -> Call | None:
+    """Click the button that names most of the question, else search on the page."""
+    used = {ref for tool in ("CLICK", "TYPE") for ref in conversation.parameter_values(tool, "ref")}
+    unused = [c for c in controls(conversation.observations) if c.ref not in used]
+    buttons = [(ranking.coverage(content_words(c.label)), c) for c in unused if c.is_button]
+    coverage, button = max(buttons, key=lambda pair: pair[0], default=(0.0, None))
+    if button is not None and coverage > 0:
+        return "CLICK", {"ref": button.ref}
+    return _search_on_page(unused, conversation, ranking)
 
 
 def _search_on_page(
@@ -270,12 +167,3 @@ def _search_on_page(
     if field is None or not untried:
         return None
     return "TYPE", {"ref": field.ref, "text": untried[0], "submit": True}
-
-
-def _load_more(unused: Sequence[LiveControl], conversation: Conversation) -> Call | None:
-    """Load more of a page, by a button that says so or by scrolling down."""
-    button = next((c for c in unused if c.is_button and _MORE_WORDS & set(words(c.label))), None)
-    if button:
-        return "CLICK", {"ref": button.ref}
-    scrolls = any("scroll" in o.snapshot.casefold() for o in conversation.results("OPEN"))
-    return ("SCROLL", {"pages": 3}) if scrolls else None

@@ -9,9 +9,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
-from agent.evidence.facts import is_month
+from agent.evidence.facts import extract_facts, is_month
 from agent.evidence.passages import (
     HEADING_SEPARATOR,
     bare_title,
@@ -20,10 +19,9 @@ from agent.evidence.passages import (
     named_cells,
     split_row,
 )
-from agent.evidence.tokens import NUMBER_WORDS
-from agent.keyless.question import MARKS, PRONOUNS, AnswerKind, find_names, name_stems
+from agent.keyless.question import AnswerKind, name_stems
 from browser.text.sentences import sentences
-from browser.text.words import FOLDED, STOP_WORDS, content_words, stem, synonym_groups, words
+from browser.text.words import FOLDED, content_words, stem, synonym_groups, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -41,8 +39,8 @@ counts on the other: the optimum is flat (.545 to .552 of 286, .555 to .573 of 1
 place on the page and four more changed that by less than its spread, .03."""
 HOP_GAIN = 0.08
 """Share of the question that a bridge sentence must add to be quoted with the first one."""
-BESIDE = 1
-"""Most words that are not the question's between a figure and the word that it belongs to."""
+BESIDE = 4
+"""Most words between a date or figure and the word that it belongs to."""
 MOST_ITEMS, ADJOINING = 6, 4
 """Most items quoted of a list, and most characters between passages that adjoin."""
 CLEAR, SAME = 2.5, 0.8
@@ -57,12 +55,7 @@ names something and no page about that was read. Of sixteen features this one al
 unanswerable questions better on unseen halves; without it 33 of 60 are refused instead of 42."""
 
 _NONE: frozenset[str] = frozenset()
-_AMOUNTS = NUMBER_WORDS | {"half", "third", "quarter", "dozen"}
 _REASONS = frozenset("because due reason reasons cause caused since so order therefore".split())
-INSTRUCTION_VERBS = frozenset(
-    "type enter search choose select click press pick tap fill scroll filter".split()
-)
-"""English words that begin an instruction to use a page's controls."""
 _SENTENCE_ENDS = tuple(".!?。！？")
 _CLOSERS = "\"'”’)]»"
 BULLETS = "-*•‣◦ "
@@ -80,7 +73,7 @@ class Candidate:
     context: those of its passage, of the heading above it, of its table's caption and first row,
         and of what changed on a live page together with it.
     heading_stems: those of the headings or column names above it.
-    is_quotable: it ends like a sentence and is no instruction to use the page; or it is a row.
+    is_quotable: it ends like a sentence, or is a row of a table.
     following: the list items or lines of code that it introduces.
     shown_heading: the heading that is quoted with it, as it is no sentence by itself.
     """
@@ -119,12 +112,7 @@ class Scored:
 
 
 class Ranking:
-    """The candidates for an answer: `scored`, best first; `best` is the first quotable one.
-
-    Of the person's own files only those count whose name or title has a word of the question, if
-    there are any. Of 188 questions on five folders the three best passages then hold the answer of
-    145, of 142 without; none is lost.
-    """
+    """The candidates for an answer: `scored`, best first; `best` is the first quotable one."""
 
     def __init__(self, question: Question, candidates: Sequence[Candidate]) -> None:
         self.question = question
@@ -141,14 +129,9 @@ class Ranking:
         self.forms = {t: _synonyms(t) if candidates else frozenset() for t in question.terms}
         self._topics = frozenset(question.terms)
         question_forms = self._topics.union(*self.forms.values())
-        titles = {c.page: c.title for c in candidates if c.page.startswith("file:")}
-        relevant_files = {
-            page for page, title in titles.items() if self._topics & (title | _file_name(page))
-        }
         scored = [
             self._score(_with_heading(c, self._topics))
             for c in candidates
-            if not relevant_files or c.page in relevant_files
             # A sentence that only repeats the question answers nothing.
             if len(c.text.split()) <= LONGEST and (c.following or not c.stems <= question_forms)
         ]
@@ -228,8 +211,6 @@ class Ranking:
         kind = kind_score(" ".join([c.text, *(p.text for p in c.following)]), self.question)
         if c.following and self.question.kind is AnswerKind.WAY:
             kind = 1.0
-        if kind == 1 and not _value_near_term(c.text, self.question):
-            kind = 0.5
         focus = bool(self.question.focus & c.stated)
         score = IN_CONTEXT * covered + IN_SENTENCE * own + KIND * kind + FOCUS * focus
         return Scored(c, own, covered, score, bridge)
@@ -255,11 +236,6 @@ class Ranking:
         """
         subject = b.title - (self._topics - self.question.name_terms)
         return subject <= a.stems and not subject <= self._topics
-
-
-def _file_name(url: str) -> frozenset[str]:
-    """Return the stems of a file's name."""
-    return frozenset(content_words(unquote(url.rpartition("/")[2]).rpartition(".")[0]))
 
 
 def _with_heading(c: Candidate, topics: frozenset[str]) -> Candidate:
@@ -296,14 +272,11 @@ def extract_candidates(observations: Iterable[Observation]) -> list[Candidate]:
             beside = f"{above} {changed}" if is_row else changed
             for candidate in _split_candidates(passage, title, o.url, headers, beside):
                 key = (o.url, candidate.text)
-                is_instruction = candidate.text.split(" ", 1)[0].casefold() in INSTRUCTION_VERBS
                 following: tuple[Passage, ...] = ()
                 if introduces_next(candidate.text):
                     following = _following_passages(o.passages, at)
                 if following:
                     found.setdefault(key, replace(candidate, is_quotable=True, following=following))
-                elif is_instruction and o.get("controls"):
-                    found.setdefault(key, replace(candidate, is_quotable=False))
                 else:
                     found.setdefault(key, candidate)
     return list(found.values())
@@ -400,65 +373,37 @@ def _synonym_stems() -> tuple[frozenset[str], ...]:
     return tuple(frozenset(map(stem, group)) for group in synonym_groups())
 
 
+_facts = functools.lru_cache(maxsize=4096)(extract_facts)
+
+
 def kind_score(text: str, question: Question) -> float:
     """Return 1 if a text has something of the wanted kind that the question has not, else 0.
 
-    0.5 if the question does not say what kind it wants. English only.
+    0.5 if the question does not say what kind it wants, or if a date or figure stands apart from
+    the question's words. English only.
     """
-    known = set(words(question.text))
-    new = [word for word in words(text) if word not in known]
     match question.kind:
-        case AnswerKind.DATE:
-            has_clock = any(
-                ":" in token.strip(":") and token[0].isdigit() for token in text.split()
-            )
-            return float(has_clock or any(map(_is_time, new)))
-        case AnswerKind.NUMBER:
-            return float(any(map(_is_amount, new)))
-        case AnswerKind.PERSON | AnswerKind.PLACE:
-            # A sentence begins with a capital anyway, which makes no name.
-            uncapitalised = text[:1].lower() + text[1:]
-            terms = set(question.terms)
-            return float(any(not name_stems(name) <= terms for name in find_names(uncapitalised)))
-        case AnswerKind.REASON:
-            return float(bool(_REASONS & set(words(text))))
         case AnswerKind.THING | AnswerKind.WAY:
             return 0.5
-
-
-def _value_near_term(text: str, question: Question) -> bool:
-    """Tell whether a date or amount stands near a word of the question; True for other kinds.
-
-    Near means: with at most `BESIDE` other words between them. Names and stop words do not count,
-    but a pronoun does: a clause begins there ("born in Paris, he moved away in 1925").
-    """
-    if question.kind not in (AnswerKind.DATE, AnswerKind.NUMBER):
-        return True
-    terms = set(question.terms) - question.name_terms or set(question.terms)
-    known = set(words(question.text))
-    is_value = _is_time if question.kind is AnswerKind.DATE else _is_amount
-    from_term = from_value = math.inf
-    for token in text.split():
-        new = [word for word in words(token) if word not in known]
-        if terms & set(content_words(token)):
-            from_term = 0
-        elif any(map(is_value, new)):
-            from_value = 0
-        elif token.strip(MARKS).islower() and any(
-            word in PRONOUNS or word not in STOP_WORDS for word in new
-        ):
-            from_term, from_value = from_term + 1, from_value + 1
-        if from_term + from_value <= BESIDE:
-            return True
-    return False
-
-
-def _is_amount(word: str) -> bool:
-    is_year = len(word) == 4 and word.isdigit() and word[:2] in ("16", "17", "18", "19", "20")
-    return (word[0].isdigit() and not is_year) or word in _AMOUNTS
-
-
-def _is_time(word: str) -> bool:
-    """Tell whether a word may be a time: three or more digits, a decade (`1990s`), a month."""
-    figures = word.removesuffix("s").removesuffix("bc").removesuffix("ad")
-    return (figures.isdigit() and len(figures) >= 3) or is_month(word) or word == "century"
+        case AnswerKind.REASON:
+            return float(bool(_REASONS & set(words(text))))
+        case AnswerKind.DATE:
+            values = [date.text for date in _facts(text).dates]
+            # A month, or a time of day.
+            values += filter(is_month, words(text))
+            values += (word for word in text.split() if word[0].isdigit() and ":" in word[1:-1])
+        case AnswerKind.NUMBER:
+            values = [figure.text for figure in _facts(text).figures]
+        case AnswerKind.PERSON | AnswerKind.PLACE:
+            values = _facts(text).names
+    terms = set(question.terms)
+    new = [value for value in values if not terms.issuperset(content_words(value))]
+    if not new or question.kind not in (AnswerKind.DATE, AnswerKind.NUMBER):
+        return float(bool(new))
+    topics = terms - question.name_terms or terms
+    for value in new:
+        before, _, after = text.partition(value)
+        beside = [*before.split()[-BESIDE:], *after.split()[:BESIDE]]
+        if topics.intersection(content_words(" ".join(beside))):
+            return 1.0
+    return 0.5

@@ -9,9 +9,13 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from agent import jsvalues
 from agent.errors import UsageError
 from agent.guard.provenance import SEARCH, Kind
 from agent.journal.events import MAIN
+from agent.memory.kinds import PROFILE, REMEMBERED
+from agent.memory.layers import SHOWN_WITHOUT_FILTER, build_messages, candidates, entry_text
+from agent.memory.memory_types import Layers, Untrusted
 from agent.protocol.replies import inert
 from agent.tools.sources import register_source, show_passages
 from agent.tools.toolset import record_provenance
@@ -22,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from agent.memory.memory_types import Layers, Turn
     from agent.tools.context import ToolContext, Web
     from agent.types import Passage
     from browser.types import PageContext
@@ -32,9 +35,8 @@ if TYPE_CHECKING:
 class ContextBuilder:
     """Builds the first messages of a loop: the question with the open page, files and memory.
 
-    `captured` are (type, text) pairs that are put into the prompt. `history` replaces the turns of
-    the conversation. Without `recall` nothing of earlier runs is added. `is_public_run(id)` says
-    that a run read nothing private. After a call for the main loop, `skills` has the names of the
+    `captured` are (type, text) pairs that are put into the prompt. `is_public_run(id)` says that a
+    run read nothing private. After a call for the main loop, `skills` has the names of the
     skills in the prompt, and `layers` the layers of memory in it.
     """
 
@@ -42,8 +44,6 @@ class ContextBuilder:
     session: str
     page: PageContext | None = None
     captured: Sequence[tuple[str, str]] = ()
-    history: Sequence[Turn] | None = None
-    recall: bool = True
     is_public_run: Callable[[str], bool] = lambda _run: False
     skills: tuple[str, ...] = field(default=(), init=False)
     layers: Layers | None = field(default=None, init=False)
@@ -59,31 +59,33 @@ class ContextBuilder:
             if self._observed is None:
                 await self._load_page_and_files()
         context, memory = self.context, self.context.memory
-        if memory is None and self.page is None and not self.captured and not self.history:
+        if memory is None and self.page is None and not self.captured:
             return self._redacted([Message("user", question, question=question)])
-        # Imported here: a bare question needs no memory, which loads a database.
-        from agent.memory.layers import build_messages  # noqa: PLC0415
-
         layers = await self._load_layers(question)
-        near = await self._similarities(question, layers)
+        # If there are too many entries to show all, they are measured by embeddings, if any.
+        entries = candidates(layers)
+        near: dict[str, float] = {}
+        if len(entries) > SHOWN_WITHOUT_FILTER:
+            texts = [entry_text(key, value) for key, value in entries.items()]
+            near = await context.near(question, texts)
         messages, skills = build_messages(
             question,
             layers,
             page_context=self.page,
             context=self.captured,
-            similarity=(lambda _key, text: near.get(text)) if near else None,
+            near=near,
         )
         observed = tuple(self._observed or ())
         messages[-1] = replace(messages[-1], observations=observed, question=question)
         self._add_provenance(layers, "\n".join(m.content for m in messages))
         if memory is not None and skills:
-            from agent.memory.storage import count_skill_uses  # noqa: PLC0415 - as above
-
-            counted = count_skill_uses(
-                list(map(dict, layers.skills)), tuple(skills), context.now_ms()
-            )
-            upkeep = memory.upkeep(self.session)
-            await context.in_memory_thread(upkeep.put_skills, counted)
+            now = context.now_ms()
+            counted = [
+                {**skill, "usageCount": (skill.get("usageCount") or 0) + 1, "lastUsedAt": now}
+                for skill in layers.skills
+                if skill.get("name") in skills
+            ]
+            await context.in_memory_thread(memory.save_skills, counted)
         if place == MAIN:
             self.skills, self.layers = tuple(skills), layers
             if skills:
@@ -140,26 +142,11 @@ class ContextBuilder:
         return text, Observation(ToolCall("READ"), data, shown)
 
     async def _load_layers(self, question: str) -> Layers:
-        from agent.memory.memory_types import Layers  # noqa: PLC0415 - as above
-
-        memory, layers = self.context.memory, Layers()
-        if memory is not None:
-            await self.context.in_memory_thread(memory.upkeep(self.session).trim)
-            layers = await self.context.in_memory_thread(memory.layers, question, self.session)
-        history = layers.history if self.history is None else tuple(self.history)
-        return replace(layers, history=history, recalled=layers.recalled if self.recall else ())
-
-    async def _similarities(self, question: str, layers: Layers) -> dict[str, float]:
-        """Measure entries of memory by embeddings, if there are too many to show all.
-
-        Empty without embeddings, or where all entries are shown.
-        """
-        from agent.memory.layers import SHOWN_WITHOUT_FILTER, candidates, entry_text  # noqa: PLC0415
-
-        entries = candidates(layers)
-        if len(entries) <= SHOWN_WITHOUT_FILTER:
-            return {}
-        return await self.context.near(question, [entry_text(k, v) for k, v in entries.items()])
+        memory = self.context.memory
+        if memory is None:
+            return Layers()
+        await self.context.in_memory_thread(memory.trim, PROFILE, REMEMBERED)
+        return await self.context.in_memory_thread(memory.layers, question, self.session)
 
     def _add_provenance(self, layers: Layers, shown: str) -> None:
         """Add the texts of memory and of the page to the run's provenance.
@@ -168,9 +155,6 @@ class ContextBuilder:
         private even if their words come from the web, since the run that wrote them may have read
         something private. The exception are facts of pages that a public run found.
         """
-        from agent import jsvalues  # noqa: PLC0415 - as above
-        from agent.memory.memory_types import Untrusted  # noqa: PLC0415 - as above
-
         provenance = self.context.provenance
         for layer in (layers.profile, layers.memories, layers.sessions):
             for key, value in layer.items():

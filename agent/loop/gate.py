@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from agent.evidence.store import Evidence
     from agent.guard.model_client import Record
-    from agent.loop.judge import ClaimJudge, Verdicts
+    from agent.loop.judge import ClaimJudge
     from agent.loop.loop import LoopResult
     from agent.loop.orchestrator import Orchestrator
 
@@ -47,10 +47,10 @@ class Gate:
         final = result.limit or work.as_report
         if final or not takes(work.model, Task.REVIEW) or work.budget.steps_left <= 0:
             return result
-        note = objections(result.text, evidence, self.judge.verdicts)
+        note = objections(result.text, evidence, self.judge)
         if note is None:
             return result
-        supported = check_answer(result.text, evidence, self.judge.verdicts).supported
+        supported = check_answer(result.text, evidence, self.judge).supported
         self.judge.record(REVIEW, REVIEW, said=note, kept=list(supported))
         corrected = await repair(work, result, note, supported)
         await self._judge(corrected.text, "judge/2")
@@ -99,7 +99,7 @@ async def repair(
     return replace(corrected, text="\n\n".join([corrected.text, *missing]))
 
 
-def objections(answer: str, evidence: Evidence, verdicts: Verdicts | None = None) -> str | None:
+def objections(answer: str, evidence: Evidence, judge: ClaimJudge | None = None) -> str | None:
     """List the refused sentences with reasons, as a note for the model; None if there are none.
 
     Refused are sentences that are contradicted, that the judge did not find supported, or that cite
@@ -107,7 +107,7 @@ def objections(answer: str, evidence: Evidence, verdicts: Verdicts | None = None
     """
     if not _claims_something(answer, evidence):
         return None
-    checked = check_answer(answer, evidence, verdicts)
+    checked = check_answer(answer, evidence, judge)
     unread = {text for text, _ in checked.unread_citations}
     lines: list[str] = []
     for sentence in checked.sentences:
@@ -116,7 +116,7 @@ def objections(answer: str, evidence: Evidence, verdicts: Verdicts | None = None
         contradicted = sentence.verdict is VerdictState.CONTRADICTED
         if contradicted or sentence.decided_by == "judge" or sentence.text in unread:
             lines.append(f"- “{inert(sentence.text)}” — {inert(sentence.reason)}")
-    if not lines and verdicts is not None and verdicts.answers == "no":
+    if not lines and judge is not None and judge.answers == "no":
         lines = [f"- the whole answer — {NO_ANSWER}"]
     return prompt(REVIEW).replace("{sentences}", "\n".join(lines)) if lines else None
 

@@ -18,7 +18,7 @@ from agent.evidence.passages import bare_title
 from agent.keyless.question import AnswerKind, analyse, keywords
 from agent.keyless.researcher import Researcher
 from agent.limits import STANDARD
-from agent.models.base import ModelReply, Structured
+from agent.models.base import ModelReply, ModelWrapper, Structured
 from agent.prompts import SEARCHES, prompt
 from agent.protocol.replies import NOT_FOUND, inert, loose_object, parse
 from agent.types import Message
@@ -54,13 +54,6 @@ _LOOK_UP = "Looking up: "
 """Prefix of the reply that starts a second hop, before the name and the id of its passage."""
 
 
-class Named(NamedTuple):
-    """The model's reply: words that answer, and the number of a passage (0 for none)."""
-
-    answer: str
-    passage: int
-
-
 class Found(NamedTuple):
     """Where the words of an answer stand: a passage, and their span in its text."""
 
@@ -69,19 +62,18 @@ class Found(NamedTuple):
     end: int
 
 
-class GuidedModel:
-    """A `Model` that does the research by rules and asks `inner` only for the answer's words."""
+class GuidedModel(ModelWrapper):
+    """A model that does the research by rules; the inner one only names the answer's words."""
 
     sees = False
     native = False
 
     def __init__(self, inner: Model, effort: Effort = STANDARD) -> None:
-        self.name = inner.name
-        self._inner = inner
+        super().__init__(inner)
         self._effort = effort
         self._researcher = Researcher(effort)
 
-    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:  # noqa: ARG002 - `inner` has its own prompt
+    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:  # noqa: ARG002 - the inner model has its own prompt
         """Return the next tool calls, a cited answer or a refusal; raises `ModelError`."""
         if messages[-1].content == SEARCHES:
             # Guided mode started in the middle of a conversation, before anything was read: the
@@ -103,55 +95,59 @@ class GuidedModel:
         if not passages:
             return ModelReply(_REFUSED, model=self.name)
         request = [Message("user", _request(question, passages))]
-        if isinstance(self._inner, Structured):
+        if isinstance(self._model, Structured):
             schema = _reply_schema(len(passages))
-            reply = await self._inner.reply_as(prompt("guided"), request, schema, LONGEST_REPLY)
+            reply = await self._model.reply_as(prompt("guided"), request, schema, LONGEST_REPLY)
         else:
-            reply = await self._inner.reply(prompt("guided"), request)
+            reply = await self._model.reply(prompt("guided"), request)
 
         # Find them in the passages. If they do not answer, they may lead to a second hop.
-        named = _read_reply(reply.text)
-        found = _locate(named, passages)
+        words, number = _read_reply(reply.text)
+        found = _locate(words, number, passages)
         if found is None:
             return ModelReply(_REFUSED, reply.usage, reply.model)
         text = answer(found, question, passages, _stems_by_source(messages))
         steps = sum(bool(message.observations) for message in messages)
         incomplete = text.startswith(NOT_FOUND) or names_no_place(found, question)
         if incomplete and hop is None and steps < self._effort.steps - 2:
-            text = second_hop(named.answer, found.passage, question) or text
+            text = second_hop(words, found.passage, question) or text
         return ModelReply(text, reply.usage, reply.model)
 
     def _select_passages(
         self, messages: Sequence[Message], question: str, hop: tuple[str, Passage] | None
     ) -> list[Passage]:
         """Select the best passages that fit; on a second hop the one that led to it comes first."""
-        if hop is None:
-            return _fit_passages(self._researcher.best_passages(messages, PASSAGES, SENTENCES))
-        name, leading = hop
-        # The second hop has a question of its own, by which passages are ranked.
-        query = f"{name} {_open_words(question, leading)}"
-        rephrased = [replace(m, question=query) if m.question == question else m for m in messages]
-        best = self._researcher.best_passages(rephrased, PASSAGES, SENTENCES)
-        return _fit_passages([leading, *(p for p in best if p.id != leading.id)])
+        selected: list[Passage] = []
+        if hop is not None:
+            name, leading = hop
+            selected.append(leading)
+            # The second hop has a question of its own, by which passages are ranked.
+            query = f"{name} {_open_words(question, leading)}"
+            messages = [
+                replace(m, question=query) if m.question == question else m for m in messages
+            ]
+        room = PASSAGE_CHARS - sum(len(passage.text) for passage in selected)
+        for passage in self._researcher.best_passages(messages, PASSAGES, SENTENCES):
+            is_leading = hop is not None and passage.id == hop[1].id
+            if not is_leading and (not selected or len(passage.text) <= room):
+                selected.append(passage)
+                room -= len(passage.text)
+        return selected
 
     def takes(self, task: Task) -> bool:  # noqa: ARG002 - the same for all
         """False for all: it plans by rules and judges nothing."""
         return False
 
-    async def aclose(self) -> None:
-        """Close the connections of the inner model."""
-        await self._inner.aclose()
 
-
-def _read_reply(reply: str) -> Named:
-    """Read the model's reply, JSON or plain words."""
+def _read_reply(reply: str) -> tuple[str, int]:
+    """Read the words of the model's reply, JSON or plain, and the number of a passage or 0."""
     fields = loose_object(reply)
     plain = "" if "{" in reply else parse(reply).text
     words = " ".join(str(fields.get("answer") or plain).split())
     if fields.get("found") is False or words.startswith(NOT_FOUND):
         words = ""
     number = fields.get("passage")
-    return Named(words, number if isinstance(number, int) else 0)
+    return words, number if isinstance(number, int) else 0
 
 
 def answer(
@@ -242,16 +238,16 @@ def _open_words(question: str, leading: Passage) -> str:
     return " ".join(w for w in keywords(question).split() if not near.issuperset(content_words(w)))
 
 
-def _locate(named: Named, passages: Sequence[Passage]) -> Found | None:
+def _locate(words: str, number: int, passages: Sequence[Passage]) -> Found | None:
     """Find the passage with the answer's words, trying the named one first: models miscount.
 
     If no passage has the words together, a sentence with all of them is taken: small models leave
     words out ("bridge across the Tyne" of "a bridge was built across the Tyne").
     """
-    first = passages[named.passage - 1 : named.passage] if named.passage > 0 else ()
+    first = passages[number - 1 : number] if number > 0 else ()
     for find in (_find, _find_spread):
         for passage in (*first, *passages):
-            if span := find(passage.text, named.answer):
+            if span := find(passage.text, words):
                 return Found(passage, *span)
     return None
 
@@ -286,17 +282,6 @@ def missing_values(question: str, near: frozenset[str]) -> list[str]:
 def _is_plain(word: str) -> bool:
     """Whether the first word of a question is no name, but has a capital for its position."""
     return word.casefold() in STOP_WORDS or not word[1:] or word[1:].islower()
-
-
-def _fit_passages(passages: Sequence[Passage]) -> list[Passage]:
-    """Take passages, best first, as long as they fit; at least one."""
-    kept: list[Passage] = []
-    room = PASSAGE_CHARS
-    for passage in passages:
-        if not kept or len(passage.text) <= room:
-            kept.append(passage)
-            room -= len(passage.text)
-    return kept
 
 
 def _request(question: str, passages: Sequence[Passage]) -> str:

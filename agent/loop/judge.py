@@ -12,7 +12,6 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from agent.errors import ModelError
 from agent.evidence.answer import check_answer
 from agent.evidence.store import format_passage
 from agent.guard.model_client import ModelClient
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from agent.evidence.verify import Judge
     from agent.guard.budget import Budget
     from agent.guard.model_client import Record
-    from agent.models.base import Model, ModelReply
+    from agent.models.base import Model
     from agent.types import Answers, Passage
 
     Claims = Mapping[str, Sequence[Passage]]
@@ -66,88 +65,15 @@ Case = tuple[str, str]
 """A claim, and the ids of the passages that it cites: with other passages it is another case."""
 
 
-class Verdicts:
-    """The verdicts of a judge, by claim and cited passages; a call looks one up.
-
-    `answers` says how far the answer answers the question, None if the judge did not say.
-    """
-
-    def __init__(
-        self, decided: Mapping[Case, Verdict] | None = None, answers: Answers | None = None
-    ) -> None:
-        self._decided = dict(decided or {})
-        self.answers = answers
-
-    def __call__(self, claim: str, passages: Sequence[Passage]) -> Verdict | None:
-        """Return the verdict on a claim that cites these passages, or None."""
-        return self._decided.get(_case(claim, passages))
-
-    @classmethod
-    def from_rows(cls, rows: Sequence[Mapping[str, str]]) -> Verdicts:
-        """Read verdicts from rows of the record; of several `answers` the last one counts."""
-        verdicts = cls()
-        for row in rows:
-            if "answers" in row:
-                verdicts.answers = cast("Answers", row["answers"])
-                continue
-            verdict = Verdict(VerdictState(row["state"]), row["quote"], row["reason"], "judge")
-            verdicts._decided[row["claim"], row.get("cited", "")] = verdict
-        return verdicts
-
-    def rows(self) -> list[dict[str, str]]:
-        """Convert the verdicts to rows of the record."""
-        rows = [
-            {
-                "claim": claim,
-                "cited": cited,
-                "state": v.state.value,
-                "quote": v.quote,
-                "reason": v.reason,
-            }
-            for (claim, cited), v in self._decided.items()
-        ]
-        return rows + ([{"answers": self.answers}] if self.answers else [])
-
-    def undecided(self, claims: Claims) -> dict[str, Sequence[Passage]]:
-        """Return the claims that have no verdict yet."""
-        return {c: cited for c, cited in claims.items() if _case(c, cited) not in self._decided}
-
-    def merge(self, other: Verdicts) -> Verdicts:
-        """Return these verdicts with those of a later request, which override them."""
-        return Verdicts({**self._decided, **other._decided}, other.answers or self.answers)
-
-
 def _case(claim: str, passages: Sequence[Passage]) -> Case:
     return claim, " ".join(passage.id for passage in passages)
 
 
+@dataclass(frozen=True, slots=True)
 class PluginJudge:
-    """A plug-in's judge in the place of a model: it decides claims and takes no other task."""
+    """A plug-in's judge of single claims, in the place of a model."""
 
-    def __init__(self, name: str, judge_claim: Judge) -> None:
-        self.name = name
-        self._judge_claim = judge_claim
-
-    def takes(self, task: Task) -> bool:
-        """Whether it takes a task: judging alone."""
-        return task is Task.JUDGE
-
-    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
-        """Raise `ModelError`: it is no language model."""
-        del system, messages
-        raise ModelError(f"{self.name} judges claims, and cannot be asked anything else")
-
-    async def aclose(self) -> None:
-        """Nothing to close."""
-
-    def decide(self, claims: Claims) -> Verdicts:
-        """Judge claims; those without a verdict are left out."""
-        decided = {}
-        for claim, cited in claims.items():
-            verdict = self._judge_claim(claim, cited)
-            if verdict is not None:
-                decided[_case(claim, cited)] = verdict
-        return Verdicts(decided)
+    decide: Judge
 
 
 def open_claims(answer: str, evidence: Evidence) -> dict[str, Sequence[Passage]]:
@@ -160,20 +86,28 @@ def open_claims(answer: str, evidence: Evidence) -> dict[str, Sequence[Passage]]
 
 @dataclass(slots=True)
 class ClaimJudge:
-    """Asks a model about claims; `verdicts` are its decisions so far.
+    """Asks a model about claims, and keeps its verdicts; a call looks one up.
 
-    Without a `model`, or with one that does not judge, all claims stay undecided.
+    Without a `model`, or with one that does not judge, all claims stay undecided. `answers` says
+    how far the answer answers the question, None if the judge did not say.
     """
 
-    model: Model | None
     evidence: Evidence
     budget: Budget
     record: Record
-    verdicts: Verdicts = field(default_factory=Verdicts)
+    model: Model | PluginJudge | None = None
+    answers: Answers | None = None
+    _decided: dict[Case, Verdict] = field(default_factory=dict)
+
+    def __call__(self, claim: str, passages: Sequence[Passage]) -> Verdict | None:
+        """Return the verdict on a claim that cites these passages, or None."""
+        return self._decided.get(_case(claim, passages))
 
     @property
     def can_judge(self) -> bool:
-        """Whether there is a model that judges."""
+        """Whether there is a model that judges, or a plug-in."""
+        if isinstance(self.model, PluginJudge):
+            return True
         return self.model is not None and takes(self.model, Task.JUDGE)
 
     async def decide(self, claims: Claims, place: str, answer: str = "") -> bool:
@@ -182,12 +116,13 @@ class ClaimJudge:
         False if the request failed, which is noted on record: the claims stay undecided. `answer`
         is the text that the claims are from.
         """
-        claims = self.verdicts.undecided(claims)
+        claims = {c: cited for c, cited in claims.items() if _case(c, cited) not in self._decided}
         if self.model is None or not self.can_judge or not claims:
             return True
+        answers = None
         if isinstance(self.model, PluginJudge):
             # In a thread: a plug-in may compute for long.
-            decided = await asyncio.to_thread(self.model.decide, claims)
+            decided = await asyncio.to_thread(self._ask_plugin, self.model, claims)
         else:
             claims = by_sources(claims)
             request = Message("user", judge_request(claims, self.evidence, answer))
@@ -197,12 +132,40 @@ class ClaimJudge:
             reply = await client.try_ask(place, [request], "the judge failed", seconds=seconds)
             if reply is None:
                 return False
-            decided = read_verdicts(reply.text, claims, self.evidence)
-        if not answer:  # without the answer, the judge cannot say if the question is answered
-            decided.answers = None
-        self.verdicts = self.verdicts.merge(decided)
-        self.record("judge", place, verdicts=decided.rows())
+            decided, answers = read_verdicts(reply.text, claims, self.evidence)
+        rows = [
+            {
+                "claim": claim,
+                "cited": cited,
+                "state": verdict.state.value,
+                "quote": verdict.quote,
+                "reason": verdict.reason,
+            }
+            for (claim, cited), verdict in decided.items()
+        ]
+        if answers and answer:  # without the answer, it cannot say if the question is answered
+            rows.append({"answers": answers})
+        self.load(rows)
+        self.record("judge", place, verdicts=rows)
         return True
+
+    @staticmethod
+    def _ask_plugin(plugin: PluginJudge, claims: Claims) -> dict[Case, Verdict]:
+        decided = {}
+        for claim, cited in claims.items():
+            verdict = plugin.decide(claim, cited)
+            if verdict is not None:
+                decided[_case(claim, cited)] = verdict
+        return decided
+
+    def load(self, rows: Iterable[Mapping[str, str]]) -> None:
+        """Take verdicts from rows of the record; of several `answers` the last one counts."""
+        for row in rows:
+            if "answers" in row:
+                self.answers = cast("Answers", row["answers"])
+                continue
+            verdict = Verdict(VerdictState(row["state"]), row["quote"], row["reason"], "judge")
+            self._decided[row["claim"], row.get("cited", "")] = verdict
 
 
 def judge_system(question: str = "") -> str:
@@ -280,9 +243,12 @@ def cited_passages(text: str, evidence: Evidence) -> list[Passage]:
     return [passage for passage in found if passage is not None]
 
 
-def read_verdicts(reply: str, claims: Claims, evidence: Evidence) -> Verdicts:
+def read_verdicts(
+    reply: str, claims: Claims, evidence: Evidence
+) -> tuple[dict[Case, Verdict], Answers | None]:
     """Read a judge's reply: one line a claim, with its number; claims without a line stay open.
 
+    Returns the verdicts, and how far the answer answers the question if the reply says so.
     A claim whose quote stands only on a page that it does not cite becomes undecided.
     """
     cases = list(claims.items())
@@ -317,7 +283,7 @@ def read_verdicts(reply: str, claims: Claims, evidence: Evidence) -> Verdicts:
             reason = f"{reason} ({remark})"
         decided[_case(claim, passages)] = Verdict(state, quote, reason, "judge")
     answers = _ANSWERS.search(reply)
-    return Verdicts(decided, cast("Answers", answers[1].lower()) if answers else None)
+    return decided, cast("Answers", answers[1].lower()) if answers else None
 
 
 def _find_quote(rest: str, texts: Sequence[str]) -> str:

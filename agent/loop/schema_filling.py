@@ -92,7 +92,7 @@ class SchemaFiller:
         if not claims:
             return checked
         await self.judge.decide(claims, f"{JUDGE}/{VALUES}/{attempt}")
-        return check_values(draft, self.schema, evidence, self.judge.verdicts)
+        return check_values(draft, self.schema, evidence, self.judge)
 
     def _request(self, question: str, answer: str) -> str:
         """Write the request; passages cited by the answer come before those found for fields."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from agent.tools.context import Record, ToolContext, Web
     from agent.tools.registry import Registry
     from agent.types import Observation, ToolCall
-    from browser.page.content import BrowserStorage, StorageItems
+    from browser.page.content import BrowserStorage
 
 
 TABS: Final = "urchinTabs"
@@ -75,14 +75,12 @@ class SubtaskCalls:
             if context.web is not None:
                 context.web.interrupted_page = interrupted
             return context
-        most = max(FEWEST_SOURCES, context.limits.max_sources // SIDE_BY_SIDE)
-        limits = context.limits.model_copy(update={"max_sources": most})
+        most = max(FEWEST_SOURCES, context.max_sources // SIDE_BY_SIDE)
         web = context.web
         if web is not None:  # a tab and a lock of its own, so that loops do not wait for each other
             web = replace(web, tab=None, interrupted_page=interrupted, lock=asyncio.Lock())
-        return replace(
-            context, limits=limits, evidence=context.evidence.for_loop(int(loop)), web=web
-        )
+        evidence = context.evidence.for_loop(int(loop))
+        return replace(context, max_sources=most, evidence=evidence, web=web)
 
 
 class SavedPages:
@@ -123,17 +121,12 @@ class SavedPages:
             before = _read_state(self._start)
             self._origins = {row["origin"]: row for row in before.get("origins", [])}
             self._tabs = dict(before.get(TABS, {}))
-        if stored.origin:
-            self._origins[stored.origin] = {
-                "origin": stored.origin,
-                "localStorage": _rows(stored.items),
-                "indexedDB": list(stored.databases),
-            }
-            session = _rows(stored.session)
-            self._tabs[loop] = {"origin": stored.origin, "sessionStorage": session}
+        if stored.site:
+            site = stored.site["origin"]
+            self._origins[site] = stored.site
+            self._tabs[loop] = {"origin": site, "sessionStorage": stored.session}
         origins = list(self._origins.values())
-        state = {"cookies": stored.cookies, "origins": origins, TABS: self._tabs}
-        text = json.dumps(state)
+        text = json.dumps({"cookies": stored.cookies, "origins": origins, TABS: self._tabs})
         if text != self._written:  # most calls change neither cookies nor storage
             self._folder.write(self._folder.browser_state, text.encode())
             self._written = text
@@ -147,13 +140,8 @@ def read_interrupted_pages(events: Iterable[Event], state: Path) -> dict[str, In
     for loop, url in urls.items():
         tab = tabs.get(loop)
         same_origin = tab is not None and tab["origin"] == origin(url)
-        rows = tab["sessionStorage"] if same_origin else ()
-        pages[loop] = InterruptedPage(url, tuple((row["name"], row["value"]) for row in rows))
+        pages[loop] = InterruptedPage(url, tab["sessionStorage"] if same_origin else ())
     return pages
-
-
-def _rows(items: StorageItems) -> list[dict[str, str]]:
-    return [{"name": name, "value": value} for name, value in items]
 
 
 def _read_state(path: Path | None) -> dict[str, Any]:

@@ -87,6 +87,6 @@ async def _judge_open_claims(
     async with AsyncExitStack() as stack:
         judging = await model.open_judge(stack) or await model.open(stack, lambda _: None)
         budget = make_budget(options, os.environ)
-        judge = ClaimJudge(judging, context.evidence, budget, context.record)
+        judge = ClaimJudge(context.evidence, budget, context.record, judging)
         await judge.decide(left, "verify")
-        return judge.verdicts
+        return judge

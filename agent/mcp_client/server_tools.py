@@ -68,42 +68,24 @@ _FIELD = re.compile(r"[A-Za-z_][\w.-]{0,63}")
 _DEFINES = ("name", "title", "description", "inputSchema", "annotations")
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A tool as its server defines it: those fields that say what it is and does.
+Definitions = dict[str, dict[str, Any]]
+"""Tools by their server's names for them: of each the fields that say what it is and does.
 
-    If any of them changes, it counts as another tool.
-    """
+If any of them changes, it counts as another tool.
+"""
 
-    raw: Mapping[str, Any]
 
-    @classmethod
-    def from_server(cls, raw: Mapping[str, Any]) -> Definition:
-        """Extract the defining fields from what a server sends."""
-        return cls({key: raw[key] for key in _DEFINES if raw.get(key) is not None})
+def summary(definition: Mapping[str, Any]) -> str:
+    """A tool's description, as one short line that is safe to show."""
+    return one_line(definition.get("description") or definition.get("title") or "")
 
-    @property
-    def name(self) -> str:
-        """The server's name for it."""
-        return str(self.raw["name"])
 
-    @property
-    def is_read_only(self) -> bool:
-        """Tell whether it claims to change nothing."""
-        return (self.raw.get("annotations") or {}).get("readOnlyHint") is True
-
-    @property
-    def summary(self) -> str:
-        """Its description, as one short line that is safe to show."""
-        return one_line(self.raw.get("description") or self.raw.get("title") or "")
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """JSON Schema of its parameters, reduced to what a call needs."""
-        schema = self.raw.get("inputSchema")
-        if not isinstance(schema, dict):
-            schema = {}
-        return {"type": "object", "properties": {}, **_safe_schema(schema, schema.get("$defs", {}))}
+def parameter_schema(definition: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON Schema of a tool's parameters, reduced to what a call needs."""
+    schema = definition.get("inputSchema")
+    if not isinstance(schema, dict):
+        schema = {}
+    return {"type": "object", "properties": {}, **_safe_schema(schema, schema.get("$defs", {}))}
 
 
 def _safe_schema(
@@ -163,15 +145,12 @@ def tool_names(server: NamedServer, names: Iterable[str]) -> dict[str, str]:
     return model_names
 
 
-def compare_definitions(
-    allowed: Mapping[str, Definition], live: Sequence[Definition]
-) -> dict[str, list[str]]:
+def compare_definitions(allowed: Definitions, live: Definitions) -> dict[str, list[str]]:
     """Compare a server's tools with those allowed; returns names by `new`, `changed`, `gone`."""
-    current = {definition.name: definition for definition in live}
     differences = {
-        "new": [name for name in current if name not in allowed],
-        "changed": [n for n in current if n in allowed and allowed[n] != current[n]],
-        "gone": [name for name in allowed if name not in current],
+        "new": [name for name in live if name not in allowed],
+        "changed": [name for name in live if name in allowed and allowed[name] != live[name]],
+        "gone": [name for name in allowed if name not in live],
     }
     return {kind: names for kind, names in differences.items() if names}
 
@@ -193,38 +172,37 @@ class Server:
             *server.settings.args,
             server.settings.url,
         ]
-        self._known: dict[str, Definition] = {}
+        self._known: Definitions = {}
 
-    def allowed(self) -> dict[str, Definition] | None:
-        """Return the allowed tools by name; None if the server was never reached as configured."""
+    def allowed(self) -> Definitions | None:
+        """Return the allowed tools; None if the server was never reached as configured."""
         try:
             stored = json.loads(self._path.read_text(encoding="utf-8"))
-            definitions = [Definition(row) for row in stored["tools"]]
-            if stored["server"] != self._identity:
-                return None
-            return {definition.name: definition for definition in definitions}
+            definitions = {str(row["name"]): row for row in stored["tools"]}
+            return definitions if stored["server"] == self._identity else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def _allow(self, definitions: Iterable[Definition]) -> None:
+    def _allow(self, definitions: Definitions) -> None:
         """Store these definitions as the ones that are allowed."""
         private_folder(self._path.parent)
-        rows = [dict(definition.raw) for definition in definitions]
-        content = json.dumps({"server": self._identity, "tools": rows})
+        content = json.dumps({"server": self._identity, "tools": list(definitions.values())})
         write_atomic(self._path, content.encode())
 
-    async def _live(self) -> list[Definition]:
-        return [Definition.from_server(row) for row in await self.connection.tools()]
+    async def _live(self) -> Definitions:
+        return {
+            str(row["name"]): {key: row[key] for key in _DEFINES if row.get(key) is not None}
+            for row in await self.connection.tools()
+        }
 
     async def tools(self) -> list[Tool]:
         """Return the allowed tools; those of a server that was never reached are allowed now."""
         allowed = self.allowed()
         if allowed is None:
-            live = await self._live()
-            self._allow(live)
-            allowed = {definition.name: definition for definition in live}
+            allowed = await self._live()
+            self._allow(allowed)
         self._known = allowed
-        return self._as_tools(allowed.values())
+        return self._as_tools(allowed)
 
     async def compare_with_allowed(self, *, allow: bool) -> tuple[list[Tool], dict[str, list[str]]]:
         """Return the server's current tools, and how they differ from the allowed ones.
@@ -237,25 +215,26 @@ class Server:
         differences = {} if allowed is None else compare_definitions(allowed, live)
         return self._as_tools(live), differences
 
-    def _as_tools(self, definitions: Iterable[Definition]) -> list[Tool]:
-        definitions, settings = list(definitions), self.server.settings
-        names = tool_names(self.server, [definition.name for definition in definitions])
-        return [
-            Tool(
-                names[definition.name],
-                f"{self.server.site} says: “{definition.summary}”",
+    def _as_tools(self, definitions: Definitions) -> list[Tool]:
+        settings, names = self.server.settings, tool_names(self.server, definitions)
+        tools = []
+        for name, definition in definitions.items():
+            reads_only = (definition.get("annotations") or {}).get("readOnlyHint") is True
+            tool = Tool(
+                names[name],
+                f"{self.server.site} says: “{summary(definition)}”",
                 None,
-                partial(self._call, definition.name),
-                Risk.READ if definition.is_read_only else Risk.EXTERNAL,
+                partial(self._call, name),
+                Risk.READ if reads_only else Risk.EXTERNAL,
                 capped=False,
                 seconds=settings.timeout,
                 source=ToolSource.MCP,
-                schema=definition.schema,
+                schema=parameter_schema(definition),
                 server=self.server.site,
-                free=definition.is_read_only or matches_any(definition.name, settings.always_allow),
+                free=reads_only or matches_any(name, settings.always_allow),
             )
-            for definition in definitions
-        ]
+            tools.append(tool)
+        return tools
 
     async def _call(self, name: str, context: ToolContext, arguments: dict[str, Any]) -> Finish:
         """Call a tool; if it changed since it was allowed, the person decides first."""
@@ -267,15 +246,14 @@ class Server:
         if name in differences.get("gone", ()):
             raise ToolError(f"{server.name} has no {name} any more", hint="Go on without it.")
         if name in differences.get("changed", ()):
-            now = next(definition for definition in live if definition.name == name)
             context.extend_timeout(PERSON_TIMEOUT)
             effect = (
                 f"calls {name} of {server.name}, which says other things of itself than when it "
-                f"was allowed, now: “{now.summary}”"
+                f"was allowed, now: “{summary(live[name])}”"
             )
             await require_yes(context, name, effect)
-            self._known[name] = now
-            self._allow(self._known.values())
+            self._known[name] = live[name]
+            self._allow(self._known)
         result = await self.connection.call(name, arguments)
         return partial(_tool_result, context, server, name, result)
 
@@ -330,7 +308,7 @@ def _tool_result(
     data: dict[str, Any] = {"server": server.site}
     if not text:
         return ToolResult({**data, "done": True}, pictures=pictures)
-    if len(context.evidence.sources) >= context.limits.max_sources:
+    if len(context.evidence.sources) >= context.max_sources:
         return ToolResult(data, text[:max_chars], server.site, pictures=pictures)
     url = f"mcp://{server.slug}/{name}"
     title, kept = f"{name} ({server.name})", text[: 8 * max_chars]

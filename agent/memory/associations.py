@@ -16,7 +16,7 @@ from xml.etree import ElementTree as ET
 import sqlalchemy as sa
 
 from agent.memory.database import links
-from browser.text.words import clean
+from browser.text.words import clean, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -64,6 +64,7 @@ class Links:
 
     def __init__(self, store: Store, first: int, last: int) -> None:
         self._store = store
+        self._ids = range(first, last + 1)
         self._own = links.c.one.between(first, last)
 
     def write(self, new: Iterable[MemoryLink]) -> int:
@@ -75,7 +76,7 @@ class Links:
         """Strengthen the links among memories that helped with the same verified answer."""
         grown, proven = links.c.strength + REINFORCEMENT, {"proven": True, "touched": time.time()}
         with self._store.write() as connection:
-            for one, other in combinations(sorted(set(ids)), 2):
+            for one, other in combinations(sorted(id_ for id_ in set(ids) if id_ in self._ids), 2):
                 _write(connection, MemoryLink(one, other, LinkKind.RELATED, FOLLOWED))
                 link = links.update().where(_is_link(one, other))
                 connection.execute(link.where(links.c.strength <= FULL).values(strength=grown))
@@ -205,5 +206,4 @@ class Graph:
 def _label(hit: Hit) -> str:
     """Return the beginning of a memory, without characters that XML does not allow."""
     text = " ".join(clean(f"[{hit.kind}] {hit.text}").split())
-    text = "".join(char for char in text if char.isprintable())
-    return text if len(text) <= _LABEL else text[: _LABEL - 1] + "…"
+    return shorten("".join(char for char in text if char.isprintable()), _LABEL)

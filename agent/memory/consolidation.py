@@ -56,14 +56,14 @@ class Unworded:
     evidence: tuple[str, ...]
 
 
-def due(entries: Entries, now: float) -> bool:
+def due(entries: Entries) -> bool:
     """Tell whether `DUE` has passed since the last consolidation and since the run before this.
 
     Asked at the end of a run. A person who asks one question after another should not wait for it.
     """
     last, seen = _last(entries)
     before = (entries.notes.read(RUNS) or {"before": 0.0})["before"]
-    return now - max(last, before) >= DUE and bool(entries.after(seen, 1))
+    return time.time() - max(last, before) >= DUE and bool(entries.after(seen, 1))
 
 
 def consolidate(entries: Entries, seconds: float = SECONDS) -> Consolidated:

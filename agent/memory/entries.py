@@ -93,6 +93,12 @@ def pack(value: Any) -> tuple[str, str | None]:
     return jsvalues.to_string(value), json.dumps(value)
 
 
+def value_draft(kind: str, key: str, value: Any, origin: Origin | None = None) -> MemoryDraft:
+    """Draft a memory of any JSON value under a key."""
+    text, packed = pack(value)
+    return MemoryDraft(text, kind, key, packed, origin=origin or Origin())
+
+
 def unpack(row: Any) -> Any:
     """Return the value of a row, exactly as it was given to `pack`."""
     return row.text if row.value is None else json.loads(row.value)

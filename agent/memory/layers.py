@@ -18,16 +18,13 @@ from agent.memory.memory_types import Layers, Untrusted
 from agent.memory.terms import index_terms
 from agent.protocol.replies import inert
 from agent.types import Message
-from browser.text.words import words
+from browser.text.words import shorten, words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from agent.memory.memory_types import Hit, Turn
     from browser.types import PageContext
-
-    Similarity = Callable[[str, str], float | None]
-    """The cosine of an entry, given as key and text, and the question; None where there is none."""
 
 DEFAULTS = LimitSettings()
 LINE = 500  # characters of one memory
@@ -59,13 +56,13 @@ def build_messages(
     *,
     page_context: PageContext | None = None,
     context: Sequence[tuple[str, str]] = (),
-    similarity: Similarity | None = None,
+    near: Mapping[str, float] | None = None,
 ) -> tuple[list[Message], list[str]]:
     """Format the layers; returns the messages, and the names of the active skills.
 
-    `context` holds (type, value) pairs. Without `similarity`, or where it returns None, keywords
-    decide which memories are shown. Tool tags in words of the web are made inert. No input is
-    changed.
+    `context` holds (type, value) pairs. `near` has the cosines of the question and the texts of
+    entries (`entry_text`); where it has none, keywords decide which memories are shown. Tool tags
+    in words of the web are made inert. No input is changed.
     """
     messages: list[Message] = []
     if layers.condensed:
@@ -80,7 +77,7 @@ def build_messages(
         known = _lines(newest(layers.profile, layers.limits.profile_keys))
         current += f"\n\n[User profile (permanent):\n{known}]"
     skill_block, active = _skills(layers.skills)
-    current += _memories(question, layers, similarity) + skill_block
+    current += _memories(question, layers, near) + skill_block
     current += context_block(layers.recalled, units=layers.limits.recalled_units)
     return [*messages, Message("user", current)], active
 
@@ -114,12 +111,12 @@ def _hit_line(hit: Hit, now: datetime) -> str:
     part = f"[shared] [{hit.kind}]" if hit.shared else f"[{hit.kind}]"
     when = f" {hit.at:%Y-%m-%d %H:%M}:" if hit.at and hit.kind != kinds.INSIGHT else ""
     named = f" {hit.key}:" if hit.key and hit.kind in kinds.NAMED else ""
-    text = " ".join(hit.text.split())
-    text = text if len(text) <= LINE else text[: LINE - 1] + "…"
     where = f" ({hit.origin.url})" if hit.origin.url else ""
     if hit.origin.url and hit.at and now - hit.at > STALE:
         where += " (old: read its source again)"
-    return f"{part}{when}{named} {text}{where}{' ★' if hit.score >= STAR else ''}"
+    return (
+        f"{part}{when}{named} {shorten(hit.text, LINE)}{where}{' ★' if hit.score >= STAR else ''}"
+    )
 
 
 def transcript(turns: Sequence[Turn], units: int) -> str:
@@ -145,7 +142,7 @@ def _page(page: PageContext | None) -> str:
     return lines
 
 
-def _memories(question: str, layers: Layers, similarity: Similarity | None) -> str:
+def _memories(question: str, layers: Layers, near: Mapping[str, float] | None) -> str:
     """Format summaries and memories: all of a few, else those relevant to the question."""
     sessions = {key: _delimited(value) for key, value in layers.sessions.items()}
     layers = replace(layers, sessions=sessions)
@@ -156,7 +153,7 @@ def _memories(question: str, layers: Layers, similarity: Similarity | None) -> s
     if len(entries) <= SHOWN_WITHOUT_FILTER:
         shown = js.join(list(summaries.values())[:SHOWN_SESSIONS], SEPARATOR)
         return (f"\n\n[Past session summaries:\n{shown}]" if summaries else "") + all_manual
-    found = [key for key, _ in relevant(question, entries, similarity)]
+    found = [key for key, _ in relevant(question, entries, near)]
     block = ""
     if summaries:
         keys = dict.fromkeys([key for key in found if key in summaries] + list(summaries)[:1])
@@ -191,17 +188,17 @@ def entry_text(key: str, value: Any) -> str:
 
 
 def relevant(
-    question: str, entries: Mapping[str, Any], similarity: Similarity | None = None
+    question: str, entries: Mapping[str, Any], near: Mapping[str, float] | None = None
 ) -> list[tuple[str, float]]:
     """Find the (at most ten) entries relevant to the question: keys and scores, best first."""
     keywords = [w for w in js.split_words(question.lower()) if js.length(w) > 2]
     scored: list[tuple[str, float]] = []
     for key, value in entries.items():
-        near = similarity(key, entry_text(key, value)) if similarity else None
-        if near is None:
+        score = near.get(entry_text(key, value)) if near else None
+        if score is None:
             text = f"{key}: {js.to_string(value)}".lower()
-            near = sum(word in text for word in keywords) / (len(keywords) or 1) * KEYWORD_WEIGHT
-        scored.append((key, near))
+            score = sum(word in text for word in keywords) / (len(keywords) or 1) * KEYWORD_WEIGHT
+        scored.append((key, score))
     best = sorted(scored, key=lambda entry: -entry[1])
     return [entry for entry in best if entry[1] > RELEVANCE_FLOOR][:RELEVANT]
 

@@ -3,43 +3,40 @@
 from __future__ import annotations
 
 import os
-import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self
 
-from agent.jsvalues import to_string, well_formed
+import sqlalchemy as sa
+
+from agent.jsvalues import ordered, sort_key, to_string, well_formed
 from agent.limits import LimitSettings
-from agent.memory import consolidation, kinds, outcomes
+from agent.memory import kinds, outcomes
 from agent.memory.associations import Graph
-from agent.memory.conversations import Conversations
-from agent.memory.database import Store, memories, seals, stamps, state
+from agent.memory.conversations import SavedConversation
+from agent.memory.database import Store, conversations, memories, seals, stamps, state, turns
 from agent.memory.embedders import make_embedder
-from agent.memory.entries import SHARED, Entries, MemoryDraft, hit_of, pack, unpack
+from agent.memory.entries import SHARED, Entries, MemoryDraft, hit_of, unpack, value_draft
 from agent.memory.kinds import expand
 from agent.memory.layers import SHOWN_WITHOUT_FILTER, relevant
-from agent.memory.memory_types import Layers, Origin, ReservedKey, Turn, Untrusted
-from agent.memory.storage import Upkeep, export_storage, load_storage
+from agent.memory.memory_types import Layers, Origin, ReservedKey, Untrusted
 from agent.memory.vectors import Vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from agent.memory.consolidation import Unworded
-    from agent.memory.memory_types import Consolidated, Hit
+    from agent.memory.memory_types import Hit
     from agent.memory.vectors import Embedder
     from agent.types import Report
 
-IMPORTED = "imported"
 GRAPH_MEMORIES = 300  # more cannot be read in a picture
-RECENT_TURNS = 30
 
 
 class Memory:
     """A namespace of a store. Open it with `Memory.open`, close it when done, or use `with`.
 
-    `store`, `namespace` (its number) and `entries` are for wiki and sealed log, which share the
-    database.
+    `store`, `namespace` (its number) and `entries` are for the parts beside it, which share the
+    database: consolidation, wiki, sealed log, import and export.
     """
 
     def __init__(
@@ -53,7 +50,6 @@ class Memory:
         self.store = store
         self.namespace = namespace
         self.entries = Entries(store, namespace, vectors)
-        self.conversations = Conversations(store, namespace)
 
     @classmethod
     def open(
@@ -124,9 +120,7 @@ class Memory:
             raise ReservedKey("a memory needs a key")
         if key.startswith(("_", "session_")):
             raise ReservedKey(f"the key {key!r} belongs to the engine")
-        text, packed = pack(value)
-        origin = origin or Origin()
-        return self.entries.put(MemoryDraft(text, kinds.REMEMBERED, key, packed, origin=origin))[0]
+        return self.entries.put(value_draft(kinds.REMEMBERED, key, value, origin))[0]
 
     def recall(self, key: str) -> Any | None:
         """Return the value saved under a key, or None."""
@@ -135,16 +129,63 @@ class Memory:
 
     def remembered(self) -> dict[str, Any]:
         """Return all saved values by key, in the order in which they were first written."""
-        return {row.key: unpack(row) for row in self.entries.all(kinds.REMEMBERED)}
+        return self.values(kinds.REMEMBERED)
 
     def former_values(self, key: str) -> list[Any]:
         """List the former values of a key, oldest first."""
         row = self.entries.get(kinds.REMEMBERED, key)
         return [] if row is None else [unpack(old) for old in self.entries.earlier(row.id)]
 
-    def forget(self, key: str) -> bool:
-        """Delete the value saved under a key and its history; returns whether there was one."""
-        return self.entries.delete(kinds.REMEMBERED, key) > 0
+    def forget(self, key: str, kind: str = kinds.REMEMBERED) -> bool:
+        """Delete the value of a kind under a key and its history; returns whether there was one."""
+        return self.entries.delete(kind, key) > 0
+
+    def trusts(self, key: str) -> bool:
+        """Tell whether a person's own word is saved under a key."""
+        row = self.entries.get(kinds.REMEMBERED, key)
+        return row is not None and bool(row.trusted)
+
+    def values(self, *which: str) -> dict[str, Any]:
+        """Return the values of these kinds by key, in the order of their first writing."""
+        return {row.key: unpack(row) for row in self.entries.all(*which)}
+
+    def saved(self) -> dict[str, Any]:
+        """Return saved values, summaries and counters by key, in the order of JavaScript."""
+        return ordered(self.values(kinds.REMEMBERED, kinds.SUMMARY, kinds.INTERNAL))
+
+    def skills(self) -> list[dict[str, Any]]:
+        """List the learned skills, in the order in which they were learned."""
+        return list(self.values(kinds.SKILL).values())
+
+    def save(self, kind: str, values: Mapping[str, Any], *, trusted: bool = True) -> None:
+        """Save values of a kind by key; of summaries, skills and plans the oldest make room."""
+        origin = Origin(trusted=trusted)
+        self.entries.put(*(value_draft(kind, *item, origin) for item in values.items()))
+        if kind in (kinds.SUMMARY, kinds.SKILL, kinds.PROJECT):
+            self.trim(kind)
+
+    def save_skills(self, skills: Iterable[Mapping[str, Any]]) -> None:
+        """Save skills, replacing those with the same name; the oldest of too many are deleted."""
+        self.save(kinds.SKILL, {str(skill["name"]): skill for skill in skills})
+
+    def trim(self, *which: str) -> None:
+        """Delete what is beyond the limits of these kinds, oldest first."""
+        limits = {
+            kinds.PROFILE: self.limits.profile_keys,
+            kinds.REMEMBERED: self.limits.memories,
+            kinds.SUMMARY: self.limits.session_summaries,
+            kinds.SKILL: self.limits.skills,
+            kinds.PROJECT: self.limits.projects,
+        }
+        for kind in which:
+            keys = [row.key for row in self.entries.all(kind)]
+            # The reference engine keeps skills in a list, and the rest in JavaScript objects.
+            if kind == kinds.SUMMARY:
+                keys.sort(key=sort_key)
+            elif kind != kinds.SKILL:
+                keys = list(ordered(dict.fromkeys(keys)))
+            for key in keys[: -limits[kind]]:
+                self.forget(key, kind)
 
     def search(
         self,
@@ -192,10 +233,14 @@ class Memory:
 
     def clear(self) -> int:
         """Delete everything in this namespace, with conversations and log; returns how many."""
+        talks = sa.select(conversations.c.id).where(conversations.c.namespace == self.namespace)
         with self.store.write() as connection:
+            connection.execute(turns.delete().where(turns.c.conversation.in_(talks)))
             for table in (state, seals, stamps):
                 connection.execute(table.delete().where(table.c.namespace == self.namespace))
-        gone = self.entries.delete() + self.conversations.delete()
+            own = conversations.delete().where(conversations.c.namespace == self.namespace)
+            gone = connection.execute(own).rowcount
+        gone += self.entries.delete()
         self.store.purge()
         return gone
 
@@ -209,24 +254,24 @@ class Memory:
             links = self.entries.links.touching(connection, sorted(known))
         return Graph(tuple(hits), tuple(link for link in links if {link.one, link.other} <= known))
 
-    def append_turn(self, session: str, role: str, text: str) -> None:
-        """Add a message to a conversation; a new conversation is created."""
-        self.conversations.append(session, [Turn(role, text)])
-
-    def turns(self, session: str, limit: int = RECENT_TURNS) -> list[Turn]:
-        """List the last messages of a conversation, oldest first."""
-        return self.conversations.turns(session, limit)
+    def conversation(self, name: str) -> SavedConversation:
+        """Return a conversation, which may be a new one."""
+        return SavedConversation(self.store, self.namespace, name)
 
     def latest_session(self) -> str | None:
         """Return the name of the most recent conversation, None if there is none."""
-        return self.conversations.latest()
+        own = sa.select(conversations.c.name).where(conversations.c.namespace == self.namespace)
+        newest = own.order_by(conversations.c.updated.desc(), conversations.c.id.desc())
+        with self.store.read() as connection:
+            return connection.scalar(newest.limit(1))
 
     def layers(self, question: str, session: str | None = None) -> Layers:
         """Read the layers for a run; without a session there is no conversation history.
 
         `recalled` holds the relevant memories that are in no other layer.
         """
-        entries, talks, limits = self.entries, self.conversations, self.limits
+        entries, limits = self.entries, self.limits
+        talk = self.conversation(session) if session else None
         saved: dict[str, dict[str, Any]] = {kinds.REMEMBERED: {}, kinds.SUMMARY: {}}
         for row in entries.all(*saved):
             value = unpack(row)
@@ -235,23 +280,19 @@ class Memory:
         shown = list(entries_by_key)
         if len(entries_by_key) > SHOWN_WITHOUT_FILTER:
             shown = [key for key, _ in relevant(question, entries_by_key)]
-        quotes, public = talks.provenance(session) if session else (False, "")
+        quotes, public = talk.provenance() if talk else (False, "")
         return Layers(
-            condensed=talks.condensed(session)[0] if session else "",
-            history=tuple(talks.turns(session, limits.recent_turns)) if session else (),
-            profile={row.key: unpack(row) for row in entries.all(kinds.PROFILE)},
+            condensed=talk.condensed()[0] if talk else "",
+            history=tuple(talk.turns(limits.recent_turns)) if talk else (),
+            profile=self.values(kinds.PROFILE),
             memories=saved[kinds.REMEMBERED],
             sessions=saved[kinds.SUMMARY],
-            skills=tuple(unpack(row) for row in entries.all(kinds.SKILL)),
+            skills=tuple(self.skills()),
             recalled=outcomes.recall(entries, question, shown, limits.recalled),
             quotes=quotes,
             public=public,
             limits=limits,
         )
-
-    def upkeep(self, session: str) -> Upkeep:
-        """Return the interface for the jobs after an answer, for one conversation."""
-        return Upkeep(self.entries, self.conversations, session, self.limits)
 
     def record_run(
         self, report: Report, steps: Sequence[str] = (), used: Sequence[int] = ()
@@ -262,44 +303,3 @@ class Memory:
         question again renews these memories and adds none.
         """
         return outcomes.record_run(self.entries, report, steps, used)
-
-    def uses(self, memory: int) -> tuple[int, int]:
-        """Count the runs that were given a memory, and those whose answers cite its page."""
-        return outcomes.uses(self.entries, memory)
-
-    def reinforce(self, ids: Sequence[int]) -> None:
-        """Strengthen the links among memories that served one verified answer."""
-        self.entries.links.reinforce(row.id for row in self.entries.by_ids(ids))
-
-    def consolidation_due(self) -> bool:
-        """Tell at a run's end whether the last consolidation and run are six hours ago."""
-        return consolidation.due(self.entries, time.time())
-
-    def consolidate(self, seconds: float = consolidation.SECONDS) -> Consolidated:
-        """Consolidate for at most so many seconds: link and merge memories, draw insights."""
-        return consolidation.consolidate(self.entries, seconds)
-
-    def unworded(self) -> list[Unworded]:
-        """List the insights that a model could word better."""
-        return consolidation.unworded(self.entries)
-
-    def reword(self, key: str, text: str) -> None:
-        """Save a model's wording of an insight; it stays while the insight's evidence does."""
-        consolidation.reword(self.entries, key, text)
-
-    def export(self, session: str | None = None) -> dict[str, Any]:
-        """Export everything in the reference engine's storage format.
-
-        It holds one conversation: the named one, or the most recent.
-        """
-        session = session or self.latest_session()
-        return export_storage(self.entries, self.conversations, session)
-
-    def load(self, storage: Mapping[str, Any], session: str = IMPORTED) -> list[tuple[str, str]]:
-        """Import a storage in the reference engine's format; raises `BadImport`.
-
-        Values with the same key are replaced, the former ones kept in the history. The chat history
-        becomes the conversation `session`. A different skill with an existing name gets a new name:
-        pairs (name, new name) are returned.
-        """
-        return load_storage(self.entries, self.conversations, storage, session)

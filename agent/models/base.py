@@ -1,7 +1,7 @@
 """The interface of all models: messages in, a reply out.
 
 Only the protocol `Model` is required. Further abilities are found by optional attributes: `takes`
-(only some tasks), `sees` (images), `native` and `offer` (native function calling), `streams`
+(only some tasks), `sees` (images), `native` (function calling, see `SystemPrompt`), `streams`
 (`reply` accepts a listener), `reply_as` (replies by a JSON Schema) and `start_guided_mode` (rules
 do the search, see `agent.loop.guided`).
 """
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,6 +64,26 @@ class Task(StrEnum):
     """Not a call: whether it understands notes, such as those about repeated calls."""
 
 
+class SystemPrompt(str):
+    """A system prompt with the tools that a model with function calling is offered as functions.
+
+    Those `on_page` are added as soon as the conversation shows a snapshot of a page. The functions
+    are a part of the prompt: a request with another one (a plan, a review) offers none.
+    """
+
+    __slots__ = ("on_page", "tools")
+    tools: Sequence[dict[str, Any]]
+    on_page: Sequence[dict[str, Any]]
+
+    def __new__(
+        cls, text: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
+    ) -> Self:
+        """Make a prompt of its text and the tools, in the form of OpenAI's tool calling."""
+        prompt = super().__new__(cls, text)
+        prompt.tools, prompt.on_page = tools, on_page
+        return prompt
+
+
 OnText = Callable[[str | None], None]
 """Called with each piece of a reply; None means that the reply starts over after a failure."""
 
@@ -83,25 +103,6 @@ class Model(Protocol):
 
     async def aclose(self) -> None:
         """Close connections."""
-        ...
-
-
-@runtime_checkable
-class Native(Model, Protocol):
-    """A model with native function calling; `reply` returns its calls as tool tags."""
-
-    @property
-    def native(self) -> bool:
-        """Whether function calling is to be used."""
-        ...
-
-    def offer(
-        self, system: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
-    ) -> None:
-        """Offer these functions in calls with this system prompt.
-
-        `on_page` are added as soon as the conversation shows a snapshot of a page.
-        """
         ...
 
 
@@ -129,20 +130,20 @@ class Structured(Model, Protocol):
         ...
 
 
-def sees(model: Model) -> bool:
+def sees(model: object) -> bool:
     """Whether a model accepts images; by default it does not."""
     return bool(getattr(model, "sees", False))
 
 
-def takes(model: Model, task: Task) -> bool:
+def takes(model: object, task: Task) -> bool:
     """Whether a model can be asked for a task; by default it can for all."""
     decide = getattr(model, "takes", None)
     return decide is None or bool(decide(task))
 
 
-def uses_native_tools(model: Model) -> TypeGuard[Native]:
-    """Whether a model is called with native functions instead of tool tags."""
-    return isinstance(model, Native) and model.native
+def uses_native_tools(model: object) -> bool:
+    """Whether a model is called with native functions instead of tool tags; by default not."""
+    return bool(getattr(model, "native", False))
 
 
 def start_guided_mode(model: Model) -> bool:

@@ -22,7 +22,7 @@ from agent.errors import (
     ResearchError,
     UsageError,
 )
-from agent.models.base import CALL_BUDGET, ModelReply, TextStream, Usage
+from agent.models.base import CALL_BUDGET, ModelReply, SystemPrompt, TextStream, Usage
 from agent.models.failures import UNREACHED, Failure, Transient, read_failure
 from agent.models.providers import preload_prices, with_price
 from agent.protocol.native import with_calls
@@ -83,27 +83,27 @@ class ModelRequest:
 
 
 class RemoteModel(ABC):
-    """A model at an endpoint, asked with retries; `backoff` is the first wait, in seconds."""
+    """A model at an endpoint, asked with retries."""
 
     library: ClassVar[Any]
     """The client library, for its exceptions."""
     streams = True
 
-    def __init__(self, endpoint: Endpoint, *, backoff: float = BACKOFF) -> None:
+    def __init__(self, endpoint: Endpoint) -> None:
         self.name = endpoint.name
         self.endpoint = endpoint
         self.sees = endpoint.sees
         self.native = endpoint.native
-        self._backoff = backoff
-        self._tools: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {}
 
     async def reply(
         self, system: str, messages: Sequence[Message], on_text: OnText | None = None
     ) -> ModelReply:
         """Answer, with streaming if `on_text` is given; raises `ModelError` or `UsageError`."""
-        tools, on_page = self._tools.get(system, ([], []))
-        if any(observed.snapshot for message in messages for observed in message.observations):
-            tools = tools + on_page
+        tools: list[dict[str, Any]] = []
+        if isinstance(system, SystemPrompt):
+            tools += system.tools
+            if any(observed.snapshot for message in messages for observed in message.observations):
+                tools += system.on_page
         stream = TextStream(on_text) if on_text else None
         return await self._answer(ModelRequest(system, messages, tools), stream)
 
@@ -112,12 +112,6 @@ class RemoteModel(ABC):
     ) -> ModelReply:
         """Answer with an instance of a JSON Schema, where the endpoint supports that."""
         return await self._answer(ModelRequest(system, messages, schema=schema, max_tokens=longest))
-
-    def offer(
-        self, system: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
-    ) -> None:
-        """Offer these functions in requests with this system prompt; see `Native.offer`."""
-        self._tools[system] = ([*tools], [*on_page])
 
     @abstractmethod
     async def aclose(self) -> None:
@@ -146,7 +140,7 @@ class RemoteModel(ABC):
             except Transient as failed:
                 wait = failed.retry_after
                 if wait is None:  # random, so that many clients do not retry at the same time
-                    wait = random.uniform(0, self._backoff * 2 ** (attempt - 1))
+                    wait = random.uniform(0, BACKOFF * 2 ** (attempt - 1))
                 if attempt >= ATTEMPTS or wait > LONGEST_WAIT:
                     raise failed.error from failed
             await asyncio.sleep(wait)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from agent.errors import NotSent, UsageError
-from agent.notify.service_client import BACKOFF_S, TRIES, backoff_delay
+from agent.notify.service_client import TRIES, backoff_delay
 from browser.errors import ConnectFailed
 from browser.net.dial import tunnel
 from browser.net.guard import AddressKind, classify
@@ -106,9 +106,7 @@ def attach(mail: EmailMessage, file: Attachment) -> None:
     )
 
 
-async def send_mail(
-    mail: EmailMessage, server: MailServer, proxy_url: str, backoff: float = BACKOFF_S
-) -> None:
+async def send_mail(mail: EmailMessage, server: MailServer, proxy_url: str) -> None:
     """Send a mail; tries again if the server cannot be reached or asks for it (4xx).
 
     Raises `NotSent`, `Refused` or `ConnectFailed`.
@@ -119,7 +117,7 @@ async def send_mail(
         except (ConnectFailed, _TryLater) as error:
             if attempt + 1 == TRIES:
                 raise NotSent(f"{server.host_port}: {error}") from error
-        await asyncio.sleep(backoff_delay(attempt, backoff))
+        await asyncio.sleep(backoff_delay(attempt))
     raise AssertionError("a message is sent at least once")
 
 

@@ -33,20 +33,13 @@ class ServiceClient:
     503.
     """
 
-    def __init__(
-        self,
-        egress: Egress,
-        *,
-        timeout: float = 30.0,
-        backoff: float = BACKOFF_S,
-    ) -> None:
+    def __init__(self, egress: Egress, *, timeout: float = 30.0) -> None:
         self._http = httpx2.AsyncClient(
             transport=EgressTransport(egress.proxy_url),
             headers={"User-Agent": "urchin-research"},
             timeout=timeout,
             follow_redirects=False,  # the person named one server, and no other gets the text
         )
-        self._backoff = backoff
 
     async def __aenter__(self) -> Self:
         return self
@@ -78,7 +71,7 @@ class ServiceClient:
                 if wait is not None and wait > LONGEST_WAIT_S:
                     message = f"{response.url.host} asks to be left alone for {wait:.0f} s"
                     raise NotSent(message, hint="Try again later.")
-            await asyncio.sleep(backoff_delay(attempt, self._backoff) if wait is None else wait)
+            await asyncio.sleep(backoff_delay(attempt) if wait is None else wait)
         raise AssertionError("a call is made at least once")
 
     async def _try_once(
@@ -99,9 +92,9 @@ class ServiceClient:
                 raise NotSent(message) from error
 
 
-def backoff_delay(attempt: int, backoff: float = BACKOFF_S) -> float:
+def backoff_delay(attempt: int) -> float:
     """Return the seconds before the next try: doubled each time, with jitter; attempts from 0."""
-    longest: float = min(_LONGEST_BACKOFF_S, backoff * 2**attempt)
+    longest: float = min(_LONGEST_BACKOFF_S, BACKOFF_S * 2**attempt)
     return random.uniform(longest / 2, longest)
 
 

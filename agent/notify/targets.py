@@ -31,7 +31,7 @@ from agent.errors import NotSent, ResearchError, UsageError
 from agent.notify.atom_feed import add_entry
 from agent.notify.mail_sender import MailServer, build_mail, is_local, parse_address, send_mail
 from agent.notify.notice import Delivery
-from agent.notify.service_client import BACKOFF_S, ServiceClient
+from agent.notify.service_client import ServiceClient
 from browser.errors import BrowserError
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.guard import AddressKind
@@ -64,12 +64,11 @@ async def notify(
     *,
     environ: Mapping[str, str] | None = None,
     ways: Mapping[str, Sender] | None = None,
-    backoff: float = BACKOFF_S,
 ) -> tuple[Delivery, ...]:
     """Deliver a notice to each target; a failure at one is its outcome and stops no other.
 
-    `ways` are senders for further schemes, such as channels; `backoff` is the first wait (s) before
-    a retry. The outcomes are in the order of the targets.
+    `ways` are senders for further schemes, such as channels. The outcomes are in the order of the
+    targets.
     """
     secrets, senders = os.environ if environ is None else environ, ways or {}
 
@@ -80,7 +79,7 @@ async def notify(
             if scheme in senders:
                 await senders[scheme](rest, notice)
             else:
-                await _sender(target, options, secrets, backoff)(notice)
+                await _sender(target, options, secrets)(notice)
         except (ResearchError, BrowserError) as error:
             return Delivery(name, sent=False, detail=f"{error}. {error.hint}".strip())
         return Delivery(name, sent=True)
@@ -93,21 +92,21 @@ def check_target(
 ) -> None:
     """Raise `UsageError` for a target that no notice could go to with these settings."""
     if target.partition(":")[0] not in ways:
-        _sender(target, options, environ, BACKOFF_S)
+        _sender(target, options, environ)
 
 
 def _sender(
-    target: str, options: Options, environ: Mapping[str, str], backoff: float
+    target: str, options: Options, environ: Mapping[str, str]
 ) -> Callable[[Notice], Awaitable[None]]:
     """Return the function that sends to a target, after checking the target. `UsageError`."""
     scheme, _, rest = target.partition(":")
     if scheme == "mailto":
         server = MailServer.from_url(options.smtp_url, environ)
         addresses = [parse_address(address) for address in rest.partition("?")[0].split(",")]
-        return partial(_mail, server, addresses, options, backoff)
+        return partial(_mail, server, addresses, options)
     if scheme in {"http", "https"}:
         url, key = _url_and_key(target, environ)
-        return partial(_post, url, key, options, backoff)
+        return partial(_post, url, key, options)
     if scheme == "desktop":
         return partial(_show_on_desktop, environ)
     if scheme == "feed":
@@ -138,11 +137,9 @@ def host_and_port(url: str) -> str:
     return f"{host}:{parsed.port}"
 
 
-async def _mail(
-    server: MailServer, to: Sequence[str], options: Options, backoff: float, notice: Notice
-) -> None:
+async def _mail(server: MailServer, to: Sequence[str], options: Options, notice: Notice) -> None:
     async with Egress(_egress_policy(options, server.host_port)) as egress:
-        await send_mail(build_mail(notice, server.sender, to), server, egress.proxy_url, backoff)
+        await send_mail(build_mail(notice, server.sender, to), server, egress.proxy_url)
 
 
 # Webhooks are signed as standardwebhooks.com says: libraries of most languages check that.
@@ -173,7 +170,7 @@ def _url_and_key(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
     return parsed.href.removesuffix(parsed.fragment), key
 
 
-async def _post(url: str, key: bytes, options: Options, backoff: float, notice: Notice) -> None:
+async def _post(url: str, key: bytes, options: Options, notice: Notice) -> None:
     """Post a notice to a webhook. Raises `NotSent`.
 
     Repeating is safe: a receiver recognises a repeated notice by its `webhook-id`.
@@ -188,7 +185,7 @@ async def _post(url: str, key: bytes, options: Options, backoff: float, notice: 
     request: dict[str, Any] = {"content": body, "headers": sign(notice.id, body, key)}
     async with (
         Egress(_egress_policy(options, host_and_port(url))) as egress,
-        ServiceClient(egress, timeout=_HOOK_S, backoff=backoff) as service,
+        ServiceClient(egress, timeout=_HOOK_S) as service,
     ):
         response = await service.call("POST", url, repeatable=True, **request)
     if not response.is_success:

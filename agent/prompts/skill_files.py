@@ -6,6 +6,7 @@ a skill folder is ever executed.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -123,8 +124,8 @@ def choose_skills(skills: Sequence[Skill], question: str) -> list[Skill]:
 def skill_md(name: str, instruction: str) -> str:
     """Format a learned skill as a SKILL.md."""
 
-    def quote(text: str) -> str:
-        return '"' + " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"') + '"'
+    def quote(text: str) -> str:  # a JSON string is one of YAML as well
+        return json.dumps(" ".join(text.split()), ensure_ascii=False)
 
     description = " ".join(instruction.split())[:LONGEST_DESCRIPTION]
     return f"---\nname: {quote(name)}\ndescription: {quote(description)}\n---\n\n{instruction}\n"

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import os
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
-from agent.config import host_port, load_options, private_folder
+from agent.config import host_port, load_options
 from agent.errors import UsageError
-from agent.evidence.answer import PASSAGES_FOR_UNCITED, check_answer, report_source
+from agent.evidence.answer import PASSAGES_FOR_UNCITED, SourceList, check_answer
 from agent.evidence.verify import drop_unfounded_quote, verify_claim
 from agent.journal.events import JUDGE
-from agent.journal.runs import Runs
 from agent.loop.judge import ClaimJudge, by_sources, open_claims
 from agent.run.draft import SERVICES, ReferenceChecker, read_draft
-from agent.run.models import resolve_model
-from agent.run.research import Run
-from agent.run.services import Inputs, RunServices
+from agent.run.research import Run, run_question
+from agent.run.services import Inputs
 from agent.run.web import open_web
 from agent.types import VerdictState
 
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
     from agent.run.draft import Draft
     from agent.run.models import ResolvedModel
+    from agent.run.services import RunServices
     from agent.types import Passage, Report, Verdict
 
 CLAIMS_AT_ONCE: Final = 10
@@ -52,13 +51,12 @@ async def audit(
     path: Path,
     *,
     bibliography: Path | None = None,
-    services: Mapping[str, str] | None = None,
     model: str | None = None,
     on_event: Callable[[Event], None] | None = None,
     config: bool = False,
     **flags: Unpack[Flags],
 ) -> Report:
-    """Audit a draft; `services` replace addresses of `SERVICES`, `flags` are those of `research`.
+    """Audit a draft; `flags` are those of `research`, of which `service` replaces `SERVICES`.
 
     Raises `UsageError` for a draft that cannot be read or cites nothing that can be looked up.
     """
@@ -66,17 +64,14 @@ async def audit(
     arguments: dict[str, Any] = {**flags, "model": model, "memory": False}
     options = load_options(arguments, config=config)
     addresses = dict(setting.partition("=")[::2] for setting in options.service)
-    addresses |= services or {}
     for name in addresses.keys() - SERVICES.keys():
         raise UsageError(f"there is no service {name!r}", hint=f"There are {', '.join(SERVICES)}.")
     # The person named these addresses, so they may be private ones.
     private = (*options.allow_private, *map(host_port, addresses.values()))
     options = options.model_copy(update={"allow_private": private})
-    resolved = resolve_model(options, None, os.environ if config else {})
-    runs, inputs = Runs(private_folder(options.data)), Inputs(on_event=on_event, config=config)
-    async with RunServices(f"Audit of {path.name}", options, inputs, runs) as run_services:
-        run = Audit(run_services, resolved, draft, {**SERVICES, **addresses})
-        return await run.to_report()
+    inputs = Inputs(on_event=on_event, config=config)
+    make = partial(Audit, draft=draft, addresses={**SERVICES, **addresses})
+    return await run_question(f"Audit of {path.name}", options, inputs, make)
 
 
 class Audit(Run):
@@ -111,7 +106,7 @@ class Audit(Run):
         model = await self._model.open_judge(stack)
         if model is None:
             model = await self._model.open(stack, lambda why: services.write("note", text=why))
-        judge = ClaimJudge(model, evidence, services.budget, services.record)
+        judge = ClaimJudge(evidence, services.budget, services.record, model)
         checked = await asyncio.to_thread(check_answer, text, evidence)
         if judge.can_judge:
             # Where the cited page could not be read, there is nothing to judge by.
@@ -119,7 +114,7 @@ class Audit(Run):
             claims = await asyncio.to_thread(open_claims, text, evidence)
             claims = {claim: cited for claim, cited in claims.items() if claim not in unread}
             await self._decide(judge, claims, checked.answer)
-            checked = await asyncio.to_thread(check_answer, text, evidence, judge.verdicts)
+            checked = await asyncio.to_thread(check_answer, text, evidence, judge)
         checked = _with_other_pages(checked, await self._find_elsewhere(judge, checked), evidence)
 
         # Make the report.
@@ -155,7 +150,7 @@ class Audit(Run):
         await self._decide(judge, undecided, checked.answer)
         for claim, passages in undecided.items():
             source = evidence.source(passages[0].source)
-            judged = judge.verdicts(claim, passages)
+            judged = judge(claim, passages)
             judged = drop_unfounded_quote(judged, source.passages if source else ())
             if judged and judged.state is VerdictState.SUPPORTED and judged.passage:
                 found[claim] = judged
@@ -205,7 +200,7 @@ def _with_other_pages(
     checked: CheckedAnswer, elsewhere: Mapping[str, Verdict], evidence: Evidence
 ) -> CheckedAnswer:
     """Add to each sentence the other page that supports it; adapt verdicts to a draft."""
-    sources = {source.url: source for source in checked.sources}
+    sources = SourceList(checked.sources)
     unread, sentences = _unread_sentences(checked), []
     for sentence in checked.sentences:
         state, reason = sentence.verdict, sentence.reason
@@ -218,13 +213,11 @@ def _with_other_pages(
         passage = evidence.passage((verdict and verdict.passage) or "")
         page = evidence.source(passage.source) if passage else None
         if verdict and page:
-            source = sources.setdefault(page.url, report_source(len(sources) + 1, page, []))
-            if verdict.quote not in source.quotes:
-                source.quotes.append(verdict.quote)
+            source = sources.add(page, verdict.quote)
             quote = " ".join(verdict.quote.split())
             reason = f"{reason}; it stands in [{source.n}]: “{quote}”"
         sentences.append(sentence.model_copy(update={"verdict": state, "reason": reason}))
-    return replace(checked, sentences=tuple(sentences), sources=tuple(sources.values()))
+    return replace(checked, sentences=tuple(sentences), sources=tuple(sources))
 
 
 def _paragraphs_of(claims: Iterable[str], text: str) -> str:

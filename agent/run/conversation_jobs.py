@@ -12,15 +12,16 @@ process can do the rest.
 
 from __future__ import annotations
 
+import asyncio
 import math
 import re
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from agent import jsvalues as js
 from agent.errors import ResearchError
 from agent.journal.events import AFTER
+from agent.memory import kinds
 from agent.memory.layers import SKILL_SCORE, transcript
 from agent.prompts import prompt
 from agent.protocol.replies import inert, loose_object
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
     from agent.memory.memory_api import Memory
     from agent.memory.memory_types import Turn
-    from agent.memory.storage import Upkeep
     from agent.models.base import Model
 
     Ask = Callable[[str, str, str], Awaitable[str]]
@@ -46,6 +46,8 @@ Thumb = Literal["up", "down"]
 BEGUN: Final = "job.begun"
 """Recorded first by jobs that are not idempotent: when repeated, they check how far they came."""
 DONE: Final = "job.done"
+COUNTER: Final = "_convCount"
+"""Key of the number of answered questions, as in the reference engine."""
 COUNT, SIGNAL = "count", "weigh"
 """Jobs without a model, by their names on record."""
 SUMMARY, PROFILE, CONDENSED = "summary", "profile", "condense"
@@ -132,13 +134,12 @@ def job_place(name: str) -> str:
 class ConversationJobs:
     """Does the jobs of one turn.
 
-    `in_thread` calls a function in the thread of the memory; `now_ms` is the clock, in
-    milliseconds. Without `ask` only the jobs that need no language model are done. `progress` says
-    what an earlier process did.
+    `now_ms` is the clock, in milliseconds. Without `ask` only the jobs that need no language model
+    are done. `progress` says what an earlier process did.
     """
 
-    upkeep: Upkeep
-    in_thread: Callable[..., Awaitable[Any]]
+    memory: Memory
+    session: str
     now_ms: Callable[[], int]
     record: Callable[..., object]
     ask: Ask | None = None
@@ -154,10 +155,10 @@ class ConversationJobs:
                 for skill in skills
                 if skill.get("name") in turn.given_skills
             ]
-            await self.in_thread(self.upkeep.put_skills, rescored)
+            await asyncio.to_thread(self.memory.save_skills, rescored)
 
         count = await self._count()
-        long = len(turn.history) > self.upkeep.limits.condense_past
+        long = len(turn.history) > self.memory.limits.condense_past
         if self.ask is None:
             if long:
                 await self._condense(None, turn)
@@ -173,7 +174,7 @@ class ConversationJobs:
 
     def _due(self, turn: FinishedTurn, count: int, *, long: bool) -> Iterator[tuple[str, Job]]:
         """Yield the jobs that are due after the answer number `count`."""
-        limits, messages = self.upkeep.limits, turn.messages
+        limits, messages = self.memory.limits, turn.messages
         if messages >= SUMMARY_MESSAGES and count % limits.summary_every == 0:
             yield SUMMARY, self._summarise
         if messages >= SUMMARY_MESSAGES and count % limits.profile_every == 0:
@@ -189,13 +190,13 @@ class ConversationJobs:
     async def _count(self) -> int:
         """Count the answer, once even if repeated; returns its number."""
         begun = self.progress.begun.get(COUNT)
-        before = await self.in_thread(self.upkeep.conversations_counted)
+        before = await asyncio.to_thread(answered_count, self.memory)
         # The recorded number if there is one: other runs may have counted theirs since.
         count = int(begun["count"]) if begun else before + 1
         if begun is None:
             self.record(BEGUN, job_place(COUNT), count=count)
         if before < count:
-            await self.in_thread(self.upkeep.count_conversation)
+            await asyncio.to_thread(self.memory.save, kinds.INTERNAL, {COUNTER: str(count)})
         return count
 
     async def _begin(self, name: str, time_field: str) -> list[Skill]:
@@ -203,7 +204,7 @@ class ConversationJobs:
 
         A skill that it changed has the run's time in `time_field`.
         """
-        skills: list[Skill] = await self.in_thread(self.upkeep.skills)
+        skills: list[Skill] = await asyncio.to_thread(self.memory.skills)
         if name in self.progress.begun:
             return [skill for skill in skills if skill.get(time_field) != self.now_ms()]
         self.record(BEGUN, job_place(name))
@@ -213,24 +214,26 @@ class ConversationJobs:
         turns = transcript(turn.history[-SUMMARY_TURNS:], SUMMARY_UNITS)
         # The summary becomes part of later prompts: tags in it must not be run.
         summary = inert(await ask(SUMMARY, prompt(SUMMARY), f"Conversation:\n{turns}"))
-        add, trusted = self.upkeep.add_summary, not turn.tainted
-        await self.in_thread(lambda: add(self.now_ms(), summary, trusted=trusted))
+        summary = js.cut(summary, self.memory.limits.summary_units)
+        values = {f"session_{self.now_ms()}": summary}
+        await asyncio.to_thread(self.memory.save, kinds.SUMMARY, values, trusted=not turn.tainted)
 
     async def _extend_profile(self, ask: Ask, turn: FinishedTurn) -> None:
-        known = await self.in_thread(self.upkeep.profile)
+        known = await asyncio.to_thread(self.memory.values, kinds.PROFILE)
         listed = "\n".join(f"{key}: {js.to_string(value)}" for key, value in known.items())
         request = f"Known:\n{listed or '(nothing)'}\n\nThe person wrote:\n"
         request += transcript(_own_turns(turn.history)[-PROFILE_TURNS:], PROFILE_UNITS)
         facts = loose_object(await ask(PROFILE, prompt(PROFILE), request))
-        await self.in_thread(self.upkeep.extend_profile, facts)
+        await asyncio.to_thread(self.memory.save, kinds.PROFILE, facts)
 
     async def _condense(self, ask: Ask | None, turn: FinishedTurn) -> None:
         """Condense the turns behind the watermark that are too old to be shown themselves.
 
         Without a model, or if it fails, they are cut, and only the newest text is kept.
         """
-        condensed, watermark = await self.in_thread(self.upkeep.condensed)
-        end = len(turn.history) - self.upkeep.limits.recent_turns
+        conversation, limits = self.memory.conversation(self.session), self.memory.limits
+        condensed, watermark = await asyncio.to_thread(conversation.condensed)
+        end = len(turn.history) - limits.recent_turns
         old = turn.history[watermark:end]
         if not old:
             return
@@ -246,12 +249,12 @@ class ConversationJobs:
             parts = [condensed] if condensed else []
             parts.append(inert(transcript(old, FALLBACK_UNITS)))
             joined = "\n---\n".join(parts)
-            text = js.well_formed(js.cut_start(joined, self.upkeep.limits.condensed_units))
-        await self.in_thread(self.upkeep.condense, text, end)
+            text = js.well_formed(js.cut_start(joined, limits.condensed_units))
+        await asyncio.to_thread(conversation.condense, js.cut(text, limits.condensed_units), end)
 
     async def _evaluate(self, ask: Ask, turn: FinishedTurn) -> None:
         """Have a model score the skills in the prompt; average the scores, drop useless skills."""
-        known = await self.in_thread(self.upkeep.skills)
+        known = await asyncio.to_thread(self.memory.skills)
         given = [skill for skill in known if skill.get("name") in turn.given_skills]
         if not given:
             return
@@ -276,15 +279,15 @@ class ConversationJobs:
             count = (skill.get("evalCount") or 0) + 1
             fresh = {"score": average, "lastEvalAt": self.now_ms(), "evalCount": count}
             changed.append({**skill, **fresh})
-        await self.in_thread(self.upkeep.put_skills, changed)
+        await asyncio.to_thread(self.memory.save_skills, changed)
 
-        for skill in await self.in_thread(self.upkeep.skills):
+        for skill in await asyncio.to_thread(self.memory.skills):
             if _is_useless(skill, self.now_ms()):
-                await self.in_thread(self.upkeep.drop_skill, str(skill.get("name")))
+                await asyncio.to_thread(self.memory.forget, skill["name"], kinds.SKILL)
 
     async def _propose(self, ask: Ask, turn: FinishedTurn) -> None:
         """Have a model propose new skills from the person's own words."""
-        known = [str(skill.get("name")) for skill in await self.in_thread(self.upkeep.skills)]
+        known = [str(skill.get("name")) for skill in await asyncio.to_thread(self.memory.skills)]
         listed = "\n".join(f"- {name}" for name in known) or "(none)"
         used = ", ".join(turn.tools) or "(none)"
         own = transcript(_own_turns(turn.history[-OWN_TURNS:]), TURN_UNITS)
@@ -302,8 +305,14 @@ class ConversationJobs:
             return
         self.record(BEGUN, job_place(PROPOSE))
         for name, instruction in list(proposed.items())[:PROPOSED]:
-            add = partial(save_skill, source="auto")
-            await self.in_thread(add, self.upkeep, name, instruction, self.now_ms())
+            skill = name, instruction, self.now_ms()
+            await asyncio.to_thread(save_skill, self.memory, *skill, source="auto")
+
+
+def answered_count(memory: Memory) -> int:
+    """Return how many questions were answered; 0 if the stored counter is no number."""
+    counted = js.to_string(memory.values(kinds.INTERNAL).get(COUNTER, "0"))
+    return int(counted) if counted.isascii() and counted.isdigit() else 0
 
 
 def satisfaction(history: Sequence[Turn]) -> int:
@@ -324,12 +333,12 @@ def satisfaction(history: Sequence[Turn]) -> int:
     return max(LEAST, min(MOST, total))
 
 
-def feedback(upkeep: Upkeep, given: Iterable[str], thumb: Thumb) -> dict[str, int]:
+def feedback(memory: Memory, given: Iterable[str], thumb: Thumb) -> dict[str, int]:
     """Rescore the skills in a run's prompt by the person's thumb; returns the scores by name."""
     names = set(given)
-    known = [skill for skill in upkeep.skills() if skill.get("name") in names]
+    known = [skill for skill in memory.skills() if skill.get("name") in names]
     changed = [_rescored(skill, THUMBS[thumb], "feedbackCount") for skill in known]
-    upkeep.put_skills(changed)
+    memory.save_skills(changed)
     return {skill["name"]: skill["score"] for skill in changed}
 
 
@@ -369,13 +378,15 @@ def _line(text: Any, max_chars: int) -> str:
 
 async def word_insights(memory: Memory, model: Model) -> int:
     """Have a model rephrase the newest insights; returns how many. Raises `ModelError`."""
+    from agent.memory.consolidation import reword, unworded  # noqa: PLC0415 - loads a database
+
     done = 0
-    for insight in memory.unworded()[:INSIGHTS]:
+    for insight in unworded(memory.entries)[:INSIGHTS]:
         lines = "\n".join(f"- {inert(text)}" for text in insight.evidence)
         request = f"<memories>\n{lines}\n</memories>\n\nThe rule: {inert(insight.text)}"
         reply = await model.reply(prompt("insight"), [Message("user", request)])
         text = inert(reply.text).strip()
         if text and text.rstrip(".").upper() != "NONE":
-            memory.reword(insight.key, text)
+            reword(memory.entries, insight.key, text)
             done += 1
     return done

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +22,7 @@ from agent.guard.model_client import ModelClient
 from agent.guard.redact import Redactor, find_secrets
 from agent.journal.events import Journal
 from agent.journal.runs import RunFolder, Runs
+from agent.memory.memory_types import Turn
 from agent.models.base import Task, takes
 from agent.run.conversation_jobs import DONE, ConversationJobs, FinishedTurn, JobProgress, job_place
 from agent.run.models import RedactingModel
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from agent.loop.context_builder import ContextBuilder
     from agent.loop.orchestrator import Orchestrator
     from agent.memory.memory_api import Memory
-    from agent.memory.memory_types import Turn
     from agent.models.base import Model
     from agent.run.services import RunServices
     from agent.tools.context import ToolContext
@@ -189,8 +188,7 @@ class BackgroundJobs:
         except OSError as error:
             text = f"what follows the answer was not marked, a kill would lose it: {error}"
             services.write("note", text=text)
-        thread, memory = context.in_memory_thread, context.memory
-        runner = JobRunner(memory, thread, notes.memory, work.model, work.budget)
+        runner = JobRunner(context.memory, notes.memory, work.model, work.budget)
         return cls(notes, services, builder.session, runner, lock)
 
     async def settle(self, report: Report, ended_ms: int) -> None:
@@ -209,14 +207,12 @@ class BackgroundJobs:
 
 @dataclass(frozen=True, slots=True)
 class JobRunner:
-    """Does the jobs of runs on one memory, whose calls are made with `in_thread`.
+    """Does the jobs of runs on one memory, which has this name.
 
-    `name` is the name of the memory. Without a `model`, or money for it, jobs that need one stay
-    pending.
+    Without a `model`, or money for it, jobs that need one stay pending.
     """
 
     memory: Memory
-    in_thread: Callable[..., Awaitable[Any]]
     name: str
     model: Model | None = None
     budget: Budget = field(default_factory=Budget)
@@ -229,10 +225,13 @@ class JobRunner:
             if lock is None:
                 continue
             try:
-                record = RunRecord.read(RunFolder(Runs(data).root / run))
-                settled += await self._settle_claimed(record, lock)
-            except JournalError:  # deleted or damaged: its jobs cannot be done
-                unmark(lock)
+                try:
+                    record = RunRecord.read(RunFolder(Runs(data).root / run))
+                except JournalError:  # deleted or damaged: its jobs cannot be done
+                    unmark(lock)
+                    continue
+                with suppress(JournalError):  # it cannot be written now: another run will do them
+                    settled += await self._settle_claimed(record, lock)
             finally:
                 lock.release()
             if settled == MAX_KILLED_RUNS:
@@ -288,10 +287,10 @@ class JobRunner:
         # Jobs without a model.
         if FACTS not in progress.done:
             used = pending.notes.used
-            await self.in_thread(save_findings, self.memory, report, ledger.playbook, used)
+            await asyncio.to_thread(save_findings, self.memory, report, ledger.playbook, used)
             record(DONE, job_place(FACTS))
         if pending.notes.wiki and DAY_LOG not in progress.done:
-            if failure := await self.in_thread(_write_day_log, pending):
+            if failure := await asyncio.to_thread(_write_day_log, pending):
                 record("note", job_place(DAY_LOG), text=f"the day's log was not written: {failure}")
             record(DONE, job_place(DAY_LOG))
 
@@ -299,8 +298,7 @@ class JobRunner:
         ask = self._ask_function(model, record) if model else None
         if pending.notes.asks and ask is None:
             return False
-        upkeep = self.memory.upkeep(pending.session)
-        turns = await self.in_thread(upkeep.turns)
+        turns = await asyncio.to_thread(self.memory.conversation(pending.session).turns)
         turn = FinishedTurn(
             history=tuple(_turns_until_answer(turns, report)),
             messages=pending.notes.messages,
@@ -310,7 +308,9 @@ class JobRunner:
             verified=report.status == "answered" and verified(report),
         )
         ended_ms = pending.ended_ms
-        jobs = ConversationJobs(upkeep, self.in_thread, lambda: ended_ms, record, ask, progress)
+        jobs = ConversationJobs(
+            self.memory, pending.session, lambda: ended_ms, record, ask, progress
+        )
         await jobs.run(turn)
         record(SETTLED)
         return True
@@ -393,15 +393,15 @@ async def save_turns(
     A run that failed has no `report`; its question is saved all the same. A `resumed` run may have
     saved its turns before it was killed: those are not saved twice.
     """
-    memory = context.memory
-    if memory is None:
+    if context.memory is None:
         return
-    turns = [("user", question)]
+    conversation = context.memory.conversation(session)
+    turns = [Turn("user", question)]
     if report is not None:
-        turns.append(("assistant", answer_turn_text(report)))
+        turns.append(Turn("assistant", answer_turn_text(report)))
     if resumed:
-        latest = await context.in_memory_thread(memory.turns, session, len(turns))
-        saved = [(turn.role, turn.text) for turn in latest]
+        latest = await asyncio.to_thread(conversation.turns, len(turns))
+        saved = [Turn(turn.role, turn.text) for turn in latest]
         for count in range(len(turns), 0, -1):
             if saved[-count:] == turns[:count]:
                 turns = turns[count:]
@@ -409,8 +409,8 @@ async def save_turns(
     # Later runs of the conversation may send the words that this run sent or that are public.
     public = " ".join(line.query for line in report.searches) if report else ""
     if turns:
-        public = f"{public} {context.provenance.public_words(turns[-1][1])}"
-    add = partial(memory.upkeep(session).add_provenance, quotes=context.provenance.untrusted)
-    await context.in_memory_thread(add, public)
-    for role, text in turns:
-        await context.in_memory_thread(memory.append_turn, session, role, text)
+        public = f"{public} {context.provenance.public_words(turns[-1].text)}"
+    quotes = context.provenance.untrusted
+    await asyncio.to_thread(conversation.add_provenance, public, quotes=quotes)
+    if turns:
+        await asyncio.to_thread(conversation.append, *turns)

@@ -24,7 +24,7 @@ from agent.models.providers import (
     preload_client,
     remote_model,
 )
-from agent.models.router import LazyModel, Router
+from agent.models.router import Router
 from agent.models.scripted import ScriptedModel
 from browser.net.egress import Egress, EgressPolicy
 
@@ -76,22 +76,19 @@ class ResolvedModel:
         for an unknown fallback.
         """
         options = self.options
-        model = self.local or await open_endpoint(stack, self.endpoint, options)
+        model = self.local or await open_endpoint(stack, options, self.endpoint)
         if self.guided:
             model = GuidedModel(model, options.effort)
         if not options.fallback:
             return model
-        models = [model]
-        for name in options.fallback:
-            # Resolved now, so that a wrong name is reported at once; opened when it is needed.
-            endpoint = find_endpoint(name, None, self.environ, options)
-            if endpoint is None:
-                models.append(_local_model(name))
-            else:
-                models.append(LazyModel(endpoint, partial(open_endpoint, stack, endpoint, options)))
-        return Router(models, note)
+        # Resolved now, so that a wrong name is reported at once; opened when it is needed.
+        fallbacks = [
+            find_endpoint(name, None, self.environ, options) or _local_model(name)
+            for name in options.fallback
+        ]
+        return Router([model, *fallbacks], partial(open_endpoint, stack, options), note)
 
-    async def open_judge(self, stack: AsyncExitStack) -> Model | None:
+    async def open_judge(self, stack: AsyncExitStack) -> Model | PluginJudge | None:
         """Open the model that judges; None for the run's own model."""
         judge = self.options.judge
         if judge is None:
@@ -99,7 +96,7 @@ class ResolvedModel:
         if judge.isidentifier() and judge != EXTRACTIVE:
             plugged = make_plugin("judges", judge)
             if plugged is not None:
-                return PluginJudge(judge, plugged)
+                return PluginJudge(plugged)
         return await open_model(stack, judge, self.options, self.environ)
 
 
@@ -122,11 +119,11 @@ async def open_model(
 ) -> Model:
     """Open a model by its name, None for the default; raises `UsageError` for an unknown one."""
     endpoint = find_endpoint(name, options.base_url, environ, options)
-    return await open_endpoint(stack, endpoint, options) if endpoint else _local_model(name)
+    return await open_endpoint(stack, options, endpoint) if endpoint else _local_model(name)
 
 
 async def open_endpoint(
-    stack: AsyncExitStack, endpoint: Endpoint | None, options: Options
+    stack: AsyncExitStack, options: Options, endpoint: Endpoint | None
 ) -> Model:
     """Open a model at an endpoint, through an egress proxy of its own.
 

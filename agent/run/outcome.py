@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import NeedsPerson, Offline, WebOutOfReach, error_class
-from agent.evidence.answer import check_answer, report_source
+from agent.evidence.answer import SourceList, check_answer
 from agent.evidence.confidence import assess_answer
 from agent.evidence.store import Evidence
 from agent.guard.budget import Budget
@@ -26,6 +25,7 @@ from agent.types import (
     Report,
     SearchLine,
     Status,
+    ToolCall,
     UsageTotals,
     VerdictState,
     has_error,
@@ -37,10 +37,9 @@ if TYPE_CHECKING:
     from agent.errors import ResearchError
     from agent.evidence.schema import Schema
     from agent.journal.events import Event
-    from agent.loop.judge import ClaimJudge, Verdicts
+    from agent.loop.judge import ClaimJudge
     from agent.loop.loop import LoopResult
     from agent.loop.orchestrator import Orchestrator
-    from agent.types import ReportSource
 
 
 INTERRUPT: Final = "interrupt"
@@ -116,7 +115,11 @@ class Ledger:
 
     def _add_result(self, data: dict[str, Any]) -> None:
         name, result = data["name"], data["data"]
-        request = _requested(data["param"], _PLAYBOOK_FIELDS.get(name, ""))
+        call, request = ToolCall(name, data["param"]), ""
+        if field_name := _PLAYBOOK_FIELDS.get(name):
+            # A bare text is the field. Without broken JSON, which tools repair, a playbook can do.
+            bare = "" if call.param.startswith("{") else call.param
+            request = " ".join(str(call.fields.get(field_name, bare)).split())
         if request and not has_error(result):
             self._steps[f"{name} {request[:LONGEST_STEP]}"] = None
         if not isinstance(result, dict):
@@ -143,7 +146,7 @@ class Ledger:
         """The successful searches and readings, one line each, without repetitions."""
         return tuple(self._steps)[:MOST_STEPS]
 
-    def finished_report(self, result: LoopResult, verdicts: Verdicts | None = None) -> Report:
+    def finished_report(self, result: LoopResult, judge: ClaimJudge | None = None) -> Report:
         """Make the report of a run that finished, or reached a limit."""
         evidence = self.evidence
 
@@ -157,7 +160,7 @@ class Ledger:
 
         # The status.
         text, gave_up = _without_verdict_word(result.text)
-        checked = check_answer(text, evidence, verdicts)
+        checked = check_answer(text, evidence, judge)
         status: Status = "not_found" if gave_up or not checked.sources else "answered"
         if result.limit is not None:
             status = "partial"
@@ -184,7 +187,7 @@ class Ledger:
         if status != "not_found" or (not gave_up and researched):
             report.sentences = list(checked.sentences)
         if status != "not_found":
-            answers = verdicts.answers if verdicts else None
+            answers = judge.answers if judge else None
             weighed = assess_answer(
                 checked, evidence, self.question, answers=answers, fit=self._fit
             )
@@ -218,19 +221,6 @@ class Ledger:
         searched = "; ".join(queries) or "nothing"
         read = ", ".join(source.title or source.url for source in self.evidence.sources)
         return f"No answer was found. Searched: {searched}. Read: {read or 'no page'}."
-
-
-def _requested(param: str, field_name: str) -> str:
-    """Return a field of a call's parameter; a parameter that is no JSON object is the field."""
-    if not field_name:
-        return ""
-    if not param.startswith("{"):
-        return " ".join(param.split())
-    try:
-        fields = json.loads(param, strict=False)
-    except ValueError:
-        return ""  # tools repair broken JSON; a playbook can do without such a step
-    return " ".join(str(fields.get(field_name, "")).split())
 
 
 def _without_verdict_word(text: str) -> tuple[str, bool]:
@@ -303,36 +293,20 @@ async def add_values(
     """
     from agent.loop.schema_filling import SchemaFiller  # noqa: PLC0415 - few runs have a schema
 
-    evidence = judge.evidence
     filled = await SchemaFiller(schema, work, judge).fill(report.question, answer)
     report.data, report.data_notes = filled.data, filled.notes
+    sources = SourceList(report.sources)
     for value in filled.values:
-        cited = [_report_source(report, n, evidence) for n in value.sources]
-        verdict = value.verdict
+        verdict, quote = value.verdict, value.verdict.quote
+        cited = [sources.add(s, quote if quote in s.text else "") for s in value.sources]
         report.values.append(
             DataValue(
                 pointer=value.pointer,
                 value=value.value,
                 citations=sorted({source.n for source in cited}),
                 verdict=verdict.state,
-                quote=verdict.quote,
+                quote=quote,
                 reason=verdict.reason,
             )
         )
-        texts = {(s.url, s.sha256): s.text for s in (*evidence.sources, *evidence.snippets)}
-        for source in cited:
-            is_quoted = bool(verdict.quote) and verdict.quote in texts[source.url, source.sha256]
-            if is_quoted and verdict.quote not in source.quotes:
-                source.quotes.append(verdict.quote)
-
-
-def _report_source(report: Report, n: int, evidence: Evidence) -> ReportSource:
-    """Find a source of the run among those of the report, or add it to them."""
-    source = evidence.source(n)
-    assert source is not None, "a value cites passages of the run"
-    for known in report.sources:
-        if (known.url, known.sha256) == (source.url, source.sha256):
-            return known
-    added = report_source(len(report.sources) + 1, source, [])
-    report.sources.append(added)
-    return added
+    report.sources = list(sources)

@@ -7,6 +7,7 @@ recorded events are not written twice.
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from dataclasses import fields
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -147,9 +148,7 @@ class RunRecord:
         found = {}
         for event in self.events_of("model.reply"):
             data = event.data
-            usage = Usage(
-                data["input_tokens"], data["cached_tokens"], data["output_tokens"], data["usd"]
-            )
+            usage = Usage(**{amount.name: data[amount.name] for amount in fields(Usage)})
             fit = Fit(**data["fit"]) if "fit" in data else None
             found[event.place] = ModelReply(data["text"], usage, data["model"], fit)
         return found

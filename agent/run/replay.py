@@ -14,7 +14,7 @@ from agent.guard.model_client import request_digest
 from agent.journal.events import CONDENSE, MAIN, MISSING, OUTLINE, PLAN, REVIEW, VALUES
 from agent.limits import EFFORTS
 from agent.loop.gate import repair
-from agent.loop.judge import ClaimJudge, Verdicts
+from agent.loop.judge import ClaimJudge
 from agent.loop.loop import NUDGED, LoopResult, asks_for_notes
 from agent.loop.orchestrator import Orchestrator
 from agent.models.base import Task
@@ -82,14 +82,13 @@ async def replay(record: RunRecord) -> Report:
         raise
     except ResearchError as error:
         return ledger.failed_report(error)
-    verdicts = Verdicts.from_rows(
-        [row for e in record.events_of("judge") for row in e.data["verdicts"]]
-    )
-    report = ledger.finished_report(result, verdicts)
+    judge = ClaimJudge(evidence, budget, no_record)
+    for event in record.events_of("judge"):
+        judge.load(event.data["verdicts"])
+    report = ledger.finished_report(result, judge)
     if record.schema is not None:
         from agent.evidence.schema import Schema  # noqa: PLC0415 - few runs have one
 
-        judge = ClaimJudge(None, evidence, budget, no_record, verdicts)
         await add_values(report, result.text, Schema(record.schema), work, judge)
     return report
 

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from agent.config import Flags, Options
     from agent.journal.events import Event
-    from agent.loop.judge import Verdicts
     from agent.loop.orchestrator import Orchestrator
     from agent.memory.memory_api import Memory
     from agent.models.base import Model
@@ -115,14 +114,22 @@ research_sync = _synchronous(research)
 """The blocking form of `research`: same arguments and result; works inside an event loop too."""
 
 
-async def run_question(question: str, options: Options, inputs: Inputs) -> Report:
-    """Answer a question. Raises `UsageError` for wrong settings, before the run begins."""
+async def run_question(
+    question: str,
+    options: Options,
+    inputs: Inputs,
+    make: Callable[[RunServices, ResolvedModel], Run] | None = None,
+) -> Report:
+    """Make a run, by default one that answers a question, and return its report.
+
+    Raises `UsageError` for wrong settings, before the run begins.
+    """
     runs = Runs(private_folder(options.data))
     model = resolve_model(options, inputs.model, os.environ if inputs.config else {})
     if options.keep_days is not None:
         runs.remove_older(timedelta(days=options.keep_days), utc_now())
     async with RunServices(question, options, inputs, runs) as services:
-        return await Run(services, model).to_report()
+        return await (make or Run)(services, model).to_report()
 
 
 class Run:
@@ -195,7 +202,7 @@ class Run:
         # An attribute, so that `to_report` can answer an interrupt from what was read by then.
         work = self._work = new_orchestrator(services, model, builder, tools)
         judging = await self._model.open_judge(stack) or work.model
-        judge = ClaimJudge(judging, services.evidence, services.budget, services.record)
+        judge = ClaimJudge(services.evidence, services.budget, services.record, judging)
 
         # Answer, and check the answer.
         save = partial(save_turns, context, session, services.question, resumed=prior is not None)
@@ -209,7 +216,7 @@ class Run:
                 await context.in_memory_thread(save_findings, context.memory, failed)
             raise
         result = await Gate(work, judge).check(await answer_by_rules(result, work.messages))
-        report = self._checked(result, judge.verdicts)
+        report = self._checked(result, judge)
         if services.schema is not None:
             await add_values(report, result.text, services.schema, work, judge)
 
@@ -222,11 +229,11 @@ class Run:
             await jobs.settle(report, self._ended_ms)
         return report
 
-    def _checked(self, result: LoopResult, verdicts: Verdicts | None = None) -> Report:
+    def _checked(self, result: LoopResult, judge: ClaimJudge | None = None) -> Report:
         """Make the report of an answer, and record the verdict on each sentence."""
         services = self._services
         services.journal.write("answer.draft", text=result.text, limit=result.limit)
-        report = services.ledger.finished_report(result, verdicts)
+        report = services.ledger.finished_report(result, judge)
         services.journal.write(
             "answer.verified",
             status=report.status,

@@ -13,7 +13,7 @@ from agent.guard.window import tokens
 from agent.loop.gate import check_section
 from agent.loop.orchestrator import Orchestrator
 from agent.loop.subtasks import SavedPages, SubtaskCalls
-from agent.models.base import sees, uses_native_tools
+from agent.models.base import SystemPrompt, sees, uses_native_tools
 from agent.prompts import BROWSING, CITING, system_prompt
 from agent.run.models import RedactingModel
 from agent.tools.registry import tool_specs, tools_from_functions
@@ -154,11 +154,11 @@ def _build_system_prompt(model: Model, registry: Registry, services: RunServices
     )
     if context.skills and registry.get("read_skill"):
         system = "\n".join(filter(None, [system, skills_block(context)]))
-    if uses_native_tools(model):
+    if native:
         tools, on_page = tool_specs(registry), tool_specs(registry, on_page=True)
         # Tool definitions are sent with each prompt, so they are counted with each.
         services.budget.overhead = tokens(json.dumps([*tools, *on_page]))
         if has_page:
             tools, on_page = [*tools, *on_page], []
-        model.offer(system, tools, on_page)
+        return SystemPrompt(system, tools, on_page)
     return system

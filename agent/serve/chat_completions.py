@@ -25,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agent.config import APP
 from agent.errors import InternalError, NotFound, UsageError, error_class
 from agent.journal.events import read_event
+from agent.memory.memory_types import Turn
 from agent.serve.run_manager import ActiveRun
 from agent.serve.server_state import ServerState, StateDep
 from agent.types import Report
@@ -39,9 +40,7 @@ MODELS: Final[dict[str, dict[str, Any]]] = {
 SAVE_POLL_SECONDS: Final = 0.02
 """Between two looks for the report on disk, after its event."""
 _MARKER: Final = re.compile(r"\[(\d{1,3})\]")
-_WORD: Final = re.compile(r"\S*\s*")
 _SOURCES: Final = "\n\nSources:\n"
-_SOURCES_BELOW: Final = re.compile(r"\n\nSources:\n(?=\[\d)")
 _NOT_FOUND: Final = "Nothing was found that answers this."
 
 
@@ -136,16 +135,15 @@ def _session_of(state: ServerState, messages: list[ChatMessage]) -> str:
     # The library knows our answers, without the list of sources that `_completion` adds.
     answers = [message.text for message in messages if message.role == "assistant"]
     if answers:
-        answer = _SOURCES_BELOW.split(answers[-1])[0].strip()
+        answer = answers[-1].partition(f"{_SOURCES}[")[0].strip()
         if session := state.library.session_of_answer(answer):
             return session
-    turns = [(message.role, message.text) for message in messages]
+    sent = [(message.role, message.text) for message in messages]
     # The same messages are the same conversation, also when a client sends them again.
-    session = f"chat-{sha256(json.dumps(turns).encode()).hexdigest()[:16]}"
-    memory = state.memory()
-    if not memory.turns(session, 1):
-        for role, text in turns:
-            memory.append_turn(session, role, text)
+    session = f"chat-{sha256(json.dumps(sent).encode()).hexdigest()[:16]}"
+    conversation = state.memory().conversation(session)
+    if not conversation.turns(1):
+        conversation.append(*(Turn(role, text) for role, text in sent))
     return session
 
 
@@ -245,8 +243,8 @@ async def _stream(state: ServerState, run: ActiveRun, form: ChatForm) -> AsyncIt
         return
     body = _completion(report, form.model)
     [choice] = body["choices"]
-    for word in filter(None, _WORD.findall(choice["message"]["content"])):
-        yield chunk({"content": word})
+    for line in choice["message"]["content"].splitlines(keepends=True):
+        yield chunk({"content": line})
     yield chunk({"annotations": choice["message"]["annotations"]}, choice["finish_reason"])
     if (form.stream_options or {}).get("include_usage"):
         yield _sse({**head, "choices": [], "usage": body["usage"]})

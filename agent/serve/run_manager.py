@@ -141,7 +141,8 @@ class ActiveRun:
             self._server.call_soon_threadsafe(lambda: self.stream.add_passing(**late))
 
     def _tell(self, event: Event) -> None:
-        self._server.call_soon_threadsafe(self._handle, event)
+        with suppress(RuntimeError):  # the server has ended; the record is what counts
+            self._server.call_soon_threadsafe(self._handle, event)
 
     def _keep_context(self, context: ToolContext) -> None:
         """Keep the tools' context; a person who sees the page in the view can act there."""

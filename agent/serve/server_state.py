@@ -7,7 +7,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from fastapi import Depends, Query, Request
 from fastapi import Path as PathParam
@@ -19,6 +19,7 @@ from agent.memory.memory_api import Memory
 from agent.run.settings import open_memory
 from agent.serve.library import Library, start_of
 from agent.serve.run_manager import ActiveRun, RunManager
+from agent.serve.schemas import AskForm
 
 if TYPE_CHECKING:
     from agent.config import Options
@@ -27,13 +28,7 @@ if TYPE_CHECKING:
     from agent.jobs.schedules import Schedules
     from agent.journal.events import Event
     from agent.serve.run_manager import StartRun
-    from agent.serve.schemas import AskForm, RunState
-
-_ASKED_AGAIN: Final = (
-    "depth", "report", "site", "since", "lang", "budget", "timeout", "max_steps", "max_sources",
-    "schema", "corpus",
-)  # fmt: skip
-"""Settings of a run that are kept when its question is asked again."""
+    from agent.serve.schemas import RunState
 
 
 class JobStores(NamedTuple):
@@ -155,7 +150,8 @@ class ServerState:
         """Start a run with the question and settings of another."""
         start = await asyncio.to_thread(start_of, folder)
         options = start.get("options") or {}
-        flags = {n: options[n] for n in _ASKED_AGAIN if options.get(n) not in (None, [], False)}
+        asked = {*AskForm.model_fields, "corpus"} & options.keys()
+        flags = {name: options[name] for name in asked if options[name] not in (None, [], False)}
         if start.get("schema"):
             flags["schema"] = start["schema"]
         return await self.manager.start(str(start.get("question", "")), flags)

@@ -17,7 +17,18 @@ from pydantic import AliasChoices, BeforeValidator, Field
 from agent import jsvalues as js
 from agent.errors import ToolError
 from agent.limits import WikiPart  # noqa: TC001 - pydantic reads it
-from agent.memory.kinds import BASES, ERROR, FACT, INSIGHT, KNOWN, OUTCOME, PLAYBOOK, SOURCE
+from agent.memory.kinds import (
+    BASES,
+    ERROR,
+    FACT,
+    INSIGHT,
+    KNOWN,
+    OUTCOME,
+    PLAYBOOK,
+    PROFILE,
+    PROJECT,
+    SOURCE,
+)
 from agent.memory.memory_types import Origin
 from agent.protocol.replies import loose_json, loose_object
 from agent.tools.context import require_memory
@@ -67,7 +78,7 @@ async def remember(context: ToolContext, param: str) -> ToolResult:
     name = js.to_string(fields["key"])
     # What a model writes after it has read words of others may be their words.
     origin = Origin(run=context.run, trusted=not context.provenance.untrusted)
-    if not origin.trusted and await context.in_memory_thread(memory.upkeep("").trusts, name):
+    if not origin.trusted and await context.in_memory_thread(memory.trusts, name):
         value = js.to_string(fields["value"])
         effect = f"replaces what you had saved as {name!r} by {value!r}"
         await require_yes(context, "REMEMBER", effect, act=False)
@@ -80,7 +91,7 @@ async def recall(context: ToolContext, param: str) -> ToolResult:
     """Return the value saved under a key, or all saved values for `all`."""
     memory = require_memory(context)
     key = str(loose_object(param).get("key", param)) if param.startswith("{") else param
-    saved = await context.in_memory_thread(memory.upkeep("").saved)
+    saved = await context.in_memory_thread(memory.saved)
     if key == "all":
         return ToolResult({"success": True, "memory": saved})
     value = saved.get(key)
@@ -112,9 +123,8 @@ async def search_memory(context: ToolContext, param: str) -> ToolResult:
             hint = f"Take {', '.join(SEARCHABLE_KINDS)}."
             raise ToolError(f"nothing is of kind {', '.join(unknown)}", hint=hint)
         return ToolResult({**data, "kinds": kinds, "matches": _hit_rows(hits)})
-    upkeep = memory.upkeep("")
-    saved = await context.in_memory_thread(upkeep.saved)
-    profile = await context.in_memory_thread(upkeep.profile)
+    saved = await context.in_memory_thread(memory.saved)
+    profile = await context.in_memory_thread(memory.values, PROFILE)
     entries = js.ordered({**saved, **{f"profile_{key}": value for key, value in profile.items()}})
     texts = {k: js.to_string(value) for k, value in entries.items() if not k.startswith("_")}
     cosines = await context.near(query, [f"{key}: {text}" for key, text in texts.items()])
@@ -190,8 +200,8 @@ async def set_goal(
     context: ToolContext, *, project: NonEmpty, goals: Goals, milestones: Milestones
 ) -> ToolResult:
     """Add goals and milestones to a project; a new project is created."""
-    upkeep, now = require_memory(context).upkeep(""), context.now_ms()
-    plans = await context.in_memory_thread(upkeep.projects)
+    memory, now = require_memory(context), context.now_ms()
+    plans = await context.in_memory_thread(memory.values, PROJECT)
     plan = plans.get(project) or {"goals": [], "milestones": [], "createdAt": now}
     plan["goals"] = list(dict.fromkeys([*plan["goals"], *goals]))
     known = {milestone["name"] for milestone in plan["milestones"]}
@@ -201,7 +211,7 @@ async def set_goal(
         for name, step in new.items()
     ]
     plan["updatedAt"] = now
-    await context.in_memory_thread(upkeep.put_project, project, plan)
+    await context.in_memory_thread(memory.save, PROJECT, {project: plan})
     message = f'Project "{project}" saved with {len(plan["milestones"])} milestones.'
     return ToolResult({"success": True, "message": message})
 
@@ -216,8 +226,8 @@ async def update_goal(
     notes: str = "",
 ) -> ToolResult:
     """Set a milestone's status, and add notes to those it has."""
-    upkeep, now = require_memory(context).upkeep(""), context.now_ms()
-    plan = _plan(await context.in_memory_thread(upkeep.projects), project)
+    memory, now = require_memory(context), context.now_ms()
+    plan = _plan(await context.in_memory_thread(memory.values, PROJECT), project)
     found = next((m for m in plan["milestones"] if m["name"] == milestone), None)
     if found is None:
         known = ", ".join(m["name"] for m in plan["milestones"]) or "none; SET_GOAL adds one"
@@ -225,7 +235,7 @@ async def update_goal(
     all_notes = " | ".join(note for note in (found.get("notes"), notes) if note)
     found.update(status=status, notes=all_notes, updatedAt=now)
     plan["updatedAt"] = now
-    await context.in_memory_thread(upkeep.put_project, project, plan)
+    await context.in_memory_thread(memory.save, PROJECT, {project: plan})
     message = f'"{milestone}" → {status}. {_progress(plan)} done.'
     return ToolResult({"success": True, "message": message})
 
@@ -233,7 +243,7 @@ async def update_goal(
 @memory_tool("GET_GOALS", "gives the plans.")
 async def get_goals(context: ToolContext, *, project: str = "") -> ToolResult:
     """Return the plan of one project, or of all."""
-    plans = await context.in_memory_thread(require_memory(context).upkeep("").projects)
+    plans = await context.in_memory_thread(require_memory(context).values, PROJECT)
     if project:
         plans = {project: _plan(plans, project)}
     fields = ("name", "status", "tasks", "notes")

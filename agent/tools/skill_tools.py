@@ -14,6 +14,7 @@ from pydantic import Field
 
 from agent.errors import ToolError
 from agent.guard.provenance import Kind
+from agent.memory.kinds import SKILL
 from agent.memory.layers import SKILL_SCORE
 from agent.protocol.replies import inert
 from agent.tools.context import require_memory
@@ -21,7 +22,7 @@ from agent.tools.person import require_yes
 from agent.tools.registry import NonEmpty, Risk, ToolResult, ToolSource, tool
 
 if TYPE_CHECKING:
-    from agent.memory.storage import Upkeep
+    from agent.memory.memory_api import Memory
     from agent.tools.context import ToolContext
 
 
@@ -45,13 +46,13 @@ async def learn_skill(
     Once the run has read words of others the instruction may be theirs: then it is saved as
     untrusted, and replaces a trusted one only with the person's yes.
     """
-    upkeep = require_memory(context).upkeep("")
+    memory = require_memory(context)
     trusted = not context.provenance.untrusted
-    known = await context.in_memory_thread(upkeep.skills)
+    known = await context.in_memory_thread(memory.skills)
     if not trusted and any(s.get("name") == name and s.get("trusted", True) for s in known):
         effect = f"replaces your skill {name!r} by {instruction!r}"
         await require_yes(context, "LEARN_SKILL", effect, act=False)
-    save = partial(save_skill, upkeep, name, instruction, context.now_ms(), trusted=trusted)
+    save = partial(save_skill, memory, name, instruction, context.now_ms(), trusted=trusted)
     await context.in_memory_thread(save)
     message = f'Learned "{name}".'
     if not trusted:
@@ -65,7 +66,7 @@ async def learn_skill(
 async def list_skills(context: ToolContext) -> ToolResult:
     """List the skills and their scores."""
     rows = []
-    for skill in await context.in_memory_thread(require_memory(context).upkeep("").skills):
+    for skill in await context.in_memory_thread(require_memory(context).skills):
         row = {
             "name": skill["name"],
             "instruction": skill.get("instruction"),
@@ -80,14 +81,14 @@ async def list_skills(context: ToolContext) -> ToolResult:
 @skill_tool("FORGET_SKILL", "forgets what was learned.", Risk.WRITE, lasting=True)
 async def forget_skill(context: ToolContext, *, name: NonEmpty) -> ToolResult:
     """Delete a skill."""
-    upkeep = require_memory(context).upkeep("")
-    if not await context.in_memory_thread(upkeep.drop_skill, name):
+    memory = require_memory(context)
+    if not await context.in_memory_thread(memory.forget, name, SKILL):
         raise ToolError(f"no skill is called {name!r}", hint="LIST_SKILLS names them.")
     return ToolResult({"success": True, "message": f'Forgot "{name}".'})
 
 
 def save_skill(
-    upkeep: Upkeep,
+    memory: Memory,
     name: str,
     instruction: str,
     now_ms: int,
@@ -99,7 +100,7 @@ def save_skill(
 
     One that is not `trusted` is shown to runs as a quotation until a person says otherwise.
     """
-    existing = next((skill for skill in upkeep.skills() if skill.get("name") == name), None)
+    existing = next((skill for skill in memory.skills() if skill.get("name") == name), None)
     skill = existing or {
         "id": f"skill_{uuid.uuid4().hex[:8]}",
         "name": name,
@@ -114,7 +115,7 @@ def save_skill(
     saved = {key: value for key, value in skill.items() if key != "trusted"}
     if not trusted:
         saved["trusted"] = False
-    upkeep.put_skills([{**saved, "instruction": instruction, "updatedAt": now_ms}])
+    memory.save_skills([{**saved, "instruction": instruction, "updatedAt": now_ms}])
     return skill
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from lxml import etree
 
@@ -39,28 +39,21 @@ class Compound(NamedTuple):
 class Selector:
     """A subject and, from right to left, its context: each compound with the combinator after it.
 
-    `key` is the rarest name of the subject, for the index of rules. `ancestor_names` are all names
-    that the subject's ancestors must have between them, a fast check that fails for most elements.
+    `key` is the rarest name of the subject, for the index of rules.
     """
 
     subject: Compound
     context: tuple[tuple[str, Compound], ...]
     specificity: tuple[int, int, int]
     key: str
-    ancestor_names: frozenset[str]
-
-
-def compile_selector(text: str) -> Selector | None:
-    """Compile a selector; None for pseudo-classes, pseudo-elements and unsupported ones."""
-    return _compile(text) if len(text) <= _LONGEST_SELECTOR else None
 
 
 @lru_cache(maxsize=8_192)
-def _compile(text: str) -> Selector | None:
+def compile_selector(text: str) -> Selector | None:
+    """Compile a selector; None for pseudo-classes, pseudo-elements and unsupported ones."""
     steps = _COMBINATOR.split(text.strip())
-    parsed = [_compound(part) for part in steps[::2]]
-    compounds = [compound for compound in parsed if compound is not None]
-    if "~" in steps or len(compounds) < len(parsed) or len(compounds) > _MOST_COMPOUNDS:
+    compounds = [compound for part in steps[::2] if (compound := _compound(part))]
+    if "~" in steps or 2 * len(compounds) <= len(steps) or len(compounds) > _MOST_COMPOUNDS:
         return None
     *before, subject = compounds
     combinators = [mark or " " for mark in steps[1::2]]
@@ -68,30 +61,19 @@ def _compile(text: str) -> Selector | None:
     ids = sum(name[0] == "#" for name in names)
     classes = sum(name[0] == "." for name in names)
     attributes = sum(len(compound.attributes) for compound in compounds)
-    ancestor_names: list[str] = []
-    for compound, mark in zip(reversed(before), reversed(combinators), strict=True):
-        if mark == "+":
-            break
-        ancestor_names.extend(compound.names)
     return Selector(
         subject,
         tuple(zip(reversed(combinators), reversed(before), strict=True)),
         (ids, classes + attributes, len(names) - ids - classes),
-        min(subject.names, key=_rarity, default="*"),
-        frozenset(ancestor_names),
+        min(subject.names, key=lambda name: {"#": 0, ".": 1}.get(name[0], 2), default="*"),
     )
-
-
-def _rarity(name: str) -> int:
-    return {"#": 0, ".": 1}.get(name[0], 2)
 
 
 def _compound(text: str) -> Compound | None:
     match = _COMPOUND.fullmatch(text) if text else None
     if match is None:
         return None
-    tag = (match["tag"] or "*").lower()
-    names = set() if tag == "*" else {tag}
+    names = {(match["tag"] or "*").lower()} - {"*"}
     attributes = []
     for part in _PART.finditer(match["rest"]):
         if part["name"]:
@@ -102,23 +84,22 @@ def _compound(text: str) -> Compound | None:
     return Compound(frozenset(names), tuple(attributes))
 
 
+_OPERATORS: dict[str, Callable[[str, str], bool]] = {
+    "": lambda _, __: True,
+    "=": str.__eq__,
+    "~=": lambda actual, value: value in actual.split(),
+    "|=": lambda actual, value: actual == value or actual.startswith(f"{value}-"),
+    "^=": lambda actual, value: bool(value) and actual.startswith(value),
+    "$=": lambda actual, value: bool(value) and actual.endswith(value),
+    "*=": lambda actual, value: bool(value) and value in actual,
+}
+
+
 def _has_attributes(element: etree._Element, compound: Compound) -> bool:
-    for name, operator, value in compound.attributes:
-        actual = element.get(name)
-        if actual is None:
-            return False
-        holds = {
-            "": True,
-            "=": actual == value,
-            "~=": value in actual.split(),
-            "|=": actual == value or actual.startswith(f"{value}-"),
-            "^=": bool(value) and actual.startswith(value),
-            "$=": bool(value) and actual.endswith(value),
-            "*=": bool(value) and value in actual,
-        }
-        if not holds[operator]:
-            return False
-    return True
+    return all(
+        (actual := element.get(name)) is not None and _OPERATORS[operator](actual, value)
+        for name, operator, value in compound.attributes
+    )
 
 
 Declarations = dict[str, str]
@@ -142,8 +123,6 @@ _VIEWPORT = 1280.0
 _EM = 16.0
 # Larger style elements are generated; the rest of their rules is ignored.
 _LONGEST_SHEET = 600_000
-# Declarations up to this length are cached: they come again, on this page and others of the site.
-_LONGEST_CACHED = 400
 # Rules tried on all elements together: a large page takes 100,000, a hostile one has no limit.
 _MOST_MATCHES = 2_000_000
 
@@ -158,31 +137,17 @@ class Rule(NamedTuple):
 
 
 def parse_declarations(style: str) -> tuple[Declarations, Declarations]:
-    """Parse `a: b; c: d !important` into relevant normal and important declarations, lower-case.
-
-    The result is cached and shared: do not change it.
-    """
-    return (
-        _parse_declarations(style)
-        if len(style) <= _LONGEST_CACHED
-        else _parse_declarations.__wrapped__(style)
-    )
-
-
-@lru_cache(maxsize=8_192)
-def _parse_declarations(style: str) -> tuple[Declarations, Declarations]:
+    """Parse `a: b; c: d !important` into relevant normal and important declarations, lower-case."""
     normal: Declarations = {}
     important: Declarations = {}
-    if "/*" in style:
-        style = _COMMENT.sub("", style)
-    if "\\" in style:
-        style = _ESCAPE.sub(lambda match: chr(min(int(match[1], 16), _LAST_CHARACTER)), style)
-    for part in style.split(";"):
+    text = _COMMENT.sub("", style)
+    text = _ESCAPE.sub(lambda match: chr(min(int(match[1], 16), _LAST_CHARACTER)), text)
+    for part in text.split(";"):
         name, colon, value = part.partition(":")
         key = name.strip().lower()
         if colon and key in _RELEVANT:
-            text, bang, _ = value.strip().lower().partition("!")
-            (important if bang else normal)[key] = text.strip()
+            plain, bang, _ = value.lower().partition("!")
+            (important if bang else normal)[key] = plain.strip()
     return normal, important
 
 
@@ -200,7 +165,7 @@ def parse_sheet(text: str, names: frozenset[str], start: int = 0) -> list[Rule]:
         parts = [part for part in prelude.split(",") if names.issuperset(_NAME.findall(part))]
         normal, important = parse_declarations(block) if parts else ({}, {})
         for part in parts if normal or important else ():
-            if selector := compile_selector(part.strip()):
+            if len(part) <= _LONGEST_SELECTOR and (selector := compile_selector(part.strip())):
                 rules.append(Rule(selector, normal, important, start + len(rules)))
     return rules
 
@@ -254,7 +219,6 @@ class Cascade:
         self._hiding = _by_key(hiding)
         self._known: dict[etree._Element, Declarations] = {}
         self._names: dict[etree._Element, frozenset[str]] = {}
-        self._ancestor_names: dict[etree._Element, frozenset[str]] = {}
         self._matches_left = _MOST_MATCHES
 
     def may_hide(self, element: etree._Element) -> bool:
@@ -267,14 +231,8 @@ class Cascade:
         for key in by_key.keys() & names:
             tried += by_key[key]
         self._matches_left -= len(tried)
-        rules = [rule for rule in tried if rule.selector.subject.names <= names]
-        if not rules or self._matches_left <= 0:
-            return
-        ancestor_names = self._names_of_ancestors(element)
-        for rule in rules:
-            if rule.selector.ancestor_names <= ancestor_names and self._matches(
-                element, rule.selector
-            ):
+        for rule in tried if self._matches_left > 0 else ():
+            if rule.selector.subject.names <= names and self._matches(element, rule.selector):
                 yield rule
 
     def declared(self, element: etree._Element) -> Declarations:
@@ -304,21 +262,6 @@ class Cascade:
                 found.append(f"#{identifier}")
             names = self._names[element] = frozenset(found)
         return names
-
-    def _names_of_ancestors(self, element: etree._Element) -> frozenset[str]:
-        """The names of all ancestors of an element, cached for each ancestor."""
-        ancestor_names: frozenset[str] = frozenset()
-        missing = []
-        for ancestor in element.iterancestors():
-            if ancestor in self._ancestor_names:
-                ancestor_names = self._ancestor_names[ancestor]
-                break
-            missing.append(ancestor)
-        for ancestor in reversed(missing):
-            ancestor_names = self._ancestor_names[ancestor] = ancestor_names | self._names_of(
-                ancestor
-            )
-        return ancestor_names
 
     def _matches(self, element: etree._Element, selector: Selector) -> bool:
         # By sets of candidates instead of backtracking, whose cost a page could blow up.

@@ -24,7 +24,7 @@ from browser.extract.blocks import render_markdown, render_text, walk
 from browser.extract.dates import date_within
 from browser.extract.hidden import strip_hidden
 from browser.extract.links import main_controls, read_links
-from browser.extract.metadata import Byline, read_byline, read_metadata
+from browser.extract.metadata import add_byline, read_metadata
 from browser.extract.tree import parse_page, remove
 from browser.net.url import join
 from browser.text.languages import language_of
@@ -89,20 +89,14 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     links = read_links(root, base)
     controls = main_controls(root)
     all_blocks = walk(root, base)
-    declared = meta.declared
-    is_complete = declared.author and (declared.published or declared.modified)
-    byline = Byline() if is_complete else read_byline(all_blocks, declared.title)
     blocks = content_blocks(all_blocks, root, meta)
     text = render_text(blocks)
     del elements
     return replace(
-        declared,
+        add_byline(meta.declared, all_blocks),
         text=text,
         markdown=render_markdown(blocks),
-        author=declared.author or byline.author,
-        published=declared.published or byline.published,
-        modified=declared.modified or byline.modified,
-        language=_language(declared.language, text),
+        language=_language(meta.declared.language, text),
         links=links,
         tables=tuple(block.table for block in blocks if block.table is not None),
         controls=controls,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -93,17 +94,17 @@ async def marked_pictures(page: Page, seconds: float) -> tuple[bytes, ...]:
     return (marked, await screenshot()) if any(hides_content) else (marked,)
 
 
-StorageItems = tuple[tuple[str, str], ...]
-"""Names and values of a site's localStorage or sessionStorage."""
+StorageRows = Sequence[dict[str, str]]
+"""Entries of a site's localStorage or sessionStorage, as Playwright has them: `name`, `value`."""
 DATABASE_SECONDS = 2.0
 """One session's databases take 10 ms; with many sites visited before, some 120 ms each."""
 MOST_BYTES = 4_000_000
 """Larger databases are caches, which a site fills again, and would be copied after every step."""
 # Only into an empty session storage: what a document has stored since is not overwritten.
 _RESTORE = """(() => {
-    const [site, items] = %s;
+    const [site, rows] = %s;
     if (location.origin === site && !sessionStorage.length)
-        for (const [name, value] of items) sessionStorage.setItem(name, value);
+        for (const row of rows) sessionStorage.setItem(row.name, row.value);
 })()"""
 
 
@@ -111,54 +112,54 @@ _RESTORE = """(() => {
 class BrowserStorage:
     """All cookies of the browser, and what the open page's site stores. These are secrets.
 
-    `items` is localStorage, `session` the tab's sessionStorage; `databases` are IndexedDB in
-    Playwright's form, empty if they are too large.
+    `site` is the site's entry in Playwright's storage state, without databases that are too large;
+    None if the open page is not http(s). `session` is the tab's sessionStorage.
     """
 
-    cookies: tuple[dict[str, Any], ...]
-    origin: str = ""
-    items: StorageItems = ()
-    session: StorageItems = ()
-    databases: tuple[dict[str, Any], ...] = ()
+    cookies: list[dict[str, Any]]
+    site: dict[str, Any] | None = None
+    session: StorageRows = ()
 
 
 async def read_storage(page: Page) -> BrowserStorage:
-    """Read cookies and storage; `origin` is empty if the open page is not http(s)."""
-    cookies = tuple(dict(cookie) for cookie in await page.context.cookies())
+    """Read cookies, and the storage of the open page's site."""
+    cookies = [dict(cookie) for cookie in await page.context.cookies()]
     if not is_web_url(page.url):
         return BrowserStorage(cookies)
     site = origin(page.url)
     stored = await injected.call(page.main_frame, "stored")
-    local = tuple((str(name), str(value)) for name, value in stored["local"])
-    session = tuple((str(name), str(value)) for name, value in stored["session"])
-    databases: tuple[dict[str, Any], ...] = ()
+    # A page may have replaced what its storage returns: Playwright takes texts alone.
+    local, session = (
+        [{"name": str(name), "value": str(value)} for name, value in stored[kind]]
+        for kind in ("local", "session")
+    )
+    databases = []
     if 0 < stored["bytes"] <= MOST_BYTES:
         databases = await _databases(page, site)
-    return BrowserStorage(cookies, site, local, session, databases)
+    entry = {"origin": site, "localStorage": local, "indexedDB": databases}
+    return BrowserStorage(cookies, entry, session)
 
 
-async def _databases(page: Page, site: str) -> tuple[dict[str, Any], ...]:
+async def _databases(page: Page, site: str) -> list[dict[str, Any]]:
     try:
         async with within(DATABASE_SECONDS, "read a site's databases"):
             state = await page.context.storage_state(indexed_db=True)
     except BrowserError:
-        return ()
+        return []
     origins: list[Any] = [dict(entry) for entry in state["origins"]]  # not in Playwright's types
-    return tuple(
+    return [
         database
         for entry in origins
         if entry["origin"] == site
         for database in entry.get("indexedDB", ())
-    )
+    ]
 
 
 @asynccontextmanager
-async def restored_session_storage(
-    page: Page, site: str, items: StorageItems
-) -> AsyncIterator[None]:
+async def restored_session_storage(page: Page, site: str, rows: StorageRows) -> AsyncIterator[None]:
     """Restore a site's sessionStorage in its documents that are loaded inside this block."""
-    if not items:
+    if not rows:
         yield
         return
-    async with await page.add_init_script(_RESTORE % json.dumps([site, items])):
+    async with await page.add_init_script(_RESTORE % json.dumps([site, rows])):
         yield

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Page
 
-    from browser.page.content import StorageItems
+    from browser.page.content import StorageRows
     from browser.page.driver import AddressCheck
     from browser.types import PageContext
 
@@ -116,7 +116,7 @@ class Browser:
         return self._running.users if self._running else None
 
     async def open(
-        self, url: str, *, deadline: float = OPEN_SECONDS, session: StorageItems = ()
+        self, url: str, *, deadline: float = OPEN_SECONDS, session: StorageRows = ()
     ) -> Tab:
         """Open an address in a new tab of ours; `deadline` in seconds.
 

@@ -135,6 +135,12 @@ def clean(text: str) -> str:
     return _INVISIBLE.sub("", _ESCAPE_SEQUENCE.sub("", unified))
 
 
+def shorten(text: str, length: int) -> str:
+    """Put a text on one line of at most `length` characters, `…` for what is cut off."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else line[: length - 1] + "…"
+
+
 def escaped(text: str) -> str:
     r"""Escape what `clean` would remove, as JSON does (`\u202e`): a JSON text keeps its value."""
     return _INVISIBLE.sub(lambda found: json.dumps(found[0])[1:-1], text)

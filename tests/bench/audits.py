@@ -260,7 +260,7 @@ async def count(options: argparse.Namespace, truth: dict[str, Any]) -> int:
                 model=options.model,
                 base_url=options.base_url,
                 allow_private=[truth["address"]],
-                services={"archive": f"http://{truth['address']}"},
+                service=[f"archive=http://{truth['address']}"],
                 data_dir=Path(data),
             )
             wrong = faults(report)

@@ -21,13 +21,16 @@ import sys
 from collections import defaultdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent.evidence import Evidence, check_answer
-from agent.loop.judge import Verdicts, judge_request, judge_system, open_claims, read_verdicts
-from agent.types import VerdictState
+from agent.loop.judge import judge_request, judge_system, open_claims, read_verdicts
+from agent.types import Passage, Verdict, VerdictState
 from browser.types import Document, Outcome, Page
 from tests.bench.claims import GOOD, Tally, read, show
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 URL = "https://page.example/"
 AT_ONCE = 10
@@ -90,11 +93,15 @@ def count(case: Case, options: argparse.Namespace, tallies: dict[str, Tally]) ->
     reply = options.folder / f"{case.name}.reply.txt"
     claims = open_claims(case.answer, case.evidence)
     said = reply.read_text(encoding="utf-8") if reply.exists() else ""
-    verdicts: Verdicts = read_verdicts(said, claims, case.evidence)
+    verdicts, _ = read_verdicts(said, claims, case.evidence)
+
+    def judge(claim: str, passages: Sequence[Passage]) -> Verdict | None:
+        return verdicts.get((claim, " ".join(passage.id for passage in passages)))
+
     alarms = 0
     for claim in case.claims:
         answer = f"- {claim['claim']} [S1]"
-        sentences = check_answer(answer, case.evidence, verdicts).sentences
+        sentences = check_answer(answer, case.evidence, judge).sentences
         states = {sentence.verdict for sentence in sentences}
         state = states.pop() if len(states) == 1 else VerdictState.UNDECIDED
         good = claim["label"] in GOOD

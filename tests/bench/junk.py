@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from agent import research
 from agent.memory import Memory
+from agent.memory.consolidation import consolidate
 from agent.memory.layers import HEAD, context_block
 from agent.memory.terms import index_terms
 from fixtures.server import Site, serve
@@ -73,7 +74,7 @@ async def rounds(site: Site, folder: Path, runs: int, asked: Sequence[str] = ASK
 def left(folder: Path, asked: Sequence[str]) -> Left:
     """Consolidate, then look."""
     with Memory.open(folder / "memory.db") as memory:
-        memory.consolidate(30.0)
+        consolidate(memory.entries, 30.0)
         held = memory.newest(limit=None)
         injected = [context_block(memory.layers(question).recalled) for question in asked]
     facts = [hit.text for hit in held if hit.kind == "fact"]

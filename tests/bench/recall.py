@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from agent.memory import Memory
 from agent.memory import search as ranking
+from agent.memory.consolidation import consolidate
 from agent.memory.embedders import PACKAGE, MiniLm
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def recall(path: Path, scratch: Path) -> bool:
 def _consolidated(talks: Sequence[Talk], before: tuple[float, float]) -> bool:
     """Dream until all is linked, then measure with associations and without."""
     for talk in talks:
-        while talk.memory.consolidate(30.0).linked:
+        while consolidate(talk.memory.entries, 30.0).linked:
             pass
     linked = _mean([_score(talk) for talk in talks])
     alone = _mean([_score(talk, associations=False) for talk in talks])
@@ -96,7 +97,7 @@ def _proven(talks: Sequence[Talk]) -> bool:
     for talk in talks:
         ids = {turn: id_ for id_, turn in talk.turns.items()}
         for _, gold in talk.questions[::2]:
-            talk.memory.reinforce([ids[turn] for turn in gold])
+            talk.memory.entries.links.reinforce([ids[turn] for turn in gold])
     halves = []
     for name, first in (("asked before", 0), ("never asked", 1)):
         on, off = (
@@ -118,7 +119,9 @@ def _embedded(talks: Sequence[Talk]) -> bool:
     for talk in talks:
         talk.memory.close()
         talk.memory = Memory.open(talk.place, embeddings=model)
-        talk.memory.consolidate(120.0)  # embeds what a search would embed a part of each time
+        consolidate(
+            talk.memory.entries, 120.0
+        )  # embeds what a search would embed a part of each time
     scores: dict[float, list[list[tuple[float, float]]]] = {}
     for weight in EMBEDDING_WEIGHTS:
         with _set(ranking, {"WEIGHT": weight}):

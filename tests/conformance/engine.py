@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ResearchError
@@ -12,8 +12,9 @@ from agent.loop.context_builder import ContextBuilder
 from agent.loop.orchestrator import Orchestrator
 from agent.loop.plan import NO_RESPONSE
 from agent.memory import Turn
+from agent.memory.storage import export_storage, load_storage
 from agent.run.conversation_jobs import ConversationJobs, FinishedTurn
-from agent.tools.context import Limits, ToolContext
+from agent.tools.context import ToolContext
 from agent.tools.policy import Policy
 from agent.tools.registry import Registry, tools_from_functions
 from agent.tools.toolset import available_tools
@@ -25,7 +26,7 @@ from tests.conformance.speaker import Speaker
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from agent.memory import Memory
+    from agent.memory import Layers, Memory
 
 SESSION = "case"
 EMBEDDING_MODEL = "text-embedding-3-small"
@@ -67,6 +68,16 @@ class Means(ToolContext):
         return await self.embeddings.near(question, texts)
 
 
+class CaseBuilder(ContextBuilder):
+    """Takes the turns of a case, and nothing that runs found: the engine has no such layer."""
+
+    told: tuple[Turn, ...] = ()
+
+    async def _load_layers(self, question: str) -> Layers:
+        layers = await super()._load_layers(question)
+        return replace(layers, history=self.told, recalled=())
+
+
 class Engine:
     """One storage, one clock and one conversation for all turns of a case."""
 
@@ -79,11 +90,11 @@ class Engine:
         self.fetches: list[dict[str, Any]] = []
         self._tool_calls: list[dict[str, str]] = []
         self._context = self._new_context(case)
-        memory.load(case.get("storage", {}), SESSION)
+        load_storage(memory, case.get("storage", {}), SESSION)
 
     def storage(self) -> dict[str, Any]:
         """Give the storage in the reference engine's form."""
-        return self._memory.export(SESSION)
+        return export_storage(self._memory, SESSION)
 
     async def turn(self, case: dict[str, Any]) -> dict[str, Any]:
         """Run one turn to its answer, and the jobs after it."""
@@ -117,7 +128,7 @@ class Engine:
 
     def _opening(self, case: dict[str, Any]) -> ContextBuilder:
         page = case.get("pageContext") or {}
-        return ContextBuilder(
+        builder = CaseBuilder(
             self._context,
             SESSION,
             page=PageContext(
@@ -129,9 +140,9 @@ class Engine:
             if page.get("url")
             else None,
             captured=[(row["type"], row["value"]) for row in case.get("context") or []],
-            history=tuple(self._history),
-            recall=False,
         )
+        builder.told = tuple(self._history)
+        return builder
 
     def _work(self, case: dict[str, Any], opening: ContextBuilder, most: int) -> Orchestrator:
         own = {name: self._tool(name, what) for name, what in case.get("tools", {}).items()}
@@ -166,13 +177,13 @@ class Engine:
         if answer is not None:
             pair.append(Turn("assistant", answer))
         for turn in pair:
-            self._memory.append_turn(SESSION, turn.role, turn.text)
+            self._memory.conversation(SESSION).append(Turn(turn.role, turn.text))
         self._history += pair
 
     async def _after(self, opening: ContextBuilder, work: Orchestrator) -> None:
         jobs = ConversationJobs(
-            self._memory.upkeep(SESSION),
-            self._context.in_memory_thread,
+            self._memory,
+            SESSION,
             self._speaker.now_ms,
             self._speaker.note,
             self._ask,
@@ -190,7 +201,6 @@ class Engine:
         return Means(
             question=case.get("input", ""),
             evidence=Evidence(),
-            limits=Limits(),
             record=self._speaker.note,
             keep=lambda _: "",
             memory=self._memory,

@@ -128,7 +128,9 @@ class Victim:
     def memories(self) -> dict[str, Any]:
         """What was remembered, and the conversation."""
         with Memory.open(self.data / "memory.db") as memory:
-            turns = [turn.text for turn in memory.turns(memory.latest_session() or "", 50)]
+            turns = [
+                turn.text for turn in memory.conversation(memory.latest_session() or "").turns(50)
+            ]
             kept = {"saved": memory.remembered(), "turns": turns}
         return {name: json.loads(self._nameless(json.dumps(v))) for name, v in kept.items()}
 

@@ -14,6 +14,7 @@ from agent.journal.runs import Runs
 from agent.loop.judge import judge_system
 from agent.memory import Memory
 from agent.prompts import prompt
+from agent.run.conversation_jobs import answered_count
 from agent.run.job_runner import UnsettledRuns
 from agent.tools.skill_tools import save_skill
 from tests.conftest import COMMAND
@@ -34,10 +35,8 @@ POINTS = [
 def memory(tmp_path):
     """A memory in which the next question is the third, and a skill that is given to every run."""
     with Memory.open(private_folder(tmp_path / "data") / "memory.db") as opened:
-        upkeep = opened.upkeep("")
-        upkeep.count_conversation()
-        upkeep.count_conversation()
-        save_skill(upkeep, "lighthouse", "Hesk Light: give the day a light was first lit.", 1)
+        opened.save("internal", {"_convCount": "2"})
+        save_skill(opened, "lighthouse", "Hesk Light: give the day a light was first lit.", 1)
         yield opened
 
 
@@ -95,12 +94,11 @@ def told(tmp_path):
 
 def left(memory):
     """What the run and its jobs leave in memory, each of which could be lost or doubled."""
-    upkeep = memory.upkeep("")
-    [skill] = upkeep.skills()
-    summaries = [v for key, v in upkeep.saved().items() if key.startswith("session_")]
+    [skill] = memory.skills()
+    summaries = [v for key, v in memory.saved().items() if key.startswith("session_")]
     facts = [hit.text for hit in memory.search("first lit November 1829", kinds=["fact"])]
     return {
-        "counted": upkeep.conversations_counted(),
+        "counted": answered_count(memory),
         "score": skill["score"],
         "signals": skill["signalCount"],
         "summaries": summaries,

@@ -278,30 +278,29 @@ def _remember(memory: Memory, made: Injections) -> None:
     """What the person said, and what earlier runs kept of the web."""
     memory.remember("home", "14 Harbour Lane")
     memory.remember("health", SECRET)
-    upkeep, quoted = memory.upkeep(""), Origin("r0", None, trusted=False)
-    save_skill(upkeep, "metres", "Give lengths in metres.", 1)
+    quoted = Origin("r0", None, trusted=False)
+    save_skill(memory, "metres", "Give lengths in metres.", 1)
     for n, said in enumerate(made.every("memory")):
         memory.remember(f"note {n}", said, origin=quoted)
     for said in made.every("memory key"):
         memory.remember(said, "yes", origin=quoted)
     for n, said in enumerate(made.every("skill")):
-        save_skill(upkeep, f"skill {n}", said, 1, trusted=False)
+        save_skill(memory, f"skill {n}", said, 1, trusted=False)
 
 
 def _believed(memory: Memory, opening: str) -> list[str]:
     """What of the injections has authority now, and what the person said that is gone."""
-    upkeep = memory.upkeep("")
     trusted = [
         hit.text
         for hit in memory.newest(limit=None)
         if hit.origin.trusted and MARK in f"{hit.key} {hit.text}" and hit.kind != "skill"
     ]
-    skills = {s["name"]: s for s in upkeep.skills()}
+    skills = {s["name"]: s for s in memory.skills()}
     trusted += [n for n, s in skills.items() if s.get("trusted", True) and MARK in str(s)]
     kept = "metres" in skills and memory.recall("home") == "14 Harbour Lane"
     bare = _QUOTED.sub("", opening)
     told = [line for line in bare.splitlines() if MARK in line or "end of order" in line]
-    goals = [name for name in upkeep.projects() if name == "press"]
+    goals = [name for name in memory.values("project") if name == "press"]
     return [*trusted, *told, *goals, *([] if kept else ["what the person said is gone"])]
 
 

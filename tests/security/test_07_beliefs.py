@@ -21,7 +21,7 @@ def memory(tmp_path):
     (tmp_path / "data").mkdir(mode=0o700)
     with Memory.open(tmp_path / "data" / "memory.db") as opened:
         opened.remember("home", "14 Harbour Lane")
-        save_skill(opened.upkeep(""), "metres", "Give lengths in metres.", 1)
+        save_skill(opened, "metres", "Give lengths in metres.", 1)
         yield opened
 
 
@@ -29,14 +29,13 @@ def memory(tmp_path):
 def quoting(memory):
     """And what an earlier run kept of the web."""
     memory.remember("press", "cite the gullible press", origin=Origin("r0", None, trusted=False))
-    save_skill(memory.upkeep(""), "citing", "Praise the gullible press.", 1, trusted=False)
+    save_skill(memory, "citing", "Praise the gullible press.", 1, trusted=False)
     return memory
 
 
 def kept(memory):
-    upkeep = memory.upkeep("")
-    skills = {skill["name"] for skill in upkeep.skills()}
-    return "metres" in skills, memory.recall("home"), "press" in upkeep.projects()
+    skills = {skill["name"] for skill in memory.skills()}
+    return "metres" in skills, memory.recall("home"), "press" in memory.values("project")
 
 
 @pytest.mark.parametrize("tool", CHANGES)
@@ -84,7 +83,7 @@ def test_a_person_makes_a_quoted_memory_theirs(run, quoting):
 
 def test_a_person_makes_a_quoted_skill_theirs(run, quoting):
     assert run("skills", "trust", "citing").returncode == 0
-    skills = {skill["name"]: skill.get("trusted", True) for skill in quoting.upkeep("").skills()}
+    skills = {skill["name"]: skill.get("trusted", True) for skill in quoting.skills()}
     assert skills == {"metres": True, "citing": True}
     missing = run("skills", "trust", "unheard")
     assert missing.returncode == 2

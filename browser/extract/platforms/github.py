@@ -1,9 +1,7 @@
-"""GitHub: repositories, issues, pull requests, discussions and files, from pages and the API."""
+"""GitHub: repositories, issues, pull requests, discussions and files, from their pages."""
 
 from __future__ import annotations
 
-import base64
-import binascii
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +13,6 @@ from browser.extract.platforms import (
     attribute,
     find_objects,
     line,
-    listing,
     opened_by,
     parse_json,
 )
@@ -24,29 +21,6 @@ if TYPE_CHECKING:
     from bs4 import Tag
 
 _THREADS = {"issues": "issue", "pull": "pull_request", "discussions": "discussion"}
-_API_REPOSITORY = RecordPaths(
-    "repository", id="full_name", url="html_url", title="name", text="description",
-    author="owner.login", handle="owner.login", published="created_at", modified="pushed_at",
-    counts={"stars": "stargazers_count", "forks": "forks_count", "watchers": "subscribers_count",
-            "issues": "open_issues_count"},
-    fields={"description": "description", "homepage": "homepage", "language": "language",
-            "license": "license.spdx_id", "branch": "default_branch",
-            "forked_from": "parent.full_name"},
-    flags={"archived": "archived"}, tags="topics",
-)  # fmt: skip
-_API_THREAD = RecordPaths(
-    "issue", id="number", url="html_url", title="title", text="body", author="user.login",
-    handle="user.login", published="created_at", modified="updated_at", tags="labels.name",
-    counts={"comments": "comments", "additions": "additions", "deletions": "deletions",
-            "files": "changed_files", "commits": "commits"},
-    fields={"state": "state", "reason": "state_reason", "closed": "closed_at", "base": "base.ref",
-            "head": "head.ref", "assignees": "assignees.login", "milestone": "milestone.title"},
-)  # fmt: skip
-_API_COMMENT = RecordPaths(
-    "comment", id="id", url="html_url", text="body", author="user.login", handle="user.login",
-    published="created_at", modified="updated_at", fields={"path": "path"},
-)  # fmt: skip
-_API_FILE = RecordPaths("file", id="path", url="html_url", title="path", fields={"size": "size"})
 _BLOB = RecordPaths(
     "file", counts={"lines": "headerInfo.lineInfo.truncatedLoc"},
     fields={"repository": ":url -> //[^/]+/([^/]+/[^/]+)", "branch": ":url -> /blob/([^/?#]+)",
@@ -102,56 +76,20 @@ class GitHub(Platform):
     """React's `data-testid` blocks where there are some, the older classes elsewhere."""
 
     name = "github"
-    hosts = ("github.com", "gist.github.com")
-
-    def claims(self, page: SitePage) -> bool:
-        """Pages of github.com itself and its API; its documentation has a form of its own."""
-        return page.host in {"github.com", "www.github.com", "api.github.com"}
+    hosts = ("github.com",)
 
     def owns(self, host: str) -> bool:
-        """The sites that `claims` knows."""
+        """Only github.com itself: its documentation, gists and API have other forms."""
         return host in {"github.com", "www.github.com"}
 
     def parse(self, page: SitePage) -> Record | None:
         """Read by the path: `/owner/name`, `…/issues/N`, `…/pull/N`, `…/blob/…`."""
         path = page.path
-        if page.json is not None and page.host == "api.github.com":
-            return _from_api(page)
         if len(path) >= 4 and path[2] in _THREADS and path[3].isdecimal():
             return _thread(page, _THREADS[path[2]])
         if len(path) >= 4 and path[2] == "blob":
             return _file(page)
         return _repository(page) if len(path) == 2 or path[2:3] == ("tree",) else None
-
-
-def _from_api(page: SitePage) -> Record | None:
-    """Read one object of the REST API, or a list of them, also as searches give it."""
-    data = page.json
-    rows = data.get("items") if isinstance(data, dict) and "items" in data else data
-    if isinstance(rows, list):
-        found = (_api_object(page, row) for row in rows if isinstance(row, dict))
-        return listing("github", page.url, found)
-    return _api_object(page, rows) if isinstance(rows, dict) else None
-
-
-def _api_object(page: SitePage, row: dict[str, Any]) -> Record | None:
-    if "full_name" in row:
-        return _API_REPOSITORY.read(page, "github", row)
-    if "number" in row and "title" in row:
-        pull = row.get("pull_request") or ("head" in row and row) or {}
-        state = "merged" if pull.get("merged_at") else "draft" if row.get("draft") else None
-        kind = "pull_request" if pull else "issue"
-        return _API_THREAD.read(page, "github", row).updated(kind=kind, fields={"state": state})
-    if "content" in row and row.get("encoding") == "base64":
-        try:
-            text = base64.b64decode(row["content"]).decode("utf-8", "replace")
-        except binascii.Error:
-            return None
-        return replace(_API_FILE.read(page, "github", row), text=text)
-    if "body" not in row or "user" not in row:
-        return None
-    kind = "review_comment" if "diff_hunk" in row else "comment"
-    return replace(_API_COMMENT.read(page, "github", row), kind=kind)
 
 
 def _repository(page: SitePage) -> Record | None:

@@ -1,4 +1,4 @@
-"""Papers: arXiv's abstract pages and lists, Google Scholar's pages of results."""
+"""Papers: arXiv's abstract pages, Google Scholar's pages of results."""
 
 from __future__ import annotations
 
@@ -26,18 +26,6 @@ _ABSTRACT = RecordPaths(
         "doi": "meta[name=citation_doi]@content || td.arxivdoi a, td.doi a",
     },
 )  # fmt: skip
-_ROW = RecordPaths(
-    "paper", title=".list-title -> ^(?:Title:)? *(.+)", text="p.mathjax",
-    author=".list-authors -> ^(?:Authors:)? *(.+)",
-    fields={"comments": ".list-comments -> ^(?:Comments:)? *(.+)"},
-)  # fmt: skip
-_RESULT = RecordPaths(
-    "paper", "li.arxiv-result", url=".list-title a[href*='/abs/']",
-    id=".list-title a[href*='/abs/']@href -> /abs/(.+)", title="p.title", text=".abstract-full",
-    author="p.authors -> ^(?:Authors:)? *(.+)",
-    published="p.is-size-7:has(.has-text-weight-semibold) -> ^Submitted ([^;]+)",
-    tags=".tags .tag[data-tooltip]",
-)  # fmt: skip
 
 
 class Arxiv(Platform):
@@ -47,10 +35,10 @@ class Arxiv(Platform):
     hosts = ("arxiv.org", "export.arxiv.org")
 
     def parse(self, page: SitePage) -> Record | None:
-        """Read one paper's abstract page, or a list of papers."""
+        """Read one paper's abstract page."""
         record = _ABSTRACT.read(page, self.name, page.soup)
         if not record.title or not record.id:
-            return _papers(page)
+            return None
         authors = (attribute(e, "content") for e in page.soup.select("meta[name=citation_author]"))
         asked = re.search(r"v(\d+)$", page.path[-1] if page.path else "")
         abstract = page.text("blockquote.abstract").removeprefix("Abstract:").strip()
@@ -65,24 +53,6 @@ class Arxiv(Platform):
                 "withdrawn": "withdrawn" in record.fields.get("comments", "").lower() or None,
             },
         )
-
-
-def _papers(page: SitePage) -> Record | None:
-    """The new or recent papers of a subject, or the results of a search."""
-    heads, bodies = page.soup.select("#articles dt"), page.soup.select("#articles dd")
-    items = [_row(page, *row) for row in zip(heads, bodies, strict=False)]
-    items += [
-        replace(found, text=found.text.removesuffix("△ Less").strip())
-        for found in _RESULT.records(page, "arxiv")
-    ]
-    return listing("arxiv", page.url, items, page.text("h1") or page.text("title"))
-
-
-def _row(page: SitePage, head: Tag, body: Tag) -> Record:
-    url = page.link("a[href*='/abs/']", head)
-    subjects = _SUBJECT.findall(page.text(".list-subjects", body))
-    record = _ROW.read(page, "arxiv", body)
-    return replace(record, url=url, id=url.partition("/abs/")[2] or None, tags=tuple(subjects))
 
 
 _SCHOLAR_PAPER = RecordPaths(

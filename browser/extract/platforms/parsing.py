@@ -44,14 +44,14 @@ def number(value: object) -> int | None:
     if isinstance(value, int | float):
         return int(value) if abs(value) < 1e18 else None
     match = _CJK.search(str(value)) or _NUMBER.search(str(value))
-    amount = _decimal(match[1]) if match else None
+    amount = parse_decimal(match[1]) if match else None
     if match is None or amount is None:
         return None
     scale = _SCALES[match[2].lower()] if match[2] else 1
     return round(amount * scale) if scale > 1 else int(amount)
 
 
-def _decimal(text: str) -> float | None:
+def parse_decimal(text: str) -> float | None:
     """A number written with any grouping and decimal sign; None where it is none."""
     plain = _SPACES.sub(" ", text).replace("−", "-").strip(" .,'’")
     sign, digits = (-1, plain[1:]) if plain.startswith("-") else (1, plain)

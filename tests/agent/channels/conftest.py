@@ -13,6 +13,7 @@ from agent.channels.channel_runner import run_channels
 from agent.channels.dialogue import Dialogue
 from agent.config import Options
 from agent.errors import UsageError
+from agent.notify import service_client
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -59,9 +60,9 @@ class Cut:
 class Desk:
     """A running channel: what it said to whoever runs it, and how it is stopped and started."""
 
-    def __init__(self, data: Path, corpus: Path) -> None:
+    def __init__(self, data: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.said: list[str] = []
-        self._data, self._corpus = data, corpus
+        self._data, self._corpus, self._monkeypatch = data, corpus, monkeypatch
 
     @asynccontextmanager
     async def running(
@@ -70,10 +71,9 @@ class Desk:
         run = {"corpus": str(self._corpus), "model": "extractive", **settings.pop("run", {})}
         row = {"kind": kind, "run": run, **settings}
         options = Options(data_dir=self._data, channels={kind: row})
-        started = run_channels(
-            [kind], options, Dialogue, environ=environ, say=self.said.append, backoff=0.01
-        )
-        task = asyncio.ensure_future(started)
+        for name, value in environ.items():
+            self._monkeypatch.setenv(name, value)
+        task = asyncio.ensure_future(run_channels([kind], options, Dialogue, self.said.append))
         try:
             yield self
         finally:
@@ -89,4 +89,5 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     (corpus / "pump.md").write_text(PUMP)
     (corpus / "mill.md").write_text(MILL)
     monkeypatch.setenv("RESEARCH_CONFIG", str(tmp_path / "config.toml"))
-    return Desk(tmp_path / "data", corpus)
+    monkeypatch.setattr(service_client, "BACKOFF_S", 0.01)
+    return Desk(tmp_path / "data", corpus, monkeypatch)

@@ -127,12 +127,14 @@ async def test_a_question_of_the_model_is_answered_in_words_and_stop_ends_a_run(
     assert "Stopped." in api.texts()[3:]
 
 
-async def test_a_notice_goes_to_a_thread_of_a_channel_with_its_file(desk, tmp_path) -> None:
+async def test_a_notice_goes_to_a_thread_of_a_channel_with_its_file(tmp_path, monkeypatch) -> None:
     api = BotApi()
     async with served(api.app) as url:
         row = {"telegram": {"url": url, "allow": [str(ANN)]}}
         options = Options(data_dir=tmp_path / "data", channels=row)
-        ways = channel_senders(options, environ=ENV)
+        for name, value in ENV.items():
+            monkeypatch.setenv(name, value)
+        ways = channel_senders(options)
         notice = Notice(
             "It changed", "**4:10**", files=(Attachment.from_bytes("diff.md", b"- 4:05"),)
         )

@@ -12,6 +12,7 @@ import pytest
 from agent.cli.ask import dream_after
 from agent.config import load_options
 from agent.memory import Memory
+from agent.memory.consolidation import due
 from agent.memory.sealed_log import SealedLog
 from agent.types import Report, ReportSource, Sentence, VerdictState
 from tests.timestamping import NAME, authority
@@ -143,7 +144,7 @@ def test_memory_consolidates_after_an_answer_but_not_for_pipes_and_ci(
 ):
     monkeypatch.setenv("CI", ci)
     dream_after(0, load_options({"data_dir": tmp_path / "data"}), quiet=quiet)
-    assert store.consolidation_due() is not dreams
+    assert due(store.entries) is not dreams
 
 
 def test_what_is_sealed_is_stamped_and_verified(run, tmp_path):

@@ -11,7 +11,7 @@ from agent.evidence import extract_facts
     ("text", "values"),
     [
         ("31 metres and £12,400", [31, 12_400]),
-        ("forty-one years, two hundred and six days", [41, 206]),
+        ("forty-one years, two hundred thousand days", [41, 200_000]),
         ("8.2 million lamps for £4m", [8_200_000, 4_000_000]),
         ("a 23-million-kronor bill", [23_000_000]),
         ("one of them", []),

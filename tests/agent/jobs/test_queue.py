@@ -84,6 +84,19 @@ async def test_a_job_that_was_not_begun_in_time_is_dropped(desk):
     assert not (Runs(desk.jobs.data_dir).root / late.run).exists()
 
 
+async def test_a_job_that_is_overdue_before_a_worker_came_holds_up_nothing(desk):
+    late = desk.add("Who?", ttl=0.01)
+    after = desk.add("And since when?", after=[late.id], ttl=3600)
+    overdue = await desk.until(late, lambda job: job.state == "expired")
+    desk.jobs.release_waiting()
+    assert desk.jobs.show(after.id).error == f"it came after {late.id}, which is expired"
+    assert desk.jobs.remove(overdue.id).id == late.id
+    async with desk.working():
+        [done] = await desk.ended(desk.add("Who now?"))
+    assert (done.state, desk.asked != []) == ("done", True)
+    assert not any("Who?" in question for question in desk.asked)
+
+
 async def test_a_job_that_failed_is_tried_again_in_the_same_run_and_no_more_often_than_told(desk):
     job = desk.add("Who?", base_url="http://127.0.0.1:9/v1", retry=1, base_delay=0.1)
     async with desk.working():
@@ -172,7 +185,7 @@ async def test_jobs_that_ended_are_taken_off_the_list_by_name_or_age_and_no_othe
 def test_a_command_on_a_job_that_is_not_there_ends_as_one_on_a_run_that_is_not_there(desk):
     with pytest.raises(UsageError) as missing:
         queue.main(
-            ["rm", "none", "--data-dir", str(desk.jobs.data_dir)], "queue", standalone_mode=False
+            ["--data-dir", str(desk.jobs.data_dir), "rm", "none"], "queue", standalone_mode=False
         )
     assert missing.value.exit_code == 2
     assert missing.value.hint

@@ -38,6 +38,8 @@ def made(when: str, now: datetime, **more) -> Schedule:
         ("every mon and thu at 6:15", {"cron": "15 6 * * 1,4"}),
         ("Mondays at noon", {"cron": "0 12 * * 1"}),
         ("every weekend", {"cron": "0 9 * * 0,6"}),
+        ("everyday at 7.30", {"cron": "30 7 * * *"}),
+        ("on mondays, wednesdays and fridays at 12am", {"cron": "0 0 * * 1,3,5"}),
         ("monthly on the 15th at 7", {"cron": "0 7 15 * *"}),
         ("on the first of each month", {"cron": "0 9 1 * *"}),
         ("every 15 minutes", {"every": 900.0}),
@@ -56,6 +58,7 @@ def test_plain_words_are_read_as_people_mean_them(words, means):
 @pytest.mark.parametrize(
     "words",
     ["every other tuesday at 14:00", "at noon every day", "every morning", "every day at 25",
+     "every day at 8:5", "every day at 13pm", "on the 2nd of the month at 8:5",
      "61 8 * * *", "every 0 minutes", "whenever", "", "first monday of every month at 9"],
 )  # fmt: skip
 def test_what_could_be_understood_wrongly_is_refused(words):

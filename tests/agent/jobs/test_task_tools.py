@@ -113,7 +113,7 @@ async def test_private_words_do_not_become_the_question_of_a_later_run(setting, 
     assert all("was not done" in result["data"]["error"] for result in results)
 
 
-async def test_a_reminder_reaches_a_feed_and_a_channel(desk, tmp_path):
+async def test_a_reminder_reaches_a_feed_and_a_channel(desk, tmp_path, monkeypatch):
     api = BotApi()
     async with served(api.app) as url:
         row = f'[channels.telegram]\nurl = "{url}"\nallow = ["{ANN}"]\n'
@@ -122,8 +122,9 @@ async def test_a_reminder_reaches_a_feed_and_a_channel(desk, tmp_path):
         job = desk.jobs.add(
             "Book the ferry", kind="remind", notify=[f"feed:{feed}", f"telegram:{ANN}"]
         )
-        ways = partial(channel_senders, environ=ENV)
-        async with desk.working(senders=ways):
+        for name, value in ENV.items():
+            monkeypatch.setenv(name, value)
+        async with desk.working(senders=channel_senders):
             [done] = await desk.ended(job)
     assert (done.state, done.untold) == ("done", ())
     assert api.texts() == ["Book the ferry"]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from agent.keyless.live_page import LiveControl, controls
 from agent.keyless.model import ExtractiveModel
 from agent.protocol import parse
@@ -17,7 +15,7 @@ QUESTION = "Who cast the fog bell of Hesk Light?"
 READ_PAGE = (
     "S1¶1 # Catalogue of the museum\n"
     "S1¶2 The catalogue lists each bell and lamp of Hesk Light.\n"
-    "S1¶3 Type what you are looking for, such as a fog bell, and press Search."
+    "S1¶3 There are a fog bell and a school bell."
 )
 OPENED = (
     "banner:\n [e1 searchbox: Search the isles]\nmain:\n # Catalogue of the museum\n search:\n"
@@ -60,6 +58,7 @@ class Talk:
         for query in (QUESTION, "bell", "Hesk Light"):
             self.then("WEB_SEARCH", {"query": query}, {"query": query, "results": 0}, "", "search")
         data = {"source": "S1", "url": URL, "title": "Catalogue of the museum"}
+        data["controls"] = ["searchbox Search the catalogue"]
         return self.then("READ", {"url": URL}, data, text, "S1")
 
     def opened(self) -> Talk:
@@ -79,7 +78,7 @@ async def call(talk: Talk) -> tuple[str, dict[str, Any]]:
     return only.name, json.loads(only.param)
 
 
-async def test_a_page_that_asks_for_a_hand_is_opened() -> None:
+async def test_a_page_with_controls_is_opened() -> None:
     assert await call(Talk().read()) == ("OPEN", {"url": URL})
 
 
@@ -124,36 +123,3 @@ def test_controls_are_those_of_the_main_part_and_what_came_later() -> None:
     found = controls([shown("OPEN", OPENED), shown("CLICK", change)])
     assert LiveControl("e8", "tab", "Winter") in found
     assert {c.ref for c in found} == {"e2", "e3", "e8"}
-
-
-FORM = "[e1 textbox: Length in metres, required]\n[e2 spinbutton: Nights = (1..60), required]"
-SEASON = "[e1 select: Season = Summer, options: Summer; Winter]"
-COOKIES = "[e1 button: Accept all]\n[e2 button: Reject all]"
-
-
-@pytest.mark.parametrize(
-    ("drawn", "question", "expected"),
-    [
-        (
-            FORM,
-            "What is the fee for a boat of 12 metres for 3 nights?",
-            ("TYPE", {"ref": "e1", "text": "12", "submit": False}),
-        ),
-        (
-            SEASON,
-            "When does the last boat leave in winter?",
-            ("SELECT", {"ref": "e1", "value": "Winter"}),
-        ),
-        (COOKIES, "Who won the race?", ("CLICK", {"ref": "e2"})),
-    ],
-)
-async def test_forms_choices_and_cookies_are_worked(drawn, question, expected) -> None:
-    talk = Talk(question).read("S1¶1 A page on something else.")
-    talk.then("OPEN", {"url": URL}, {"url": URL}, drawn, "S1")
-    assert await call(talk) == expected
-
-
-async def test_a_form_that_requires_what_was_not_told_is_left_alone() -> None:
-    talk = Talk("What is the fee for 3 nights?").read("S1¶1 Fees.")
-    talk.then("OPEN", {"url": URL}, {"url": URL}, FORM, "S1")
-    assert parse(await talk.reply()).calls == ()

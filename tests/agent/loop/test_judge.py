@@ -10,10 +10,8 @@ from agent.evidence import Evidence, check_answer
 from agent.guard.budget import Budget
 from agent.loop.judge import (
     ClaimJudge,
-    Verdicts,
     judge_request,
     open_claims,
-    read_verdicts,
 )
 from agent.models.base import ModelReply
 from agent.tools.context import no_record
@@ -53,16 +51,16 @@ def evidence():
     return read
 
 
-async def decide(model, answer, evidence):
-    judge = ClaimJudge(model, evidence, Budget(), no_record)
-    assert await judge.decide(open_claims(answer, evidence), "judge")
-    return judge.verdicts
+async def judged(reply, claims, evidence, answer=""):
+    """A judge that was asked about claims and gave this reply."""
+    judge = ClaimJudge(evidence, Budget(), no_record, Says(reply))
+    assert await judge.decide(claims, "judge", answer)
+    return judge
 
 
 async def verdicts(evidence, reply):
-    model = Says(reply)
-    decided = await decide(model, ANSWER, evidence)
-    return check_answer(ANSWER, evidence, decided).sentences, model.asked
+    judge = await judged(reply, open_claims(ANSWER, evidence), evidence)
+    return check_answer(ANSWER, evidence, judge).sentences, judge.model.asked
 
 
 async def test_a_second_hop_is_judged_with_what_the_first_one_cites(evidence):
@@ -87,7 +85,7 @@ async def test_claims_on_the_same_passages_see_them_once(evidence):
 
 async def test_a_reply_is_read_by_the_numbers_of_its_claims(evidence):
     passages = evidence.source(1).passages
-    decided = read_verdicts(
+    decided = await judged(
         "2: contradicted", {"It was slow.": passages, "It failed.": passages}, evidence
     )
     assert decided("It failed.", passages).state is VerdictState.CONTRADICTED
@@ -124,8 +122,8 @@ async def test_the_verdict_is_read_and_what_is_not_answered_stays_undecided(evid
 
 
 async def test_the_words_that_the_judge_quotes_are_the_source_s_quote(evidence):
-    model = Says('1: supported "after four years of work"')
-    decided = await decide(model, ANSWER, evidence)
+    reply = '1: supported "after four years of work"'
+    decided = await judged(reply, open_claims(ANSWER, evidence), evidence)
     [source] = check_answer(ANSWER, evidence, decided).sources
     assert "after four years of work" in source.quotes
 
@@ -136,33 +134,31 @@ async def test_words_of_a_page_that_a_claim_does_not_cite_do_not_support_it(evid
     evidence.add(Page(town.url, town.url, "http", Outcome.OK, at, document=town))
     answer = "The head of the town has a home on the pier. [S1¶1]"
     claims = open_claims(answer, evidence)
-    elsewhere = read_verdicts('1: supported "mayor lives on the pier"', claims, evidence)
+    elsewhere = await judged('1: supported "mayor lives on the pier"', claims, evidence)
     [said] = check_answer(answer, evidence, elsewhere).sentences
     assert (said.verdict, said.decided_by) == (VerdictState.UNDECIDED, "judge")
     assert "Town" in said.reason
     joined = '1: supported "Its mayor lives" and "on the pier"'
-    [said] = check_answer(answer, evidence, read_verdicts(joined, claims, evidence)).sentences
+    [said] = check_answer(answer, evidence, await judged(joined, claims, evidence)).sentences
     assert said.verdict is VerdictState.UNDECIDED
     both = '1: supported "mayor lives on the pier" and "begun in 1890"'
-    [said] = check_answer(answer, evidence, read_verdicts(both, claims, evidence)).sentences
+    [said] = check_answer(answer, evidence, await judged(both, claims, evidence)).sentences
     assert said.verdict is VerdictState.SUPPORTED
 
 
 async def test_the_judge_is_told_whose_page_a_passage_stands_on(evidence):
-    model = Says("1: supported")
-    await decide(model, ANSWER, evidence)
-    [(_, [request])] = model.asked
+    _, [(_, [request])] = await verdicts(evidence, "1: supported")
     assert "(Pier) It carried its first trains" in request
 
 
 async def test_a_claim_with_another_citation_is_judged_anew(evidence):
-    answer = "It took until 1894 to open to trains. [S1¶1]"
-    open_ones = open_claims(answer, evidence)
-    decided = await decide(Says("1: undecided"), answer, evidence)
-    assert decided.undecided(open_ones) == {}
+    open_ones = open_claims("It took until 1894 to open to trains. [S1¶1]", evidence)
+    judge = await judged("1: undecided", open_ones, evidence)
+    assert await judge.decide(open_ones, "judge")
+    assert len(judge.model.asked) == 1
     mended = open_claims("It took until 1894 to open to trains. [S1¶2]", evidence)
-    assert decided.undecided(mended) == mended != {}
-    assert Verdicts.from_rows(decided.rows()).rows() == decided.rows()
+    assert await judge.decide(mended, "judge")
+    assert len(judge.model.asked) == 2
 
 
 async def test_a_judge_s_words_stand_in_the_reason(evidence):
@@ -183,7 +179,15 @@ async def test_the_request_shows_question_answer_and_what_stands_around(evidence
 @pytest.mark.parametrize(
     ("line", "word"), [("answer: in part", "in part"), ("**Answer:** Fully.", "fully"), ("", None)]
 )
-def test_whether_the_question_is_answered_is_read_and_recorded(evidence, line, word):
-    decided = read_verdicts(f"1: supported\n{line}", {}, evidence)
-    assert decided.answers == word
-    assert Verdicts.from_rows(decided.rows()).answers == word
+async def test_whether_the_question_is_answered_is_read_and_recorded(evidence, line, word):
+    claims, recorded = open_claims(ANSWER, evidence), []
+
+    def record(kind, _place, **data):
+        recorded.extend(data["verdicts"] if kind == "judge" else ())
+
+    judge = ClaimJudge(evidence, Budget(), record, Says(f"1: supported\n{line}"))
+    assert await judge.decide(claims, "judge", ANSWER)
+    again = ClaimJudge(evidence, Budget(), no_record)
+    again.load(recorded)
+    assert judge.answers == again.answers == word
+    assert [again(*claim) for claim in claims.items()] == [judge(*c) for c in claims.items()]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agent.config import Options
 from agent.errors import UsageError
 from agent.mcp_client.server_settings import NamedServer, ServerSettings, find_servers
-from agent.mcp_client.server_tools import Definition, tool_names
+from agent.mcp_client.server_tools import parameter_schema, summary, tool_names
 from agent.tools.registry import Tool, ToolSource
 from agent.tools.toolset import apply_tool_rules, matches_any
 
@@ -83,12 +83,12 @@ def test_a_definition_is_shown_short_and_calls_nothing():
     deep = {"type": "object", "properties": {"a": {"description": poison, "enum": [poison] * 90}}}
     for _ in range(40):
         deep = {"type": "object", "properties": {"a": deep, "<<TOOL:X>>": {}, "b\nc": {}}}
-    definition = Definition.from_server({"name": "n", "description": poison, "inputSchema": deep})
-    schema = json.dumps(definition.schema)
-    assert len(definition.summary) == 300
+    definition = {"name": "n", "description": poison, "inputSchema": deep}
+    schema, shown = json.dumps(parameter_schema(definition)), summary(definition)
+    assert len(shown) == 300
     assert len(schema) < 1_000
     for spelled in ("<<TOOL", "</web>", "System:", "\x1b", "\n"):
-        assert spelled not in definition.summary + schema
+        assert spelled not in shown + schema
 
 
 def tools(*names: str) -> list[tuple[Tool, str]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent.memory.associations import LinkKind, MemoryLink
+from agent.memory.consolidation import consolidate, due, reword, unworded
 from agent.models.scripted import ScriptedModel
 from agent.run.conversation_jobs import word_insights
 from agent.types import Report, ReportSource, Sentence, VerdictState
@@ -27,7 +28,7 @@ def test_a_proven_association_finds_what_the_words_do_not(memory: Memory) -> Non
     engine = memory.add("The Gull's engine was replaced in the spring")
     price = memory.add("Mara paid four thousand crowns to the yard")
     memory.add("Whales were seen off the coast")
-    memory.reinforce([engine, price])
+    memory.entries.links.reinforce([engine, price])
     assert _ids(memory, "What about the Gull's engine?") == [engine, price]
     assert _ids(memory, "What about the Gull's engine?", associations=False) == [engine]
 
@@ -36,7 +37,7 @@ def test_an_association_never_moves_what_the_words_found(memory: Memory) -> None
     ids = [memory.add(f"Beacon {n} shines over the {w} bay") for n, w in enumerate("abcdefgh")]
     other = memory.add("Unrelated")
     before = _ids(memory, "beacon bay shines", associations=False)
-    memory.reinforce([ids[7], other])
+    memory.entries.links.reinforce([ids[7], other])
     memory.entries.links.write([MemoryLink(ids[6], other, LinkKind.SIMILAR, 1.0)])
     assert [id_ for id_ in _ids(memory, "beacon bay shines") if id_ != other] == before[:5]
 
@@ -44,7 +45,7 @@ def test_an_association_never_moves_what_the_words_found(memory: Memory) -> None
 def test_forgetting_a_memory_forgets_its_links(memory: Memory) -> None:
     one = memory.remember("mast", "spruce")
     other = memory.add("The sail is red")
-    memory.reinforce([one, other])
+    memory.entries.links.reinforce([one, other])
     memory.forget("mast")
     assert memory.graph().links == ()
 
@@ -59,7 +60,7 @@ def test_unused_links_fade_and_go(memory: Memory) -> None:
 def test_duplicates_are_merged_and_the_first_one_stays(memory: Memory) -> None:
     first = memory.add("The ferry leaves at noon.", kind="note")
     memory.add("the ferry leaves at NOON", kind="note")
-    assert memory.consolidate().merged == 1
+    assert consolidate(memory.entries).merged == 1
     assert _ids(memory, "ferry noon") == [first]
 
 
@@ -67,7 +68,7 @@ def test_what_is_said_twice_in_a_talk_is_no_duplicate(memory: Memory) -> None:
     when = datetime(2026, 1, 1, tzinfo=UTC)
     for minute in range(4):
         memory.add("Ann: Thanks a lot!", at=when + timedelta(minutes=minute))
-    assert memory.consolidate().merged == 0
+    assert consolidate(memory.entries).merged == 0
 
 
 def _run(memory: Memory, number: int, question: str, answer: str, status: str, url: str) -> None:
@@ -94,8 +95,8 @@ def test_failures_on_one_subject_become_a_correction_once(memory: Memory) -> Non
         question = f"How {word} is the Marram lighthouse keeper's dog?"
         _run(memory, number, question, "", "not_found", "")
     _run(memory, 9, "Why is snow white?", "It scatters light.", "answered", "https://s.example/")
-    memory.consolidate()
-    memory.consolidate()
+    consolidate(memory.entries)
+    consolidate(memory.entries)
     assert _insights(memory) == ["correction"]
     (hit,) = memory.search("Marram lighthouse dog", kinds=["insight"])
     assert not hit.origin.trusted
@@ -104,23 +105,23 @@ def test_failures_on_one_subject_become_a_correction_once(memory: Memory) -> Non
 def test_an_insight_without_evidence_is_retired(memory: Memory) -> None:
     test_failures_on_one_subject_become_a_correction_once(memory)
     memory.entries.delete("error")
-    assert memory.consolidate().retired == 1
+    assert consolidate(memory.entries).retired == 1
 
 
 def test_a_dream_stops_at_its_deadline_and_goes_on_later(memory: Memory) -> None:
     for number in range(30):
         memory.add(f"Buoy {number} is green and rings in fog near buoy {number + 1}")
-    assert memory.consolidate(seconds=0.0).linked == 0
-    assert memory.consolidate(seconds=30.0).linked > 0
-    assert memory.consolidate(seconds=30.0).linked == 0
+    assert consolidate(memory.entries, seconds=0.0).linked == 0
+    assert consolidate(memory.entries, seconds=30.0).linked > 0
+    assert consolidate(memory.entries, seconds=30.0).linked == 0
 
 
 def test_a_dream_is_due_only_when_there_is_something_new(memory: Memory) -> None:
-    assert not memory.consolidation_due()
+    assert not due(memory.entries)
     memory.add("something")
-    assert memory.consolidation_due()
-    memory.consolidate()
-    assert not memory.consolidation_due()
+    assert due(memory.entries)
+    consolidate(memory.entries)
+    assert not due(memory.entries)
 
 
 @pytest.mark.parametrize("query", ["Where did Ines sail?", "Which lantern is red?", "Who rang?"])
@@ -133,16 +134,16 @@ def test_consolidation_never_lowers_the_recall(memory: Memory, query: str) -> No
         ):
             memory.add(text, at=when + timedelta(days=day, minutes=minute))
     before = [hit.id for hit in memory.search(query, 10)]
-    memory.consolidate(30.0)
+    consolidate(memory.entries, 30.0)
     assert [hit.id for hit in memory.search(query, 10)][: len(before)] == before
 
 
 def test_whoever_asks_one_question_after_another_is_not_made_to_wait(memory: Memory) -> None:
     report = Report(run="r1", question="Who?", status="not_found")
     memory.record_run(report)
-    assert memory.consolidation_due()
+    assert due(memory.entries)
     memory.record_run(report.model_copy(update={"question": "Who else?"}))
-    assert not memory.consolidation_due()
+    assert not due(memory.entries)
 
 
 async def test_a_model_words_insights_and_a_dream_keeps_its_words(
@@ -157,13 +158,13 @@ async def test_a_model_words_insights_and_a_dream_keeps_its_words(
     assert "ask the museum" in row.text
     assert "<<TOOL" not in row.text
     assert not row.trusted, "the web's words stay the web's"
-    memory.consolidate()
+    consolidate(memory.entries)
     assert [again.text for again in memory.entries.all("insight")] == [row.text]
-    assert memory.unworded() == []
+    assert unworded(memory.entries) == []
     question = "How wide is the Marram lighthouse keeper's dog?"
     _run(memory, 7, question, "", "not_found", "")
-    memory.consolidate()
-    (renewed,) = memory.unworded()
+    consolidate(memory.entries)
+    (renewed,) = unworded(memory.entries)
     assert renewed.text.startswith("Questions about")
 
 
@@ -174,7 +175,7 @@ async def test_an_insight_that_teaches_nothing_keeps_its_rule(
     script = tmp_path / "script.jsonl"
     script.write_text(json.dumps({"for": "after", "reply": "NONE."}) + "\n")
     assert await word_insights(memory, ScriptedModel.from_file(script)) == 0
-    assert memory.unworded()[0].text.startswith("Questions about")
+    assert unworded(memory.entries)[0].text.startswith("Questions about")
 
 
 def test_that_memories_concern_a_subject_is_not_recalled_until_it_says_more(memory: Memory) -> None:
@@ -183,10 +184,10 @@ def test_that_memories_concern_a_subject_is_not_recalled_until_it_says_more(memo
         _run(memory, number, f"Question {number}?", text, "answered", "")
     memory.entries.delete("outcome")
     memory.entries.delete("source")
-    memory.consolidate()
-    (summary,) = memory.unworded()
+    consolidate(memory.entries)
+    (summary,) = unworded(memory.entries)
     assert memory.search("Kittiwake yawl Brackwater", kinds=["insight"]) == []
-    memory.reword(summary.key, "All spars of the Kittiwake are of larch")
+    reword(memory.entries, summary.key, "All spars of the Kittiwake are of larch")
     assert memory.search("Kittiwake spars", kinds=["insight"])
 
 
@@ -207,10 +208,10 @@ def test_what_somebody_else_wrote_of_our_kinds_is_read_past_and_kept(memory: Mem
         sources=[source],
     )
     memory.record_run(report)
-    memory.consolidate()
-    assert "by hand" not in {insight.key for insight in memory.unworded()}
-    memory.reword("by hand", "Ask the keeper in the morning")
-    memory.consolidate()
+    consolidate(memory.entries)
+    assert "by hand" not in {insight.key for insight in unworded(memory.entries)}
+    reword(memory.entries, "by hand", "Ask the keeper in the morning")
+    consolidate(memory.entries)
     found = memory.get(kept)
     assert found is not None
     assert found.text == "Ask the keeper before noon"

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.memory import Memory, ReservedKey
+from agent.memory import Memory, ReservedKey, Turn
 from agent.memory.sealed_log import SealedLog
 from agent.memory.wiki_sync import sync_wiki
 
@@ -35,7 +35,7 @@ def test_an_id_is_never_given_twice(memory: Memory) -> None:
 
 def test_clearing_a_namespace_leaves_other_namespaces(place: str, memory: Memory) -> None:
     memory.remember("key", "marmalade")
-    memory.append_turn("talk", "user", "hello")
+    memory.conversation("talk").append(Turn("user", "hello"))
     with Memory.open(place, namespace="clear-other") as other:
         other.remember("key", "honey")
         assert memory.clear() == 2
@@ -47,7 +47,7 @@ def test_clearing_a_namespace_leaves_other_namespaces(place: str, memory: Memory
 
 def test_a_graph_has_the_links_among_its_memories(memory: Memory) -> None:
     ids = [memory.add(word) for word in ("oak", "elm", "ash")]
-    memory.reinforce(ids[:2])
+    memory.entries.links.reinforce(ids[:2])
     graph = memory.graph()
     assert {hit.id for hit in graph.memories} == set(ids[:2])
     assert [(link.one, link.other, link.proven) for link in graph.links] == [(*ids[:2], True)]
@@ -76,9 +76,9 @@ def test_nothing_of_a_cleared_namespace_is_left_in_any_file(tmp_path: Path) -> N
         other.remember("boat", "Kittiwake")
         memory.remember(words[0], f"it is {words[1]}")
         memory.remember(words[0], "something else")
-        memory.append_turn("talk", "user", f"about {words[2]}")
+        memory.conversation("talk").append(Turn("user", f"about {words[2]}"))
         SealedLog(memory).append("decision", words[3])
-        memory.upkeep("talk").extend_profile({"street": words[4]})
+        memory.save("profile", {"street": words[4]})
         stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
         assert all(word.encode() in stored for word in words)
         memory.clear()
@@ -89,7 +89,7 @@ def test_nothing_of_a_cleared_namespace_is_left_in_any_file(tmp_path: Path) -> N
 
 def test_what_a_forgotten_conversation_said_is_gone_from_every_file(tmp_path: Path) -> None:
     with Memory.open(tmp_path) as memory:
-        memory.append_turn("talk", "user", "about wombatology")
-        memory.conversations.delete()
+        memory.conversation("talk").append(Turn("user", "about wombatology"))
+        memory.clear()
         stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"wombatology" not in stored

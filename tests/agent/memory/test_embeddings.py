@@ -111,9 +111,7 @@ def test_nearness_decides_which_memories_a_run_is_given(
     texts = [f"{key}: {value}" for key, value in memories.items()]
     with Memory.open(place, uuid4().hex, embeddings=embedder) as memory:
         near = memory.near("the boat", texts)
-    messages, _ = build_messages(
-        "the boat", Layers(memories=memories), similarity=lambda _, text: near.get(text)
-    )
+    messages, _ = build_messages("the boat", Layers(memories=memories), near=near)
     assert "[Relevant memories (4/8 total):" in messages[-1].content
     assert "oven" not in messages[-1].content
 

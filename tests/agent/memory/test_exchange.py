@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent.memory import BadImport, Memory
+from agent.memory.storage import export_storage, load_storage
 
 _json = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=8),
@@ -44,20 +45,21 @@ _storage = st.fixed_dictionaries(
 @given(storage=_storage)
 def test_import_and_export_are_an_exact_round_trip(place: str, storage: dict[str, object]) -> None:
     with Memory.open(place, uuid4().hex) as memory:
-        memory.load(storage)
-        exported = memory.export()
+        load_storage(memory, storage)
+        exported = export_storage(memory)
     assert exported == storage
     for name in ("urchinMemory", "urchinProfile", "urchinProjects"):
         assert json.dumps(exported.get(name)) == json.dumps(storage.get(name)), "order is kept too"
 
 
 def test_an_import_can_be_used_at_once(memory: Memory) -> None:
-    memory.load(
+    load_storage(
+        memory,
         {
             "urchinMemory": {"boat": "Gull", "session_17": "- boats", "_convCount": "3"},
             "urchinChatHistory": [{"role": "user", "text": "hello"}],
             "urchinCondensed": "We spoke.",
-        }
+        },
     )
     assert memory.recall("boat") == "Gull"
     assert memory.remembered() == {"boat": "Gull"}
@@ -68,10 +70,10 @@ def test_an_import_can_be_used_at_once(memory: Memory) -> None:
 
 def test_a_skill_named_as_another_is_kept_beside_it(memory: Memory) -> None:
     brief, long = ({"name": "tone", "instruction": said} for said in ("be brief", "be long"))
-    assert memory.load({"urchinSkills": [brief, long]}) == [("tone", "tone (2)")]
-    assert memory.load(memory.export()) == []
-    assert memory.load({"urchinSkills": [{**brief, "score": 70}]}) == []
-    skills = [(s["name"], s["instruction"], s.get("score")) for s in memory.upkeep("").skills()]
+    assert load_storage(memory, {"urchinSkills": [brief, long]}) == [("tone", "tone (2)")]
+    assert load_storage(memory, export_storage(memory)) == []
+    assert load_storage(memory, {"urchinSkills": [{**brief, "score": 70}]}) == []
+    skills = [(s["name"], s["instruction"], s.get("score")) for s in memory.skills()]
     assert skills == [("tone", "be brief", 70), ("tone (2)", "be long", None)]
 
 
@@ -88,5 +90,5 @@ def test_a_skill_named_as_another_is_kept_beside_it(memory: Memory) -> None:
 def test_a_wrong_form_is_refused_and_changes_nothing(memory: Memory, storage: object) -> None:
     memory.remember("kept", "yes")
     with pytest.raises(BadImport):
-        memory.load(storage)  # type: ignore[arg-type] - that is what is tested
-    assert memory.export() == {"urchinMemory": {"kept": "yes"}}
+        load_storage(memory, storage)  # type: ignore[arg-type] - that is what is tested
+    assert export_storage(memory) == {"urchinMemory": {"kept": "yes"}}

@@ -75,8 +75,8 @@ def test_irrelevant_memories_are_given_only_while_they_are_few() -> None:
 
 def test_similarity_decides_where_there_is_one() -> None:
     memories = {f"k{n}": "v" for n in range(8)}
-    near = {"k2": 0.9, "k5": 0.5}
-    text = _last("q", Layers(memories=memories), similarity=lambda key, _: near.get(key, 0.0))
+    near = {f"{key}: v": {"k2": 0.9, "k5": 0.5}.get(key, 0.0) for key in memories}
+    text = _last("q", Layers(memories=memories), near=near)
     assert text.endswith("[Relevant memories (2/8 total):\n  k2: v\n  k5: v]")
 
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from agent.memory import Memory, MemoryUnavailable, ReservedKey
+from agent.memory import Memory, MemoryUnavailable, ReservedKey, Turn
 
 
 def test_what_is_remembered_is_recalled_after_reopening(place: str) -> None:
@@ -86,7 +86,7 @@ def test_namespaces_do_not_see_each_other(place: str) -> None:
     names = uuid4().hex, uuid4().hex
     with Memory.open(place, names[0]) as one, Memory.open(place, names[1]) as two:
         one.remember("colour", "vermilion")
-        two.append_turn("talk", "user", "hello")
+        two.conversation("talk").append(Turn("user", "hello"))
         assert two.recall("colour") is None
         assert two.search("vermilion") == []
         assert one.latest_session() is None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent.memory import Layers, Origin, build_messages
+from agent.memory.consolidation import consolidate
 from agent.memory.layers import STALE, context_block
 from agent.protocol import inert
 from agent.types import ErrorInfo, Report, ReportSource, Sentence, VerdictState
@@ -166,7 +167,7 @@ def test_eighty_runs_over_the_same_pages_leave_no_junk(memory: Memory) -> None:
         answer = f"Bridge {page} was built by mason {page}."
         memory.record_run(_report(f"r{run}", forms[run % 3].format(page), answer), STEPS)
         if run in (40, 60, 79):
-            memory.consolidate(30.0)
+            consolidate(memory.entries, 30.0)
             messages, _ = build_messages(
                 "q", Layers(recalled=memory.layers(forms[0].format(3)).recalled)
             )

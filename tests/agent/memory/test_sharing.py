@@ -46,7 +46,7 @@ def test_what_is_shared_is_given_to_a_run_under_its_name(memory: Memory, shared:
 def test_what_is_shared_is_not_changed_from_elsewhere(memory: Memory, shared: Memory) -> None:
     kept = shared.remember("boat", "Kittiwake")
     own = memory.remember("boat", "Brackwater")
-    memory.reinforce([kept, own])
+    memory.entries.links.reinforce([kept, own])
     assert memory.forget("boat")
     assert memory.delete([kept]) == 0
     memory.clear()

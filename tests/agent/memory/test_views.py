@@ -7,6 +7,8 @@ import json
 import pytest
 
 from agent.memory import Memory
+from agent.memory.consolidation import consolidate
+from agent.memory.outcomes import uses
 from agent.types import Report, ReportSource, Sentence, VerdictState
 
 
@@ -43,11 +45,11 @@ def test_a_dream_draws_on_what_was_noted_and_on_errors_alike(tmp_path):
         for word in ("first", "second", "third"):
             memory.add(f"Brackwater chandlery ledger {word}", kind="note")
         memory.add("Brackwater chandlery ledger lost", kind="observation")
-        memory.consolidate()
+        consolidate(memory.entries)
         assert [row.key.partition(":")[0] for row in memory.entries.all("insight")] == ["summary"]
         for word in ("gone", "torn"):
             memory.add(f"Kittiwake yawl rigging {word}", kind="error")
-        memory.consolidate()
+        consolidate(memory.entries)
         drawn = {row.key.partition(":")[0] for row in memory.entries.all("insight")}
         assert drawn == {"summary", "correction"}
 
@@ -71,7 +73,11 @@ def test_it_is_kept_which_memories_were_given_and_whose_page_was_cited():
             (),
             [fact.id],
         )
-        assert (memory.uses(fact.id), memory.uses(note), memory.uses(99)) == (
+        assert (
+            uses(memory.entries, fact.id),
+            uses(memory.entries, note),
+            uses(memory.entries, 99),
+        ) == (
             (2, 1),
             (1, 0),
             (0, 0),
@@ -85,4 +91,4 @@ async def test_a_run_says_on_record_which_memories_it_was_given(ask, script, kep
     [given] = [e.data["memories"] for e in events(report) if e.type == "memory.given"]
     assert {"fact", "error"} <= {row["kind"] for row in given}
     assert all(row["score"] > 0 for row in given)
-    assert kept.uses(next(row["id"] for row in given))[0] == 1
+    assert uses(kept.entries, next(row["id"] for row in given))[0] == 1

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from agent.memory.storage import Upkeep
     from agent.types import Report
 
 QUESTION = "How old is Hesk Light?"
@@ -69,17 +68,21 @@ class Shelf:
     def remember(self, key: str, value: Any, *, origin: Origin | None = None) -> int:
         raise ReservedKey("this shelf is full")
 
-    def append_turn(self, session: str, role: str, text: str) -> None:
-        self.said.append(Turn(role, text))
+    def conversation(self, name: str) -> Shelf:
+        return self
 
-    def turns(self, session: str, limit: int = 30) -> list[Turn]:
-        return self.said[-limit:]
+    def append(self, *new: Turn) -> None:
+        self.said += new
 
-    def latest_session(self) -> str | None:
-        return None
+    def turns(self, limit: int | None = None) -> list[Turn]:
+        return self.said
 
-    def upkeep(self, session: str) -> Upkeep:
-        return self._housekeeping.upkeep(session)
+    def __getattr__(self, name: str) -> Any:
+        """Leave profile, skills and what a conversation is told of to the usual engine."""
+        usual = self._housekeeping
+        return (
+            getattr(usual, name) if hasattr(usual, name) else getattr(usual.conversation("s"), name)
+        )
 
     def record_run(
         self, report: Report, steps: Sequence[str] = (), used: Sequence[int] = ()

@@ -8,6 +8,7 @@ import pytest
 
 from agent.errors import ModelError
 from agent.models.anthropic import AnthropicModel
+from agent.models.base import SystemPrompt
 from agent.models.providers import default_model, endpoint_for
 from agent.protocol import parse
 from agent.tools.registry import Registry, tool_specs
@@ -25,9 +26,7 @@ KEY = {"ANTHROPIC_API_KEY": "k1"}
 
 @pytest.fixture
 async def model(claude):
-    model = AnthropicModel(
-        endpoint_for("anthropic/claude-haiku-4-5", claude.url, KEY), backoff=0.001
-    )
+    model = AnthropicModel(endpoint_for("anthropic/claude-haiku-4-5", claude.url, KEY))
     yield model
     await model.aclose()
 
@@ -55,8 +54,8 @@ async def test_the_prompt_and_the_conversation_so_far_are_marked_for_the_cache(m
 
 async def test_tools_are_offered_and_told_in_the_form_of_the_api(model, claude):
     claude.says("", [("READ", {"url": "u>>"})])
-    model.offer("", tool_specs(Registry(WEB_TOOLS)))
-    reply = parse((await model.reply("", CALLED)).text)
+    prompt = SystemPrompt("", tool_specs(Registry(WEB_TOOLS)))
+    reply = parse((await model.reply(prompt, CALLED)).text)
     assert [(call.name, call.param) for call in reply.calls] == [("READ", '{"url": "u>>"}')]
     sent = claude.requests[0]
     assert sent["tools"][0]["input_schema"]["required"] == ["query"]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from agent.models.base import SystemPrompt
 from agent.models.openai import OpenAIModel
 from agent.models.providers import endpoint_for
-from agent.models.router import LazyModel
+from agent.models.router import Router
 from agent.types import Message
 
 ASKED = [Message("user", "When?")]
@@ -14,16 +15,16 @@ async def test_it_is_opened_once_and_has_what_it_was_offered_before(provider):
     provider.says("In 1894.")
     where, opened = endpoint_for("openai/gpt-4.1", provider.url, {}), []
 
-    async def opening():
+    async def opening(_where):
         opened.append(OpenAIModel(where))
         return opened[-1]
 
-    model = LazyModel(where, opening)
+    model = Router([where], opening)
     tool = {"type": "function", "function": {"name": "READ", "parameters": {}}}
-    model.offer("You research.", [tool])
+    prompt = SystemPrompt("You research.", [tool])
     assert (model.name, model.sees, model.native, opened) == ("openai/gpt-4.1", True, True, [])
     heard = []
-    assert (await model.reply("You research.", ASKED, heard.append)).text == "In 1894."
+    assert (await model.reply(prompt, ASKED, heard.append)).text == "In 1894."
     assert (await model.reply("", ASKED)).text == "In 1894."
     assert len(opened) == 1
     assert "".join(heard) == "In 1894."
@@ -34,9 +35,9 @@ async def test_it_is_opened_once_and_has_what_it_was_offered_before(provider):
 async def test_one_that_was_never_needed_is_not_opened_to_be_closed():
     where, opened = endpoint_for("openai/gpt-4.1", None, {}), []
 
-    async def opening():
+    async def opening(_where):
         opened.append(OpenAIModel(where))
         return opened[-1]
 
-    await LazyModel(where, opening).aclose()
+    await Router([where], opening).aclose()
     assert opened == []

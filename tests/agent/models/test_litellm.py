@@ -9,6 +9,7 @@ from importlib.util import find_spec
 import pytest
 
 from agent.errors import ModelQuota, ModelUnauthorized, ModelUnavailable, UsageError
+from agent.models.base import SystemPrompt
 from agent.models.providers import endpoint_for, remote_model
 from agent.models.remote import ATTEMPTS
 from agent.protocol import parse
@@ -35,7 +36,7 @@ async def model(provider):
     from agent.models.litellm import LiteLLMModel
 
     where = endpoint_for("litellm/openai/small", provider.url, {})
-    model = LiteLLMModel(replace(where, key="k1", native=True), backoff=0.001)
+    model = LiteLLMModel(replace(where, key="k1", native=True))
     yield model
     await model.aclose()
 
@@ -59,8 +60,8 @@ async def test_a_reply_is_heard_in_pieces(model, provider):
 
 async def test_tools_are_offered_as_functions(model, provider):
     provider.says("", [("READ", '{"url": "u"}')])
-    model.offer("", tool_specs(Registry(WEB_TOOLS)))
-    reply = await model.reply("", ASKED)
+    prompt = SystemPrompt("", tool_specs(Registry(WEB_TOOLS)))
+    reply = await model.reply(prompt, ASKED)
     assert [(call.name, call.param) for call in parse(reply.text).calls] == [
         ("READ", '{"url": "u"}')
     ]

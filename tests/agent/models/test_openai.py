@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from agent.errors import UsageError
-from agent.models.base import Usage
+from agent.models.base import SystemPrompt, Usage
 from agent.models.openai import OpenAIModel
 from agent.models.providers import default_model, endpoint_for, with_price
 from agent.protocol import parse
@@ -26,7 +26,7 @@ async def ask(provider):
 
     async def asking(name="small", environ=None):
         where = endpoint_for(name, provider.url, environ or {})
-        models.append(OpenAIModel(where, backoff=0.001))
+        models.append(OpenAIModel(where))
         return await models[-1].reply("Be brief.", ASKED)
 
     yield asking
@@ -107,10 +107,10 @@ CALLED = [
 
 async def test_tools_are_offered_along_with_the_prompt_that_speaks_of_them(provider):
     provider.says("ok")
-    model = OpenAIModel(endpoint_for("m", provider.url, {}), backoff=0.001)
-    model.offer("You research.", tool_specs(Registry(WEB_TOOLS)))
+    model = OpenAIModel(endpoint_for("m", provider.url, {}))
+    prompt = SystemPrompt("You research.", tool_specs(Registry(WEB_TOOLS)))
     await model.reply("You judge.", ASKED)
-    await model.reply("You research.", ASKED)
+    await model.reply(prompt, ASKED)
     await model.aclose()
     assert "tools" not in provider.requests[0]
     [first, *_] = provider.requests[1]["tools"]
@@ -120,12 +120,13 @@ async def test_tools_are_offered_along_with_the_prompt_that_speaks_of_them(provi
 
 async def test_tools_of_a_page_are_offered_from_the_first_page_on(provider):
     provider.says("ok")
-    model = OpenAIModel(endpoint_for("m", provider.url, {}), backoff=0.001)
-    model.offer("", tool_specs(Registry(WEB_TOOLS)), tool_specs(Registry(PAGE_TOOLS), on_page=True))
+    model = OpenAIModel(endpoint_for("m", provider.url, {}))
+    on_page = tool_specs(Registry(PAGE_TOOLS), on_page=True)
+    prompt = SystemPrompt("", tool_specs(Registry(WEB_TOOLS)), on_page)
     page = Observation(ToolCall("OPEN"), {}, snapshot="[e1: Home]")
     shown = [*CALLED[:2], replace(CALLED[2], observations=(page,))]
     for said in (CALLED, shown, [*shown, Message("assistant", "…"), Message("user", "Go on.")]):
-        await model.reply("", said)
+        await model.reply(prompt, said)
     await model.aclose()
     offered = [[t["function"]["name"] for t in r["tools"]] for r in provider.requests]
     assert ["CLICK" in names for names in offered] == [False, True, True]
@@ -134,9 +135,9 @@ async def test_tools_of_a_page_are_offered_from_the_first_page_on(provider):
 
 async def test_what_was_called_and_given_is_told_in_native_form(provider):
     provider.says("ok")
-    model = OpenAIModel(endpoint_for("m", provider.url, {}), backoff=0.001)
-    model.offer("", tool_specs(Registry(WEB_TOOLS)))
-    await model.reply("", CALLED)
+    model = OpenAIModel(endpoint_for("m", provider.url, {}))
+    prompt = SystemPrompt("", tool_specs(Registry(WEB_TOOLS)))
+    await model.reply(prompt, CALLED)
     await model.aclose()
     _, called, searched, read = provider.requests[0]["messages"]
     assert called["content"] == "I look."
@@ -198,6 +199,6 @@ def seen_as(where, sees):
 
 
 async def said_to(where, messages):
-    model = OpenAIModel(where, backoff=0.001)
+    model = OpenAIModel(where)
     await model.reply("Be brief.", messages)
     await model.aclose()

@@ -29,7 +29,7 @@ async def model(wire, provider):
     kind, name = (
         (OpenAIModel, "small") if wire is provider else (AnthropicModel, "anthropic/claude-x")
     )
-    model = kind(endpoint_for(name, wire.url, {}), backoff=0.001)
+    model = kind(endpoint_for(name, wire.url, {}))
     yield model
     await model.aclose()
 
@@ -118,7 +118,7 @@ async def test_another_model_begins_anew_where_one_broke_off(model, wire, provid
     there.says("From the second.")
     second = kind(endpoint_for("anthropic/x" if there is claude else "x", there.url, {}))
     heard = []
-    reply = await Router([model, second]).reply("", ASKED, heard.append)
+    reply = await Router([model, second], None).reply("", ASKED, heard.append)
     await second.aclose()
     assert reply.text == "From the second."
     last = len(heard) - heard[::-1].index(None)

@@ -17,6 +17,7 @@ import pytest
 from lxml import etree
 
 from agent.config import Options
+from agent.notify import service_client
 from agent.notify.notice import Attachment, Notice
 from agent.notify.targets import notify, sign
 from browser.net.transport import certificates
@@ -55,6 +56,12 @@ class HookSite:
         self.answers: list[tuple[int, dict[str, str]]] = []
 
 
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tries follow each other at once."""
+    monkeypatch.setattr(service_client, "BACKOFF_S", 0.001)
+
+
 @pytest.fixture
 def hook() -> Iterator[HookSite]:
     with serving(Hook, HookSite) as site:
@@ -77,9 +84,9 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssl.SSLContex
 
 
 async def told(*targets: str, notice: Notice = NOTICE, env: dict[str, str] | None = None, **flags):
-    """Notify without waiting between tries; gives (sent, detail) of each target."""
+    """Notify; gives (sent, detail) of each target."""
     environ = {"WEBHOOK_SECRET": KEY} | (env or {})
-    done = await notify(targets, notice, Options(**flags), environ=environ, backoff=0.001)
+    done = await notify(targets, notice, Options(**flags), environ=environ)
     assert [delivery.target for delivery in done] == [t.partition("#")[0] for t in targets]
     return [(delivery.sent, delivery.detail) for delivery in done]
 

@@ -80,8 +80,8 @@ def audited(cited, tmp_path):
         path = tmp_path / name
         path.write_text(text.replace("SITE", cited), encoding="utf-8")
         flags = {"allow_private": [cited.removeprefix("http://")], "data_dir": tmp_path / "data"}
-        services = dict.fromkeys(("crossref", "doi", "archive"), cited)
-        return await audit(path, services=services, **{**flags, **given})
+        flags["service"] = [f"{name}={cited}" for name in ("crossref", "doi", "archive")]
+        return await audit(path, **{**flags, **given})
 
     return run
 

@@ -82,4 +82,4 @@ async def test_a_run_that_fails_leaves_an_error_and_its_question(ask, script, tm
     with Memory.open(tmp_path / "data" / "memory.db") as memory:
         (hit,) = memory.search("When was Hesk Light lit?")
         assert (hit.kind, hit.origin.run) == ("error", failed.run)
-        assert [turn.role for turn in memory.turns("s")] == ["user"]
+        assert [turn.role for turn in memory.conversation("s").turns()] == ["user"]

@@ -8,6 +8,7 @@ from agent.config import load_options
 from agent.journal.runs import Runs
 from agent.journal.usage import total, usage
 from agent.memory import Memory
+from agent.memory.storage import load_storage
 from agent.run.conversation_jobs import feedback
 from agent.run.preview import preview
 
@@ -36,10 +37,10 @@ async def test_the_ledger_adds_up_what_runs_used(ask, tmp_path):
 def test_thumbs_move_the_scores_of_the_skills_that_were_given():
     with Memory.open(":memory:") as memory:
         skills = [{"name": "a", "instruction": "x", "score": 60}, {"name": "b", "score": 60}]
-        memory.load({"urchinSkills": skills})
-        assert feedback(memory.upkeep(""), ["a"], "up") == {"a": 72}
-        assert feedback(memory.upkeep(""), ["a"], "down") == {"a": 54}
-        [first, second] = memory.upkeep("").skills()
+        load_storage(memory, {"urchinSkills": skills})
+        assert feedback(memory, ["a"], "up") == {"a": 72}
+        assert feedback(memory, ["a"], "down") == {"a": 54}
+        [first, second] = memory.skills()
         assert (first["feedbackCount"], second["score"]) == (2, 60)
 
 

@@ -110,7 +110,7 @@ async def test_what_a_tab_and_a_database_held_is_there_again(ask, script, tmp_pa
 
 async def test_session_storage_is_given_to_its_own_site_and_tab_alone(site):
     async with Browser.launch() as browser:
-        first = await browser.open(f"{site.url}/museum", session=(("step", "two"),))
+        first = await browser.open(f"{site.url}/museum", session=[{"name": "step", "value": "two"}])
         other = await browser.open(f"{site.url}/museum")
         asked = "sessionStorage.getItem('step')"
         assert await first.page.evaluate(asked) == "two"

@@ -8,6 +8,7 @@ import pytest
 
 from agent.journal.runs import Runs
 from agent.memory import Memory
+from agent.memory.storage import load_storage
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 
@@ -62,7 +63,7 @@ async def test_jobs_after_an_answer_keep_a_summary_of_what_the_web_said_as_untru
 ):
     place = tmp_path / "memory.db"
     with Memory.open(place) as memory:
-        memory.load({"urchinMemory": {"_convCount": "2"}})
+        load_storage(memory, {"urchinMemory": {"_convCount": "2"}})
     model = script(
         f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
         "It was first lit on 1 November 1829. [S1]",

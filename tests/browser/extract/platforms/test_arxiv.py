@@ -40,29 +40,3 @@ def test_a_withdrawn_paper_with_its_versions() -> None:
     assert (paper.fields["journal"], paper.fields["report"]) == ("J. Moons 1 (1999)", "R-7")
     assert paper.fields["license"] == "http://creativecommons.org/licenses/by/4.0/"
     assert (paper.text, paper.author) == ("", None)
-
-
-def test_new_papers_of_a_subject_and_results_of_a_search() -> None:
-    listing = """<h1>Oceans</h1><dl id=articles><dt><a name=item1>[1]</a> <a href="/abs/2405.00001" title=Abstract>arXiv:2405.00001</a><dd><div class="list-title mathjax"><span class=descriptor>Title:</span> On Tides: a study</div><div class=list-authors><a>Ann Rower</a>, <a>Jo Mole</a></div>
-    <div class="list-comments"><span class=descriptor>Comments:</span> 9 pages</div><div class=list-subjects><span class=descriptor>Subjects:</span> Oceans (phys.oc); Waves (phys.wa)</div><p class=mathjax>Tides rise.</p></dl>"""
-    (paper,) = parsed("https://arxiv.org/list/phys.oc/new", listing).items
-    assert (paper.id, paper.title, paper.author) == (
-        "2405.00001",
-        "On Tides: a study",
-        "Ann Rower, Jo Mole",
-    )
-    assert (paper.text, paper.tags, paper.fields) == (
-        "Tides rise.",
-        ("phys.oc", "phys.wa"),
-        {"comments": "9 pages"},
-    )
-    results = """<h1>Results</h1><ol><li class=arxiv-result><p class=list-title><a href="https://arxiv.org/abs/2405.00001">arXiv:2405.00001</a></p><div class=tags><span class=tag data-tooltip=Oceans>phys.oc</span></div><p class=title>On Tides</p>
-    <p class=authors><span>Authors:</span> <a>Ann Rower</a></p><p class=abstract><span class=abstract-full>Tides rise. △ Less</span></p><p class=is-size-7><span class=has-text-weight-semibold>Submitted</span> 3 May, 2024; originally announced May 2024.</p></li></ol>"""
-    (paper,) = parsed("https://arxiv.org/search/?query=tides", results).items
-    assert (paper.id, paper.title, paper.author, paper.text) == (
-        "2405.00001",
-        "On Tides",
-        "Ann Rower",
-        "Tides rise.",
-    )
-    assert (paper.published, paper.tags) == ("2024-05-03", ("phys.oc",))

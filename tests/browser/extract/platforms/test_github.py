@@ -111,32 +111,3 @@ def test_an_archived_fork_of_another_repository() -> None:
     <article class=markdown-body><p>Read me.</p></article>"""
     repository = parsed("https://github.com/o/r/tree/main", page)
     assert (repository.fields["archived"], repository.fields["forked_from"]) == ("true", "p/r")
-
-
-def test_replies_of_the_api() -> None:
-    repository = parsed(
-        "https://api.github.com/repos/o/r",
-        {"full_name": "o/r", "name": "r", "owner": {"login": "o"}, "description": "A tool.", "stargazers_count": 9, "forks_count": 2, "open_issues_count": 1,
-         "language": "C", "license": {"spdx_id": "MIT"}, "topics": ["boats"], "created_at": "2024-05-03T08:00:00Z", "html_url": "https://github.com/o/r", "archived": True},
-    )  # fmt: skip
-    assert (repository.id, repository.text, repository.counts["stars"]) == ("o/r", "A tool.", 9)
-    assert (repository.fields["license"], repository.fields["archived"]) == ("MIT", "true")
-    issue = {"number": 5, "title": "Leak", "body": "It leaks.", "state": "closed", "state_reason": "completed", "user": {"login": "ann"}, "labels": [{"name": "bug"}], "comments": 2,
-             "created_at": "2024-05-03T08:00:00Z", "html_url": "https://github.com/o/r/issues/5"}  # fmt: skip
-    pull = {**issue, "number": 6, "pull_request": {"merged_at": "2024-05-04T08:00:00Z"}}
-    listing = parsed("https://api.github.com/search/issues?q=leak", {"items": [issue, pull]})
-    first, second = listing.items
-    assert (first.kind, first.id, first.fields) == (
-        "issue",
-        "5",
-        {"state": "closed", "reason": "completed"},
-    )
-    assert (second.kind, second.fields["state"], second.tags) == (
-        "pull_request",
-        "merged",
-        ("bug",),
-    )
-    comment = {"id": 7, "body": "Fixed.", "user": {"login": "bo"}, "html_url": "https://x.test"}
-    assert parsed("https://api.github.com/c", [comment]).items[0].text == "Fixed."
-    file = {"content": "YSA9IDE=\n", "encoding": "base64", "path": "src/a.py", "name": "a.py"}
-    assert parsed("https://api.github.com/repos/o/r/contents/src/a.py", file).text == "a = 1"
