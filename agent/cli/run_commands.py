@@ -14,7 +14,6 @@ import click
 from agent.cli.flags import (
     DAYS,
     PATH,
-    PlaceGroup,
     calendars_option,
     complete_option,
     data_dir_option,
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from agent.journal.runs import RunFolder
 
 
-@click.group(cls=PlaceGroup, invoke_without_command=True)
+@click.group(invoke_without_command=True)
 @number_option(20, "How many, newest first.")
 @json_option
 @data_dir_option
