@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -34,6 +35,15 @@ class ToolCall:
 
     name: str
     param: str = ""
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields of a parameter that is a JSON object, else empty."""
+        try:
+            value = json.loads(self.param, strict=False)  # models write newlines inside strings
+        except (ValueError, RecursionError):  # RecursionError: nested too deeply
+            return {}
+        return value if isinstance(value, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,18 +17,20 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agent.channels.answer_text import answer_text, split_answer
 from agent.channels.channel import Outbound
-from agent.channels.delivery import AnswerDelivery
-from agent.channels.inbox import DONE, HELD, WAITING, Part
+from agent.channels.inbox import DONE, FAILED, HELD, SENT, TRYING, UNKNOWN, WAITING, Part
 from agent.errors import NotSent, ResearchError, UsageError
+from agent.export import writer
 from agent.files import write_atomic
 from agent.journal.runs import Runs
 from agent.notify.notice import Attachment
+from agent.notify.service_client import backoff_delay
 from agent.run.outcome import FINAL
 from agent.run.research import StartedRun, research
 from agent.run.resume import resume_run
 from agent.types import Report
-from browser.errors import BrowserError
+from browser.errors import BrowserError, ConnectFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -72,7 +74,7 @@ class Dialogue:
         self._inbox = inbox
         self._data = options.data
         self._say = channel.link.say
-        self._delivery = AnswerDelivery(name, channel, inbox, Runs(options.data))
+        self._runs = Runs(options.data)
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._questions: dict[tuple[str, str], _PersonQuestion] = {}
@@ -140,7 +142,7 @@ class Dialogue:
 
     def _dispatch(self, message: Inbound) -> Coroutine[Any, Any, None]:
         """Return the work that a message asks for: a command, an answer, a word on what to do."""
-        reply = self._delivery.reply
+        reply = self._reply
         word, _, rest = message.text.strip().partition(" ")
         if message.choice:
             return reply(message, "That question is over.")
@@ -169,12 +171,14 @@ class Dialogue:
             if not last:
                 raise UsageError("there is no answer in this conversation yet")
             dotted = ending if ending.startswith(".") else f".{ending}"
-            part = self._delivery.export_part(last, dotted)
+            writer(Path(f"report{dotted}"))
+            self._runs.find(last)
+            part = Part(0, "", (dotted,))
             self._inbox.update(message.id, run=last)
         except UsageError as error:
             part = Part(0, f"That does not go: {error}.")
         self._inbox.put_parts(message.id, [part])
-        await self._delivery.deliver(message)
+        await self._deliver(message)
 
     # Answers
 
@@ -185,7 +189,7 @@ class Dialogue:
                 over = self._over_budget(message.sender)
                 parts = [Part(0, over)] if over else await self._research(message)
                 self._inbox.put_parts(message.id, parts)
-        await self._delivery.deliver(message)
+        await self._deliver(message)
 
     def _over_budget(self, sender: str) -> str:
         usd, questions = self._spent_today(sender)
@@ -209,7 +213,7 @@ class Dialogue:
         finally:
             showing.cancel()
         self._inbox.update(message.id, usd=report.usage.usd)
-        return self._delivery.report_parts(report)
+        return self._report_parts(report)
 
     async def _show_busy(self, thread: str) -> None:
         while True:
@@ -276,7 +280,7 @@ class Dialogue:
     def _begun_run(self, message: Inbound) -> RunFolder | None:
         begun = self._inbox.run_of(message.id)
         try:
-            return Runs(self._data).find(begun) if begun else None
+            return self._runs.find(begun) if begun else None
         except UsageError:  # deleted meanwhile: it is begun anew
             return None
 
@@ -316,6 +320,64 @@ class Dialogue:
             write_atomic(path, attachment.body, private=True)
             paths.append(path)
         return paths
+
+    # Delivery: parts are sent once, in order, and wait where their service is away.
+
+    async def _reply(self, message: Inbound, text: str, state: str = DONE) -> None:
+        """Answer a message with a text."""
+        self._inbox.put_parts(message.id, [Part(0, text)])
+        await self._deliver(message, state)
+
+    def _report_parts(self, report: Report) -> list[Part]:
+        """Cut a report into the messages and files that the channel can carry."""
+        text, attach = answer_text(report), tuple(self._channel.settings.attach)
+        if self._channel.whole:
+            return [Part(0, text, attach)]
+        pieces, more = split_answer(text, self._channel.longest)
+        files = attach or ((".md",) if more else ())
+        contents = [*((piece, ()) for piece in pieces), *(("", (ending,)) for ending in files)]
+        return [Part(n, piece, export) for n, (piece, export) in enumerate(contents)]
+
+    async def _deliver(self, message: Inbound, state: str = DONE) -> None:
+        """Send the parts that were not sent; then the message is in this state."""
+        for part in self._inbox.parts(message.id, UNKNOWN):
+            self._say(f"{self._name}: whether part {part.n + 1} of an answer was sent is unknown")
+        for part in self._inbox.parts(message.id):
+            await self._send_part(message, part)
+        self._inbox.update(message.id, state=state)
+
+    async def _send_part(self, message: Inbound, part: Part) -> None:
+        run, attempt = self._inbox.run_of(message.id), 0
+        name = sha256(f"{self._name} {message.id} {part.n}".encode()).hexdigest()[:24]
+        while True:
+            # on disk first: after a kill nobody can tell whether the service got it
+            self._inbox.mark_part(message.id, part.n, TRYING)
+            try:
+                files = await asyncio.to_thread(self._export, run, part.export)
+                outbound = Outbound(part.text, files=files, id=name)
+                await self._channel.send(message.thread, outbound, message.id)
+            except ConnectFailed as error:  # nothing was sent: it can be tried again
+                self._inbox.mark_part(message.id, part.n, WAITING)
+                if not attempt:
+                    self._say(f"{self._name}: an answer waits for the service: {error}")
+                await asyncio.sleep(backoff_delay(attempt))
+                attempt += 1
+            except (ResearchError, BrowserError) as error:
+                self._inbox.mark_part(message.id, part.n, FAILED)
+                self._say(f"{self._name}: part {part.n + 1} of an answer was not sent: {error}")
+                return
+            else:
+                self._inbox.mark_part(message.id, part.n, SENT)
+                return
+
+    def _export(self, run: str, endings: tuple[str, ...]) -> tuple[Attachment, ...]:
+        """Export a run as files; raises `UsageError` where it is gone, or there is no such form."""
+        files = []
+        for ending in endings:
+            folder = self._runs.find(run)
+            name = f"report-{folder.id}{ending}"
+            files.append(Attachment.from_bytes(name, writer(Path(name))(folder.path)))
+        return tuple(files)
 
 
 def _safe_name(name: str) -> str:

@@ -10,7 +10,6 @@ import click
 
 from agent.cli.flags import (
     PATH,
-    PlaceGroup,
     data_dir_option,
     json_option,
     option,
@@ -31,7 +30,7 @@ PORT = 9222
 """The port that `--attach` tries first."""
 
 
-@click.group(cls=PlaceGroup, invoke_without_command=True)
+@click.group(invoke_without_command=True)
 @port_option(PORT, "Debugging port on loopback; 0: any.")
 @option("--profile", "DIR", "Its own profile.", type=PATH)
 @switch("--headless", "Without a window.")

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 from agent.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -250,46 +250,8 @@ data_dir_option = option(
 namespace_option = option(
     "--namespace", None, "Whose memories.", envvar="RESEARCH_NAMESPACE", default=_namespace
 )
-PLACES = ("--data-dir", "--namespace", "--wiki", "--jobs-url")
-
-
-class PlaceGroup(click.Group):
-    """A group that takes its options of place wherever they stand.
-
-    click reads the options of a group in front of the subcommand only; people write
-    `research memory list --data-dir DIR` as well.
-    """
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Move them to the front, where the group reads them."""
-        own = {name for parameter in self.params for name in parameter.opts}
-        return super().parse_args(ctx, _to_front(args, own.intersection(PLACES)))
-
-
-def command_first(args: list[str], commands: Collection[str]) -> list[str]:
-    """Put the name of a command before the options of place that stand before it."""
-    at = 0
-    while at < len(args) and args[at].partition("=")[0] in PLACES:
-        at += 1 if "=" in args[at] else 2
-    if 0 < at < len(args) and args[at] in commands:
-        return [args[at], *args[:at], *args[at + 1 :]]
-    return args
-
-
-def _to_front(args: list[str], names: Collection[str]) -> list[str]:
-    front: list[str] = []
-    rest: list[str] = []
-    words = iter(args)
-    for word in words:
-        if word == "--":  # what follows are words, however they look
-            rest += [word, *words]
-        elif word in names:
-            front += [word, *[value for value in [next(words, None)] if value is not None]]
-        elif word.partition("=")[0] in names:
-            front.append(word)
-        else:
-            rest.append(word)
-    return [*front, *rest]
+PLACES = frozenset({"--data-dir", "--namespace", "--wiki", "--jobs-url"})
+"""Options that may stand anywhere in a command: see `put_places_first` in `agent.cli.group`."""
 
 
 def is_given(ctx: click.Context, name: str) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 from importlib import import_module
+from itertools import islice
 from shutil import get_terminal_size
 
 import click
 from click.shell_completion import CompletionItem
 
 from agent import __version__
-from agent.cli.flags import command_first, question_options
+from agent.cli.flags import PLACES, question_options
 from agent.cli.help_screen import EXAMPLES, NarrowFormatter, all_helps, man_page, write_first_screen
 
 # name: (module, what `--help` says). A table, so that the help needs none of the modules.
@@ -62,8 +63,8 @@ class ResearchGroup(click.Group):
     ignore_unknown_options = True  # those of a question stand before it too
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take `research --data-dir DIR memory list` for what it means, not for a question."""
-        return super().parse_args(ctx, command_first(args, COMMANDS))
+        """Read the options of place wherever they stand."""
+        return super().parse_args(ctx, put_places_first(args))
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
         """Name the commands in the order of the table."""
@@ -95,6 +96,29 @@ class ResearchGroup(click.Group):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as click calls it
         """Write the first screen in place of all options."""
         write_first_screen(formatter, list(COMMANDS), question_options())
+
+
+def put_places_first(args: list[str]) -> list[str]:
+    """Put a command's options of place right behind its name.
+
+    click reads the options of a group in front of its subcommand only; people write
+    `research memory list --data-dir DIR` and `research --data-dir DIR memory list` as well.
+    """
+    at = 0
+    while at < len(args) and args[at].partition("=")[0] in PLACES:
+        at += 1 if "=" in args[at] else 2
+    if at >= len(args) or args[at] not in COMMANDS:
+        return args  # a question
+    own = {name for parameter in load(args[at]).params for name in parameter.opts} & PLACES
+    front, rest, words = args[:at], [args[at]], iter(args[at + 1 :])
+    for word in words:
+        if word == "--":  # what follows are words, however they look
+            rest += [word, *words]
+        elif word.partition("=")[0] in own:
+            front += [word] if "=" in word else [word, *islice(words, 1)]
+        else:
+            rest.append(word)
+    return [rest[0], *front, *rest[1:]]
 
 
 def _similar_command(word: str) -> str | None:

@@ -13,7 +13,6 @@ import click
 
 from agent.cli.flags import (
     JOBS_URL,
-    PlaceGroup,
     data_dir_option,
     jobs_url_option,
     namespace_option,
@@ -50,7 +49,7 @@ def _place_group(name: str, text: str, *options: Option) -> click.Group:
     command: Any = remember_place
     for option in reversed(options):
         command = option(command)
-    return click.group(name, cls=PlaceGroup, help=text)(command)
+    return click.group(name, help=text)(command)
 
 
 def _lends(open_store: Callable[[Any], AbstractContextManager[Any]]) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ from agent.config import Options, load_options
 from agent.evidence.store import Evidence
 from agent.run.settings import open_memory
 from agent.run.wiring import select_tools
-from agent.tools.context import Limits, Person, ToolContext
+from agent.tools.context import Person, ToolContext
 from browser.plugins import KINDS, PluginBroken
 from browser.plugins import plugins as installed
 
@@ -33,13 +33,14 @@ _FLAGS = (
 @only_run_flags(*_FLAGS)
 def tools(*, as_json: bool, **flags: Any) -> None:
     """Show every tool: its source, its risk, whether a run on a terminal has it, and why not."""
-    selected = asyncio.run(_select(load_options(drop_unset(flags), config=True)))
+    settings = load_options(drop_unset(flags), config=True)
+    selected = asyncio.run(_select(settings))
     rows = [
         {
             "name": tool.name,
             "source": tool.source.value,
             "risk": tool.risk.value,
-            "timeout_s": tool.seconds or Limits().call_seconds,
+            "timeout_s": tool.seconds or settings.limits.call_seconds,
             "on": not why,
             "why": why,
             "description": tool.description,
@@ -60,14 +61,8 @@ async def _select(settings: Options) -> ToolSelection:
     async def answer(_question: str) -> str:
         return ""
 
-    def record(_kind: str, _place: str = "", **_data: object) -> None:
-        """Nothing is done, so nothing is recorded."""
-
-    def keep(_body: bytes) -> str:
-        return ""
-
     async with AsyncExitStack() as stack:
-        context = ToolContext("", Evidence(), Limits(), record, keep, person=Person(answer))
+        context = ToolContext("", Evidence(), person=Person(answer))
         if settings.memory:
             context.memory = open_memory(settings, {})
             stack.callback(context.memory.close)

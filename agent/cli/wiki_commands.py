@@ -11,7 +11,6 @@ from agent.cli.flags import (
     FOLDER,
     MANY,
     NonBlank,
-    PlaceGroup,
     data_dir_option,
     namespace_option,
     number_option,
@@ -29,7 +28,7 @@ WikiPlace = tuple[Path, Path, str]
 """The data folder, the wiki's own folder, the namespace."""
 
 
-@click.group(cls=PlaceGroup, invoke_without_command=True)
+@click.group(invoke_without_command=True)
 @option(
     ("--wiki", "folder"),
     "DIR",

@@ -43,22 +43,22 @@ def ending(path: Path) -> str:
     return max(matching, key=len, default=path.suffix.lower())
 
 
-def writer(path: Path) -> Callable[[Path], bytes] | None:
-    """Return the function that renders a run for this file's ending; None if there is none."""
+def writer(path: Path) -> Callable[[Path], bytes]:
+    """Return the function that renders a run for this file's ending; raises `UsageError`."""
     end = ending(path)
-    if end not in FORMATS:
-        found: Callable[[Path], bytes] | None = find_plugin("exports", end)
-        return found
-    module, _, function = FORMATS[end].partition(":")
-    write: Callable[[Path], bytes] = getattr(import_module(f"agent.export.{module}"), function)
+    write: Callable[[Path], bytes] | None
+    if end in FORMATS:
+        module, _, function = FORMATS[end].partition(":")
+        write = getattr(import_module(f"agent.export.{module}"), function)
+    else:
+        write = find_plugin("exports", end)
+    if write is None:
+        raise UsageError(
+            f"{path.name}: no such format", hint=f"There are {' '.join(FORMATS)}; {MORE}."
+        )
     return write
 
 
 def export(folder: Path, path: Path) -> None:
     """Write the run in `folder` to `path`; raises `UsageError` for an unknown format."""
-    write = writer(path)
-    if write is None:
-        raise UsageError(
-            f"{path.name}: no such format", hint=f"There are {' '.join(FORMATS)}; {MORE}."
-        )
-    write_file(path, write(folder))
+    write_file(path, writer(path)(folder))

@@ -75,14 +75,12 @@ class SubtaskCalls:
             if context.web is not None:
                 context.web.interrupted_page = interrupted
             return context
-        most = max(FEWEST_SOURCES, context.limits.max_sources // SIDE_BY_SIDE)
-        limits = context.limits.model_copy(update={"max_sources": most})
+        most = max(FEWEST_SOURCES, context.max_sources // SIDE_BY_SIDE)
         web = context.web
         if web is not None:  # a tab and a lock of its own, so that loops do not wait for each other
             web = replace(web, tab=None, interrupted_page=interrupted, lock=asyncio.Lock())
-        return replace(
-            context, limits=limits, evidence=context.evidence.for_loop(int(loop)), web=web
-        )
+        evidence = context.evidence.for_loop(int(loop))
+        return replace(context, max_sources=most, evidence=evidence, web=web)
 
 
 class SavedPages:

@@ -33,11 +33,12 @@ from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import SEARCH, Kind, Provenance
 from agent.guard.redact import Redactor, find_secrets
 from agent.guard.secret_store import SecretStore
+from agent.limits import LimitSettings
 from agent.protocol.replies import inert
 from agent.run.settings import logged_in_sites, open_memory
 from agent.run.web import open_web
 from agent.tools.action_tools import SCRIPTING_TOOLS
-from agent.tools.context import Limits, ToolContext
+from agent.tools.context import ToolContext
 from agent.tools.policy import Policy
 from agent.tools.toolset import ProvenanceCalls, apply_tool_rules, available_tools
 from agent.types import Observation, ToolCall
@@ -193,7 +194,8 @@ class ToolSession:
         self.context = ToolContext(
             question="",
             evidence=Evidence(),
-            limits=Limits(max_sources=2 * PAGES_KEPT, snapshot_tokens=SNAPSHOT_TOKENS),
+            limits=LimitSettings(snapshot_tokens=SNAPSHOT_TOKENS),
+            max_sources=2 * PAGES_KEPT,
             outgoing=Outgoing(provenance),
             redactor=Redactor(find_secrets(os.environ)),
             secrets=SecretStore(options.data),

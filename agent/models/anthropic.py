@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from agent.errors import from_extra
 from agent.models.base import Usage
-from agent.models.remote import BACKOFF, Completion, RemoteModel, client_settings, is_whole_reply
+from agent.models.remote import Completion, RemoteModel, client_settings, is_whole_reply
 from agent.protocol.native import as_turns
 
 with from_extra("anthropic"):
@@ -45,10 +45,8 @@ class AnthropicModel(RemoteModel):
 
     library: ClassVar = anthropic
 
-    def __init__(
-        self, endpoint: Endpoint, *, proxy: str | None = None, backoff: float = BACKOFF
-    ) -> None:
-        super().__init__(endpoint, backoff=backoff)
+    def __init__(self, endpoint: Endpoint, *, proxy: str | None = None) -> None:
+        super().__init__(endpoint)
         old = endpoint.model.startswith("claude-3-") and not endpoint.model.startswith("claude-3-7")
         self._longest = LONGEST_REPLY_OF_OLD if old else LONGEST_REPLY
         # The client adds the version to the path by itself.

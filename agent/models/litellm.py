@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from agent.errors import from_extra
 from agent.models.failures import read_failure
 from agent.models.openai import ChatCompletionsModel
-from agent.models.remote import BACKOFF
 
 # Otherwise its import would fetch a table of prices, without going through the egress proxy.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
@@ -34,10 +33,8 @@ class LiteLLMModel(ChatCompletionsModel):
     environment, so these are set while the model is open.
     """
 
-    def __init__(
-        self, endpoint: Endpoint, *, proxy: str | None = None, backoff: float = BACKOFF
-    ) -> None:
-        super().__init__(endpoint, backoff=backoff)
+    def __init__(self, endpoint: Endpoint, *, proxy: str | None = None) -> None:
+        super().__init__(endpoint)
         self._environ = {name: os.environ.get(name) for name in _PROXIES}
         if proxy:
             os.environ.update(dict.fromkeys(_PROXIES, proxy) | {"NO_PROXY": "", "no_proxy": ""})

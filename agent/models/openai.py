@@ -16,7 +16,7 @@ from openai.types.chat import ChatCompletion
 from agent.errors import UsageError
 from agent.models.base import Usage
 from agent.models.failures import read_failure
-from agent.models.remote import BACKOFF, Completion, RemoteModel, client_settings, is_whole_reply
+from agent.models.remote import Completion, RemoteModel, client_settings, is_whole_reply
 from agent.protocol.native import as_turns
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ class ChatCompletionsModel(RemoteModel):
 
     library: ClassVar = openai
 
-    def __init__(self, endpoint: Endpoint, *, backoff: float = BACKOFF) -> None:
-        super().__init__(endpoint, backoff=backoff)
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
         self._streams = True
         self._takes_schemas = True
         # OpenAI itself wants the newer name; `_adapt` changes it where that is wrong.
@@ -111,10 +111,8 @@ class ChatCompletionsModel(RemoteModel):
 class OpenAIModel(ChatCompletionsModel):
     """A model at an endpoint; `proxy` is the egress proxy, None for a direct connection."""
 
-    def __init__(
-        self, endpoint: Endpoint, *, proxy: str | None = None, backoff: float = BACKOFF
-    ) -> None:
-        super().__init__(endpoint, backoff=backoff)
+    def __init__(self, endpoint: Endpoint, *, proxy: str | None = None) -> None:
+        super().__init__(endpoint)
         self._model = endpoint.model
         settings = client_settings(openai, endpoint, proxy)
         self._client = AsyncOpenAI(base_url=endpoint.base_url, **settings)

@@ -83,18 +83,17 @@ class ModelRequest:
 
 
 class RemoteModel(ABC):
-    """A model at an endpoint, asked with retries; `backoff` is the first wait, in seconds."""
+    """A model at an endpoint, asked with retries."""
 
     library: ClassVar[Any]
     """The client library, for its exceptions."""
     streams = True
 
-    def __init__(self, endpoint: Endpoint, *, backoff: float = BACKOFF) -> None:
+    def __init__(self, endpoint: Endpoint) -> None:
         self.name = endpoint.name
         self.endpoint = endpoint
         self.sees = endpoint.sees
         self.native = endpoint.native
-        self._backoff = backoff
 
     async def reply(
         self, system: str, messages: Sequence[Message], on_text: OnText | None = None
@@ -141,7 +140,7 @@ class RemoteModel(ABC):
             except Transient as failed:
                 wait = failed.retry_after
                 if wait is None:  # random, so that many clients do not retry at the same time
-                    wait = random.uniform(0, self._backoff * 2 ** (attempt - 1))
+                    wait = random.uniform(0, BACKOFF * 2 ** (attempt - 1))
                 if attempt >= ATTEMPTS or wait > LONGEST_WAIT:
                     raise failed.error from failed
             await asyncio.sleep(wait)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,6 +25,7 @@ from agent.types import (
     Report,
     SearchLine,
     Status,
+    ToolCall,
     UsageTotals,
     VerdictState,
     has_error,
@@ -115,7 +115,11 @@ class Ledger:
 
     def _add_result(self, data: dict[str, Any]) -> None:
         name, result = data["name"], data["data"]
-        request = _requested(data["param"], _PLAYBOOK_FIELDS.get(name, ""))
+        call, request = ToolCall(name, data["param"]), ""
+        if field_name := _PLAYBOOK_FIELDS.get(name):
+            # A bare text is the field. Without broken JSON, which tools repair, a playbook can do.
+            bare = "" if call.param.startswith("{") else call.param
+            request = " ".join(str(call.fields.get(field_name, bare)).split())
         if request and not has_error(result):
             self._steps[f"{name} {request[:LONGEST_STEP]}"] = None
         if not isinstance(result, dict):
@@ -217,19 +221,6 @@ class Ledger:
         searched = "; ".join(queries) or "nothing"
         read = ", ".join(source.title or source.url for source in self.evidence.sources)
         return f"No answer was found. Searched: {searched}. Read: {read or 'no page'}."
-
-
-def _requested(param: str, field_name: str) -> str:
-    """Return a field of a call's parameter; a parameter that is no JSON object is the field."""
-    if not field_name:
-        return ""
-    if not param.startswith("{"):
-        return " ".join(param.split())
-    try:
-        fields = json.loads(param, strict=False)
-    except ValueError:
-        return ""  # tools repair broken JSON; a playbook can do without such a step
-    return " ".join(str(fields.get(field_name, "")).split())
 
 
 def _without_verdict_word(text: str) -> tuple[str, bool]:

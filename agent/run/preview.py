@@ -12,7 +12,7 @@ from agent.loop.plan import wants_plan
 from agent.models.base import Usage
 from agent.models.providers import EXTRACTIVE, find_endpoint, with_price
 from agent.prompts import system_prompt
-from agent.tools.context import Limits, ToolContext
+from agent.tools.context import ToolContext
 from agent.tools.registry import tool_specs
 from agent.tools.toolset import apply_tool_rules, available_tools
 
@@ -34,7 +34,7 @@ def preview(question: str, options: Options, environ: Mapping[str, str]) -> str:
     """
     endpoint = find_endpoint(options.model, options.base_url, environ, options)
     name = endpoint.name if endpoint else options.model or EXTRACTIVE
-    context = ToolContext(question, Evidence(), Limits())
+    context = ToolContext(question, Evidence())
     tools = apply_tool_rules(available_tools(context), options).registry()
     native = endpoint is not None and endpoint.native
     system = system_prompt(

@@ -10,7 +10,7 @@ from agent.guard.provenance import PRIVATE, Kind
 from agent.journal.events import MAIN, Journal, utc_now
 from agent.loop.subtasks import read_interrupted_pages
 from agent.run.record import ResumedModel, once_each
-from agent.tools.context import Limits, ToolContext
+from agent.tools.context import ToolContext
 from agent.tools.policy import result_event_data
 from agent.tools.web_tools import WEB_TOOLS, fetch_result, read_result
 from agent.types import Observation
@@ -146,7 +146,6 @@ class RecordedWebCalls:
         self._context = ToolContext(
             question=record.question,
             evidence=record.evidence,
-            limits=Limits(),
             keep=record.folder.keep,
         )
 

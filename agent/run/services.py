@@ -19,7 +19,7 @@ from agent.journal.events import Journal, read_events, utc_now
 from agent.journal.runs import Runs
 from agent.run.outcome import Ledger
 from agent.run.settings import load_skills, logged_in_sites, make_budget, open_memory
-from agent.tools.context import Limits, Person, ToolContext
+from agent.tools.context import Person, ToolContext
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -113,7 +113,9 @@ class RunServices:
         self.context = ToolContext(
             question=question,
             evidence=self.evidence,
-            limits=Limits.from_options(options),
+            limits=options.limits,
+            max_sources=options.max_sources or options.effort.sources,
+            effort=options.effort,
             record=self.record,
             keep=self.folder.keep,
             outgoing=Outgoing(provenance),

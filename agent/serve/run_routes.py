@@ -156,10 +156,10 @@ def picture(state: StateDep, run: RunName, digest: Hex) -> Response:
 @run_routes.get("/runs/{run}/export", response_class=Response, responses=_FILE)
 def export(folder: FolderDep, form: Annotated[str, Query(max_length=30)] = ".md") -> Response:
     """Write a run as `.md`, `.html`, `.pdf`, `.docx`, `.bib`, `.zip` and more."""
-    write = writer(Path(f"x{form}")) if form in FORMATS else None
-    if write is None:
+    if form not in FORMATS:
         raise UsageError(f"{form!r} is no form", hint=f"There are {' '.join(FORMATS)}.")
-    file = Attachment.from_bytes(f"{folder.id}{form}", write(folder.path))
+    name = f"{folder.id}{form}"
+    file = Attachment.from_bytes(name, writer(Path(name))(folder.path))
     headers = {"content-disposition": f'attachment; filename="{file.name}"'}
     return Response(file.body, media_type=file.media_type, headers=headers)
 

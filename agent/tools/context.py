@@ -14,14 +14,13 @@ from agent.errors import ToolError
 from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import Kind
 from agent.guard.redact import Redactor
-from agent.limits import LimitSettings
+from agent.limits import EFFORTS, STANDARD, Effort, LimitSettings
 from browser.search.corpus import Corpus
 from browser.types import Outcome
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agent.config import Options
     from agent.evidence.store import Evidence
     from agent.guard.provenance import Provenance
     from agent.guard.secret_store import SecretStore
@@ -64,33 +63,6 @@ SOLVABLE = frozenset({Outcome.CAPTCHA, Outcome.BOT_CHECK})
 
 def no_record(_kind: str, _place: str = "", **_data: object) -> None:
     """Record nothing: outside of a run, or where everything is on record already."""
-
-
-class Limits(LimitSettings):
-    """Limits of the tools: those that a person may set, and those that the run's depth sets.
-
-    `engines` is how many search engines are asked at once. With `translates`, a query in another
-    language than English is rephrased at once, even if it finds enough.
-
-    A call gets 60 s because a slow page may take 30 s to load and as long to settle. 24 sources are
-    more than an answer of a few sentences cites. 3,000 tokens hold the relevant passages of a page
-    and leave a 32k window room for ten steps.
-    """
-
-    max_sources: int = 24
-    engines: int = 1
-    translates: bool = False
-
-    @classmethod
-    def from_options(cls, options: Options) -> Limits:
-        """Return the limits of a run with these settings."""
-        effort = options.effort
-        return cls(
-            **dict(options.limits),
-            max_sources=options.max_sources or effort.sources,
-            engines=effort.engines,
-            translates=effort.translates,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +141,12 @@ class ToolContext:
     if the data folder has none. `vision` means that the model can see pictures. `outgoing` decides
     what may leave the run. On `approved_sites` the person lets the run act without asking again.
     `hints` are messages of the person that the model has not seen yet. `rephrase` asks the model
-    for other queries.
+    for other queries. `effort` is what the run's depth spends; outside of a run, as little as any.
     """
 
     question: str
     evidence: Evidence
-    limits: Limits
+    limits: LimitSettings = field(default_factory=LimitSettings)
     record: Record = no_record
     keep: Callable[[bytes], str] = lambda _: ""
     outgoing: Outgoing = field(default_factory=Outgoing)
@@ -193,6 +165,8 @@ class ToolContext:
     approved_sites: set[str] = field(default_factory=set)
     hints: list[str] = field(default_factory=list)
     approval_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    max_sources: int = STANDARD.sources
+    effort: Effort = EFFORTS["quick"]
     deadline: float | None = None
     now_ms: Callable[[], int] = lambda: int(time.time() * 1000)
     _worker: ThreadPoolExecutor | None = None
@@ -226,7 +200,10 @@ class ToolContext:
         return {**data, HINT_FIELD: hints}
 
     async def in_memory_thread(self, function: Callable[..., T], *args: Any) -> T:
-        """Call a synchronous function of memory or wiki in their single worker thread."""
+        """Call a synchronous function of memory or wiki in their single worker thread.
+
+        Calls of one reply are made concurrently; there they take effect in the order of its tags.
+        """
         if self._worker is None:
             self._worker = ThreadPoolExecutor(1, thread_name_prefix="memory")
         return await asyncio.get_running_loop().run_in_executor(self._worker, function, *args)

@@ -77,7 +77,7 @@ async def web_search(
 async def _search(context: ToolContext, web: Web, query: SearchQuery) -> ChainResult:
     """Search; if that finds too little, search again with rephrased queries and merge them."""
     search = partial(
-        search_with_rewrites, web.chain, engines=context.limits.engines, fresh=web.fresh
+        search_with_rewrites, web.chain, engines=context.effort.engines, fresh=web.fresh
     )
     # A plain search costs no tokens, so it comes before the model.
     first = await search(query)
@@ -102,7 +102,7 @@ def _is_too_little(context: ToolContext, query: SearchQuery, first: ChainResult)
     """
     if len(first.results) < FEWEST_RESULTS:
         return first.answered and first.provider != _FOLDER
-    return context.limits.translates and question_language(query.text) not in {None, "en"}
+    return context.effort.translates and question_language(query.text) not in {None, "en"}
 
 
 def _search_result(context: ToolContext, query: str, result: ChainResult) -> ToolResult:
@@ -175,9 +175,9 @@ async def _page(context: ToolContext, url: str) -> Page:
     web = require_web(context)
     if not url:
         return await web.read_tab()
-    if len(context.evidence.sources) >= context.limits.max_sources:
+    if len(context.evidence.sources) >= context.max_sources:
         raise ToolError(
-            f"the limit of {context.limits.max_sources} sources is reached",
+            f"the limit of {context.max_sources} sources is reached",
             hint="Answer from the sources that were read.",
         )
     return await web.reader.read(url, deadline=context.seconds_left(context.limits.read_seconds))
@@ -319,7 +319,7 @@ def _crawl_sources(context: ToolContext, pages: Sequence[Page], query: str) -> d
         if page.document
     )
     best = dict.fromkeys(passage.source for passage in index.search(query, BEST_PASSAGES))
-    most = min(context.limits.max_sources - len(context.evidence.sources), MOST_SOURCES)
+    most = min(context.max_sources - len(context.evidence.sources), MOST_SOURCES)
     chosen = [pages[number] for number in best][: max(0, most)]
     return {page.url: register_source(context, page) for page in chosen}
 

@@ -21,8 +21,9 @@ from agent.errors import ToolError
 from agent.evidence import Evidence
 from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import SEARCH, Kind, Provenance
+from agent.limits import LimitSettings
 from agent.tools.action_tools import ACTING_TOOLS
-from agent.tools.context import Limits, ToolContext
+from agent.tools.context import ToolContext
 from agent.tools.page_tools import LOOKING_TOOLS
 from agent.tools.policy import check_outgoing
 from agent.tools.registry import Registry, tools_from_functions
@@ -159,7 +160,7 @@ def context_of(question: str, twin: Twin | None = None, private: str = "") -> To
     return ToolContext(
         question,
         Evidence(),
-        Limits(),
+        LimitSettings(),
         lambda *_, **__: None,
         lambda _: "",
         Outgoing(read),

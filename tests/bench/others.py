@@ -24,9 +24,10 @@ from typing import Any
 from agent.errors import ResearchError
 from agent.evidence.store import Evidence
 from agent.guard.outgoing import Outgoing
+from agent.limits import LimitSettings
 from agent.mcp_client.server_settings import NamedServer, ServerSettings
 from agent.mcp_client.server_tools import open_servers
-from agent.tools.context import Limits, ToolContext
+from agent.tools.context import ToolContext
 from agent.tools.policy import Policy
 from agent.tools.registry import Registry
 from agent.types import ToolCall
@@ -79,7 +80,7 @@ def _quiet(*command: str) -> None:
 
 async def called(rows: dict[str, dict[str, Any]], folder: Path, page: str) -> dict[str, str]:
     """Call a tool of each server; gives what came of it by server. `page` is one to fetch."""
-    context = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, str, Outgoing())
+    context = ToolContext("q", Evidence(), LimitSettings(), lambda *_, **__: None, str, Outgoing())
     servers = [
         NamedServer(name, name, ServerSettings.model_validate(row), folder)
         for name, row in rows.items()

@@ -20,11 +20,12 @@ from playwright.async_api import Error as PlaywrightError
 from agent.config import Options
 from agent.evidence import Evidence
 from agent.guard.budget import Budget
+from agent.limits import LimitSettings
 from agent.loop.loop import Loop
 from agent.models.base import ModelReply
 from agent.prompts import BROWSING, prompt
 from agent.run.web import open_web
-from agent.tools.context import Limits, ToolContext
+from agent.tools.context import ToolContext
 from agent.tools.policy import Policy
 from agent.tools.registry import Registry
 from agent.tools.toolset import available_tools
@@ -371,7 +372,9 @@ class Stage:
     web: Web
 
     async def play(self, url: str, task: Task, player: type[Player] = Player) -> Played:
-        context = ToolContext(task.text, Evidence(), Limits(), lambda *_, **__: None, lambda _: "")
+        context = ToolContext(
+            task.text, Evidence(), LimitSettings(), lambda *_, **__: None, lambda _: ""
+        )
         context.web = self.web
         tools = Policy(Registry(tool for tool, why in available_tools(context) if not why), context)
 

@@ -12,9 +12,10 @@ import sys
 
 from agent.evidence import Evidence
 from agent.guard.window import tokens
+from agent.limits import LimitSettings
 from agent.memory import Memory
 from agent.prompts import BROWSING, CITING, GUIDES, prompt, system_prompt
-from agent.tools.context import Limits, ToolContext
+from agent.tools.context import ToolContext
 from agent.tools.registry import Registry, tool_specs
 from agent.tools.toolset import available_tools
 
@@ -45,7 +46,7 @@ def main() -> int:
 
 def tools(memory: Memory | None) -> Registry:
     """The tools of a run."""
-    context = ToolContext("", Evidence(), Limits(), lambda *_, **__: None, str)
+    context = ToolContext("", Evidence(), LimitSettings(), lambda *_, **__: None, str)
     context.memory = memory
     return Registry(tool for tool, why in available_tools(context) if not why)
 

@@ -14,7 +14,7 @@ from agent.loop.plan import NO_RESPONSE
 from agent.memory import Turn
 from agent.memory.storage import export_storage, load_storage
 from agent.run.conversation_jobs import ConversationJobs, FinishedTurn
-from agent.tools.context import Limits, ToolContext
+from agent.tools.context import ToolContext
 from agent.tools.policy import Policy
 from agent.tools.registry import Registry, tools_from_functions
 from agent.tools.toolset import available_tools
@@ -184,7 +184,6 @@ class Engine:
         jobs = ConversationJobs(
             self._memory,
             SESSION,
-            self._context.in_memory_thread,
             self._speaker.now_ms,
             self._speaker.note,
             self._ask,
@@ -202,7 +201,6 @@ class Engine:
         return Means(
             question=case.get("input", ""),
             evidence=Evidence(),
-            limits=Limits(),
             record=self._speaker.note,
             keep=lambda _: "",
             memory=self._memory,

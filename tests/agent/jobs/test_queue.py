@@ -185,7 +185,7 @@ async def test_jobs_that_ended_are_taken_off_the_list_by_name_or_age_and_no_othe
 def test_a_command_on_a_job_that_is_not_there_ends_as_one_on_a_run_that_is_not_there(desk):
     with pytest.raises(UsageError) as missing:
         queue.main(
-            ["rm", "none", "--data-dir", str(desk.jobs.data_dir)], "queue", standalone_mode=False
+            ["--data-dir", str(desk.jobs.data_dir), "rm", "none"], "queue", standalone_mode=False
         )
     assert missing.value.exit_code == 2
     assert missing.value.hint

@@ -6,10 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from agent.models import remote
 from tests.agent.models.wire import AnthropicProvider, OpenAIProvider, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "BACKOFF", 0.001)
 
 
 @pytest.fixture

@@ -26,9 +26,7 @@ KEY = {"ANTHROPIC_API_KEY": "k1"}
 
 @pytest.fixture
 async def model(claude):
-    model = AnthropicModel(
-        endpoint_for("anthropic/claude-haiku-4-5", claude.url, KEY), backoff=0.001
-    )
+    model = AnthropicModel(endpoint_for("anthropic/claude-haiku-4-5", claude.url, KEY))
     yield model
     await model.aclose()
 

@@ -34,7 +34,7 @@ async def ask(request, wire, provider):
     models = []
 
     async def asking(**where):
-        models.append(kind(replace(endpoint_for(name, wire.url, {}), **where), backoff=0.001))
+        models.append(kind(replace(endpoint_for(name, wire.url, {}), **where)))
         if request.param == "streamed":
             return await models[-1].reply("", ASKED, lambda _: None)
         return await models[-1].reply("", ASKED)

@@ -36,7 +36,7 @@ async def model(provider):
     from agent.models.litellm import LiteLLMModel
 
     where = endpoint_for("litellm/openai/small", provider.url, {})
-    model = LiteLLMModel(replace(where, key="k1", native=True), backoff=0.001)
+    model = LiteLLMModel(replace(where, key="k1", native=True))
     yield model
     await model.aclose()
 

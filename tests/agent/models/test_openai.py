@@ -26,7 +26,7 @@ async def ask(provider):
 
     async def asking(name="small", environ=None):
         where = endpoint_for(name, provider.url, environ or {})
-        models.append(OpenAIModel(where, backoff=0.001))
+        models.append(OpenAIModel(where))
         return await models[-1].reply("Be brief.", ASKED)
 
     yield asking
@@ -107,7 +107,7 @@ CALLED = [
 
 async def test_tools_are_offered_along_with_the_prompt_that_speaks_of_them(provider):
     provider.says("ok")
-    model = OpenAIModel(endpoint_for("m", provider.url, {}), backoff=0.001)
+    model = OpenAIModel(endpoint_for("m", provider.url, {}))
     prompt = SystemPrompt("You research.", tool_specs(Registry(WEB_TOOLS)))
     await model.reply("You judge.", ASKED)
     await model.reply(prompt, ASKED)
@@ -120,7 +120,7 @@ async def test_tools_are_offered_along_with_the_prompt_that_speaks_of_them(provi
 
 async def test_tools_of_a_page_are_offered_from_the_first_page_on(provider):
     provider.says("ok")
-    model = OpenAIModel(endpoint_for("m", provider.url, {}), backoff=0.001)
+    model = OpenAIModel(endpoint_for("m", provider.url, {}))
     on_page = tool_specs(Registry(PAGE_TOOLS), on_page=True)
     prompt = SystemPrompt("", tool_specs(Registry(WEB_TOOLS)), on_page)
     page = Observation(ToolCall("OPEN"), {}, snapshot="[e1: Home]")
@@ -135,7 +135,7 @@ async def test_tools_of_a_page_are_offered_from_the_first_page_on(provider):
 
 async def test_what_was_called_and_given_is_told_in_native_form(provider):
     provider.says("ok")
-    model = OpenAIModel(endpoint_for("m", provider.url, {}), backoff=0.001)
+    model = OpenAIModel(endpoint_for("m", provider.url, {}))
     prompt = SystemPrompt("", tool_specs(Registry(WEB_TOOLS)))
     await model.reply(prompt, CALLED)
     await model.aclose()
@@ -199,6 +199,6 @@ def seen_as(where, sees):
 
 
 async def said_to(where, messages):
-    model = OpenAIModel(where, backoff=0.001)
+    model = OpenAIModel(where)
     await model.reply("Be brief.", messages)
     await model.aclose()

@@ -39,7 +39,7 @@ async def open_none(_endpoint):
 @pytest.fixture
 async def route(provider):
     second, notes = Second(), []
-    first = OpenAIModel(endpoint_for("first", provider.url, {}), backoff=0.001)
+    first = OpenAIModel(endpoint_for("first", provider.url, {}))
     router = Router([first, second], open_none, notes.append, second.clock)
     router.second, router.notes = second, notes
     yield router
@@ -66,7 +66,7 @@ async def test_an_outage_is_retried_then_left_alone_for_a_while(route, provider)
 
 async def test_the_last_error_is_raised_where_none_can_answer(provider):
     provider.fails(402)
-    only = OpenAIModel(endpoint_for("only", provider.url, {}), backoff=0.001)
+    only = OpenAIModel(endpoint_for("only", provider.url, {}))
     router = Router([only], open_none)
     with pytest.raises(ModelQuota):
         await router.reply("", ASKED)

@@ -29,7 +29,7 @@ async def model(wire, provider):
     kind, name = (
         (OpenAIModel, "small") if wire is provider else (AnthropicModel, "anthropic/claude-x")
     )
-    model = kind(endpoint_for(name, wire.url, {}), backoff=0.001)
+    model = kind(endpoint_for(name, wire.url, {}))
     yield model
     await model.aclose()
 

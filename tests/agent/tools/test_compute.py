@@ -13,10 +13,11 @@ from agent.export import export
 from agent.export.verify_run import verify_archive
 from agent.guard.redact import Redactor
 from agent.journal.runs import Runs
+from agent.limits import LimitSettings
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 from agent.tools.compute import compute, number
-from agent.tools.context import Limits, ToolContext
+from agent.tools.context import ToolContext
 from browser.types import Document, Outcome, Page
 
 TABLE = """# Islands
@@ -35,7 +36,7 @@ def context():
         document = Document(url=url, title=name, text=text)
         evidence.add(Page(url, url, "http", Outcome.OK, datetime.now(UTC), document=document))
     return ToolContext(
-        "", evidence, Limits(), lambda *_, **__: None, lambda _: "", redactor=Redactor(())
+        "", evidence, LimitSettings(), lambda *_, **__: None, lambda _: "", redactor=Redactor(())
     )
 
 

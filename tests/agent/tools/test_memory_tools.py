@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from agent.evidence import Evidence
+from agent.limits import LimitSettings
 from agent.memory import Memory
-from agent.tools.context import Limits, ToolContext
+from agent.tools.context import ToolContext
 from agent.tools.policy import Policy
 from agent.tools.registry import Registry
 from agent.tools.toolset import available_tools
@@ -16,7 +17,7 @@ from agent.types import ToolCall
 @pytest.fixture
 def call():
     with Memory.open(":memory:") as memory:
-        context = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, str)
+        context = ToolContext("q", Evidence(), LimitSettings(), lambda *_, **__: None, str)
         context.memory = memory
         policy = Policy(
             Registry(tool for tool, why in available_tools(context) if not why), context

@@ -7,9 +7,10 @@ import json
 import pytest
 
 from agent.evidence import Evidence
+from agent.limits import LimitSettings
 from agent.memory import Memory
 from agent.prompts import system_prompt
-from agent.tools.context import Limits, ToolContext
+from agent.tools.context import ToolContext
 from agent.tools.registry import Registry, tool_specs
 from agent.tools.toolset import available_tools
 
@@ -19,13 +20,13 @@ RAW = {"REMEMBER": ("key", "value"), "RECALL": ("key",), "SEARCH_MEMORY": ("quer
 
 @pytest.fixture
 def registry():
-    context = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, str)
+    context = ToolContext("q", Evidence(), LimitSettings(), lambda *_, **__: None, str)
     return Registry(tool for tool, why in available_tools(context) if not why)
 
 
 @pytest.fixture
 def with_memory():
-    context = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, str)
+    context = ToolContext("q", Evidence(), LimitSettings(), lambda *_, **__: None, str)
     context.memory = Memory.open(":memory:")
     yield Registry(tool for tool, why in available_tools(context) if not why)
     context.memory.close()

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agent.evidence import Evidence
-from agent.tools.context import Limits, ToolContext
+from agent.limits import LimitSettings
+from agent.tools.context import ToolContext
 from agent.tools.memory_tools import WIKI_TOOLS
 from agent.tools.policy import Policy
 from agent.tools.registry import Registry
@@ -27,7 +28,7 @@ def context(tmp_path: Path) -> Iterator[ToolContext]:
     wiki = Wiki(tmp_path / "wiki")
     wiki.ensure()
     wiki.write_file("boats.md", "# Boats\n" + "The Kittiwake is a yawl.\n" * 300)
-    made = ToolContext("q", Evidence(), Limits(), lambda *_, **__: None, lambda _: "")
+    made = ToolContext("q", Evidence(), LimitSettings(), lambda *_, **__: None, lambda _: "")
     made.wiki = wiki
     yield made
     made.close()
