@@ -135,6 +135,8 @@ const hasTwin = (element, style) => !element.id && [...(element.parentElement?.c
 // Drawings in SVG: names of shapes, by whatever element they are drawn, with colours, sizes and positions.
 const CORNERS = { 3: 'triangle', 5: 'pentagon', 6: 'hexagon', 7: 'heptagon', 8: 'octagon' };
 const SHAPES = 'rect,circle,ellipse,polygon,polyline,line';
+const PATH_LIMIT = 600; // characters of a path; longer ones are no simple shape
+const PATH_PARTS = /[a-z]|[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?/gi;
 
 // `triangle green 20×18 at 60,21`: the position is the centre, in pixels from the picture's corner.
 const shapeOf = (element, style) => {
@@ -155,6 +157,7 @@ const paintOf = (element, style) => {
 const shapeName = (element) => {
   const tag = element.tagName;
   if (tag === 'rect') return isEvenSided(element.width.baseVal.value, element.height.baseVal.value) ? 'square' : 'rectangle';
+  if (tag === 'path') return pathName(element);
   if (tag === 'text') return `text ${squash(element.textContent)}`;
   if (tag === 'polygon' || tag === 'polyline') return nameByCorners([...element.points], element.getBBox(), `${tag} of ${element.points.length} points`);
   if (tag !== 'g') return tag;
@@ -164,6 +167,7 @@ const shapeName = (element) => {
 const isEvenSided = (width, height) => Math.abs(width - height) < 1;
 
 const nameByCorners = (points, box, otherwise) => {
+  if (isStar(points)) return 'star';
   if (points.length !== 4) return CORNERS[points.length] ?? otherwise;
   const upright = points.every((point, at) => {
     const next = points[(at + 1) % 4];
@@ -172,13 +176,51 @@ const nameByCorners = (points, box, otherwise) => {
   return !upright ? 'quadrilateral' : isEvenSided(box.width, box.height) ? 'square' : 'rectangle';
 };
 
+// A star's corners are alternately far from its centre and close to it.
+const isStar = (points) => {
+  if (points.length < 8 || points.length % 2) return false;
+  const sum = points.reduce((total, point) => ({ x: total.x + point.x, y: total.y + point.y }), { x: 0, y: 0 });
+  const reach = points.map((point) => Math.hypot(point.x - sum.x / points.length, point.y - sum.y / points.length));
+  const [even, odd] = [0, 1].map((first) => reach.filter((_, at) => at % 2 === first));
+  return Math.max(...even) < 0.8 * Math.min(...odd) || Math.max(...odd) < 0.8 * Math.min(...even);
+};
+
+const pathName = (path) => {
+  const outline = outlineOf(path);
+  if (!outline) return 'path';
+  if (!outline.arcs) return nameByCorners(outline.points, path.getBBox(), 'path');
+  const { width, height } = path.getBBox();
+  return outline.points.length > 2 ? 'slice' : isEvenSided(width, height) ? 'circle' : 'ellipse';
+};
+
+// The corners of a path of straight lines, and its number of arcs; null if it has other curves.
+const outlineOf = (path) => {
+  const written = path.getAttribute('d') ?? '';
+  if (!written || written.length > PATH_LIMIT || /[cqst]/i.test(written)) return null;
+  const parts = written.match(PATH_PARTS) ?? [];
+  const points = [];
+  let at = { x: 0, y: 0 }, start = at, command = '', arcs = 0;
+  for (let i = 0; i < parts.length;) {
+    if (/[a-z]/i.test(parts[i])) command = parts[i++];
+    const kind = command.toLowerCase(), from = command === kind ? at : { x: 0, y: 0 };
+    if (kind === 'z') { at = start; continue; }
+    if (kind === 'a') { i += 5; arcs += 1; }
+    const numbers = { h: 1, v: 1 }[kind] ?? 2;
+    const [a, b] = parts.slice(i, i += numbers).map(Number);
+    if (!Number.isFinite(a)) return null;
+    at = { x: kind === 'v' ? at.x : from.x + a, y: kind === 'h' ? at.y : from.y + (kind === 'v' ? a : b) };
+    if (kind === 'm') { start = at; command = command === 'm' ? 'l' : 'L'; }
+    if (!points.some((point) => Math.abs(point.x - at.x) < 1 && Math.abs(point.y - at.y) < 1)) points.push(at);
+  }
+  return { points, arcs };
+};
+
 // The shapes of a drawing, if there are few: the bars of a chart, the figures of a task. Icons are smaller.
 const DRAWING_FROM = 40, SHAPES_SHOWN = 24, SHAPES_KNOWN = 60;
 const drawingOf = (svg, isActed) => {
   const box = svg.getBoundingClientRect();
   if (box.width < DRAWING_FROM || box.height < DRAWING_FROM) return '';
-  const letters = [...svg.querySelectorAll('text')].slice(0, SHAPES_KNOWN + 1);
-  const figures = [...svg.querySelectorAll(areFigures(letters) ? SHAPES + ',text' : SHAPES)];
+  const figures = [...svg.querySelectorAll([SHAPES, ...figuresBeside(svg)].join())];
   const shapes = figures.filter((shape) => !isActed(shape) && !shape.closest('defs,clipPath,mask,symbol,pattern'));
   if (!shapes.length || shapes.length > SHAPES_KNOWN) return '';
   const styled = shapes.map((shape) => [shape, getComputedStyle(shape)]);
@@ -187,12 +229,14 @@ const drawingOf = (svg, isActed) => {
   return descriptions.slice(0, SHAPES_SHOWN).join('; ') + more;
 };
 
-// Letters count if they look different, and a single text does.
+// Paths count if all of them are named shapes, unlike in a logo; letters if they look different; and a single text.
 const LETTERS_LONG = 2, LONE_LONG = 20;
-const areFigures = (letters) => {
+const figuresBeside = (svg) => {
+  const [paths, letters] = ['path', 'text'].map((kind) => [...svg.querySelectorAll(kind)].slice(0, SHAPES_KNOWN + 1));
   const look = (letter) => { const style = getComputedStyle(letter); return style.fill + style.fontSize; };
   const longest = Math.max(0, ...letters.map((letter) => squash(letter.textContent).length));
-  return letters.length === 1 ? longest <= LONE_LONG : longest <= LETTERS_LONG && new Set(letters.map(look)).size > 1;
+  const unlike = letters.length === 1 ? longest <= LONE_LONG : longest <= LETTERS_LONG && new Set(letters.map(look)).size > 1;
+  return [...(paths.length && paths.every((path) => pathName(path) !== 'path') ? ['path'] : []), ...(unlike ? ['text'] : [])];
 };
 
 // For elements with names, what distinguishes some siblings: the background of the selected ones in a list, the text
