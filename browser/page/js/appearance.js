@@ -103,6 +103,25 @@ const boxOf = (element, style, back, rect) => {
   return [isRound(element, style) ? 'disc' : 'box', fallbackName(element), filled ? colourName(colour) : 'framed', sizeOf(rect), loose || part].filter(Boolean).join(' ');
 };
 
+// A board (as of a game): cells in rows and columns, most of them empty. Content has a meaning by its position, so it
+// is read as a table. Returns rows of texts, or null if the element is no board.
+const BOARD_FROM = 6, BOARD_TO = 400, BOARD_FILLED = 0.7;
+const CELL_WORDS = 8; // characters of a cell on a board
+const boardOf = (element) => {
+  const cells = [...element.children];
+  if (cells.length < BOARD_FROM || cells.length > BOARD_TO) return null;
+  if (cells.some((cell) => cell.firstElementChild || cell.tagName !== cells[0].tagName || cell.textContent.length > CELL_WORDS)) return null;
+  const texts = cells.map((cell) => squash(cell.textContent)), filled = texts.filter(Boolean).length;
+  if (!filled || filled > cells.length * BOARD_FILLED) return null;
+  const boxes = cells.map((cell) => cell.getBoundingClientRect());
+  if (boxes.some((box) => box.width < BOX_FROM || box.height < BOX_FROM)) return null;
+  const [tops, lefts] = gridOf(boxes);
+  if (tops.length < 2 || lefts.length < 2 || tops.length * lefts.length !== boxes.length) return null;
+  const rows = tops.map(() => lefts.map(() => ''));
+  texts.forEach((text, at) => { rows[tops.indexOf(Math.round(boxes[at].top))][lefts.indexOf(Math.round(boxes[at].left))] = text; });
+  return rows;
+};
+
 // The position among siblings of an element that looks like them: "row 2, column 3".
 const GRID_FROM = 4, GRID_TO = 900;
 let places = new Map(); // parent -> Map(child -> words), within one walk
@@ -115,7 +134,7 @@ const placeOf = (element) => {
 const placesIn = (children) => {
   if (children.length < GRID_FROM) return new Map();
   const boxes = children.map((child) => child.getBoundingClientRect());
-  const [tops, lefts] = ['top', 'left'].map((side) => [...new Set(boxes.map((box) => Math.round(box[side])))].sort((a, b) => a - b));
+  const [tops, lefts] = gridOf(boxes);
   return new Map(children.map((child, at) => {
     const row = tops.indexOf(Math.round(boxes[at].top)) + 1, column = lefts.indexOf(Math.round(boxes[at].left)) + 1;
     if (tops.length > 1 && lefts.length > 1) return [child, `row ${row}, column ${column}`];
