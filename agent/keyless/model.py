@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agent.evidence.passages import named_cells, split_row
 from agent.keyless.conversation import read_conversation
-from agent.keyless.question import synthesis_task
+from agent.keyless.question import MARKS, synthesis_task
 from agent.keyless.ranking import BULLETS, LEAST_COVERED, MOST_ITEMS, kind_score
 from agent.keyless.researcher import Research, Researcher, excerpt
 from agent.limits import STANDARD
@@ -51,7 +51,7 @@ class ExtractiveModel:
         calls = self._researcher.calls_for(research)
         if calls is None:
             text = final_answer(research)
-            return ModelReply(text, model=self.name, fit=_fit(research.ranking, text))
+            return ModelReply(text, model=self.name, fit=_fit(research, text))
         tags = "\n".join(f"<<TOOL:{call.name}:{call.param}>>" for call in calls)
         return ModelReply(tags, model=self.name)
 
@@ -71,16 +71,30 @@ def final_answer(research: Research) -> str:
         text = _quote_page(ranking.candidates, selection)
         if text:
             return text
-    task = "write a report" if conversation.wants_report else synthesis_task(research.question)
-    return _not_found(task, ranking) if task or ranking.is_insufficient else _quote_best(ranking)
+    task = synthesis_task(research.question)
+    if conversation.wants_report:
+        task = "write a report"
+    answered = [part for part in research.rankings if not task and not part.is_insufficient]
+    if not answered:
+        return _not_found(task, research.rankings)
+    lines = [_quote_best(part) for part in answered]
+    open_parts = [part.question.text for part in research.rankings if part not in answered]
+    lines += [f"No passage that was read says “{text.strip(MARKS + ' ')}”." for text in open_parts]
+    return "\n\n".join(dict.fromkeys(lines))
 
 
-def _fit(ranking: Ranking, text: str) -> Fit | None:
-    """Measure how well an answer's sentence fits the question; None if there is no such answer."""
-    best = ranking.best
-    if best is None or text.startswith(NOT_FOUND) or _cite(best.candidate, ranking) not in text:
+def _fit(research: Research, text: str) -> Fit | None:
+    """Measure how well an answer's sentences fit, by the worst of them; None if it gives up."""
+    answered = [
+        (part.best.own, part.margin(part.best))
+        for part in research.rankings
+        if part.best and not part.is_insufficient and _cite(part.best.candidate, part) in text
+    ]
+    if text.startswith(NOT_FOUND) or not answered:
         return None
-    return Fit(own=round(best.own, 3), margin=round(ranking.margin(best), 3))
+    own, margin = map(min, zip(*answered, strict=True))
+    is_open = len(answered) < len(research.rankings)
+    return Fit(own=round(own, 3), margin=round(margin, 3), open=is_open)
 
 
 def _quote_best(ranking: Ranking) -> str:
@@ -162,16 +176,18 @@ def _quote_page(candidates: Sequence[Candidate], selection: str) -> str:
     return " ".join(f"{c.text} [{c.passage.id}]" for c in chosen)
 
 
-def _not_found(task: str, ranking: Ranking) -> str:
+def _not_found(task: str, rankings: Sequence[Ranking]) -> str:
     """Say that nothing answers, and show the passages that come closest, if any do.
 
     `task` is what the question asks that takes a language model, such as "compare".
     """
-    best: dict[str, Scored] = {}  # the best sentence of each passage, by the passage's id
-    for x in ranking.scored:
-        if x.candidate.is_quotable and x.covered >= LEAST_COVERED / 2:
-            best.setdefault(x.candidate.passage.id, x)
-    closest = [*best.values()][:CLOSEST]
+    closest: list[Scored] = []
+    for ranking in rankings:
+        best: dict[str, Scored] = {}  # the best sentence of each passage, by the passage's id
+        for x in ranking.scored:
+            if x.candidate.is_quotable and x.covered >= LEAST_COVERED / 2:
+                best.setdefault(x.candidate.passage.id, x)
+        closest += [*best.values()][: max(1, CLOSEST // len(rankings))]
     lines: dict[str, str] = {}
     for x in closest:
         piece = excerpt(x.candidate.passage, x.candidate.text, CLOSEST_SENTENCES)
@@ -184,9 +200,9 @@ def _not_found(task: str, ranking: Ranking) -> str:
         return f"{message}No page that was read bears on the question."
 
     # Names of the question that none of these passages mentions.
-    question = ranking.question
-    names = {n for n in question.names if not question.text.startswith(n)}
-    missing = names.intersection(*(ranking.missing_words(x.candidate) for x in closest))
+    first = rankings[0]
+    names = {n for n in first.question.names if not first.question.text.startswith(n)}
+    missing = names.intersection(*(first.missing_words(x.candidate) for x in closest))
     without = f", none says {' or '.join(sorted(missing))}" if missing and not task else ""
     quotes = "\n".join(lines.values())
     return f"{message}Closest passages found; they may not answer{without}:\n\n{quotes}"

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent.evidence.passages import bare_title
+from browser.text.sentences import sentences
 from browser.text.words import STOP_WORDS, content_words, stem, words
 
 if TYPE_CHECKING:
@@ -278,10 +279,43 @@ def synthesis_task(question: Question) -> str:
         return ""
     if tokens[0] in _SYNTHESIS_VERBS:
         return _SYNTHESIS_VERBS[tokens[0]]
-    text = question.text.casefold().rstrip("? ")
-    if "?" in text or any(f", and {word}" in text for word in _QUESTION_WORDS):
-        return "answer several questions at once"
     offers_choice = "or" in tokens[1:] and len(question.names) > 1 and _COMPARATIVES & set(tokens)
     asks_both = tokens[0] in _AUXILIARY and {"both", "same"} & set(tokens)
     asks_difference = {"difference", "differences", "compare", "compared"} & set(tokens)
     return "compare" if offers_choice or asks_both or asks_difference else ""
+
+
+def split_question(question: Question) -> tuple[Question, ...]:
+    """Split a question that asks several things into its parts; else it is its only part.
+
+    Each part inherits the question's names and the words before it, to know where to look.
+    """
+    pieces = [
+        piece
+        for start, end in sentences(question.text)
+        for piece in _split_conjoined(question.text[start:end])
+    ]
+    questions = [p for p in pieces if "?" in p or _QUESTION_WORDS & set(words(p)[:4])]
+    if len(questions) < 2:
+        return (question,)
+    parts, before = [], question.name_terms
+    for piece in pieces:
+        part = analyse(piece)
+        inherited = before - set(part.terms)
+        if piece in questions:
+            terms = (*part.terms, *(t for t in question.terms if t in inherited))
+            parts.append(replace(part, terms=terms, names=question.names, inherited=inherited))
+        before |= set(part.terms)
+    return tuple(parts)
+
+
+def _split_conjoined(text: str) -> list[str]:
+    """Split where a second question is joined on: `, and how …`, `, and do they …`."""
+    tokens, cuts = text.split(), [0]
+    for n in range(2, len(tokens) - 2):
+        following = tokens[n + 1].casefold()
+        after_comma = tokens[n - 1].endswith(",") and following in _AUXILIARY
+        asks = following in _QUESTION_WORDS - {"whose"}  # which rather goes on with a clause
+        if tokens[n].casefold() == "and" and (asks or after_comma):
+            cuts.append(n)
+    return [" ".join(tokens[a:b]).removeprefix("and ") for a, b in pairwise([*cuts, len(tokens)])]

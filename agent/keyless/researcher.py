@@ -15,6 +15,7 @@ from agent.keyless.question import (
     name_stems,
     points_at_page,
     resolve_question,
+    split_question,
     split_urls,
 )
 from agent.keyless.ranking import Ranking, extract_candidates
@@ -38,7 +39,7 @@ LEADS = 4
 
 
 class Research:
-    """The state of the research in a conversation; its ranking is computed when first used."""
+    """The state of the research in a conversation; its rankings are computed when first used."""
 
     def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation
@@ -50,6 +51,14 @@ class Research:
     def ranking(self) -> Ranking:
         """The candidates of everything that was read, ranked."""
         return Ranking(self.question, extract_candidates(self.conversation.observations))
+
+    @cached_property
+    def rankings(self) -> list[Ranking]:
+        """The rankings of all parts of the question, one for each."""
+        parts = split_question(self.question)
+        if len(parts) == 1:
+            return [self.ranking]
+        return [Ranking(part, self.ranking.candidates) for part in parts]
 
     @property
     def is_complete(self) -> bool:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 
 import pytest
 
 from agent.evidence import split_passages
 from agent.keyless.model import ExtractiveModel
+from agent.keyless.question import analyse, split_question
 from agent.keyless.researcher import Researcher
 from agent.limits import STANDARD
 from agent.models.base import Task, takes
 from agent.types import Message, Observation, ToolCall
+from tests.agent.keyless.conftest import SITE
 
 
 def sentences_of(answer: str) -> list[str]:
@@ -195,8 +198,6 @@ async def test_footnote_markers_are_not_quoted(ask, isles) -> None:
     ("question", "task"),
     [
         ("Which was lit first, Hesk Light or Marrow Point Light?", "compare"),
-        ("When was Hesk Light lit? And who is its warden?", "answer several questions at once"),
-        ("Who built Hesk Light, and when?", "answer several questions at once"),
         ("List the lighthouses of the isles.", "list"),
         ("Summarise the history of Hesk Light.", "summarise"),
     ],
@@ -208,6 +209,42 @@ async def test_what_takes_more_than_a_quotation_is_refused_with_what_is_near(
     assert answer.startswith(f"NOT_FOUND To {task} takes a language model. Closest passages found;")
     assert "may not answer:\n\n- “" in answer
     assert re.search(r"” \[S\d+¶\d+\]", answer)
+
+
+async def test_each_part_of_a_question_gets_its_sentence(ask, isles) -> None:
+    answer = await ask(isles, "Who designed Hesk Light, and when was it first lit?")
+    designed, lit = answer.split("\n\n")
+    assert "Gideon Thorsby" in designed
+    assert lit.startswith("It was first lit on 1 November 1829. [S")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who built the light at St. Hesk Point, Gideon Thorsby or his brother?",
+        "Which light stands on the island whose school closed in 1960 and whose church is gone?",
+        "Where do the seals and the puffins of the U.S. Virgin Isles breed?",
+    ],
+)
+def test_a_question_of_one_part_is_not_split(question) -> None:
+    assert len(split_question(analyse(question))) == 1
+
+
+async def test_the_part_without_a_sentence_is_named_as_open(ask, isles) -> None:
+    answer = await ask(isles, "When was Hesk Light first lit? And who is its warden?")
+    lit, left = answer.split("\n\n")
+    assert lit.startswith("It was first lit on 1 November 1829. [S")
+    assert left == "No passage that was read says “And who is its warden”."
+
+
+async def test_an_answer_with_a_part_left_open_says_so(isles) -> None:
+    call = ToolCall("READ", json.dumps({"url": f"{SITE}hesk-light"}))
+    read = isles.run(call.name, call.param)
+    question = "When was Hesk Light first lit? And who is its warden?"
+    asked = Message("user", question, observations=(read,), question=question)
+    reply = await ExtractiveModel(dataclasses.replace(STANDARD, steps=1)).reply("", [asked])
+    assert reply.fit is not None
+    assert reply.fit.open
 
 
 async def test_the_first_word_of_a_question_is_no_name_that_is_lacking(ask, isles) -> None:
