@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from agent.evidence.facts import extract_facts, is_month
+from agent.evidence.facts import is_month
 from agent.evidence.passages import (
     HEADING_SEPARATOR,
     bare_title,
@@ -20,9 +20,10 @@ from agent.evidence.passages import (
     named_cells,
     split_row,
 )
-from agent.keyless.question import AnswerKind, name_stems
+from agent.evidence.tokens import NUMBER_WORDS
+from agent.keyless.question import MARKS, PRONOUNS, AnswerKind, find_names, name_stems
 from browser.text.sentences import sentences
-from browser.text.words import FOLDED, content_words, stem, synonym_groups, words
+from browser.text.words import FOLDED, STOP_WORDS, content_words, stem, synonym_groups, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -40,8 +41,8 @@ counts on the other: the optimum is flat (.545 to .552 of 286, .555 to .573 of 1
 place on the page and four more changed that by less than its spread, .03."""
 HOP_GAIN = 0.08
 """Share of the question that a bridge sentence must add to be quoted with the first one."""
-BESIDE = 4
-"""Most words between a date or figure and the word that it belongs to."""
+BESIDE = 1
+"""Most words that are not the question's between a figure and the word that it belongs to."""
 MOST_ITEMS, ADJOINING = 6, 4
 """Most items quoted of a list, and most characters between passages that adjoin."""
 CLEAR, SAME = 2.5, 0.8
@@ -56,6 +57,7 @@ names something and no page about that was read. Of sixteen features this one al
 unanswerable questions better on unseen halves; without it 33 of 60 are refused instead of 42."""
 
 _NONE: frozenset[str] = frozenset()
+_AMOUNTS = NUMBER_WORDS | {"half", "third", "quarter", "dozen"}
 _REASONS = frozenset("because due reason reasons cause caused since so order therefore".split())
 _SENTENCE_ENDS = tuple(".!?。！？")
 _CLOSERS = "\"'”’)]»"
@@ -222,6 +224,8 @@ class Ranking:
         kind = kind_score(" ".join([c.text, *(p.text for p in c.following)]), self.question)
         if c.following and self.question.kind is AnswerKind.WAY:
             kind = 1.0
+        if kind == 1 and not _value_near_term(c.text, self.question):
+            kind = 0.5
         focus = bool(self.question.focus & c.stated)
         score = IN_CONTEXT * covered + IN_SENTENCE * own + KIND * kind + FOCUS * focus
         return Scored(c, own, covered, score, bridge)
@@ -389,37 +393,65 @@ def _synonym_stems() -> tuple[frozenset[str], ...]:
     return tuple(frozenset(map(stem, group)) for group in synonym_groups())
 
 
-_facts = functools.lru_cache(maxsize=4096)(extract_facts)
-
-
 def kind_score(text: str, question: Question) -> float:
     """Return 1 if a text has something of the wanted kind that the question has not, else 0.
 
-    0.5 if the question does not say what kind it wants, or if a date or figure stands apart from
-    the question's words. English only.
+    0.5 if the question does not say what kind it wants. English only.
     """
+    known = set(words(question.text))
+    new = [word for word in words(text) if word not in known]
     match question.kind:
-        case AnswerKind.THING | AnswerKind.WAY:
-            return 0.5
+        case AnswerKind.DATE:
+            has_clock = any(
+                ":" in token.strip(":") and token[0].isdigit() for token in text.split()
+            )
+            return float(has_clock or any(map(_is_time, new)))
+        case AnswerKind.NUMBER:
+            return float(any(map(_is_amount, new)))
+        case AnswerKind.PERSON | AnswerKind.PLACE:
+            # A sentence begins with a capital anyway, which makes no name.
+            uncapitalised = text[:1].lower() + text[1:]
+            terms = set(question.terms)
+            return float(any(not name_stems(name) <= terms for name in find_names(uncapitalised)))
         case AnswerKind.REASON:
             return float(bool(_REASONS & set(words(text))))
-        case AnswerKind.DATE:
-            values = [date.text for date in _facts(text).dates]
-            # A month, or a time of day.
-            values += filter(is_month, words(text))
-            values += (word for word in text.split() if word[0].isdigit() and ":" in word[1:-1])
-        case AnswerKind.NUMBER:
-            values = [figure.text for figure in _facts(text).figures]
-        case AnswerKind.PERSON | AnswerKind.PLACE:
-            values = _facts(text).names
-    terms = set(question.terms)
-    new = [value for value in values if not terms.issuperset(content_words(value))]
-    if not new or question.kind not in (AnswerKind.DATE, AnswerKind.NUMBER):
-        return float(bool(new))
-    topics = terms - question.name_terms or terms
-    for value in new:
-        before, _, after = text.partition(value)
-        beside = [*before.split()[-BESIDE:], *after.split()[:BESIDE]]
-        if topics.intersection(content_words(" ".join(beside))):
-            return 1.0
-    return 0.5
+        case AnswerKind.THING | AnswerKind.WAY:
+            return 0.5
+
+
+def _value_near_term(text: str, question: Question) -> bool:
+    """Tell whether a date or amount stands near a word of the question; True for other kinds.
+
+    Near means: with at most `BESIDE` other words between them. Names and stop words do not count,
+    but a pronoun does: a clause begins there ("born in Paris, he moved away in 1925").
+    """
+    if question.kind not in (AnswerKind.DATE, AnswerKind.NUMBER):
+        return True
+    terms = set(question.terms) - question.name_terms or set(question.terms)
+    known = set(words(question.text))
+    is_value = _is_time if question.kind is AnswerKind.DATE else _is_amount
+    from_term = from_value = math.inf
+    for token in text.split():
+        new = [word for word in words(token) if word not in known]
+        if terms & set(content_words(token)):
+            from_term = 0
+        elif any(map(is_value, new)):
+            from_value = 0
+        elif token.strip(MARKS).islower() and any(
+            word in PRONOUNS or word not in STOP_WORDS for word in new
+        ):
+            from_term, from_value = from_term + 1, from_value + 1
+        if from_term + from_value <= BESIDE:
+            return True
+    return False
+
+
+def _is_amount(word: str) -> bool:
+    is_year = len(word) == 4 and word.isdigit() and word[:2] in ("16", "17", "18", "19", "20")
+    return (word[0].isdigit() and not is_year) or word in _AMOUNTS
+
+
+def _is_time(word: str) -> bool:
+    """Tell whether a word may be a time: three or more digits, a decade (`1990s`), a month."""
+    figures = word.removesuffix("s").removesuffix("bc").removesuffix("ad")
+    return (figures.isdigit() and len(figures) >= 3) or is_month(word) or word == "century"
