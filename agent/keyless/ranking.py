@@ -19,7 +19,7 @@ from agent.evidence.passages import (
     named_cells,
     split_row,
 )
-from agent.keyless.question import AnswerKind, name_stems
+from agent.keyless.question import MARKS, AnswerKind, name_stems
 from browser.text.sentences import sentences
 from browser.text.words import FOLDED, content_words, stem, synonym_groups, words
 
@@ -389,9 +389,9 @@ def kind_score(text: str, question: Question) -> float:
             return float(bool(_REASONS & set(words(text))))
         case AnswerKind.DATE:
             values = [date.text for date in _facts(text).dates]
-            # A month, or a time of day.
-            values += filter(is_month, words(text))
-            values += (word for word in text.split() if word[0].isdigit() and ":" in word[1:-1])
+            tokens = [token.strip(MARKS) for token in text.split()]
+            values += (token for token in tokens if is_month(token.casefold()))
+            values += (token for token in tokens if token[:1].isdigit() and ":" in token)
         case AnswerKind.NUMBER:
             values = [figure.text for figure in _facts(text).figures]
         case AnswerKind.PERSON | AnswerKind.PLACE:
