@@ -27,7 +27,7 @@ FAILED: Final = "Failed: "
 FEWEST: Final = 2
 """Least sections of a report."""
 _HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
-_NONE = re.compile(r"(?:none|nothing|no(?:t applicable)?|n/?a|-)?\W*", re.IGNORECASE)
+_NOTHING: Final = frozenset({"", "none", "nothing", "no", "not applicable", "n/a", "na"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,6 @@ def _read_frame(frame: str) -> dict[str, str]:
     parts: dict[str, str] = {}
     for heading, text in titled:
         matching = [name for word, name in names.items() if word in heading.lower()]
-        if matching and not _NONE.fullmatch(text.strip()):
+        if matching and text.strip(" \n.,:;!?*_-–—()").lower() not in _NOTHING:
             parts.setdefault(matching[0], text.strip())
     return parts
