@@ -26,7 +26,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
 
 from browser.errors import BrowserError, LaunchFailed
-from browser.net.egress import CHROMIUM_FLAGS
+from browser.net.egress import CHROMIUM_FEATURES_OFF, CHROMIUM_FLAGS
 from browser.page import injected
 from browser.page.waiting import first_line, within
 from browser.session.chrome import find_chrome, sandboxed
@@ -189,14 +189,9 @@ async def _end(running: Running) -> None:
 
 
 def launch_flags() -> list[str]:
-    """All command line flags.
-
-    `--disable-features` are merged into one flag: Chromium reads only the last of them.
-    """
-    prefix = "--disable-features="
-    flags = [flag for flag in CHROMIUM_FLAGS if not flag.startswith(prefix)]
-    features = [flag.removeprefix(prefix) for flag in CHROMIUM_FLAGS if flag.startswith(prefix)]
-    return [*flags, *QUIET_FLAGS, prefix + ",".join([*features, *PLAYWRIGHT_FEATURES_OFF])]
+    """All command line flags; Chromium reads only the last `--disable-features`."""
+    features_off = ",".join([*CHROMIUM_FEATURES_OFF, *PLAYWRIGHT_FEATURES_OFF])
+    return [*CHROMIUM_FLAGS, *QUIET_FLAGS, f"--disable-features={features_off}"]
 
 
 def proxy_settings(url: str | None) -> ProxySettings | None:
