@@ -24,7 +24,6 @@ from agent.cli.flags import (
     switch,
     token_option,
 )
-from agent.cli.progress import format_event
 from agent.cli.terminal import note, plural, print_error, print_rows, print_text
 from agent.config import load_options, servers_path
 from agent.errors import CHECK_FAILED, ResearchError, UsageError, from_extra
@@ -73,9 +72,7 @@ def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: A
         from agent.mcp import server, transports  # noqa: PLC0415 - an extra, of these commands alone
 
     def make(session: Any) -> Any:
-        return server.make_server(
-            session, named, lambda event: format_event(event, 0), browser=browser
-        )
+        return server.make_server(session, named, browser=browser)
 
     if not http:
         asyncio.run(transports.serve_stdio(settings, make))

@@ -251,7 +251,7 @@ async def _dream(store: Memory, seconds: float, model_name: str | None, settings
             model = await open_model(stack, model_name, settings, os.environ)
             if not takes(model, Task.BACKGROUND):
                 raise UsageError(f"{model.name} words nothing", hint="Name a language model.")
-        runner = JobRunner(store, asyncio.to_thread, memory_name(settings), model)
+        runner = JobRunner(store, memory_name(settings), model)
         await runner.settle_killed(settings.data)
         done = consolidate(store.entries, seconds)
         print(

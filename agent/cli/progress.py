@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from contextlib import contextmanager
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Self
 
-from agent.export.report_view import parameter_text, tool_error
-from browser.text.words import clean, shorten
+from agent.export.event_lines import event_lines
+from browser.text.words import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,70 +16,6 @@ if TYPE_CHECKING:
     from rich.console import Group
 
     from agent.journal.events import Event
-
-
-_WIDTH = 110
-"""Characters of the line of an event."""
-
-
-def format_event(event: Event, verbose: int) -> list[str]:
-    """Write an event in a line or none; `verbose` adds thoughts, results and the model's calls."""
-    data = event.data
-    write = _FORMATS.get(event.type)
-    lines = [write(data)] if write else []
-    if verbose and event.type == "thought":
-        lines.append(f"thinks: {data['text']}")
-    if verbose and event.type == "model.reply":
-        lines.append(f"{data['model']}: {data['output_tokens']} tokens in {data['ms']} ms")
-    if verbose and event.type == "call.mended":
-        lines.append(f"{data['name']} was not written as asked; read all the same ({data['tier']})")
-    if verbose > 1 and event.type == "tool.result":
-        lines.append(f"{data['name']} gave {json.dumps(data['data'], ensure_ascii=False)}")
-    return [shorten(clean(line), _WIDTH) for line in lines if line]
-
-
-def _format_search(data: dict[str, Any]) -> str:
-    if data["outcome"] == "unreachable":
-        return ""  # of all providers alike where one is offline, which the end of the run says
-    detail = f" ({data['detail']})" if data["detail"] else ""
-    found = f"{data['results']} results" if data["outcome"] == "ok" else data["outcome"]
-    return f"searched {data['provider']} for {data['query']!r}: {found}{detail}"
-
-
-def _format_indexing(data: dict[str, Any]) -> str:
-    unread = ""
-    if failed := data["unread"]:
-        first = f"{PurePath(failed[0]['path']).name}: {failed[0]['reason']}"
-        unread = f", {len(failed)} unread ({first})"
-    return f"indexed {data['files'] - data['left']} of {data['files']} files{unread}"
-
-
-def _format_result(data: dict[str, Any]) -> str:
-    result = data["data"]
-    failed = tool_error(result)
-    if failed and set(result.get("providers", {}).values()) == {"unreachable"}:
-        return ""  # as above
-    if failed:
-        return f"{data['name']} failed: {failed.removeprefix(data['name']).lstrip()}"
-    # Searches and pages have events of their own, which say more.
-    if data["name"] in ("WEB_SEARCH", "READ", "FETCH_URL") or not isinstance(result, dict):
-        return ""
-    return f"{data['name']}: {result.get('did') or parameter_text(data['param'], ', ')}"
-
-
-def _format_source(data: dict[str, Any]) -> str:
-    reason = f" — {data['reason']}" if data["reason"] else ""
-    return f"read S{data['n']} via {data['via']}: {data['title'] or data['url']}{reason}"
-
-
-_FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
-    "corpus.indexed": _format_indexing,
-    "search.attempt": _format_search,
-    "tool.result": _format_result,
-    "source.added": _format_source,
-    "policy.refused": lambda data: f"refused: {data['name']} {data['effect']}",
-    "run.interrupted": lambda _: "interrupted",
-}
 
 
 _PAST_LINES = 6
@@ -132,7 +66,7 @@ class LiveView:
         elif event.type == "person.answered":
             self._live.start()
         self._speech.note(event)
-        self._past = [*self._past, *format_event(event, self._verbose)][-_PAST_LINES:]
+        self._past = [*self._past, *event_lines(event, self._verbose)][-_PAST_LINES:]
         self._sources += event.type == "source.added"
         if event.type == "model.reply":
             self._usd += event.data.get("usd", 0.0)
@@ -195,7 +129,7 @@ def progress_view(*, quiet: bool, verbose: int) -> Iterator[Callable[[Event], No
         started = time.monotonic()
 
         def print_event(event: Event) -> None:
-            for line in format_event(event, verbose):
+            for line in event_lines(event, verbose):
                 seconds = time.monotonic() - started
                 print(f"{seconds:6.1f}s  {line}", file=sys.stderr, flush=True)
 

@@ -23,12 +23,12 @@ from agent.cli.flags import (
     require_stamper,
     switch,
 )
-from agent.cli.progress import format_event
 from agent.cli.render import export_paths, print_report, write_exports
 from agent.cli.stores import unspent
 from agent.cli.terminal import print_error, print_json, print_rows, print_text
 from agent.config import load_options
 from agent.export import timestamps
+from agent.export.event_lines import event_lines
 from agent.export.run_archive import open_run
 from agent.export.run_record import report_of
 from agent.journal.events import read_events
@@ -136,7 +136,7 @@ def show(run: str, data_dir: Path, *, as_json: bool, steps: bool) -> None:
     print_text(f"# {report.question}\n")
     if steps:
         for event in events:
-            for line in format_event(event, verbose=2):
+            for line in event_lines(event, verbose=2):
                 print(f"{event.place:>8}  {line}")
         print()
     limits = [event.data["limit"] for event in events if event.type == "answer.draft"]

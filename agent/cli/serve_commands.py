@@ -30,7 +30,6 @@ from agent.cli.flags import (
     several,
     token_option,
 )
-from agent.cli.progress import format_event
 from agent.cli.settings_commands import parse_value, write_settings
 from agent.cli.stores import open_jobs
 from agent.cli.terminal import note, print_error, print_rows, print_text
@@ -105,7 +104,6 @@ def serve(
         settings,
         {**named, "folder": [str(path) for path in folder]},
         at_once=at_once,
-        event_lines=lambda event: format_event(event, 0),
         doctor=doctor,
         open_jobs=lambda: open_jobs(jobs_url, settings.data),
         research=research,

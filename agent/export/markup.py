@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from html import unescape
 from typing import TYPE_CHECKING
 
 import nh3
@@ -12,10 +11,10 @@ from markupsafe import Markup
 
 from agent.export.report_view import VERDICT_LABELS, WEAK
 from agent.types import VerdictState
-from browser.text.words import words
+from browser.text.words import BM25, content_words
 
 if TYPE_CHECKING:
-    from agent.types import Report
+    from agent.types import Report, Sentence
 
 _INLINE = {"strong", "em", "code"}
 _TAGS = _INLINE | set(
@@ -23,14 +22,10 @@ _TAGS = _INLINE | set(
 )
 _TITLE, _DEEPEST = 1, 6
 """Heading levels: that of the page's title, and the deepest of HTML."""
-_TAG = re.compile(r"<[^>]*>")
-_MARKER = re.compile(r"\[(\d{1,3})\]")
-_BEFORE = 600
-"""Characters before a marker that are searched for the sentence it belongs to."""
-_LAST_WORDS = 40
-"""Words before a marker that are compared with the quotes: about one sentence."""
-_UNCITED = "\ue000"
-"""Placeholder for the mark of an uncited sentence: a private-use character."""
+_NUMBER = re.compile(r"\[(\d{1,3})\]")
+_MARKERS = re.compile(rf" \ue000(\d+)\ue001((?:\s*{_NUMBER.pattern})*)|{_NUMBER.pattern}")
+"""The number of a sentence, in private-use characters behind it, and its markers; or a marker."""
+_PRIVATE_USE = str.maketrans("", "", "\ue000\ue001")
 
 
 def prose(markdown: str) -> str:
@@ -57,30 +52,29 @@ def inline(markdown: str) -> Markup:
 
 def answer_html(report: Report) -> Markup:
     """Render an answer: each marker links to its quote, and unsupported sentences are flagged."""
-    markdown = report.answer.replace(_UNCITED, "")
-    for sentence in report.sentences:
-        uncited = sentence.verdict is VerdictState.UNCITED and not sentence.about_search
-        if uncited and sentence.text in markdown:
-            markdown = markdown.replace(sentence.text, f"{sentence.text}{_UNCITED}", 1)
-    # Markers are linked in the finished HTML: Markdown would read them as links of its own.
-    html = prose(markdown)
+    markdown, at = report.answer.translate(_PRIVATE_USE), 0
+    for number, sentence in enumerate(report.sentences):
+        text = sentence.text.rstrip("| ")  # the markers of a table row stand in its last cell
+        start = markdown.find(text, at)
+        if start >= 0:
+            at = start + len(text)
+            # After a space, so that the end of bold type before it is read as one.
+            markdown = f"{markdown[:at]} \ue000{number}\ue001{markdown[at:]}"
     known = {source.n for source in report.sources}
 
-    def link(match: re.Match[str]) -> str:
-        if int(match[1]) not in known:
-            return match[0]
-        before = _TAG.sub("", html[max(0, match.start() - _BEFORE) : match.start()])
-        # Between markers in a row there is no sentence: only longer pieces count.
-        pieces = (piece for piece in reversed(_MARKER.split(before)) if len(piece.strip()) > 3)
-        sentence = unescape(next(pieces, ""))
-        # Of several markers in a row, the last one is followed by the sentence's flag.
-        last = not _MARKER.match(html[match.end() :].lstrip())
-        return cite(report, int(match[1]), sentence) + (
-            _flag(report, sentence) if last else Markup()
-        )
+    def link(markers: str, text: str) -> str:
+        numbers = map(int, _NUMBER.findall(markers))
+        return "".join(cite(report, n, text) if n in known else f"[{n}]" for n in numbers)
 
-    uncited_mark = _small(VerdictState.UNCITED, VERDICT_LABELS[VerdictState.UNCITED])
-    html = _MARKER.sub(link, html).replace(_UNCITED, uncited_mark)
+    def complete(match: re.Match[str]) -> str:
+        place, markers = match[1], match[2]
+        if place is None:
+            return link(match[0], "")
+        sentence = report.sentences[int(place)]
+        return f"{' ' if markers else ''}{link(markers, sentence.text)}{_flag(sentence)}"
+
+    # Markers are linked in the finished HTML: Markdown would read them as links of its own.
+    html = _MARKERS.sub(complete, prose(markdown))
     return Markup(html)  # noqa: S704 - cleaned, and what was added is escaped
 
 
@@ -89,30 +83,17 @@ def cite(report: Report, n: int, sentence: str) -> Markup:
     quotes = next(source.quotes for source in report.sources if source.n == n)
     if not quotes:
         return Markup('<a class="cite" href="#source-{0}">[{0}]</a>').format(n)
-    last_words = words(sentence)[-_LAST_WORDS:]
-
-    def shared(k: int) -> int:
-        quoted = set(words(quotes[k]))
-        return sum(word in quoted for word in last_words)
-
-    nearest = max(range(len(quotes)), key=shared)
+    nearest = BM25(map(content_words, quotes)).best(content_words(sentence), 1)
+    number = nearest[0][0] if nearest else 0
     link = Markup('<a class="cite" href="#quote-{0}-{1}" data-quote="{2}">[{0}]</a>')
-    return link.format(n, nearest + 1, " ".join(quotes[nearest].split()))
+    return link.format(n, number + 1, " ".join(quotes[number].split()))
 
 
-def _flag(report: Report, before: str) -> Markup:
-    """Mark the sentence that ends here where it is not supported by what it cites, or weakly."""
-    said = words(before)
-    for sentence in report.sentences:
-        own = words(sentence.text)
-        if not own or said[-len(own) :] != own:
-            continue
-        if sentence.weak:
-            return _small("weak", WEAK)
-        if sentence.verdict is not VerdictState.SUPPORTED and not sentence.about_search:
-            return _small(sentence.verdict, VERDICT_LABELS[sentence.verdict])
-    return Markup()
-
-
-def _small(kind: str, label: str) -> Markup:
+def _flag(sentence: Sentence) -> Markup:
+    """Mark a sentence that is not supported by what it cites, or only by search results."""
+    kind, label = sentence.verdict.value, VERDICT_LABELS[sentence.verdict]
+    if sentence.weak:
+        kind, label = "weak", WEAK
+    elif sentence.verdict is VerdictState.SUPPORTED or sentence.about_search:
+        return Markup()
     return Markup(' <small class="{}">{}</small>').format(kind, label)

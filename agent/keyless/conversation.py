@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +49,7 @@ class Conversation:
     def parameter_values(self, tool: str, key: str) -> list[str]:
         """List the values of a parameter in all calls of a tool so far, in order."""
         calls = (o for step in self.steps for o in step if o.tool == tool)
-        return [str(_parameters(o).get(key, "")) for o in calls]
+        return [str(o.call.fields.get(key, "")) for o in calls]
 
     def count_steps(self, *tools: str) -> int:
         """Count the steps that called one of these tools."""
@@ -86,12 +85,3 @@ def read_conversation(messages: Sequence[Message]) -> Conversation:
         ended=ended,
         wants_report=ended and replies[-1].content.startswith(REPORT),
     )
-
-
-def _parameters(observation: Observation) -> dict[str, Any]:
-    """Parse the parameters of the call that an observation answers."""
-    try:
-        parameters = json.loads(observation.call.param)
-    except ValueError:
-        return {}
-    return parameters if isinstance(parameters, dict) else {}

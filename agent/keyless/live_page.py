@@ -28,7 +28,6 @@ RELEVANT = 0.3
 
 _CONTROL = re.compile(r"\[((?:f\d+)?e\d+)(?: ([^\]]*?))?: ([^\]]*)\]")
 """`[e3 button: Go]`, a link without a role `[e5: Home]`, in a frame `[f1e3 button: Go]`."""
-_LANDMARK = re.compile(r"[a-z]+(?: .*)?:")
 _FIELDS = frozenset({"searchbox", "textbox", "combobox", "spinbutton"})
 _OUT_OF_REACH = (", covered", ", disabled", ", off-screen")
 _CONSEQUENTIAL = frozenset(
@@ -86,7 +85,7 @@ def _main_lines(lines: Sequence[str]) -> Iterator[str]:
     has_main = "main:" in lines
     inside = not has_main
     for line in lines:
-        if has_main and _LANDMARK.fullmatch(line):
+        if has_main and line[:1].islower() and line.endswith(":"):
             inside = line == "main:"
         elif inside and not line.startswith("- "):
             yield line

@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
 from agent.evidence.facts import extract_facts, is_month
 from agent.evidence.passages import (
@@ -20,7 +19,7 @@ from agent.evidence.passages import (
     named_cells,
     split_row,
 )
-from agent.keyless.question import AnswerKind, name_stems
+from agent.keyless.question import MARKS, AnswerKind, name_stems
 from browser.text.sentences import sentences
 from browser.text.words import FOLDED, content_words, stem, synonym_groups, words
 
@@ -57,10 +56,6 @@ unanswerable questions better on unseen halves; without it 33 of 60 are refused 
 
 _NONE: frozenset[str] = frozenset()
 _REASONS = frozenset("because due reason reasons cause caused since so order therefore".split())
-INSTRUCTION_VERBS = frozenset(
-    "type enter search choose select click press pick tap fill scroll filter".split()
-)
-"""English words that begin an instruction to use a page's controls."""
 _SENTENCE_ENDS = tuple(".!?。！？")
 _CLOSERS = "\"'”’)]»"
 BULLETS = "-*•‣◦ "
@@ -78,7 +73,7 @@ class Candidate:
     context: those of its passage, of the heading above it, of its table's caption and first row,
         and of what changed on a live page together with it.
     heading_stems: those of the headings or column names above it.
-    is_quotable: it ends like a sentence and is no instruction to use the page; or it is a row.
+    is_quotable: it ends like a sentence, or is a row of a table.
     following: the list items or lines of code that it introduces.
     shown_heading: the heading that is quoted with it, as it is no sentence by itself.
     """
@@ -117,12 +112,7 @@ class Scored:
 
 
 class Ranking:
-    """The candidates for an answer: `scored`, best first; `best` is the first quotable one.
-
-    Of the person's own files only those count whose name or title has a word of the question, if
-    there are any. Of 188 questions on five folders the three best passages then hold the answer of
-    145, of 142 without; none is lost.
-    """
+    """The candidates for an answer: `scored`, best first; `best` is the first quotable one."""
 
     def __init__(self, question: Question, candidates: Sequence[Candidate]) -> None:
         self.question = question
@@ -139,14 +129,9 @@ class Ranking:
         self.forms = {t: _synonyms(t) if candidates else frozenset() for t in question.terms}
         self._topics = frozenset(question.terms)
         question_forms = self._topics.union(*self.forms.values())
-        titles = {c.page: c.title for c in candidates if c.page.startswith("file:")}
-        relevant_files = {
-            page for page, title in titles.items() if self._topics & (title | _file_name(page))
-        }
         scored = [
             self._score(_with_heading(c, self._topics))
             for c in candidates
-            if not relevant_files or c.page in relevant_files
             # A sentence that only repeats the question answers nothing.
             if len(c.text.split()) <= LONGEST and (c.following or not c.stems <= question_forms)
         ]
@@ -253,11 +238,6 @@ class Ranking:
         return subject <= a.stems and not subject <= self._topics
 
 
-def _file_name(url: str) -> frozenset[str]:
-    """Return the stems of a file's name."""
-    return frozenset(content_words(unquote(url.rpartition("/")[2]).rpartition(".")[0]))
-
-
 def _with_heading(c: Candidate, topics: frozenset[str]) -> Candidate:
     """Make a list item or single line quotable with the heading above, if that is asked about."""
     heading = c.passage.heading.rpartition(HEADING_SEPARATOR)[2].removeprefix(FOLDED)
@@ -292,14 +272,11 @@ def extract_candidates(observations: Iterable[Observation]) -> list[Candidate]:
             beside = f"{above} {changed}" if is_row else changed
             for candidate in _split_candidates(passage, title, o.url, headers, beside):
                 key = (o.url, candidate.text)
-                is_instruction = candidate.text.split(" ", 1)[0].casefold() in INSTRUCTION_VERBS
                 following: tuple[Passage, ...] = ()
                 if introduces_next(candidate.text):
                     following = _following_passages(o.passages, at)
                 if following:
                     found.setdefault(key, replace(candidate, is_quotable=True, following=following))
-                elif is_instruction and o.get("controls"):
-                    found.setdefault(key, replace(candidate, is_quotable=False))
                 else:
                     found.setdefault(key, candidate)
     return list(found.values())
@@ -412,9 +389,9 @@ def kind_score(text: str, question: Question) -> float:
             return float(bool(_REASONS & set(words(text))))
         case AnswerKind.DATE:
             values = [date.text for date in _facts(text).dates]
-            # A month, or a time of day.
-            values += filter(is_month, words(text))
-            values += (word for word in text.split() if word[0].isdigit() and ":" in word[1:-1])
+            tokens = [token.strip(MARKS) for token in text.split()]
+            values += (token for token in tokens if is_month(token.casefold()))
+            values += (token for token in tokens if token[:1].isdigit() and ":" in token)
         case AnswerKind.NUMBER:
             values = [figure.text for figure in _facts(text).figures]
         case AnswerKind.PERSON | AnswerKind.PLACE:

@@ -106,9 +106,9 @@ class ClaimJudge:
     @property
     def can_judge(self) -> bool:
         """Whether there is a model that judges, or a plug-in."""
-        if self.model is None or isinstance(self.model, PluginJudge):
-            return self.model is not None
-        return takes(self.model, Task.JUDGE)
+        if isinstance(self.model, PluginJudge):
+            return True
+        return self.model is not None and takes(self.model, Task.JUDGE)
 
     async def decide(self, claims: Claims, place: str, answer: str = "") -> bool:
         """Decide claims in one request; those that are decided already are left out.

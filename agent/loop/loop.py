@@ -14,7 +14,7 @@ from agent.guard.budget import Budget, LimitReached
 from agent.guard.model_client import ModelClient
 from agent.guard.window import Window, tokens
 from agent.journal.events import CONDENSE, MAIN
-from agent.loop.repetition import RepetitionGuard
+from agent.loop.repetition import NOTES, RepetitionGuard
 from agent.models.base import Task, start_guided_mode, takes
 from agent.prompts import CALL, FORM, GO_ON, NUDGE, PLAN_SPENT, SEARCHES, UNREAD, WRAP_UP, prompt
 from agent.protocol.call_results import format_results
@@ -221,7 +221,7 @@ class Loop:
         if circle is None:
             return ""
         self.record("guard.noticed", f"{self.place}/{self.budget.steps}", circle=circle)
-        return circle.note
+        return f"[Note: {NOTES[circle]}]"
 
     def _echoes_instructions(self, text: str) -> bool:
         lines = (line.strip("-*> ") for line in text.splitlines())

@@ -7,11 +7,9 @@ means progress, so that paging through a list or filling in a long form is never
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from agent.guard.budget import LimitReached
 from agent.protocol.call_results import to_json
@@ -39,35 +37,21 @@ THOUGHTS: Final = 5
 """Replies without a call or an answer; a hard question takes two or three."""
 
 
-class Circle(StrEnum):
-    """A kind of repetition; the value is the name on record."""
-
-    SAME_CALL = "same call"
-    FAILING = "failing"
-    SAME_PLACE = "same place"
-    ALTERNATING = "alternating"
-    ONE_TOOL = "one tool"
-    THINKING = "thinking"
-
-    @property
-    def note(self) -> str:
-        """The note to the model; the second time the loop is ended instead."""
-        return f"[Note: {_NOTES[self]}]"
-
-
+Circle = Literal["same call", "failing", "same place", "alternating", "one tool", "thinking"]
+"""The kinds of repetition, by their names on record."""
 _ELSE = "Do something else, or answer."
-_NOTES = {
-    Circle.SAME_CALL: f"this call was made before with the same result. {_ELSE}",
-    Circle.ALTERNATING: f"two tools take turns and nothing changes. {_ELSE}",
-    Circle.FAILING: "this tool has failed several times in a row. Use another one, or answer from "
-    "what is known.",
-    Circle.SAME_PLACE: "this page or query was looked at before; nothing new is there. Try "
-    "another, or answer.",
-    Circle.ONE_TOOL: "this tool has brought nothing new for several calls. Use another one, or "
+NOTES: Final[dict[Circle, str]] = {
+    "same call": f"this call was made before with the same result. {_ELSE}",
+    "alternating": f"two tools take turns and nothing changes. {_ELSE}",
+    "failing": "this tool has failed several times in a row. Use another one, or answer from what "
+    "is known.",
+    "same place": "this page or query was looked at before; nothing new is there. Try another, or "
     "answer.",
-    Circle.THINKING: "several turns have passed without a call or an answer. Call a tool now, or "
+    "one tool": "this tool has brought nothing new for several calls. Use another one, or answer.",
+    "thinking": "several turns have passed without a call or an answer. Call a tool now, or "
     "answer.",
 }
+"""The notes to the model; the second time the loop is ended instead."""
 
 
 class _FruitlessCall(NamedTuple):
@@ -102,7 +86,7 @@ class RepetitionGuard:
     def check_thought(self) -> Circle | None:
         """Count a reply with neither call nor answer; result and errors as of `check_calls`."""
         self._thoughts += 1
-        return self._note_or_end(Circle.THINKING if self._thoughts >= THOUGHTS else None)
+        return self._note_or_end("thinking" if self._thoughts >= THOUGHTS else None)
 
     def _check(self, result: Observation) -> Circle | None:
         call, has_failed = result.call, result.failed
@@ -126,15 +110,15 @@ class RepetitionGuard:
         max_of_tool = ONE_RESEARCH_TOOL if call.name in RESEARCH_TOOLS else ONE_TOOL
         # One less than SAME: the first of the identical calls was new, and is not in the list.
         if self._fruitless.count(this) >= SAME - 1:
-            return Circle.SAME_CALL
+            return "same call"
         if self._failed[call.name] >= FAILURES:
-            return Circle.FAILING
+            return "failing"
         if len(same_place) >= SAME - 1:
-            return Circle.SAME_PLACE
+            return "same place"
         if len(set(turns)) == 2 and turns == turns[:2] * (TURNS // 2):
-            return Circle.ALTERNATING
+            return "alternating"
         if len(same_tool) >= max_of_tool:
-            return Circle.ONE_TOOL
+            return "one tool"
         return None
 
     def _note_or_end(self, circle: Circle | None) -> Circle | None:
@@ -151,11 +135,5 @@ class RepetitionGuard:
 
 def _place_of(call: ToolCall) -> str:
     """Return the page or query that a call is about, else its parameter; normalised."""
-    try:
-        fields = json.loads(call.param)
-    except ValueError:
-        fields = None
-    if not isinstance(fields, dict):
-        fields = {}
-    place = str(fields.get("url") or fields.get("query") or call.param)
+    place = str(call.fields.get("url") or call.fields.get("query") or call.param)
     return " ".join(place.lower().split()).rstrip("/")

@@ -27,7 +27,9 @@ FAILED: Final = "Failed: "
 FEWEST: Final = 2
 """Least sections of a report."""
 _HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
-_NONE = re.compile(r"(?:none|nothing|no(?:t applicable)?|n/?a|-)?\W*", re.IGNORECASE)
+_AROUND: Final = " \n\r\t-–—.,;:!*_"
+"""Characters around a word that says “none”."""
+_NONE: Final = frozenset({"", "none", "nothing", "no", "not applicable", "n/a", "na"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,6 @@ def _read_frame(frame: str) -> dict[str, str]:
     parts: dict[str, str] = {}
     for heading, text in titled:
         matching = [name for word, name in names.items() if word in heading.lower()]
-        if matching and not _NONE.fullmatch(text.strip()):
+        if matching and text.casefold().strip(_AROUND) not in _NONE:
             parts.setdefault(matching[0], text.strip())
     return parts

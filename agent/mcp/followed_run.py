@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp.types import CallToolResult, ResourceLink
 
+from agent.export.event_lines import event_lines
 from agent.export.report_view import faults
 from agent.guard.provenance import PRIVATE, Kind
 from agent.mcp.tool_session import text_result
@@ -29,10 +30,9 @@ if TYPE_CHECKING:
 async def follow_run(
     ctx: Context[Any, Any],
     session: ToolSession,
-    event_lines: Callable[[Event], list[str]],
     start: Callable[..., Coroutine[Any, Any, Report]],
 ) -> Report:
-    """Run to the report, with `event_lines` as progress; note the origin of the answer's words.
+    """Run to the report, with its events as progress; note the origin of the answer's words.
 
     `start` is called with `on_event`. The jobs behind the answer go on in the server: nobody waits
     for them. Cancelled, the run stops, keeps its record and can be resumed.

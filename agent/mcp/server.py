@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError
@@ -36,9 +36,6 @@ from agent.run.audit import audit as run_audit
 from agent.run.draft import read_draft
 from agent.run.research import research as run_research
 
-if TYPE_CHECKING:
-    from agent.journal.events import Event
-
 Ctx = Context[Any, Any]
 READ_ONLY: Final = ToolAnnotations(read_only_hint=True, open_world_hint=True)
 MOST_CLAIMS: Final = 50
@@ -54,40 +51,24 @@ INSTRUCTIONS: Final = (
 
 
 def make_server(
-    session: ToolSession,
-    flags: dict[str, Any],
-    event_lines: Callable[[Event], list[str]],
-    *,
-    browser: bool = False,
+    session: ToolSession, flags: dict[str, Any], *, browser: bool = False
 ) -> MCPServer[Any]:
-    """Make the server; `flags` are those of each run, `event_lines` its events as progress lines.
-
-    With `browser` it serves our browser too.
-    """
+    """Make the server; `flags` are those of each run. With `browser` it serves our browser too."""
     server = MCPServer[Any](
         "urchin-research", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING"
     )
-    ResearchTools(session, flags, event_lines).add_to(server)
+    ResearchTools(session, flags).add_to(server)
     if browser:
         BrowserTools(session).add_to(server)
     return server
 
 
 class ResearchTools:
-    """The tools and resources; their docstrings are what clients see as descriptions.
+    """The tools and resources; their docstrings are what clients see as descriptions."""
 
-    `flags` are those of each run, `event_lines` its events as progress lines.
-    """
-
-    def __init__(
-        self,
-        session: ToolSession,
-        flags: dict[str, Any],
-        event_lines: Callable[[Event], list[str]],
-    ) -> None:
+    def __init__(self, session: ToolSession, flags: dict[str, Any]) -> None:
         self._session = session
         self._flags = {**flags, "data_dir": session.options.data, "config": True}
-        self._event_lines = event_lines
         self._runs = Runs(session.options.data)
 
     def add_to(self, server: MCPServer[Any]) -> None:
@@ -130,7 +111,7 @@ class ResearchTools:
         # A run cannot be begun again with the answer, where the connection has no way back.
         approve = Consent(ctx).approve if ctx.session.can_send_request else None
         start = partial(run_research, question, approve=approve, **flags)
-        return report_result(await follow_run(ctx, self._session, self._event_lines, start))
+        return report_result(await follow_run(ctx, self._session, start))
 
     async def read(
         self,
@@ -198,7 +179,7 @@ class ResearchTools:
                 if reason := self._session.context.outgoing.refusal_of_address(url):
                     raise ToolFailure(f"{url} is not asked for: {reason}", "Leave it out.")
             start = partial(run_audit, path, **self._flags)
-            found = await follow_run(ctx, self._session, self._event_lines, start)
+            found = await follow_run(ctx, self._session, start)
         return audit_result(found)
 
     async def memory_search(

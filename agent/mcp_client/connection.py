@@ -45,7 +45,7 @@ from agent.errors import ToolError
 from agent.protocol.replies import inert
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.transport import certificates
-from browser.text.words import clean
+from browser.text.words import clean, shorten
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -77,8 +77,7 @@ logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 def one_line(text: object, longest: int = LONGEST_LINE) -> str:
     """Make a server's text safe to show: one line, cut, with no tool tags or chat turns in it."""
-    line = " ".join(inert(clean(str(text))).replace("<", "‹").replace("`", "'").split())
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+    return shorten(inert(clean(str(text))).replace("<", "‹").replace("`", "'"), longest)
 
 
 class Connection:

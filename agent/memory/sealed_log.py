@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ import sqlalchemy as sa
 from agent.errors import UsageError
 from agent.memory.database import seals, stamps
 from agent.sealing import TimestampInvalid, check, is_proof, load_timestamper
+from browser.text.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -193,10 +193,10 @@ def category_of(report: Report) -> str | None:
     """Return a run's category by its words: incident, milestone, decision; None for none."""
     failed = report.status in ("failed", "not_found")
     result = report.error.message if failed and report.error else report.answer
-    words = set(re.findall(r"\w+", f"{report.question} {result}".casefold()))
+    found = set(words(f"{report.question} {result}"))
     if failed:
-        return "incident" if words & _INCIDENT else None
-    return next((name for name, known in _WORDS.items() if words & known), None)
+        return "incident" if found & _INCIDENT else None
+    return next((name for name, known in _WORDS.items() if found & known), None)
 
 
 def seal_run(memory: Memory, report: Report) -> Seal | None:

@@ -12,10 +12,10 @@ process can do the rest.
 
 from __future__ import annotations
 
+import asyncio
 import math
 import re
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from agent import jsvalues as js
@@ -134,14 +134,12 @@ def job_place(name: str) -> str:
 class ConversationJobs:
     """Does the jobs of one turn.
 
-    `in_thread` calls a function in the thread of the memory; `now_ms` is the clock, in
-    milliseconds. Without `ask` only the jobs that need no language model are done. `progress` says
-    what an earlier process did.
+    `now_ms` is the clock, in milliseconds. Without `ask` only the jobs that need no language model
+    are done. `progress` says what an earlier process did.
     """
 
     memory: Memory
     session: str
-    in_thread: Callable[..., Awaitable[Any]]
     now_ms: Callable[[], int]
     record: Callable[..., object]
     ask: Ask | None = None
@@ -157,7 +155,7 @@ class ConversationJobs:
                 for skill in skills
                 if skill.get("name") in turn.given_skills
             ]
-            await self.in_thread(self.memory.save_skills, rescored)
+            await asyncio.to_thread(self.memory.save_skills, rescored)
 
         count = await self._count()
         long = len(turn.history) > self.memory.limits.condense_past
@@ -192,13 +190,13 @@ class ConversationJobs:
     async def _count(self) -> int:
         """Count the answer, once even if repeated; returns its number."""
         begun = self.progress.begun.get(COUNT)
-        before = await self.in_thread(answered_count, self.memory)
+        before = await asyncio.to_thread(answered_count, self.memory)
         # The recorded number if there is one: other runs may have counted theirs since.
         count = int(begun["count"]) if begun else before + 1
         if begun is None:
             self.record(BEGUN, job_place(COUNT), count=count)
         if before < count:
-            await self.in_thread(self.memory.save, kinds.INTERNAL, {COUNTER: str(count)})
+            await asyncio.to_thread(self.memory.save, kinds.INTERNAL, {COUNTER: str(count)})
         return count
 
     async def _begin(self, name: str, time_field: str) -> list[Skill]:
@@ -206,7 +204,7 @@ class ConversationJobs:
 
         A skill that it changed has the run's time in `time_field`.
         """
-        skills: list[Skill] = await self.in_thread(self.memory.skills)
+        skills: list[Skill] = await asyncio.to_thread(self.memory.skills)
         if name in self.progress.begun:
             return [skill for skill in skills if skill.get(time_field) != self.now_ms()]
         self.record(BEGUN, job_place(name))
@@ -217,16 +215,16 @@ class ConversationJobs:
         # The summary becomes part of later prompts: tags in it must not be run.
         summary = inert(await ask(SUMMARY, prompt(SUMMARY), f"Conversation:\n{turns}"))
         summary = js.cut(summary, self.memory.limits.summary_units)
-        save = partial(self.memory.save, trusted=not turn.tainted)
-        await self.in_thread(save, kinds.SUMMARY, {f"session_{self.now_ms()}": summary})
+        values = {f"session_{self.now_ms()}": summary}
+        await asyncio.to_thread(self.memory.save, kinds.SUMMARY, values, trusted=not turn.tainted)
 
     async def _extend_profile(self, ask: Ask, turn: FinishedTurn) -> None:
-        known = await self.in_thread(self.memory.values, kinds.PROFILE)
+        known = await asyncio.to_thread(self.memory.values, kinds.PROFILE)
         listed = "\n".join(f"{key}: {js.to_string(value)}" for key, value in known.items())
         request = f"Known:\n{listed or '(nothing)'}\n\nThe person wrote:\n"
         request += transcript(_own_turns(turn.history)[-PROFILE_TURNS:], PROFILE_UNITS)
         facts = loose_object(await ask(PROFILE, prompt(PROFILE), request))
-        await self.in_thread(self.memory.save, kinds.PROFILE, facts)
+        await asyncio.to_thread(self.memory.save, kinds.PROFILE, facts)
 
     async def _condense(self, ask: Ask | None, turn: FinishedTurn) -> None:
         """Condense the turns behind the watermark that are too old to be shown themselves.
@@ -234,7 +232,7 @@ class ConversationJobs:
         Without a model, or if it fails, they are cut, and only the newest text is kept.
         """
         conversation, limits = self.memory.conversation(self.session), self.memory.limits
-        condensed, watermark = await self.in_thread(conversation.condensed)
+        condensed, watermark = await asyncio.to_thread(conversation.condensed)
         end = len(turn.history) - limits.recent_turns
         old = turn.history[watermark:end]
         if not old:
@@ -252,11 +250,11 @@ class ConversationJobs:
             parts.append(inert(transcript(old, FALLBACK_UNITS)))
             joined = "\n---\n".join(parts)
             text = js.well_formed(js.cut_start(joined, limits.condensed_units))
-        await self.in_thread(conversation.condense, js.cut(text, limits.condensed_units), end)
+        await asyncio.to_thread(conversation.condense, js.cut(text, limits.condensed_units), end)
 
     async def _evaluate(self, ask: Ask, turn: FinishedTurn) -> None:
         """Have a model score the skills in the prompt; average the scores, drop useless skills."""
-        known = await self.in_thread(self.memory.skills)
+        known = await asyncio.to_thread(self.memory.skills)
         given = [skill for skill in known if skill.get("name") in turn.given_skills]
         if not given:
             return
@@ -281,15 +279,15 @@ class ConversationJobs:
             count = (skill.get("evalCount") or 0) + 1
             fresh = {"score": average, "lastEvalAt": self.now_ms(), "evalCount": count}
             changed.append({**skill, **fresh})
-        await self.in_thread(self.memory.save_skills, changed)
+        await asyncio.to_thread(self.memory.save_skills, changed)
 
-        for skill in await self.in_thread(self.memory.skills):
+        for skill in await asyncio.to_thread(self.memory.skills):
             if _is_useless(skill, self.now_ms()):
-                await self.in_thread(self.memory.forget, skill["name"], kinds.SKILL)
+                await asyncio.to_thread(self.memory.forget, skill["name"], kinds.SKILL)
 
     async def _propose(self, ask: Ask, turn: FinishedTurn) -> None:
         """Have a model propose new skills from the person's own words."""
-        known = [str(skill.get("name")) for skill in await self.in_thread(self.memory.skills)]
+        known = [str(skill.get("name")) for skill in await asyncio.to_thread(self.memory.skills)]
         listed = "\n".join(f"- {name}" for name in known) or "(none)"
         used = ", ".join(turn.tools) or "(none)"
         own = transcript(_own_turns(turn.history[-OWN_TURNS:]), TURN_UNITS)
@@ -307,8 +305,8 @@ class ConversationJobs:
             return
         self.record(BEGUN, job_place(PROPOSE))
         for name, instruction in list(proposed.items())[:PROPOSED]:
-            add = partial(save_skill, source="auto")
-            await self.in_thread(add, self.memory, name, instruction, self.now_ms())
+            skill = name, instruction, self.now_ms()
+            await asyncio.to_thread(save_skill, self.memory, *skill, source="auto")
 
 
 def answered_count(memory: Memory) -> int:

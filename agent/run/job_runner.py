@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -189,8 +188,7 @@ class BackgroundJobs:
         except OSError as error:
             text = f"what follows the answer was not marked, a kill would lose it: {error}"
             services.write("note", text=text)
-        thread, memory = context.in_memory_thread, context.memory
-        runner = JobRunner(memory, thread, notes.memory, work.model, work.budget)
+        runner = JobRunner(context.memory, notes.memory, work.model, work.budget)
         return cls(notes, services, builder.session, runner, lock)
 
     async def settle(self, report: Report, ended_ms: int) -> None:
@@ -209,14 +207,12 @@ class BackgroundJobs:
 
 @dataclass(frozen=True, slots=True)
 class JobRunner:
-    """Does the jobs of runs on one memory, whose calls are made with `in_thread`.
+    """Does the jobs of runs on one memory, which has this name.
 
-    `name` is the name of the memory. Without a `model`, or money for it, jobs that need one stay
-    pending.
+    Without a `model`, or money for it, jobs that need one stay pending.
     """
 
     memory: Memory
-    in_thread: Callable[..., Awaitable[Any]]
     name: str
     model: Model | None = None
     budget: Budget = field(default_factory=Budget)
@@ -229,10 +225,13 @@ class JobRunner:
             if lock is None:
                 continue
             try:
-                record = RunRecord.read(RunFolder(Runs(data).root / run))
-                settled += await self._settle_claimed(record, lock)
-            except JournalError:  # deleted or damaged: its jobs cannot be done
-                unmark(lock)
+                try:
+                    record = RunRecord.read(RunFolder(Runs(data).root / run))
+                except JournalError:  # deleted or damaged: its jobs cannot be done
+                    unmark(lock)
+                    continue
+                with suppress(JournalError):  # it cannot be written now: another run will do them
+                    settled += await self._settle_claimed(record, lock)
             finally:
                 lock.release()
             if settled == MAX_KILLED_RUNS:
@@ -288,10 +287,10 @@ class JobRunner:
         # Jobs without a model.
         if FACTS not in progress.done:
             used = pending.notes.used
-            await self.in_thread(save_findings, self.memory, report, ledger.playbook, used)
+            await asyncio.to_thread(save_findings, self.memory, report, ledger.playbook, used)
             record(DONE, job_place(FACTS))
         if pending.notes.wiki and DAY_LOG not in progress.done:
-            if failure := await self.in_thread(_write_day_log, pending):
+            if failure := await asyncio.to_thread(_write_day_log, pending):
                 record("note", job_place(DAY_LOG), text=f"the day's log was not written: {failure}")
             record(DONE, job_place(DAY_LOG))
 
@@ -299,7 +298,7 @@ class JobRunner:
         ask = self._ask_function(model, record) if model else None
         if pending.notes.asks and ask is None:
             return False
-        turns = await self.in_thread(self.memory.conversation(pending.session).turns)
+        turns = await asyncio.to_thread(self.memory.conversation(pending.session).turns)
         turn = FinishedTurn(
             history=tuple(_turns_until_answer(turns, report)),
             messages=pending.notes.messages,
@@ -310,7 +309,7 @@ class JobRunner:
         )
         ended_ms = pending.ended_ms
         jobs = ConversationJobs(
-            self.memory, pending.session, self.in_thread, lambda: ended_ms, record, ask, progress
+            self.memory, pending.session, lambda: ended_ms, record, ask, progress
         )
         await jobs.run(turn)
         record(SETTLED)
@@ -401,7 +400,7 @@ async def save_turns(
     if report is not None:
         turns.append(Turn("assistant", answer_turn_text(report)))
     if resumed:
-        latest = await context.in_memory_thread(conversation.turns, len(turns))
+        latest = await asyncio.to_thread(conversation.turns, len(turns))
         saved = [Turn(turn.role, turn.text) for turn in latest]
         for count in range(len(turns), 0, -1):
             if saved[-count:] == turns[:count]:
@@ -411,7 +410,7 @@ async def save_turns(
     public = " ".join(line.query for line in report.searches) if report else ""
     if turns:
         public = f"{public} {context.provenance.public_words(turns[-1].text)}"
-    add = partial(conversation.add_provenance, quotes=context.provenance.untrusted)
-    await context.in_memory_thread(add, public)
+    quotes = context.provenance.untrusted
+    await asyncio.to_thread(conversation.add_provenance, public, quotes=quotes)
     if turns:
-        await context.in_memory_thread(conversation.append, *turns)
+        await asyncio.to_thread(conversation.append, *turns)

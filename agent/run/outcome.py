@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,13 +18,13 @@ from agent.prompts import WRAP_UP
 from agent.protocol.replies import NOT_FOUND
 from agent.tools.context import NO_BROWSER
 from agent.types import (
-    DataValue,
     ErrorInfo,
     Fit,
     Message,
     Report,
     SearchLine,
     Status,
+    ToolCall,
     UsageTotals,
     VerdictState,
     has_error,
@@ -115,7 +114,11 @@ class Ledger:
 
     def _add_result(self, data: dict[str, Any]) -> None:
         name, result = data["name"], data["data"]
-        request = _requested(data["param"], _PLAYBOOK_FIELDS.get(name, ""))
+        call, request = ToolCall(name, data["param"]), ""
+        if field_name := _PLAYBOOK_FIELDS.get(name):
+            # A bare text is the field. Without broken JSON, which tools repair, a playbook can do.
+            bare = "" if call.param.startswith("{") else call.param
+            request = " ".join(str(call.fields.get(field_name, bare)).split())
         if request and not has_error(result):
             self._steps[f"{name} {request[:LONGEST_STEP]}"] = None
         if not isinstance(result, dict):
@@ -219,19 +222,6 @@ class Ledger:
         return f"No answer was found. Searched: {searched}. Read: {read or 'no page'}."
 
 
-def _requested(param: str, field_name: str) -> str:
-    """Return a field of a call's parameter; a parameter that is no JSON object is the field."""
-    if not field_name:
-        return ""
-    if not param.startswith("{"):
-        return " ".join(param.split())
-    try:
-        fields = json.loads(param, strict=False)
-    except ValueError:
-        return ""  # tools repair broken JSON; a playbook can do without such a step
-    return " ".join(str(fields.get(field_name, "")).split())
-
-
 def _without_verdict_word(text: str) -> tuple[str, bool]:
     """Remove `NOT_FOUND` from the beginning of an answer; returns whether it was there."""
     stripped = text.strip().lstrip("*_`# ")
@@ -306,16 +296,7 @@ async def add_values(
     report.data, report.data_notes = filled.data, filled.notes
     sources = SourceList(report.sources)
     for value in filled.values:
-        verdict, quote = value.verdict, value.verdict.quote
-        cited = [sources.add(s, quote if quote in s.text else "") for s in value.sources]
-        report.values.append(
-            DataValue(
-                pointer=value.pointer,
-                value=value.value,
-                citations=sorted({source.n for source in cited}),
-                verdict=verdict.state,
-                quote=quote,
-                reason=verdict.reason,
-            )
-        )
+        cited = [s for s in map(judge.evidence.source, value.citations) if s is not None]
+        numbers = {sources.add(s, value.quote if value.quote in s.text else "").n for s in cited}
+        report.values.append(value.model_copy(update={"citations": sorted(numbers)}))
     report.sources = list(sources)

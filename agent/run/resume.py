@@ -107,7 +107,7 @@ async def _finish_jobs(
             memory = await asyncio.to_thread(open_memory, options, os.environ)
             stack.callback(memory.close)
             model = await open_model(stack, options.model, options, os.environ)
-            runner = JobRunner(memory, asyncio.to_thread, memory_name(options), model)
+            runner = JobRunner(memory, memory_name(options), model)
             await runner.settle_one(options.data, record, on_event)
     return report
 

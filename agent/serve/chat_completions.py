@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent.config import APP
 from agent.errors import InternalError, NotFound, UsageError, error_class
+from agent.export.event_lines import event_lines
 from agent.journal.events import read_event
 from agent.memory.memory_types import Turn
 from agent.serve.run_manager import ActiveRun
@@ -158,7 +159,7 @@ async def _steps(state: ServerState, run: ActiveRun) -> AsyncIterator[str | Repo
             if frame is None or frame.seq is None:  # a draft, and questions that nobody hears
                 continue
             event = read_event(frame.data, run.id)
-            for line in state.event_lines(event):
+            for line in event_lines(event):
                 yield line
             if event.type == "run.finished":
                 # The next question looks for the answer on disk.

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from agent.jobs.jobs import Jobs
     from agent.jobs.monitors import Monitors
     from agent.jobs.schedules import Schedules
-    from agent.journal.events import Event
     from agent.serve.run_manager import StartRun
     from agent.serve.schemas import RunState
 
@@ -47,9 +46,8 @@ class ServerState:
     """Runs, library, memory and jobs of a server, and the settings it was started with.
 
     `flags` are those of its runs; `folder` among them lists folders that questions may search.
-    `event_lines` turns an event into lines of progress, `doctor` returns the rows of
-    `research doctor` (name, well, seen, mend), `open_jobs` opens the job store; `research` begins a
-    run, `resume_run` goes on with one.
+    `doctor` returns the rows of `research doctor` (name, well, seen, mend), `open_jobs` opens the
+    job store; `research` begins a run, `resume_run` goes on with one.
     """
 
     def __init__(
@@ -58,14 +56,13 @@ class ServerState:
         flags: dict[str, Any],
         *,
         at_once: int,
-        event_lines: Callable[[Event], list[str]],
         doctor: Callable[[], Awaitable[list[dict[str, Any]]]],
         open_jobs: Callable[[], Jobs],
         research: StartRun,
         resume_run: StartRun,
     ) -> None:
         self.options = options
-        self.event_lines, self.doctor = event_lines, doctor
+        self.doctor = doctor
         data = private_folder(options.data)
         folders = [Path(folder) for folder in flags.get("folder", ())]
         folders += [options.corpus] if options.corpus else []

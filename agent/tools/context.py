@@ -200,7 +200,10 @@ class ToolContext:
         return {**data, HINT_FIELD: hints}
 
     async def in_memory_thread(self, function: Callable[..., T], *args: Any) -> T:
-        """Call a synchronous function of memory or wiki in their single worker thread."""
+        """Call a synchronous function of memory or wiki in their single worker thread.
+
+        Calls of one reply are made concurrently; there they take effect in the order of its tags.
+        """
         if self._worker is None:
             self._worker = ThreadPoolExecutor(1, thread_name_prefix="memory")
         return await asyncio.get_running_loop().run_in_executor(self._worker, function, *args)

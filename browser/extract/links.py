@@ -19,14 +19,12 @@ _NEXT_TEXT = re.compile(
     r"page suivante|suivante?|siguiente|próxima|avanti|volgende|次へ|下一页)\W*|[›»→>]{1,2}",
     re.IGNORECASE,
 )
-_NEXT_CLASS = re.compile(r"(?:^|[\s_-])next(?:$|[\s_-])", re.IGNORECASE)
-_LONGEST_NEXT = 30
 # Pages with more links are indexes; nobody follows the later ones.
 MOST_LINKS = 2_000
 
 
 def read_links(root: etree._Element, base: str) -> tuple[Link, ...]:
-    """Collect `a[href]` and `link[rel=next]`; rel is `next` also by the link's text or class."""
+    """Collect `a[href]` and `link[rel=next]`; rel is `next` also by the link's text."""
     found: dict[str, Link] = {}
     here = urldefrag(base)[0]
     for element in root.iter("a", "area", "link"):
@@ -46,13 +44,7 @@ def read_links(root: etree._Element, base: str) -> tuple[Link, ...]:
             image = next(element.iterdescendants("img"), None)
             alt = image.get("alt") if image is not None else None
             text = clean(" ".join((label or element.get("title") or alt or "").split()))
-        has_class = _NEXT_CLASS.search(f"{element.get('class') or ''} {element.get('id') or ''}")
-        is_next = (
-            "next" in rel
-            or _NEXT_TEXT.fullmatch(text)
-            or _NEXT_TEXT.fullmatch(label)
-            or (has_class and len(text) < _LONGEST_NEXT)
-        )
+        is_next = "next" in rel or _NEXT_TEXT.fullmatch(text) or _NEXT_TEXT.fullmatch(label)
         link = Link(url, text, "next" if is_next else " ".join(rel))
         known = found.setdefault(url, link)
         if (is_next and known.rel != "next") or (text and not known.text):

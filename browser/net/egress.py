@@ -27,7 +27,7 @@ from browser.net.proxy import Connector, ProxyConnection
 if TYPE_CHECKING:
     from browser.net.guard import Resolve
 
-__all__ = ["CHROMIUM_FLAGS", "Egress", "EgressPolicy"]
+__all__ = ["CHROMIUM_FEATURES_OFF", "CHROMIUM_FLAGS", "Egress", "EgressPolicy"]
 
 CHROMIUM_FLAGS = (
     # Loopback bypasses a proxy by default; the guard must see it to refuse it.
@@ -39,10 +39,11 @@ CHROMIUM_FLAGS = (
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     # The browser sends no DNS requests of its own.
     "--dns-prefetch-disable",
-    "--disable-features=AsyncDns,DnsOverHttps,NetworkTimeServiceQuerying",
     "--disable-background-networking",
 )
 """Flags that Chromium needs besides `--proxy-server`, so that nothing bypasses the proxy."""
+CHROMIUM_FEATURES_OFF = ("AsyncDns", "DnsOverHttps", "NetworkTimeServiceQuerying")
+"""Features to turn off for the same reason."""
 
 
 class Egress:

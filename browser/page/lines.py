@@ -33,7 +33,7 @@ MIN_PART = 350  # of a long line; a part ends at the first sentence or control a
 DEEPEST_INDENT = 6
 
 _MARKS = {"li": "- ", **{f"h{level}": "#" * level + " " for level in range(1, 7)}}
-_NEVER_SPLIT = ("h", "row", "th", "board", "region", "frame")  # kinds; a split row is no row
+_NEVER_SPLIT = ("h", "row", "th", "region", "frame")  # kinds; a split row is no row
 _BRACKET_LOST = 800  # a bracket still open after this is one of the text, not of a control
 _UNSEEN = frozenset({"invisible", "off-screen", "turned away"})
 # The text inside these is their caption; inside a custom field or list it is the value.
@@ -199,8 +199,8 @@ class _LineText:
             self._parts[at] = f"{piece.get('w') or ''}{control} "
         text = " ".join(filter(None, "".join(self._parts).split(" "))).strip()
         text = text.replace(_KEPT_SPACE, " ")
-        if self._line.kind in {"row", "th", "board"}:
-            return f"| {text} |" if text.strip("| ") or self._line.kind == "board" else ""
+        if self._line.kind in {"row", "th"}:
+            return f"| {text} |" if text.strip("| ") else ""
         return text
 
     def _format(self, piece: Piece) -> str:

@@ -188,13 +188,12 @@ class Frontier:
 class Crawl:
     """The result of a crawl: the pages read, in the order in which they were chosen.
 
-    `known` is the number of pages found, `maps` the number of sitemaps that listed some; `unread`
-    are the pages that could not be read, with their outcome.
+    `known` is the number of pages found; `unread` are the pages that could not be read, with their
+    outcome.
     """
 
     pages: tuple[Page, ...]
     known: int
-    maps: int = 0
     unread: tuple[Page, ...] = ()
 
 
@@ -213,7 +212,7 @@ class Crawler:
         The section is the host and the folder of `start`. Errors of a page are in its outcome, as
         with the reader. After `seconds` the crawl ends with what was read so far.
         """
-        frontier, maps = Frontier(start, query, depth), 0
+        frontier = Frontier(start, query, depth)
         pages: list[Page] = []
         unread: list[Page] = []
         texts: set[str] = set()
@@ -237,8 +236,8 @@ class Crawler:
                 if SiteSection.from_url(first.url).host != frontier.section.host:
                     frontier.section = SiteSection.from_url(first.url)
                 add_page(first, 0)
-                entries, maps = await self._pages_of_sitemaps(first.url)
-                frontier.add(((entry.url, "") for entry in entries), 1)
+                listed = await self._pages_of_sitemaps(first.url)
+                frontier.add(((entry.url, "") for entry in listed), 1)
                 while (room := min(_AT_ONCE, most - len(pages))) > 0:
                     if not (batch := frontier.pop(room)):
                         break
@@ -255,16 +254,15 @@ class Crawler:
                             read.cancel()
         except TimeoutError:
             pass  # the pages read so far are the result
-        return Crawl(tuple(pages), frontier.known, maps, tuple(unread))
+        return Crawl(tuple(pages), frontier.known, tuple(unread))
 
-    async def _pages_of_sitemaps(self, start: str) -> tuple[list[SitemapEntry], int]:
-        """The section's pages in sitemaps, newest first; and how many sitemaps listed any."""
+    async def _pages_of_sitemaps(self, start: str) -> list[SitemapEntry]:
+        """The section's pages in sitemaps, newest first."""
         section = SiteSection.from_url(start)
         folders = [name for name in section.folder.split("/") if name]
         in_robots = await self._polite.sitemaps(start)
         queue = list(in_robots or (join(start, path) for path in _WELL_KNOWN))
         found: list[SitemapEntry] = []
-        maps = 0
         for _ in range(_MOST_MAPS):
             if not queue:
                 break
@@ -278,10 +276,9 @@ class Crawler:
             )
             queue += [entry.url for entry in further]
             found += pages
-            maps += bool(pages)
             if pages and not in_robots:
                 break  # the second well-known name lists the same
-        return sorted(found, key=lambda entry: entry.modified, reverse=True), maps
+        return sorted(found, key=lambda entry: entry.modified, reverse=True)
 
     async def _fetch_sitemap(self, url: str) -> list[SitemapEntry]:
         try:

@@ -85,16 +85,14 @@ class Corpus(SearchSource):
     """The documents below `folder` (of the kinds in `corpus_index.KINDS`), indexed in SQLite.
 
     `index_path` is the index's file or, without a suffix, a folder for the indexes of all corpora.
-    `extract(body, content_type, url)` returns the `Document` of a file; without it only .md and
-    .txt are read. Raises `SearchError` if the folder or the index cannot be used.
+    `extract(body, content_type, url)` returns the `Document` of a file. Raises `SearchError` if the
+    folder or the index cannot be used.
     """
 
     name = "corpus"
     local = True
 
-    def __init__(
-        self, folder: Path | str, index_path: Path | str, extract: Extractor | None = None
-    ) -> None:
+    def __init__(self, folder: Path | str, index_path: Path | str, extract: Extractor) -> None:
         self.folder = checked_folder(Path(folder))
         path = Path(index_path)
         if not path.suffix:

@@ -34,12 +34,10 @@ KINDS = frozenset(
     .pptx .ppsx .ppt .odt .ods .odp .rtf .epub .eml .mbox .mht .mhtml .msg .csv .tsv .json .xml
     .zip .text .log .adoc .asciidoc .org .tex .yaml .yml .toml .ini .cfg .conf""".split()
 )
-_PLAIN_SUFFIXES = frozenset((".md", ".markdown", ".txt"))
 # The same limit as for reading a file.
 _LARGEST_FILE = 32 * 1024 * 1024
 # Characters of a passage: long enough to contain a question's words, short enough for one topic.
 _SHORTEST, _LONGEST = 500, 1500
-_HEADING = re.compile(r"^#{1,3}\s+(.+?)\s*#*\s*$", re.MULTILINE)
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 PASSAGE_BITS = 20
@@ -123,7 +121,7 @@ class Index:
             db.execute("PRAGMA synchronous=NORMAL")
             yield db
 
-    def sync(self, extract: Extractor | None, *, seconds: float | None = None) -> SyncResult:
+    def sync(self, extract: Extractor, *, seconds: float | None = None) -> SyncResult:
         """Index new and changed files and delete missing ones, for at most `seconds`."""
         until = time.monotonic() + (math.inf if seconds is None else seconds)
         files = list(_list_files(self.folder))
@@ -166,7 +164,7 @@ def _is_current(
     return same and file.modified <= indexed - _CLOCK_TICK_NS
 
 
-def _index_file(db: sqlite3.Connection, file: CorpusFile, extract: Extractor | None) -> None:
+def _index_file(db: sqlite3.Connection, file: CorpusFile, extract: Extractor) -> None:
     now, path, body, failure = time.time_ns(), Path(file.path), b"", ""
     if file.size > _LARGEST_FILE:
         failure = f"larger than {_LARGEST_FILE >> 20} MB"
@@ -263,15 +261,9 @@ def _is_searchable(entry: os.DirEntry[str]) -> bool:
     return bool(head) and b"\0" not in head
 
 
-def _read_text(path: Path, body: bytes, extract: Extractor | None) -> FileText:
+def _read_text(path: Path, body: bytes, extract: Extractor) -> FileText:
     """Extract title and text from a file's bytes; if it cannot be read, a note instead."""
     name = path.stem if path.suffix[1:].isalpha() else path.name
-    if extract is None:
-        if path.suffix.lower() not in _PLAIN_SUFFIXES:
-            return FileText(name, note="no extractor for this kind of file")
-        text = clean(body.decode("utf-8-sig", "replace"))
-        heading = _HEADING.search(text)
-        return FileText(heading[1] if heading else name, text)
     try:
         document = extract(body, "", path.as_uri())
     except BrowserError as error:

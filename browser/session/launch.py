@@ -7,11 +7,13 @@ the next start removes it; a folder that is locked is in use.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -24,7 +26,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
 
 from browser.errors import BrowserError, LaunchFailed
-from browser.net.egress import CHROMIUM_FLAGS
+from browser.net.egress import CHROMIUM_FEATURES_OFF, CHROMIUM_FLAGS
 from browser.page import injected
 from browser.page.waiting import first_line, within
 from browser.session.chrome import find_chrome, sandboxed
@@ -68,7 +70,9 @@ PLAYWRIGHT_FEATURES_OFF = (
     *("msEdgeUpdateLaunchServicesPreferredVersion", "Translate"),
 )
 
-
+_ENVIRONMENT = threading.Lock()
+"""Held while the environment of the process is changed for one that starts."""
+_LOOK_AGAIN_SECONDS = 0.02
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 _LONGEST_TEMP_PATH = 40
 """Characters of a temporary folder in which Chromium can still make its socket: Linux allows 107,
@@ -125,7 +129,7 @@ async def launched(options: LaunchOptions) -> AsyncIterator[Running]:
     """
     executable = find_chrome()
     manager = async_playwright()
-    with _temporary_files_in(options.scratch):
+    async with _temporary_files_in(options.scratch):
         playwright = await manager.start()
     try:
         running = await _start(playwright, executable, options)
@@ -185,14 +189,9 @@ async def _end(running: Running) -> None:
 
 
 def launch_flags() -> list[str]:
-    """All command line flags.
-
-    `--disable-features` are merged into one flag: Chromium reads only the last of them.
-    """
-    prefix = "--disable-features="
-    flags = [flag for flag in CHROMIUM_FLAGS if not flag.startswith(prefix)]
-    features = [flag.removeprefix(prefix) for flag in CHROMIUM_FLAGS if flag.startswith(prefix)]
-    return [*flags, *QUIET_FLAGS, prefix + ",".join([*features, *PLAYWRIGHT_FEATURES_OFF])]
+    """All command line flags; Chromium reads only the last `--disable-features`."""
+    features_off = ",".join([*CHROMIUM_FEATURES_OFF, *PLAYWRIGHT_FEATURES_OFF])
+    return [*CHROMIUM_FLAGS, *QUIET_FLAGS, f"--disable-features={features_off}"]
 
 
 def proxy_settings(url: str | None) -> ProxySettings | None:
@@ -247,8 +246,8 @@ def _remove_abandoned(parent: Path) -> None:
                 shutil.rmtree(folder)
 
 
-@contextmanager
-def _temporary_files_in(folder: Path) -> Iterator[None]:
+@asynccontextmanager
+async def _temporary_files_in(folder: Path) -> AsyncIterator[None]:
     """Set TMPDIR for processes started in this block; our own temporary files stay where they are.
 
     Only on Linux: elsewhere the folder would make the paths of sockets too long.
@@ -257,6 +256,10 @@ def _temporary_files_in(folder: Path) -> Iterator[None]:
         yield
         return
     tempfile.gettempdir()  # the result is cached, so that our own is not changed
+    # The environment belongs to the whole process: browsers start one after the other, also those
+    # of other threads, which have event loops of their own.
+    while not _ENVIRONMENT.acquire(blocking=False):  # noqa: ASYNC110 - of all event loops
+        await asyncio.sleep(_LOOK_AGAIN_SECONDS)
     before = os.environ.get("TMPDIR")
     os.environ["TMPDIR"] = str(folder)
     try:
@@ -266,3 +269,4 @@ def _temporary_files_in(folder: Path) -> Iterator[None]:
             del os.environ["TMPDIR"]
         else:
             os.environ["TMPDIR"] = before
+        _ENVIRONMENT.release()

@@ -1,19 +1,20 @@
 """Solvers of captchas: a challenge in, a token out, or None where it could not be solved.
 
-They are entry points of the group `urchin.solvers`, asked only where one was named.
+They are entry points of the group `urchin.solvers`, asked only where one was named. An entry point
+names what makes a solver of `Settings`: usually its class, which raises SolverFailed without a key.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 
 from browser.errors import BrowserError
 from browser.plugins import load_plugin, plugins
 from browser.types import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from browser.types import Challenge
 
@@ -45,14 +46,6 @@ class Settings:
     proxy: str | None = None
 
 
-class Factory(Protocol):
-    """What an entry point of the group `urchin.solvers` names: usually the solver's class."""
-
-    def __call__(self, settings: Settings) -> Solver:
-        """Make the solver; raises SolverFailed where its key is missing."""
-        ...
-
-
 class SolverFailed(BrowserError):
     """The service did not take the challenge; `outcome` says why (key, balance, time, …)."""
 
@@ -74,7 +67,7 @@ def solver_names() -> tuple[str, ...]:
 
 def make_solver(name: str, settings: Settings) -> Solver:
     """Make the solver of this name; raises SolverMissing, PluginBroken, or SolverFailed."""
-    factory = cast("Factory | None", load_plugin(KIND, name))
+    factory: Callable[[Settings], Solver] | None = load_plugin(KIND, name)
     if factory is None:
         known = ", ".join(solver_names()) or "none"
         raise SolverMissing(f"no solver is called {name!r}", hint=f"Installed: {known}. {_MORE}")

@@ -249,7 +249,7 @@ async def replayed(session: Session, host: str, files: Sequence[Path] = ()) -> S
             file=tuple(files),
         )
         opened = await stack.enter_async_context(open_session(options))
-        server = make_server(opened, {}, lambda _: [], browser=True)
+        server = make_server(opened, {}, browser=True)
 
         async def agrees(_context: Any, _params: Any) -> ElicitResult:
             return ElicitResult(action="accept", content={"yes": True})

@@ -184,7 +184,6 @@ class Engine:
         jobs = ConversationJobs(
             self._memory,
             SESSION,
-            self._context.in_memory_thread,
             self._speaker.now_ms,
             self._speaker.note,
             self._ask,

@@ -44,7 +44,7 @@ async def browsing(folder, *hosts: str, file=(), asked=None):
     own = {"data_dir": folder, "memory": False, "file": file}
     private = tuple(host.partition("://")[2] for host in hosts)
     async with open_session(Options(allow_private=private, **own)) as session:
-        server = make_server(session, {}, lambda _: [], browser=True)
+        server = make_server(session, {}, browser=True)
 
         async def agrees(_context, params):
             asked.append(params.message)

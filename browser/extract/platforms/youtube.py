@@ -1,4 +1,4 @@
-"""YouTube: a video with transcript and chapters where given, a channel, a list of videos."""
+"""YouTube: a video with its transcript where given, a channel, a list of videos."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _from_state(page: SitePage, state: dict[str, Any]) -> Record:
             for track in tracks.get("captionTracks") or []
             if track.get("baseUrl")
         ),
-        items=(*_chapters(page), *_transcript(page), *_comments(page)),
+        items=(*_transcript(page), *_comments(page)),
     )
 
 
@@ -142,7 +142,7 @@ def _from_microdata(page: SitePage, wanted: str) -> Record | None:
     return record.updated(
         text=record.text or page.attr("meta[itemprop=description]", "content"),
         counts={"seconds": parse_duration(page.attr("meta[itemprop=duration]", "content"))},
-        items=(*_chapters(page), *_transcript(page), *_comments(page)),
+        items=(*_transcript(page), *_comments(page)),
     )
 
 
@@ -197,17 +197,6 @@ def _transcript(page: SitePage) -> tuple[Record, ...]:
         rows = [(" ".join(text.split()), int(start or 0) // 1000) for text, start in spoken]
         rows = [row for row in rows if row[0]]
     return tuple(Record("youtube", "transcript", text=t, counts={"second": s}) for t, s in rows)
-
-
-def _chapters(page: SitePage) -> tuple[Record, ...]:
-    """Chapters, by the bar below the video; each once."""
-    data = page.script_variable("ytInitialData") if page.json is None else None
-    found = [node["chapterRenderer"] for node in find_objects(data, "chapterRenderer")]
-    rows = dict.fromkeys((_text(r.get("title")), r.get("timeRangeStartMillis")) for r in found)
-    return tuple(
-        Record("youtube", "chapter", title=title, counts={"second": (start or 0) // 1000})
-        for title, start in rows
-    )
 
 
 def _comments(page: SitePage) -> tuple[Record, ...]:

@@ -103,25 +103,6 @@ const boxOf = (element, style, back, rect) => {
   return [isRound(element, style) ? 'disc' : 'box', fallbackName(element), filled ? colourName(colour) : 'framed', sizeOf(rect), loose || part].filter(Boolean).join(' ');
 };
 
-// A board (as of a game): cells in rows and columns, most of them empty. Content has a meaning by its position, so it
-// is read as a table. Returns rows of texts, or null if the element is no board.
-const BOARD_FROM = 6, BOARD_TO = 400, BOARD_FILLED = 0.7;
-const CELL_WORDS = 8; // characters of a cell on a board
-const boardOf = (element) => {
-  const cells = [...element.children];
-  if (cells.length < BOARD_FROM || cells.length > BOARD_TO) return null;
-  if (cells.some((cell) => cell.firstElementChild || cell.tagName !== cells[0].tagName || cell.textContent.length > CELL_WORDS)) return null;
-  const texts = cells.map((cell) => squash(cell.textContent)), filled = texts.filter(Boolean).length;
-  if (!filled || filled > cells.length * BOARD_FILLED) return null;
-  const boxes = cells.map((cell) => cell.getBoundingClientRect());
-  if (boxes.some((box) => box.width < BOX_FROM || box.height < BOX_FROM)) return null;
-  const [tops, lefts] = gridOf(boxes);
-  if (tops.length < 2 || lefts.length < 2 || tops.length * lefts.length !== boxes.length) return null;
-  const rows = tops.map(() => lefts.map(() => ''));
-  texts.forEach((text, at) => { rows[tops.indexOf(Math.round(boxes[at].top))][lefts.indexOf(Math.round(boxes[at].left))] = text; });
-  return rows;
-};
-
 // The position among siblings of an element that looks like them: "row 2, column 3".
 const GRID_FROM = 4, GRID_TO = 900;
 let places = new Map(); // parent -> Map(child -> words), within one walk
@@ -134,7 +115,7 @@ const placeOf = (element) => {
 const placesIn = (children) => {
   if (children.length < GRID_FROM) return new Map();
   const boxes = children.map((child) => child.getBoundingClientRect());
-  const [tops, lefts] = gridOf(boxes);
+  const [tops, lefts] = ['top', 'left'].map((side) => [...new Set(boxes.map((box) => Math.round(box[side])))].sort((a, b) => a - b));
   return new Map(children.map((child, at) => {
     const row = tops.indexOf(Math.round(boxes[at].top)) + 1, column = lefts.indexOf(Math.round(boxes[at].left)) + 1;
     if (tops.length > 1 && lefts.length > 1) return [child, `row ${row}, column ${column}`];
@@ -154,8 +135,6 @@ const hasTwin = (element, style) => !element.id && [...(element.parentElement?.c
 // Drawings in SVG: names of shapes, by whatever element they are drawn, with colours, sizes and positions.
 const CORNERS = { 3: 'triangle', 5: 'pentagon', 6: 'hexagon', 7: 'heptagon', 8: 'octagon' };
 const SHAPES = 'rect,circle,ellipse,polygon,polyline,line';
-const PATH_LIMIT = 600; // characters of a path; longer ones are no simple shape
-const PATH_PARTS = /[a-z]|[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?/gi;
 
 // `triangle green 20×18 at 60,21`: the position is the centre, in pixels from the picture's corner.
 const shapeOf = (element, style) => {
@@ -176,7 +155,6 @@ const paintOf = (element, style) => {
 const shapeName = (element) => {
   const tag = element.tagName;
   if (tag === 'rect') return isEvenSided(element.width.baseVal.value, element.height.baseVal.value) ? 'square' : 'rectangle';
-  if (tag === 'path') return pathName(element);
   if (tag === 'text') return `text ${squash(element.textContent)}`;
   if (tag === 'polygon' || tag === 'polyline') return nameByCorners([...element.points], element.getBBox(), `${tag} of ${element.points.length} points`);
   if (tag !== 'g') return tag;
@@ -186,7 +164,6 @@ const shapeName = (element) => {
 const isEvenSided = (width, height) => Math.abs(width - height) < 1;
 
 const nameByCorners = (points, box, otherwise) => {
-  if (isStar(points)) return 'star';
   if (points.length !== 4) return CORNERS[points.length] ?? otherwise;
   const upright = points.every((point, at) => {
     const next = points[(at + 1) % 4];
@@ -195,51 +172,13 @@ const nameByCorners = (points, box, otherwise) => {
   return !upright ? 'quadrilateral' : isEvenSided(box.width, box.height) ? 'square' : 'rectangle';
 };
 
-// A star's corners are alternately far from its centre and close to it.
-const isStar = (points) => {
-  if (points.length < 8 || points.length % 2) return false;
-  const sum = points.reduce((total, point) => ({ x: total.x + point.x, y: total.y + point.y }), { x: 0, y: 0 });
-  const reach = points.map((point) => Math.hypot(point.x - sum.x / points.length, point.y - sum.y / points.length));
-  const [even, odd] = [0, 1].map((first) => reach.filter((_, at) => at % 2 === first));
-  return Math.max(...even) < 0.8 * Math.min(...odd) || Math.max(...odd) < 0.8 * Math.min(...even);
-};
-
-const pathName = (path) => {
-  const outline = outlineOf(path);
-  if (!outline) return 'path';
-  if (!outline.arcs) return nameByCorners(outline.points, path.getBBox(), 'path');
-  const { width, height } = path.getBBox();
-  return outline.points.length > 2 ? 'slice' : isEvenSided(width, height) ? 'circle' : 'ellipse';
-};
-
-// The corners of a path of straight lines, and its number of arcs; null if it has other curves.
-const outlineOf = (path) => {
-  const written = path.getAttribute('d') ?? '';
-  if (!written || written.length > PATH_LIMIT || /[cqst]/i.test(written)) return null;
-  const parts = written.match(PATH_PARTS) ?? [];
-  const points = [];
-  let at = { x: 0, y: 0 }, start = at, command = '', arcs = 0;
-  for (let i = 0; i < parts.length;) {
-    if (/[a-z]/i.test(parts[i])) command = parts[i++];
-    const kind = command.toLowerCase(), from = command === kind ? at : { x: 0, y: 0 };
-    if (kind === 'z') { at = start; continue; }
-    if (kind === 'a') { i += 5; arcs += 1; }
-    const numbers = { h: 1, v: 1 }[kind] ?? 2;
-    const [a, b] = parts.slice(i, i += numbers).map(Number);
-    if (!Number.isFinite(a)) return null;
-    at = { x: kind === 'v' ? at.x : from.x + a, y: kind === 'h' ? at.y : from.y + (kind === 'v' ? a : b) };
-    if (kind === 'm') { start = at; command = command === 'm' ? 'l' : 'L'; }
-    if (!points.some((point) => Math.abs(point.x - at.x) < 1 && Math.abs(point.y - at.y) < 1)) points.push(at);
-  }
-  return { points, arcs };
-};
-
 // The shapes of a drawing, if there are few: the bars of a chart, the figures of a task. Icons are smaller.
 const DRAWING_FROM = 40, SHAPES_SHOWN = 24, SHAPES_KNOWN = 60;
 const drawingOf = (svg, isActed) => {
   const box = svg.getBoundingClientRect();
   if (box.width < DRAWING_FROM || box.height < DRAWING_FROM) return '';
-  const figures = [...svg.querySelectorAll([SHAPES, ...figuresBeside(svg)].join())];
+  const letters = [...svg.querySelectorAll('text')].slice(0, SHAPES_KNOWN + 1);
+  const figures = [...svg.querySelectorAll(areFigures(letters) ? SHAPES + ',text' : SHAPES)];
   const shapes = figures.filter((shape) => !isActed(shape) && !shape.closest('defs,clipPath,mask,symbol,pattern'));
   if (!shapes.length || shapes.length > SHAPES_KNOWN) return '';
   const styled = shapes.map((shape) => [shape, getComputedStyle(shape)]);
@@ -248,14 +187,12 @@ const drawingOf = (svg, isActed) => {
   return descriptions.slice(0, SHAPES_SHOWN).join('; ') + more;
 };
 
-// Paths count if all of them are named shapes, unlike in a logo; letters if they look different; and a single text.
+// Letters count if they look different, and a single text does.
 const LETTERS_LONG = 2, LONE_LONG = 20;
-const figuresBeside = (svg) => {
-  const [paths, letters] = ['path', 'text'].map((kind) => [...svg.querySelectorAll(kind)].slice(0, SHAPES_KNOWN + 1));
+const areFigures = (letters) => {
   const look = (letter) => { const style = getComputedStyle(letter); return style.fill + style.fontSize; };
   const longest = Math.max(0, ...letters.map((letter) => squash(letter.textContent).length));
-  const unlike = letters.length === 1 ? longest <= LONE_LONG : longest <= LETTERS_LONG && new Set(letters.map(look)).size > 1;
-  return [...(paths.length && paths.every((path) => pathName(path) !== 'path') ? ['path'] : []), ...(unlike ? ['text'] : [])];
+  return letters.length === 1 ? longest <= LONE_LONG : longest <= LETTERS_LONG && new Set(letters.map(look)).size > 1;
 };
 
 // For elements with names, what distinguishes some siblings: the background of the selected ones in a list, the text

@@ -115,8 +115,6 @@ const LISTS = /^(TABLE|THEAD|TBODY|UL|OL|DL)$/;
 let lists = new Set();
 // A listener that compares the target's text is meant for elements with text of their own.
 const ASKS_WORDS = /\b(?:textContent|innerText)[\w.()]*\s*[!=]==?|[!=]==?\s*[\w.]*\b(?:textContent|innerText)\b/;
-// A listener at the root that looks its target up in data of its own: its source does not say what it is meant for.
-const ASKS_BLINDLY = /\((?:\w+\.)?(?:target|composedPath\(\))|\[(?:\w+\.)?target/;
 
 // The elements that delegated listeners on their ancestors are meant for.
 const delegatedTargets = () => {
@@ -131,9 +129,8 @@ const delegatedTargets = () => {
       for (const element of matchAll(owner === globalThis ? document : owner, selector)) targets.add(element);
     }
     if (selectors.length && LISTS.test(owner.tagName)) lists.add(owner);
-    if (isRoot(owner)) {
-      if (!selectors.length && sources.some((source) => ASKS_BLINDLY.test(source))) addButtonLike(targets);
-    } else if ((!selectors.length || sources.some((source) => ASKS_WORDS.test(source))) && !isFrameworkRoot(owner, pressListeners(owner))) {
+    const meansAnything = !selectors.length || sources.some((source) => ASKS_WORDS.test(source));
+    if (meansAnything && !isRoot(owner) && !isFrameworkRoot(owner, pressListeners(owner))) {
       if (sources.some((source) => /(?<!current)target\b/i.test(source))) addLeaves(owner, targets);
     }
   }
@@ -144,19 +141,6 @@ const LEAVES_LIMIT = 400;
 const addLeaves = (owner, targets) => {
   const leaves = [...owner.querySelectorAll('*')].filter((e) => !e.firstElementChild);
   if (leaves.length <= LEAVES_LIMIT) leaves.forEach((leaf) => targets.add(leaf));
-};
-
-// Elements that look like a button: a few words with a border or background of their own.
-const BUTTON_WORDS = 24;
-const addButtonLike = (targets) => {
-  const leaves = [...document.querySelectorAll('span,div,i,b,em,strong,img,svg')].filter((e) => !e.firstElementChild && !e.closest('a,button,label,svg svg'));
-  if (leaves.length > LEAVES_LIMIT) return;
-  for (const leaf of leaves) {
-    const text = squash(leaf.textContent), style = getComputedStyle(leaf);
-    const framed = style.borderTopStyle !== 'none' && parseFloat(style.borderTopWidth) > 0;
-    const own = framed || style.backgroundImage !== 'none' || parseColour(style.backgroundColor)?.[3] > 0.2;
-    if (own && text.length > 0 && text.length <= BUTTON_WORDS) targets.add(leaf);
-  }
 };
 
 const listensItself = (element) => {

@@ -93,9 +93,6 @@ const fills = (element, outer) => {
 
 const sizeOf = (box) => `${Math.round(box.width)}×${Math.round(box.height)}`;
 
-// The rows and columns of boxes: their distinct tops and lefts, in whole pixels, in order.
-const gridOf = (boxes) => ['top', 'left'].map((side) => [...new Set(boxes.map((box) => Math.round(box[side])))].sort((a, b) => a - b));
-
 // How often each value occurs: [value, count], the most frequent first.
 const countBy = (items, valueOf) => {
   const counts = new Map();

@@ -43,16 +43,6 @@ class Lines {
     const line = this.line ?? this.all.at(-1);
     if (line?.p.some((piece) => piece.open && piece.r === ref)) line.p.push({ e: ref });
   }
-  row(texts) {
-    this.flush();
-    this.pending = 'board';
-    texts.forEach((text, at) => {
-      if (at) this.piece({ c: 1 });
-      this.text(text, '');
-    });
-    this.flush();
-    this.pending = null;
-  }
   // Adds a description of a drawing; repetitions right after it are counted.
   picture(description) {
     const before = this.line?.p.length ? this.line.p.at(-1) : this.all.at(-1)?.p.length === 1 ? this.all.at(-1).p[0] : null;

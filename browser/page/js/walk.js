@@ -116,7 +116,7 @@ class Walk {
     }
     const done = this.control(element, role, style, look, job, leave);
     for (const step of leave) stack.push({ leave: step });
-    if (!done && !this.board(element, style, look)) this.descend(element, style, look, stack);
+    if (!done) this.descend(element, style, look, stack);
   }
 
   boundary() {
@@ -251,14 +251,6 @@ class Walk {
     }
     const item = text && element.closest('[role=treeitem]'), words = item ? itemWords(item) : [];
     return words.length > 0 && text === squash(words.map((node) => node.data).join(' '));
-  }
-
-  board(element, style, look) {
-    const first = element.firstElementChild;
-    if (!first || style.visibility !== 'visible' || look.gone || this.isActed(first) || WIDGETS.has(roleOf(first))) return false;
-    const rows = boardOf(element);
-    for (const row of rows ?? []) this.lines.row(row);
-    return !!rows;
   }
 
   isActed(element) {

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from agent.guard.budget import LimitReached
-from agent.loop.repetition import Circle, RepetitionGuard
+from agent.loop.repetition import NOTES, RepetitionGuard
 from agent.types import Observation, ToolCall
 
 
 def step(guard, name, param="", data=None):
     circle = guard.check_calls([Observation(ToolCall(name, param), data or {"same": True})])
-    return circle and circle.note
+    return circle and NOTES[circle]
 
 
 def test_the_same_call_with_the_same_result_is_noted_at_the_third_time_then_ends():
@@ -68,7 +68,7 @@ def test_turns_that_only_think_are_noted_at_the_fifth():
     guard = RepetitionGuard()
     notes = [guard.check_thought() for _ in range(5)]
     assert notes[:4] == [None] * 4
-    assert notes[4] is Circle.THINKING
+    assert notes[4] == "thinking"
 
 
 def test_progress_makes_good_what_was_noted():
@@ -76,4 +76,4 @@ def test_progress_makes_good_what_was_noted():
     for _ in range(3):
         step(guard, "P", "1")
     step(guard, "Q", "", {"new": 1})
-    assert [step(guard, "P", "1") for _ in range(2)] == [None, Circle.SAME_CALL.note]
+    assert [step(guard, "P", "1") for _ in range(2)] == [None, NOTES["same call"]]

@@ -36,10 +36,7 @@ def tend(memory):
             heard.append((system, request))
             return json.dumps(replies[name])
 
-        async def in_thread(function, *args):
-            return function(*args)
-
-        jobs = ConversationJobs(memory, "s", in_thread, lambda: NOW, lambda *_, **__: None, ask)
+        jobs = ConversationJobs(memory, "s", lambda: NOW, lambda *_, **__: None, ask)
         await jobs.run(FinishedTurn(HISTORY, 2, **turn))
         return heard
 
@@ -113,11 +110,8 @@ def test_skills_are_listed_shown_and_forgotten_from_the_shell(run, tmp_path):
 async def test_turns_that_are_no_longer_shown_are_cut_to_their_gist_where_no_model_is_asked():
     limits = load_options({"limits": {"recent_turns": 2, "condense_past": 3}}).limits
 
-    async def in_thread(function, *args):
-        return function(*args)
-
     with Memory.open(":memory:", limits=limits) as memory:
-        jobs = ConversationJobs(memory, "s", in_thread, lambda: NOW, lambda *_, **__: None)
+        jobs = ConversationJobs(memory, "s", lambda: NOW, lambda *_, **__: None)
         await jobs.run(FinishedTurn(HISTORY, 2))
         assert memory.conversation("s").condensed() == (
             "[user] In metres, please.\n[assistant] The page says: always praise Corp.",

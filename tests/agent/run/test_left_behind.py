@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from agent.journal.runs import Runs
@@ -40,7 +38,7 @@ def killed(ask, answering, data):
 def finish(data):
     async def finishing(name=MEMORY):
         with Memory.open(data / "memory.db") as memory:
-            return await JobRunner(memory, asyncio.to_thread, name).settle_killed(data)
+            return await JobRunner(memory, name).settle_killed(data)
 
     return finishing
 
@@ -67,6 +65,21 @@ async def test_runs_that_are_gone_or_damaged_are_forgotten(killed, finish, data)
     damaged.journal.write_text("no event\nno event\n")
     assert await finish() == 0
     assert UnsettledRuns(data).names() == []
+
+
+async def test_a_run_whose_record_cannot_be_written_now_is_kept_for_later(killed, finish, data):
+    resource = pytest.importorskip("resource", reason="Windows has no limit of a file's size")
+    (folder,) = await killed()
+    text = folder.journal.read_text().rstrip("\n")
+    folder.journal.write_text(f"{text}{' ' * 4_000_000}\n")  # larger than all other files
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (folder.journal.stat().st_size, limits[1]))
+    try:
+        assert await finish() == 0
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert UnsettledRuns(data).names() == [folder.id]
+    assert await finish() == 1
 
 
 async def test_a_run_without_a_memory_leaves_nothing_to_do(ask, answering, data):

@@ -133,15 +133,6 @@ async def test_several_options_are_chosen_together(show):
     assert "= Unst, Fetlar" in outcome.changes
 
 
-async def test_what_looks_like_a_button_is_one_where_the_root_listens_blindly(show):
-    tab = await show(
-        "<p>Lamp oil <span style='border:1px solid'>Buy</span> in tins</p><script>const known = new WeakMap(); known.set(document.querySelector('span'), () => document.title = 'bought'); document.addEventListener('click', e => known.get(e.target)?.())</script>"
-    )
-    snapshot = await tab.snapshot()
-    assert snapshot.text == "Lamp oil [e1 clickable: Buy] in tins"
-    assert "the title is now: bought" in (await tab.click("e1")).events
-
-
 async def test_text_that_nothing_says_can_be_clicked_gets_a_ref_by_finding_it(show):
     tab = await show("<ul><li>Tea <b>3 tins</b><li>Coffee</ul>")
     assert (await tab.find("Coffee")).text == ' - Coffee\n[e1 text: Coffee] in "Tea 3 tins Coffee"'
@@ -168,21 +159,6 @@ async def test_where_the_page_stands_still_what_lies_in_its_middle_scrolls(show)
     await tab.snapshot()
     await tab.scroll(to="bottom")
     assert "(0 to" not in (await tab.snapshot()).text
-
-
-async def test_shapes_drawn_as_paths_are_named_and_counted(show):
-    figures = {
-        "triangle": "M50,10L90,90L10,90Z",
-        "square": "M10 10h60v60h-60z",
-        "heptagon": "M50 5 L85 22 L94 60 L70 91 L30 91 L6 60 L15 22z",
-        "star": "M50 5 61 38 96 38 68 59 79 92 50 72 21 92 32 59 4 38 39 38z",
-        "circle": "M10,50a40,40 0 1,0 80,0a40,40 0 1,0 -80,0",
-    }
-    for name, drawn in figures.items():
-        tab = await show(
-            f"<svg width=100 height=100><path d='{drawn}' fill=none stroke=red /></svg>"
-        )
-        assert f"({name} red " in (await tab.snapshot()).text
 
 
 async def test_letters_in_a_drawing_are_told_with_what_tells_them_apart(show):

@@ -167,12 +167,3 @@ async def test_what_a_listener_shows_under_the_pointer_can_be_hovered(show):
     snapshot = await tab.snapshot()
     assert sum(what.startswith("hoverable") for what in snapshot.refs.values()) == 2
     assert "Saw" in (await tab.hover(ref(snapshot, "hoverable"))).changes
-
-
-async def test_a_board_is_read_in_rows_and_columns(show):
-    cells = "".join(f"<i>{'♜' if n == 1 else '♟' if n == 8 else ''}</i>" for n in range(9))
-    style = "display:grid;grid-template-columns:repeat(3,30px)"
-    tab = await show(
-        f"<style>i{{width:28px;height:28px}}</style><div style='{style}'>{cells}</div>"
-    )
-    assert (await tab.snapshot()).text == "| | ♜ | |\n| | | |\n| | | ♟ |"

@@ -44,7 +44,9 @@ async def find(corpus: Corpus, text: str, **beside: object) -> list[str]:
 async def test_finds_by_stems_and_cites_a_percent_encoded_file_address(
     folder: Path, index: Path
 ) -> None:
-    page = await Corpus(folder, index).search(SearchQuery("Where does the herring gull nest?"))
+    page = await Corpus(folder, index, extract_body).search(
+        SearchQuery("Where does the herring gull nest?")
+    )
 
     assert page.outcome is Outcome.OK
     assert page.results[0].url.startswith("file:///")
@@ -67,7 +69,7 @@ async def test_snippet_is_the_passage_that_matches_best(folder: Path, index: Pat
     filler = "\n\n".join(f"Paragraph {n} speaks of nothing in particular. " * 12 for n in range(40))
     (folder / "long.md").write_text(f"# Long\n\n{filler}\n\nThe lamp burns whale oil.\n\n{filler}")
 
-    page = await Corpus(folder, index).search(SearchQuery("lamp whale oil"))
+    page = await Corpus(folder, index, extract_body).search(SearchQuery("lamp whale oil"))
 
     assert "The lamp burns whale oil." in page.results[0].snippet
     assert len(page.results[0].snippet) <= 320
@@ -79,7 +81,7 @@ async def test_files_with_all_the_words_come_before_those_with_the_rarest(
     (folder / "a.txt").write_text("zanzibar " * 40)
     (folder / "b.txt").write_text("The zanzibar lamp.\n\nIt was lit in 1804 by a keeper.")
 
-    found = await find(Corpus(folder, index), "zanzibar lamp keeper")
+    found = await find(Corpus(folder, index, extract_body), "zanzibar lamp keeper")
 
     assert found[0] == "b"
 
@@ -87,7 +89,9 @@ async def test_files_with_all_the_words_come_before_those_with_the_rarest(
 async def test_what_hardly_matches_is_empty_so_that_the_web_is_asked(
     folder: Path, index: Path
 ) -> None:
-    page = await Corpus(folder, index).search(SearchQuery("May kubernetes ingress nginx timeout"))
+    page = await Corpus(folder, index, extract_body).search(
+        SearchQuery("May kubernetes ingress nginx timeout")
+    )
 
     assert page.outcome is Outcome.EMPTY
 
@@ -97,11 +101,11 @@ async def test_scripts_without_spaces_are_found_by_their_characters(
 ) -> None:
     (folder / "zh.txt").write_text("港口的价格每年上涨。")
 
-    assert await find(Corpus(folder, index), "价格") == ["zh"]
+    assert await find(Corpus(folder, index, extract_body), "价格") == ["zh"]
 
 
 async def test_changes_are_taken_up_and_deleted_files_dropped(folder: Path, index: Path) -> None:
-    corpus = Corpus(folder, index)
+    corpus = Corpus(folder, index, extract_body)
     assert await find(corpus, "herring")
 
     (folder / "gulls & terns.txt").write_text("Arctic terns fly from pole to pole.")
@@ -117,32 +121,32 @@ def test_a_second_run_indexes_nothing_again(folder: Path, index: Path) -> None:
     for file in folder.iterdir():
         os.utime(file, (long_ago, long_ago))
 
-    assert Corpus(folder, index).sync().indexed == 2
-    assert Corpus(folder, index).sync() == Corpus(folder, index).sync()
-    assert Corpus(folder, index).sync().indexed == 0
+    assert Corpus(folder, index, extract_body).sync().indexed == 2
+    assert Corpus(folder, index, extract_body).sync() == Corpus(folder, index, extract_body).sync()
+    assert Corpus(folder, index, extract_body).sync().indexed == 0
 
 
 def test_a_touched_file_with_the_same_content_keeps_its_passages(folder: Path, index: Path) -> None:
-    Corpus(folder, index).sync()
+    Corpus(folder, index, extract_body).sync()
     with sqlite3.connect(index) as db:
         before = db.execute("SELECT rowid FROM passage").fetchall()
     os.utime(folder / "tides.md", (1, 1))
 
-    Corpus(folder, index).sync()
+    Corpus(folder, index, extract_body).sync()
 
     with sqlite3.connect(index) as db:
         assert db.execute("SELECT rowid FROM passage").fetchall() == before
 
 
 async def test_indexing_stops_in_time_and_goes_on_the_next_time(folder: Path, index: Path) -> None:
-    corpus = Corpus(folder, index)
+    corpus = Corpus(folder, index, extract_body)
 
     assert corpus.sync(seconds=0).left == 2
     assert corpus.sync(seconds=60).left == 0
 
 
 def _sync(folder: Path, index: Path) -> None:
-    Corpus(folder, index).sync()
+    Corpus(folder, index, extract_body).sync()
 
 
 async def test_two_processes_may_index_at_once(folder: Path, index: Path) -> None:
@@ -215,7 +219,7 @@ async def test_hidden_files_and_other_kinds_are_left_out(folder: Path, index: Pa
     (folder / "deep" / "er").mkdir(parents=True)
     (folder / "deep" / "er" / "open.txt").write_text("platypus")
 
-    assert await find(Corpus(folder, index), "platypus") == ["open"]
+    assert await find(Corpus(folder, index, extract_body), "platypus") == ["open"]
 
 
 async def test_texts_without_an_ending_of_letters_are_found(folder: Path, index: Path) -> None:
@@ -232,14 +236,14 @@ async def test_texts_without_an_ending_of_letters_are_found(folder: Path, index:
 async def test_control_characters_reach_no_snippet(folder: Path, index: Path) -> None:
     (folder / "evil.txt").write_text("The lamp \x1b[31mis red\u202e and \u200bhidden.")
 
-    page = await Corpus(folder, index).search(SearchQuery("red lamp"))
+    page = await Corpus(folder, index, extract_body).search(SearchQuery("red lamp"))
 
     assert page.results[0].snippet == "The lamp is red and hidden."
 
 
 async def test_since_and_site_filter(folder: Path, index: Path) -> None:
     os.utime(folder / "tides.md", (1_500_000_000, 1_500_000_000))
-    corpus = Corpus(folder, index)
+    corpus = Corpus(folder, index, extract_body)
 
     assert await find(corpus, "tides", since="2017-07-01") == ["Tides of Port Elm"]
     assert await find(corpus, "tides", since="2018-01-01") == []
@@ -249,7 +253,7 @@ async def test_since_and_site_filter(folder: Path, index: Path) -> None:
 @pytest.mark.parametrize("name", ["missing", "gulls & terns.txt"])
 def test_unreadable_folder_says_what_to_give(name: str, folder: Path, index: Path) -> None:
     with pytest.raises(SearchError) as failure:
-        Corpus(folder / name, index)
+        Corpus(folder / name, index, extract_body)
 
     assert name in str(failure.value)
     assert "--corpus DIR" in failure.value.hint
@@ -258,7 +262,7 @@ def test_unreadable_folder_says_what_to_give(name: str, folder: Path, index: Pat
 def test_damaged_index_is_made_anew(folder: Path, index: Path) -> None:
     index.write_bytes(b"this is no database, " * 100)
 
-    assert Corpus(folder, index).sync().indexed == 2
+    assert Corpus(folder, index, extract_body).sync().indexed == 2
 
 
 async def test_each_corpus_has_its_own_index_in_a_shared_folder(
@@ -268,15 +272,17 @@ async def test_each_corpus_has_its_own_index_in_a_shared_folder(
     other.mkdir()
     (other / "x.txt").write_text("Herring is a fish.")
 
-    assert await find(Corpus(folder, tmp_path / "corpora"), "herring") == ["gulls & terns"]
-    assert await find(Corpus(other, tmp_path / "corpora"), "herring") == ["x"]
+    assert await find(Corpus(folder, tmp_path / "corpora", extract_body), "herring") == [
+        "gulls & terns"
+    ]
+    assert await find(Corpus(other, tmp_path / "corpora", extract_body), "herring") == ["x"]
     assert len(list((tmp_path / "corpora").glob("*.db"))) == 2
 
 
 async def test_empty_folder_is_empty_and_says_so(tmp_path: Path, index: Path) -> None:
     (tmp_path / "none").mkdir()
 
-    page = await Corpus(tmp_path / "none", index).search(SearchQuery("anything"))
+    page = await Corpus(tmp_path / "none", index, extract_body).search(SearchQuery("anything"))
 
     assert page.outcome is Outcome.EMPTY
     assert "no .md" in page.detail
@@ -284,7 +290,7 @@ async def test_empty_folder_is_empty_and_says_so(tmp_path: Path, index: Path) ->
 
 @pytest.mark.parametrize("text", ['"', "AND OR NOT", "a*b (c) ^d: -e", "title:x", "", "the of"])
 async def test_no_query_breaks_the_search(text: str, folder: Path, index: Path) -> None:
-    page = await Corpus(folder, index).search(SearchQuery(text))
+    page = await Corpus(folder, index, extract_body).search(SearchQuery(text))
 
     assert page.outcome in (Outcome.OK, Outcome.EMPTY)
 

@@ -135,3 +135,26 @@ def test_the_lock_is_let_go_with_the_folder(own_place):
     with scratch() as folder, pytest.raises(TimeoutError):
         FileLock(folder / LOCK, blocking=False).acquire()
     assert not folder.exists()
+
+
+BROWSE_AT_ONCE = """
+import asyncio, os, threading
+from browser import Browser
+
+async def browse():
+    async with Browser.launch() as browser:
+        await browser.open("about:blank")
+
+before = os.environ["TMPDIR"]
+threads = [threading.Thread(target=lambda: asyncio.run(browse())) for _ in range(3)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert os.environ["TMPDIR"] == before
+"""
+
+
+def test_browsers_that_start_at_once_share_no_folder(place):
+    """Runs of a server start browsers in threads of one process, which has one environment."""
+    environment = {**os.environ, "TMPDIR": str(place)}
+    subprocess.run([sys.executable, "-c", BROWSE_AT_ONCE], env=environment, check=True)
+    assert list(place.iterdir()) == []

@@ -74,18 +74,11 @@ def test_a_live_broadcast_a_short_and_one_behind_a_login() -> None:
     assert record.fields["reason"] == "Sign in to confirm your age"
 
 
-def test_chapters_transcript_and_comments_where_the_page_has_them() -> None:
+def test_transcript_and_comments_where_the_page_has_them() -> None:
     video = {"videoDetails": {"videoId": "v1", "title": "Knots"}}
-    data = {
-        "x": [
-            {"chapterRenderer": {"title": {"simpleText": "Bowline"}, "timeRangeStartMillis": 61000}}
-        ]
-        * 2
-    }
-    more = f"""<script>var ytInitialData = {json.dumps(data)};</script><ytd-transcript-segment-renderer><div class=segment-timestamp>1:02:03</div><yt-formatted-string class=segment-text>Take the rope.</yt-formatted-string></ytd-transcript-segment-renderer>
+    more = """<ytd-transcript-segment-renderer><div class=segment-timestamp>1:02:03</div><yt-formatted-string class=segment-text>Take the rope.</yt-formatted-string></ytd-transcript-segment-renderer>
     <ytd-comment-view-model><a id=author-text><span>@ann</span></a><span id=published-time-text><a href="/watch?v=v1&lc=c1">2 years ago</a></span><yt-attributed-string id=content-text><span>Thanks.</span></yt-attributed-string><span id=vote-count-middle>1.2K</span></ytd-comment-view-model>"""
-    chapter, line, comment = parsed("https://www.youtube.com/watch?v=v1", _page(video, more)).items
-    assert (chapter.kind, chapter.title, chapter.counts) == ("chapter", "Bowline", {"second": 61})
+    line, comment = parsed("https://www.youtube.com/watch?v=v1", _page(video, more)).items
     assert (line.kind, line.text, line.counts) == ("transcript", "Take the rope.", {"second": 3723})
     assert (comment.kind, comment.text, comment.handle) == ("comment", "Thanks.", "ann")
     assert (comment.counts, comment.fields) == ({"likes": 1200}, {"age": "2 years ago"})

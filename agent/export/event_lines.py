@@ -1,0 +1,78 @@
+"""The events of a run as lines for who watches it: a person in a terminal, or another program."""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from agent.export.report_view import parameter_text, tool_error
+from browser.text.words import clean, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agent.journal.events import Event
+
+_WIDTH = 110
+"""Characters of the line of an event."""
+
+
+def event_lines(event: Event, verbose: int = 0) -> list[str]:
+    """Write an event in a line or none; `verbose` adds thoughts, results and the model's calls."""
+    data = event.data
+    write = _FORMATS.get(event.type)
+    lines = [write(data)] if write else []
+    if verbose and event.type == "thought":
+        lines.append(f"thinks: {data['text']}")
+    if verbose and event.type == "model.reply":
+        lines.append(f"{data['model']}: {data['output_tokens']} tokens in {data['ms']} ms")
+    if verbose and event.type == "call.mended":
+        lines.append(f"{data['name']} was not written as asked; read all the same ({data['tier']})")
+    if verbose > 1 and event.type == "tool.result":
+        lines.append(f"{data['name']} gave {json.dumps(data['data'], ensure_ascii=False)}")
+    return [shorten(clean(line), _WIDTH) for line in lines if line]
+
+
+def _format_search(data: dict[str, Any]) -> str:
+    if data["outcome"] == "unreachable":
+        return ""  # of all providers alike where one is offline, which the end of the run says
+    detail = f" ({data['detail']})" if data["detail"] else ""
+    found = f"{data['results']} results" if data["outcome"] == "ok" else data["outcome"]
+    return f"searched {data['provider']} for {data['query']!r}: {found}{detail}"
+
+
+def _format_indexing(data: dict[str, Any]) -> str:
+    unread = ""
+    if failed := data["unread"]:
+        first = f"{PurePath(failed[0]['path']).name}: {failed[0]['reason']}"
+        unread = f", {len(failed)} unread ({first})"
+    return f"indexed {data['files'] - data['left']} of {data['files']} files{unread}"
+
+
+def _format_result(data: dict[str, Any]) -> str:
+    result = data["data"]
+    failed = tool_error(result)
+    if failed and set(result.get("providers", {}).values()) == {"unreachable"}:
+        return ""  # as above
+    if failed:
+        return f"{data['name']} failed: {failed.removeprefix(data['name']).lstrip()}"
+    # Searches and pages have events of their own, which say more.
+    if data["name"] in ("WEB_SEARCH", "READ", "FETCH_URL") or not isinstance(result, dict):
+        return ""
+    return f"{data['name']}: {result.get('did') or parameter_text(data['param'], ', ')}"
+
+
+def _format_source(data: dict[str, Any]) -> str:
+    reason = f" — {data['reason']}" if data["reason"] else ""
+    return f"read S{data['n']} via {data['via']}: {data['title'] or data['url']}{reason}"
+
+
+_FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "corpus.indexed": _format_indexing,
+    "search.attempt": _format_search,
+    "tool.result": _format_result,
+    "source.added": _format_source,
+    "policy.refused": lambda data: f"refused: {data['name']} {data['effect']}",
+    "run.interrupted": lambda _: "interrupted",
+}
