@@ -223,8 +223,8 @@ class Fit(BaseModel):
     """How well a quoted sentence fits the question; the confidence of the keyless model uses it.
 
     `own` is the share (0 to 1) of the question's words that are in the sentence, weighted by how
-    rare they are; `margin` the distance of its score to the next sentence's, 0 to 2.5. With `open`
-    a part of the question has no answer, which counts as the worst fit.
+    rare they are; `margin` the distance of its score to the next sentence's, 0 to 2.5. `open` is
+    set in records of earlier versions: a part of the question has no answer, the worst fit.
     """
 
     own: float

@@ -15,7 +15,7 @@ from agent.evidence.facts import extract_facts
 from agent.evidence.passages import named_cells, nearest_quote
 from agent.evidence.schema import pointer
 from agent.evidence.verify import verify_claim
-from agent.types import Verdict, VerdictState
+from agent.types import DataValue, Verdict, VerdictState
 from browser.text.sentences import sentences
 from browser.text.words import content_words, words
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from agent.evidence.schema import Schema
-    from agent.evidence.store import Evidence, Source
+    from agent.evidence.store import Evidence
     from agent.evidence.verify import Judge
     from agent.types import Passage
 
@@ -43,22 +43,15 @@ class ValuesDraft:
     citations: Mapping[str, Sequence[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A value that stays, with its evidence."""
-
-    pointer: str
-    value: Any
-    verdict: Verdict
-    sources: tuple[Source, ...]
-
-
 @dataclass(slots=True)
 class CheckedValues:
-    """A checked draft; `notes` say what was left out, and which schema errors remain."""
+    """A checked draft; `notes` say what was left out, and which schema errors remain.
+
+    The citations of `values` are source numbers of the run.
+    """
 
     data: Any = None
-    values: list[Value] = field(default_factory=list)
+    values: list[DataValue] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -94,7 +87,7 @@ class _ValuesCheck:
         self._draft = draft
         self._evidence = evidence
         self._judge = judge
-        self.values: list[Value] = []
+        self.values: list[DataValue] = []
         self.left_out: list[str] = []
         self.empty: list[ValuePath] = []
 
@@ -141,8 +134,16 @@ class _ValuesCheck:
             self.left_out.append(f"{pointer(old) or '/'}: left out: {verdict.reason}")
             self.empty.append(new)
             return _REMOVED
-        distinct = tuple({source.n: source for source in sources}.values())
-        self.values.append(Value(pointer(new), value, verdict, distinct))
+        self.values.append(
+            DataValue(
+                pointer=pointer(new),
+                value=value,
+                citations=list(dict.fromkeys(source.n for source in sources)),
+                verdict=verdict.state,
+                quote=verdict.quote,
+                reason=verdict.reason,
+            )
+        )
         return value
 
 

@@ -53,7 +53,6 @@ _SCALES = {
     "millions": 1e6, "billions": 1e9, "mn": 1e6, "bn": 1e9,
 }  # fmt: skip
 NUMBER_WORDS = frozenset({*_AMOUNTS, *_SCALES})
-_ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth".split()
 _MONEY = frozenset("£$€")
 _HYPHENS = frozenset("-‐‑")
 _SPELT = {"percent": "%", "prozent": "%"}
@@ -120,51 +119,26 @@ def _number_key(value: float, kind: Kind = "number") -> str:
 
 
 def _join_numbers(tokens: list[Token]) -> list[Token]:
-    """Merge number words, and digits with a scale behind them, into one number token."""
+    """Give number words their value, and join what is one number: `forty-one`, `8.2 million`."""
     found: list[Token] = []
     i = 0
     while i < len(tokens):
         token, end = tokens[i], i + 1
-        if token.kind == "number" or token.key in _AMOUNTS:
-            value, end = _read_amount(tokens, i)
+        value = token.value if token.kind == "number" else _AMOUNTS.get(token.key)
+        if value is not None:
             is_money = i > 0 and tokens[i - 1].key in _MONEY
-            if is_money and end < len(tokens) and tokens[end].key == "m":  # `£4m`
-                value, end = value * 1e6, end + 1
+            while end < len(tokens):
+                has_hyphen = tokens[end].key in _HYPHENS
+                word = tokens[end + has_hyphen].key if end + has_hyphen < len(tokens) else ""
+                if word in _SCALES or (word == "m" and is_money):  # `£4m`
+                    value *= _SCALES.get(word, 1e6)
+                elif has_hyphen and token.key in _TENS and word in _UNITS[1:10]:
+                    value += _AMOUNTS[word]
+                else:
+                    break
+                end += has_hyphen + 1
+            value = round(value, 6)
             token = Token(_number_key(value), "number", token.start, tokens[end - 1].end, value)
-        elif token.key in _ORDINALS[1:]:
-            value = float(_ORDINALS.index(token.key))
-            key = _number_key(value, "ordinal")
-            token = token._replace(key=key, kind="ordinal", value=value)
         found.append(token)
         i = end
     return found
-
-
-def _read_amount(tokens: Sequence[Token], i: int) -> tuple[float, int]:
-    """Read the number that begins at `i`; returns its value and the index after it.
-
-    A scale (`thousand`) multiplies what stands before it. A unit is added behind tens (`forty-one`)
-    or behind a scale (`two hundred and six`).
-    """
-    value = tokens[i].value
-    # `total` holds the finished thousands and millions, `part` what stands before the next scale.
-    total, part = 0.0, _AMOUNTS[tokens[i].key] if value is None else value
-    end = i + 1
-    while end < len(tokens):
-        previous = tokens[end - 1].key
-        is_hyphen = tokens[end].key in _HYPHENS
-        is_and = tokens[end].key == "and" and previous in {"hundred", "thousand"}
-        at = end + 1 if is_hyphen or is_and else end
-        word = tokens[at].key if at < len(tokens) else ""
-        scale, unit = _SCALES.get(word, 0.0), _AMOUNTS.get(word, -1.0)
-        after_tens = previous in _AMOUNTS and part % 100 >= 20 and part % 10 == 0
-        if scale >= 1e3 and not is_and:
-            total, part = total + part * scale, 0.0
-        elif scale and not is_and:
-            part *= scale
-        elif unit >= 0 and (previous in _SCALES or (after_tens and 0 < unit < 10)):
-            part += unit
-        else:
-            break
-        end = at + 1
-    return round(total + part, 6), end

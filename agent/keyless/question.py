@@ -65,7 +65,6 @@ _KIND_BY_QUESTION_WORD = {
 _QUESTION_WORDS = frozenset({*_KIND_BY_QUESTION_WORD, "what", "which", "how"})
 _QUANTITY_WORDS = frozenset("many much far often".split())
 _HOW_MUCH = _QUANTITY_WORDS | frozenset("old long fast tall high big large deep wide".split())
-_BEFORE = frozenset("in on at by to from of for with is was".split())
 _AUXILIARY = frozenset("do does did is are was were can could will would may must should".split())
 _LINKING = frozenset("of the de la le du da di del van von der den al el bin and & for".split())
 _OPENERS, _CLOSERS = ('"', "“", "„", "«", "(", "["), ",;:?!"
@@ -140,7 +139,7 @@ def analyse(text: str) -> Question:
 def _answer_kind(text: str) -> tuple[AnswerKind, Sequence[str], Sequence[str]]:
     """Return the kind of answer, the noun asked for and a person's role, at most three words each.
 
-    The question word is the first one at the start or behind a preposition, else the last: further
+    The question word is the one at the start, alone or behind a preposition, else the last: further
     in, `who`, `which` and `where` mostly begin relative clauses.
     """
     tokens = text.split()
@@ -148,9 +147,7 @@ def _answer_kind(text: str) -> tuple[AnswerKind, Sequence[str], Sequence[str]]:
     places = [n for n, word in enumerate(folded) if word in _QUESTION_WORDS]
     if not places:
         return AnswerKind.THING, (), ()
-    leading = [n for n in places if n <= 1 or folded[n - 1] in _BEFORE or tokens[n - 1][-1] == ","]
-    unambiguous = [n for n in places if folded[n] in ("what", "how")]
-    at = leading[0] if leading and leading[0] <= 1 else (unambiguous or leading or places)[-1]
+    at = places[0] if places[0] <= 1 else places[-1]
     question_word, following = folded[at], tokens[at + 1 :]
     if question_word == "how":
         is_amount = bool(following) and following[0].strip(MARKS).casefold() in _HOW_MUCH

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
-from agent.config import make_plugin
 from agent.errors import UsageError
 from browser.plugins import plugins
 
@@ -217,22 +216,15 @@ def sees_by_name(model: str) -> bool:
     return bool(_SEES.search(name)) and not any(part in name for part in _SEES_NOT)
 
 
-def plugin_model(name: str) -> Model | None:
-    """Make a plug-in's model by its name `PLUGIN/NAME`; None for others. Raises `UsageError`."""
-    prefix, _, rest = name.partition("/")
-    model: Model | None = make_plugin("models", prefix, rest)
-    return model
-
-
-def preload_client(endpoint: Endpoint) -> None:
-    """Import the client of an endpoint in the background: that takes half a second or more."""
+def import_in_background(module: str) -> None:
+    """Import what takes long (a client half a second, prices a fifth) before it is needed."""
 
     def load() -> None:
-        # An import error is reported when the model is made.
-        with suppress(UsageError):
-            import_module(f"agent.models.{endpoint.api}")
+        with suppress(UsageError):  # reported when the model is made
+            import_module(module)
 
-    threading.Thread(target=load, daemon=True).start()
+    if module not in sys.modules:
+        threading.Thread(target=load, daemon=True).start()
 
 
 def remote_model(endpoint: Endpoint, proxy: str | None) -> Model:
@@ -243,15 +235,6 @@ def remote_model(endpoint: Endpoint, proxy: str | None) -> Model:
     module = import_module(f"agent.models.{endpoint.api}")
     model: Model = getattr(module, _CLASSES[endpoint.api])(endpoint, proxy=proxy)
     return model
-
-
-def preload_prices(provider: str | None) -> None:
-    """Import the tables of prices in the background, unless there is nothing to price.
-
-    That takes a fifth of a second, during which the model is waited for anyway.
-    """
-    if provider is not None and "genai_prices" not in sys.modules:
-        threading.Thread(target=import_module, args=("genai_prices",), daemon=True).start()
 
 
 def with_price(
@@ -265,7 +248,7 @@ def with_price(
     """
     if provider is None:
         return usage
-    import genai_prices  # noqa: PLC0415 - see `preload_prices`
+    import genai_prices  # noqa: PLC0415 - large, see `RemoteModel`
 
     tokens = genai_prices.Usage(
         input_tokens=usage.input_tokens,

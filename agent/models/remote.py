@@ -24,7 +24,7 @@ from agent.errors import (
 )
 from agent.models.base import CALL_BUDGET, ModelReply, SystemPrompt, TextStream, Usage
 from agent.models.failures import UNREACHED, Failure, Transient, read_failure
-from agent.models.providers import preload_prices, with_price
+from agent.models.providers import import_in_background, with_price
 from agent.protocol.native import with_calls
 from agent.protocol.replies import inert
 from browser.net.transport import certificates
@@ -133,7 +133,8 @@ class RemoteModel(ABC):
                 hint=f"Set {endpoint.key_name}, keep it with `research keys set "
                 f"{endpoint.key_name}`, or use --model extractive, which needs none.",
             )
-        preload_prices(endpoint.prices)
+        if endpoint.prices is not None:
+            import_in_background("genai_prices")
         for attempt in count(1):
             try:
                 return await self._try(request, stream)

@@ -19,9 +19,8 @@ from agent.models.providers import (
     EXTRACTIVE,
     SCRIPTED,
     find_endpoint,
+    import_in_background,
     is_small,
-    plugin_model,
-    preload_client,
     remote_model,
 )
 from agent.models.router import Router
@@ -110,7 +109,7 @@ def resolve_model(options: Options, own: Model | None, environ: Mapping[str, str
     endpoint = find_endpoint(options.model, options.base_url, environ, options)
     if endpoint is None:
         return ResolvedModel(options, environ, _local_model(options.model, options.effort))
-    preload_client(endpoint)
+    import_in_background(f"agent.models.{endpoint.api}")
     return ResolvedModel(options, environ, endpoint=endpoint)
 
 
@@ -149,9 +148,12 @@ def _local_model(name: str | None, effort: Effort = STANDARD) -> Model:
 
     Raises `UsageError` for a script that is missing or invalid.
     """
-    if name and name.startswith(SCRIPTED):
+    if not name or name == EXTRACTIVE:
+        return ExtractiveModel(effort)
+    if name.startswith(SCRIPTED):
         return ScriptedModel.from_file(name.removeprefix(SCRIPTED))
-    plugged = plugin_model(name) if name and name != EXTRACTIVE else None
+    prefix, _, rest = name.partition("/")
+    plugged: Model | None = make_plugin("models", prefix, rest)
     return plugged or ExtractiveModel(effort)
 
 

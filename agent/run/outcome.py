@@ -18,7 +18,6 @@ from agent.prompts import WRAP_UP
 from agent.protocol.replies import NOT_FOUND
 from agent.tools.context import NO_BROWSER
 from agent.types import (
-    DataValue,
     ErrorInfo,
     Fit,
     Message,
@@ -297,16 +296,7 @@ async def add_values(
     report.data, report.data_notes = filled.data, filled.notes
     sources = SourceList(report.sources)
     for value in filled.values:
-        verdict, quote = value.verdict, value.verdict.quote
-        cited = [sources.add(s, quote if quote in s.text else "") for s in value.sources]
-        report.values.append(
-            DataValue(
-                pointer=value.pointer,
-                value=value.value,
-                citations=sorted({source.n for source in cited}),
-                verdict=verdict.state,
-                quote=quote,
-                reason=verdict.reason,
-            )
-        )
+        cited = [s for s in map(judge.evidence.source, value.citations) if s is not None]
+        numbers = {sources.add(s, value.quote if value.quote in s.text else "").n for s in cited}
+        report.values.append(value.model_copy(update={"citations": sorted(numbers)}))
     report.sources = list(sources)

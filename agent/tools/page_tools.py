@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from dataclasses import replace
 from functools import partial
@@ -17,14 +16,12 @@ from browser.solvers import SolverFailed
 from browser.types import Outcome
 
 if TYPE_CHECKING:
-    from agent.tools.context import ToolContext, Web
+    from agent.tools.context import ToolContext
     from agent.tools.registry import Finish
     from browser.page.tab import Tab
     from browser.session.session import Browser
     from browser.types import Challenge, Page, Snapshot
 
-# Limits of a platform record in PAGE_CONTEXT: facts, and characters of each. READ gives the rest.
-_MOST_FACTS, _LONGEST_FACT = 20, 200
 SOLVER_SECONDS = 120.0
 PICTURE_NOTE = "attached: what is in view, refs drawn on it"
 SECOND_PICTURE_NOTE = ", then without them, as they hide something"
@@ -171,27 +168,9 @@ async def page_context(context: ToolContext) -> ToolResult:
         "focused": view.focused,
         "language": view.language,
         "published": view.published,
-        "record": await _page_record(web),
     }
     text = view.visible_text[: context.limits.snapshot_tokens]
     return ToolResult({key: value for key, value in facts.items() if value}, text, "page")
-
-
-async def _page_record(web: Web) -> dict[str, str]:
-    """Return the open page's record on its platform: author, date, counts; {} if it has none."""
-    from browser.extract.platforms.lookup import record_of  # noqa: PLC0415 - as below
-    from browser.extract.platforms.site_record import facts  # noqa: PLC0415 - loads lxml
-
-    if web.tab is not None:
-        url, html = web.tab.url, (await web.tab.html()).encode("utf-8", "replace")
-    elif web.page is not None:
-        url, html = web.page.url, web.page.body
-    else:
-        return {}
-    record = await asyncio.to_thread(record_of, url, html)
-    if not record:
-        return {}
-    return {name: value[:_LONGEST_FACT] for name, value in [*facts(record).items()][:_MOST_FACTS]}
 
 
 LOOKING_TOOLS = (open_page, snapshot, find, tabs, screenshot, page_context)
