@@ -16,7 +16,7 @@ from pybtex import PybtexEngine
 from pybtex.database import parse_string
 
 from agent.export import bibliography, export
-from agent.export.bibliography import Reference, authors
+from agent.export.bibliography import Author, Reference, authors
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of modules that are imported in ways that will end
@@ -33,9 +33,9 @@ HOSTILE = Reference(
     accessed=(2026, 11, 21),
     notes=("It was } lit.", "TY  - JOUR"),
     authors=(
-        "Jörg van der Größe & Söhne",
-        "Council of {Isles}, Lights and Bells",
-        "山田太郎",
+        Author("van der Größe", "Jörg & Söhne"),
+        Author("Council of {Isles}, Lights and Bells"),
+        Author("山田太郎"),
     ),
 )
 
@@ -43,7 +43,8 @@ HOSTILE = Reference(
 def whatever(text):
     """A source of which everything that others say is this text, as it is read from a run."""
     line = bibliography.one_line(text)
-    return Reference("a-1", line or "t", line, line, (), (2026,), (line,), authors(text))
+    named = (Author(line, line), Author(line))
+    return Reference("a-1", line or "t", line, line, (), (2026,), (line,), named)
 
 
 @given(st.text())
@@ -145,17 +146,27 @@ def test_dates_are_read_as_far_as_they_are_known(date, parts):
 
 
 @pytest.mark.parametrize(
-    ("line", "names"),
+    ("line", "known"),
     [
-        ("Jane Doe", ("Jane Doe",)),
-        ("Jörg Müller; Ñandú Ibáñez", ("Jörg Müller", "Ñandú Ibáñez")),
-        ("Jane Doe & John Smith", ("Jane Doe", "John Smith")),
-        ("Society of Lights, Inc.", ("Society of Lights, Inc.",)),
-        ("", ()),
+        ("Jane Doe", [("Doe", "Jane")]),
+        ("Doe, Jane", [("Doe", "Jane")]),
+        ("by Jane Doe and John Q. Smith", [("Doe", "Jane"), ("Smith", "John Q.")]),
+        ("Jane Doe, John Smith", [("Doe", "Jane"), ("Smith", "John")]),
+        ("Smith, J., Doe, K. L.", [("Smith", "J."), ("Doe", "K. L.")]),
+        ("Ludwig van Beethoven", [("van Beethoven", "Ludwig")]),
+        ("van der Berg, Anna", [("van der Berg", "Anna")]),
+        ("Sandee LaMotte, CNN", [("LaMotte", "Sandee"), ("CNN", "")]),
+        ("Jane Doe, Devon Gorry", [("Doe", "Jane"), ("Gorry", "Devon")]),
+        ("Jörg Müller; Ñandú Ibáñez", [("Müller", "Jörg"), ("Ibáñez", "Ñandú")]),
+        ("Orlenn Isles Council", [("Orlenn Isles Council", "")]),
+        ("Society of Lights, Inc.", [("Society of Lights, Inc.", "")]),
+        ("山田太郎", [("山田太郎", "")]),
+        ("admin", [("admin", "")]),
+        ("", []),
     ],
 )
-def test_authors_are_named_as_the_page_names_them(line, names):
-    assert authors(line) == names
+def test_persons_are_told_from_bodies(line, known):
+    assert [(author.family, author.given) for author in authors(line)] == known
 
 
 def test_authors_are_read_by_the_libraries_of_others():
@@ -163,18 +174,30 @@ def test_authors_are_read_by_the_libraries_of_others():
         bibliography.bibtex_entry(HOSTILE),
         append_middleware=[middlewares.SeparateCoAuthors(), middlewares.SplitNameParts()],
     )
-    names = [r"{Jörg van der Größe \& Söhne}"]
-    names += [
+    [first, second, third] = library.entries[0]["author"]
+    assert (first.von, first.last, first.first) == (
+        ["van", "der"],
+        ["Größe"],
+        ["Jörg", r"\&", "Söhne"],
+    )
+    assert second.last == [r"{Council of \textbraceleft{}Isles\textbraceright{}, Lights and Bells}"]
+    assert third.last == ["{山田太郎}"]
+    (entry,) = rispy.load(io.StringIO(bibliography.ris_entry(HOSTILE)))
+    assert entry["authors"][0] == "van der Größe, Jörg & Söhne"
+    assert bibliography.csl_item(HOSTILE)["author"][1:] == [
+        {"literal": "Council of {Isles}, Lights and Bells"},
+        {"literal": "山田太郎"},
+    ]
+
+
+def test_pybtex_formats_what_bibtex_says():
+    data = parse_string(bibliography.bibtex_entry(HOSTILE), "bibtex")
+    persons = data.entries["example2024-1"].persons["author"]
+    assert [" ".join(p.last_names) for p in persons][1:] == [
         r"{Council of \textbraceleft{}Isles\textbraceright{}, Lights and Bells}",
         "{山田太郎}",
     ]
-    assert [author.last for author in library.entries[0]["author"]] == [[name] for name in names]
-    (entry,) = rispy.load(io.StringIO(bibliography.ris_entry(HOSTILE)))
-    assert entry["authors"] == list(HOSTILE.authors)
-    assert bibliography.csl_item(HOSTILE)["author"] == [{"literal": a} for a in HOSTILE.authors]
-    data = parse_string(bibliography.bibtex_entry(HOSTILE), "bibtex")
-    persons = data.entries["example2024-1"].persons["author"]
-    assert [" ".join(p.last_names) for p in persons] == names
+    assert persons[0].prelast_names == ["van", "der"]
 
 
 async def test_the_author_that_a_page_names_stands_in_the_bibliography(ask, script, tmp_path):
@@ -186,4 +209,4 @@ async def test_the_author_that_a_page_names_stands_in_the_bibliography(ask, scri
     answer = "The bell was cast in 1846 at Skarholm by a founder. [S1]"
     report = await ask(model=script(answer), file=[page])
     export(tmp_path / "data" / "runs" / report.run, tmp_path / "a.bib")
-    assert "author = {{Ana de la Cruz}}" in (tmp_path / "a.bib").read_text()
+    assert "author = {de la Cruz, Ana}" in (tmp_path / "a.bib").read_text()
