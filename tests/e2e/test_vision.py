@@ -83,5 +83,5 @@ async def test_a_run_with_pictures_replays_from_its_record(looked, tmp_path):
     folder = Runs(tmp_path / "data").find(report.run)
     record = RunRecord.read(folder)
     assert (await replay(record)).answer == report.answer
-    kept = [image for _, _, result in record.results.values() for image in result.images]
+    kept = [image for result in record.results.values() for image in result.images]
     assert kept[0].data == pictures(sent[1])[0]
