@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from asyncio.staggered import staggered_race
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from ipaddress import ip_address
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
@@ -81,21 +80,49 @@ class SystemResolver:
 
 async def dial(addresses: Sequence[Address], port: int) -> Streams:
     """Connect to the address that answers first. Raises ConnectFailed with the first reason."""
-    # Happy Eyeballs (RFC 8305): address families alternate, the resolver's preferred one first.
-    first = [a for a in addresses if a.version == addresses[0].version]
-    second = [a for a in addresses if a.version != addresses[0].version]
-    alternating = chain.from_iterable(zip_longest(first, second))
-    attempts = [partial(_connect, address, port) for address in alternating if address is not None]
     try:
         async with asyncio.timeout(_CONNECT_TIMEOUT_S):
-            sock, _, errors = await staggered_race(attempts, _STAGGER_S)
+            sock = await _race(addresses, port)
     except TimeoutError as error:
         raise ConnectFailed(f"no answer from port {port} of {addresses[0]}") from error
-    if sock is None:
-        # asyncio's message is the same for all failures; errno tells refused from unreachable.
-        reason = os.strerror(getattr(errors[0], "errno", 0) or 0).lower()
-        raise ConnectFailed(f"port {port} of {addresses[0]}: {reason}")
     return await asyncio.open_connection(sock=sock, limit=STREAM_LIMIT)
+
+
+async def _race(addresses: Sequence[Address], port: int) -> socket.socket:
+    """Happy Eyeballs (RFC 8305): address families alternate, the resolver's preferred one first."""
+    first = [a for a in addresses if a.version == addresses[0].version]
+    second = [a for a in addresses if a.version != addresses[0].version]
+    waiting = deque(a for a in chain.from_iterable(zip_longest(first, second)) if a is not None)
+    attempts: list[asyncio.Task[socket.socket]] = []
+    running: set[asyncio.Task[socket.socket]] = set()
+    errors: list[OSError] = []
+    winner = None
+    try:
+        while winner is None and (waiting or running):
+            if waiting:
+                attempts.append(asyncio.create_task(_connect(waiting.popleft(), port)))
+                running.add(attempts[-1])
+            done, running = await asyncio.wait(
+                running,
+                timeout=_STAGGER_S if waiting else None,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            for attempt in done:
+                try:
+                    winner = winner or attempt.result()
+                except OSError as error:
+                    errors.append(error)
+    finally:
+        for attempt in attempts:
+            attempt.cancel()
+        for outcome in await asyncio.gather(*attempts, return_exceptions=True):
+            if isinstance(outcome, socket.socket) and outcome is not winner:
+                outcome.close()  # it connected, too, a moment later
+    if winner is not None:
+        return winner
+    # asyncio's message is the same for all failures; errno tells refused from unreachable.
+    reason = os.strerror(errors[0].errno or 0).lower()
+    raise ConnectFailed(f"port {port} of {addresses[0]}: {reason}")
 
 
 async def _connect(address: Address, port: int) -> socket.socket:
