@@ -111,8 +111,10 @@ class Speech:
     def last_words(self, width: int) -> str:
         """The end of what is being said, on one line; empty while nothing is."""
         reply = self._replies.get(self._speaker, "").removesuffix("<")
-        head, *tags = reply.split("<<")  # the last tag may have come only in part
-        words = " ".join([head, *(tag.partition(">>")[2] for tag in tags)])
+        words, *pieces = reply.split("<<")
+        for piece in pieces:
+            is_tag = not piece or piece[0] == "/" or piece[0].isupper()  # perhaps not all of it yet
+            words += f" {piece.partition('>>')[2]}" if is_tag else f"<<{piece}"
         flat = " ".join(clean(words).split())
         return flat if len(flat) <= width else "…" + flat[1 - width :]
 

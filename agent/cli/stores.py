@@ -52,8 +52,8 @@ def _place_group(name: str, text: str, *options: Option) -> click.Group:
     return click.group(name, help=text)(command)
 
 
-def _lends(open_store: Callable[[Any], AbstractContextManager[Any]]) -> Callable[..., Any]:
-    """Make what hands a command of a group its store, open as long as the command lasts."""
+def _store_opener(open_store: Callable[[Any], AbstractContextManager[Any]]) -> Callable[..., Any]:
+    """Make a decorator that hands a command of a group its store, open while the command runs."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @click.pass_obj
@@ -93,8 +93,8 @@ def open_jobs(url: str | None, data_dir: Path) -> Jobs:
     return Jobs.open(url, data_dir)
 
 
-with_memory = _lends(memory_at)
-with_jobs = _lends(lambda place: open_jobs(*place))
+with_memory = _store_opener(memory_at)
+with_jobs = _store_opener(lambda place: open_jobs(*place))
 
 
 def task_tools(settings: Options) -> Sequence[Tool]:

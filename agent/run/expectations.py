@@ -17,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import YAMLError
 
 from agent.config import load_options
@@ -48,16 +49,6 @@ def _valid_patterns(values: tuple[str, ...]) -> tuple[str, ...]:
     return values
 
 
-def _valid_settings(options: dict[str, Any]) -> dict[str, Any]:
-    # Wrong settings are reported before the first question is asked, which may cost money.
-    try:
-        load_options(options)
-    except UsageError as error:
-        raise ValueError(str(error)) from error
-    return options
-
-
-Settings = Annotated[dict[str, Any], AfterValidator(_valid_settings)]
 Globs = Annotated[tuple[str, ...], BeforeValidator(_to_texts)]
 Patterns = Annotated[tuple[str, ...], BeforeValidator(_to_texts), AfterValidator(_valid_patterns)]
 
@@ -148,7 +139,7 @@ class Check(BaseModel):
     name: str = ""
     question: str | None = None
     run: str | None = None
-    options: Settings = Field(default_factory=dict)
+    options: dict[str, Any] = Field(default_factory=dict)
     expect: Expectation = Expectation()
 
     @model_validator(mode="after")
@@ -168,16 +159,16 @@ class Suite(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    options: Settings = Field(default_factory=dict)
+    options: dict[str, Any] = Field(default_factory=dict)
     checks: tuple[Check, ...] = Field(min_length=1)
     folder: Path = Path()
 
 
 def read_suite(path: Path) -> Suite:
-    """Read a file of checks; raises `UsageError` with the key that is wrong."""
+    """Read a file of checks; raises `UsageError` with the line and the key that is wrong."""
     try:
-        rows = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
-        return Suite.model_validate({**rows, "folder": path.parent})
+        rows = YAML(typ="rt", pure=True).load(path.read_text(encoding="utf-8"))
+        suite = Suite.model_validate({**rows, "folder": path.parent})
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(f"cannot read {path}: {reason}") from error
@@ -187,5 +178,32 @@ def read_suite(path: Path) -> Suite:
         raise UsageError(f"{path} holds no checks", hint=_HINT) from error
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise UsageError(f"{path}: {where}: {first['msg']}", hint=_HINT) from error
+        raise _error_at(path, rows, first["loc"], first["msg"]) from error
+    # Wrong settings are reported before the first question is asked, which may cost money.
+    settings: list[tuple[tuple[str | int, ...], dict[str, Any]]] = [(("options",), suite.options)]
+    settings += [(("checks", n, "options"), check.options) for n, check in enumerate(suite.checks)]
+    for location, options in settings:
+        for name, value in options.items():
+            try:
+                load_options({name: value})
+            except UsageError as error:
+                raise _error_at(path, rows, (*location, name), str(error)) from error
+    return suite
+
+
+def _error_at(path: Path, rows: Any, location: tuple[str | int, ...], why: str) -> UsageError:
+    """Make an error with the line of a value, or of the nearest node above that exists.
+
+    `location` is the path of keys and indexes to the value.
+    """
+    node, line = rows, 0
+    for part in location:
+        if isinstance(node, CommentedMap) and part in node:
+            line = node.lc.key(part)[0]
+        elif isinstance(node, CommentedSeq) and isinstance(part, int) and part < len(node):
+            line = node.lc.item(part)[0]
+        else:
+            break
+        node = node[part]
+    where = ".".join(str(part) for part in location) or "the file"
+    return UsageError(f"{path}:{line + 1}: {where}: {why}", hint=_HINT)

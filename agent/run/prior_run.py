@@ -154,13 +154,13 @@ class RecordedWebCalls:
         found = self._results.get(_key(call)) or self._read_recorded_page(call)
         if found is None and self._live is not None:
             return await self._live.run(call, place)
-        result = Observation(
+        missing = Observation(
             call,
             {"error": f"not in the record: {call.name} {call.param}"},
             hint="Only what the recorded run searched and read is there. " + ToolError.hint,
         )
-        if found is not None:  # the call on record may be spelt otherwise
-            result = replace(found, call=call)
+        # The call on record may be spelt otherwise.
+        result = replace(found, call=call) if found is not None else missing
 
         def finish() -> Observation:
             self._write("tool.result", place, **result_event_data(result))

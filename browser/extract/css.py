@@ -52,8 +52,9 @@ class Selector:
 def compile_selector(text: str) -> Selector | None:
     """Compile a selector; None for pseudo-classes, pseudo-elements and unsupported ones."""
     steps = _COMBINATOR.split(text.strip())
-    compounds = [compound for part in steps[::2] if (compound := _compound(part))]
-    if "~" in steps or 2 * len(compounds) <= len(steps) or len(compounds) > _MOST_COMPOUNDS:
+    parts = steps[::2]
+    compounds = [compound for part in parts if (compound := _compound(part)) is not None]
+    if "~" in steps or len(compounds) < len(parts) or len(compounds) > _MOST_COMPOUNDS:
         return None
     *before, subject = compounds
     combinators = [mark or " " for mark in steps[1::2]]

@@ -307,7 +307,7 @@ def add_byline(declared: Document, blocks: Sequence[Block]) -> Document:
     place = (titles or [n for n, block in enumerate(blocks) if block.level == 1] or [0])[0]
     after, before = blocks[place + 1 :], blocks[max(0, place - _LINES_BEFORE) : place]
     near = [block for block in (*after[:_LINES_AFTER], *reversed(before)) if _is_line(block)]
-    labelled = [b for b in after if b.text.casefold().startswith(_DATE_LABELS) and _is_line(b)]
+    labelled = [b for b in after if _has_date_label(b.text) and _is_line(b)]
     dated = [(b.text, day) for b in (*near, *labelled) if (day := date_within(b.text))]
     published = next((day for text, day in dated if not _UPDATE_LABEL.search(text)), None)
     modified = next((day for text, day in dated if _UPDATE_LABEL.search(text)), None)
@@ -317,6 +317,11 @@ def add_byline(declared: Document, blocks: Sequence[Block]) -> Document:
         published=declared.published or published,
         modified=declared.modified or modified,
     )
+
+
+def _has_date_label(text: str) -> bool:
+    text = text.casefold()
+    return any(text.startswith(w) and not text[len(w) :][:1].isalpha() for w in _DATE_LABELS)
 
 
 def _is_line(block: Block) -> bool:

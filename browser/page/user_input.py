@@ -101,8 +101,9 @@ async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
     except PlaywrightError as error:
         raise _action_error(error) from error
     finally:
-        for key in held:
-            await page.keyboard.up(key)
+        with suppress(PlaywrightError):  # the click closed the page
+            for key in held:
+                await page.keyboard.up(key)
     with suppress(PlaywrightError):  # the click led to another page: it was no miss
         if missed := await injected.call(target.frame, "missed"):
             return f"but {missed}"

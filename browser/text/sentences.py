@@ -25,7 +25,7 @@ _SURNAMES = frozenset("an he her one so to".split())
 """Those of the _OPENERS that may be a surname after an initial: `K. He`."""
 
 _BOUNDARY = re.compile(
-    r"""(?P<end>[.!?…]+["'”’)\]»]*)(?:\[[^\]\s]{1,12}\])*(?=\s)\s+|[。！？]["”」』]*\s*|\n{2,}"""
+    r"""(?P<end>[.!?…]+["'”’)\]»*_]*)(?:\[[^\]\s]{1,12}\])*(?=\s)\s+|[。！？]["”」』]*\s*|\n{2,}"""
 )
 _GERMAN_MONTHS = frozenset(
     """Jan Feb Apr Jun Jul Aug Sep Sept Okt Nov Dez Januar Februar März April Mai Juni Juli August

@@ -89,5 +89,6 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     (corpus / "pump.md").write_text(PUMP)
     (corpus / "mill.md").write_text(MILL)
     monkeypatch.setenv("RESEARCH_CONFIG", str(tmp_path / "config.toml"))
+    # A constant, not a stand-in: retries are real, and no test waits for half a second.
     monkeypatch.setattr(service_client, "BACKOFF_S", 0.01)
     return Desk(tmp_path / "data", corpus, monkeypatch)

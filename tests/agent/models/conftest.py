@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A constant, not a stand-in: retries are real, and no test waits for half a second.
     monkeypatch.setattr(remote, "BACKOFF", 0.001)
 
 

@@ -59,6 +59,7 @@ class HookSite:
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tries follow each other at once."""
+    # A constant, not a stand-in: retries are real, and no test waits for half a second.
     monkeypatch.setattr(service_client, "BACKOFF_S", 0.001)
 
 

@@ -102,21 +102,15 @@ def test_a_file_that_is_wrong_says_where(tmp_path, text, said):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("checks:\n  - question: a\n    expect: {answer: '('}\n", ": checks.0.expect.answer: "),
-        ("checks:\n  - question: a\n\n    expects: {}\n", ": checks.0.expects: "),
-        ("checks:\n  - question: a\n  - name: b\n", ": checks.1: "),
-        (
-            "checks:\n  - question: a\n    options:\n      max_step: 3\n",
-            ": checks.0.options: Value error, max-step: ",
-        ),
-        (
-            "options:\n  max_steps: many\nchecks: [{question: a}]\n",
-            ": options: Value error, max-steps: ",
-        ),
+        ("checks:\n  - question: a\n    expect: {answer: '('}\n", ":3: checks.0.expect.answer: "),
+        ("checks:\n  - question: a\n\n    expects: {}\n", ":4: checks.0.expects: "),
+        ("checks:\n  - question: a\n  - name: b\n", ":3: checks.1: "),
+        ("checks:\n  - question: a\n    options:\n      max_step: 3\n", ":4: checks.0.options."),
+        ("options:\n  max_steps: many\nchecks: [{question: a}]\n", ":2: options.max_steps: "),
         ("checks:\n  - question: a\n   expect: {}\n", "line 3"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(tmp_path, text, said):
+def test_what_is_wrong_is_told_with_its_line(tmp_path, text, said):
     path = tmp_path / "checks.yaml"
     path.write_text(text)
     with pytest.raises(UsageError) as caught:

@@ -47,6 +47,12 @@ def test_a_person_sees_the_last_words_without_tags():
     assert speech.last_words(8) == "…I read."
 
 
+def test_what_looks_like_a_tag_and_is_none_is_shown():
+    speech = Speech()
+    speech.note(delta("Write cout << lamp; or 1 << 4."))
+    assert speech.last_words(80) == "Write cout << lamp; or 1 << 4."
+
+
 def test_a_reply_that_begins_anew_or_is_whole_is_no_longer_shown():
     speech = Speech()
     speech.note(delta("The lamp"))
