@@ -18,6 +18,8 @@ def cut(text: str) -> list[str]:
     [
         ("One ends. Two begins.", ["One ends.", "Two begins."]),
         ("Is it? Yes! Good.", ["Is it?", "Yes!", "Good."]),
+        ("**It is lit.** It is green.", ["**It is lit.**", "It is green."]),
+        ("_It is lit._ [S1]\nIt is green.", ["_It is lit._", "[S1]\nIt is green."]),
         ("Six voted no. Hanna left.", ["Six voted no.", "Hanna left."]),
         ("It is no. 7. She knew.", ["It is no. 7.", "She knew."]),
         ("Dr. Vane left. He came back.", ["Dr. Vane left.", "He came back."]),
