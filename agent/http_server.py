@@ -37,12 +37,16 @@ NO_STORE: Final = {"cache-control": "no-store"}
 
 @contextmanager
 def listening_socket(port: int, host: str = HOST) -> Iterator[socket.socket]:
-    """Bind a port for the length of a block; 0 is any. Raises `UsageError` where it is taken."""
+    """Listen on a port for the length of a block; 0 is any. Raises `UsageError` if it is taken.
+
+    Whoever is told the address can connect at once: they wait until the server accepts them.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, port))
+            listening.listen()
         except OSError as error:
             raise UsageError(
                 f"cannot listen on port {port}: {error.strerror}", hint="Name another --port."
