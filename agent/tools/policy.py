@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from contextlib import nullcontext
 from dataclasses import replace
@@ -23,7 +24,7 @@ from agent.tools.person import refusal, require_yes
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource
 from agent.types import Image, Observation
 from browser.errors import AttachFailed, BrowserError, BrowserMissing, LaunchFailed, RefError
-from browser.net.url import is_web_url, parse
+from browser.net.url import is_web_url, origin, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -341,6 +342,8 @@ def _argument_texts(arguments: Any, schema: dict[str, Any]) -> Iterator[str]:
 
 # What may act, and what may last.
 
+_WORDS: Final = re.compile(r"\w+")
+
 ACTS: Final = frozenset(
     (
         "CLICK CHECK TYPE SELECT PRESS HOVER DRAG HIGHLIGHT UPLOAD DROP DIALOG DOWNLOAD EVALUATE "
@@ -373,6 +376,10 @@ async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
     if files and not (site and site in question and files_named):
         paths = ", ".join(arguments.path.splitlines())
         await require_yes(context, tool.name, f"hands {paths} over to {site or web.tab.url}")
+    elif logged_in and (secret := await _named_login(context, tool, arguments)):
+        # The user bound the secret to this origin and named it: that is the approval.
+        effect = f"does {tool.name} to log in at {web.tab.url}"
+        context.record("policy.approved", name=tool.name, effect=effect, by=f"secret {secret}")
     elif logged_in:
         # Describe the effect in words that a person can decide by.
         fields = arguments.model_dump(exclude_none=True, exclude_defaults=True)
@@ -385,6 +392,31 @@ async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
             words.append(await web.tab.effect(ref, fields.get("keys")))
         effect = " ".join(filter(None, words))
         await require_yes(context, tool.name, f"{effect}, at {web.tab.url}", site)
+
+
+async def _named_login(context: ToolContext, tool: Tool, arguments: Any) -> str:
+    """Return the stored secret that a call types or submits where the user asked for it; else "".
+
+    The question names it, and the page has its origin. Of such a page only the form is submitted
+    that holds the password field which the secret was typed into.
+    """
+    tab = context.web.tab if context.web else None
+    if tab is None or context.secrets is None:
+        return ""
+    here = origin(tab.url)
+    question = {word.casefold() for word in _WORDS.findall(context.question)}
+    named = [
+        name
+        for name, own in context.secrets.origins().items()
+        if own == here and question.issuperset(w.casefold() for w in _WORDS.findall(name))
+    ]
+    if tool.name == "TYPE":
+        wanted = secret_name(arguments.text)
+        return wanted if wanted in named else ""
+    if not named or tool.name not in ("CLICK", "PRESS"):
+        return ""
+    submits = await tab.submits_login(arguments.ref, getattr(arguments, "keys", None))
+    return named[0] if submits else ""
 
 
 def _is_personal_link(context: ToolContext, url: str) -> bool:
