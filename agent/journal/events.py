@@ -9,9 +9,9 @@ Types: run.started · skills.given · memory.given · plan · model.request · m
 model.failed · thought ·
 tool.intent · tool.call · call.mended · tool.result · tool.outcome_unknown · page.open ·
 corpus.indexed · search.attempt · results.added · source.added · policy.refused ·
-policy.approved · guard.noticed · person.asked · person.answered · limit.reached · judge · review ·
-note · answer.draft · answer.verified · browser.missing · run.interrupted · run.crashed ·
-run.finished · job.begun · job.done · run.settled.
+policy.approved · query.withheld · guard.noticed · person.asked · person.answered · limit.reached ·
+judge · review · note · answer.draft · answer.verified · browser.missing · run.interrupted ·
+run.crashed · run.finished · job.begun · job.done · run.settled.
 
 A `model.delta` (a piece of a reply; with `anew` the reply starts over) is only sent to listeners:
 `model.reply` has the whole text.
