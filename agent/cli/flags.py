@@ -124,7 +124,10 @@ _RUN: tuple[Option, ...] = (
         "Proxy behind the guard; HTTPS_PROXY works too.",
         envvar=["RESEARCH_PROXY", "HTTPS_PROXY", "https_proxy"],
     ),
-    _toggle("--ignore-robots", "Leave robots.txt aside: for one's own sites."),
+    _toggle(
+        "--ignore-robots",
+        "Ignore robots.txt, on your own sites; addresses that you name are read anyway.",
+    ),
     several(
         "--allow-tasks",
         "TARGET",

@@ -2,17 +2,16 @@
 
 A line of `journal.jsonl` is `{"v", "seq", "at", "type", "place", "data", "prev", "hash"}`: `v` is
 the version of this schema, `seq` counts from 0, `at` is in UTC. `place` (`subtask/step/call`) names
-what caused the event, whenever it finished. `hash` is the SHA-256 of the line without it, `prev`
-the hash of the line before.
+what caused the event, whenever it finished. `hash` is the SHA-256 of the line without it and
+before escaping, `prev` the hash of the line before.
 
 Types: run.started · skills.given · memory.given · plan · model.request · model.reply ·
 model.failed · thought ·
 tool.intent · tool.call · call.mended · tool.result · tool.outcome_unknown · page.open ·
-corpus.indexed · search.attempt · results.added · source.added · policy.refused · query.withheld ·
-guard.noticed ·
-person.asked · person.answered · limit.reached · judge · review · note · answer.draft ·
-answer.verified · browser.missing · run.interrupted · run.crashed · run.finished · job.begun ·
-job.done · run.settled.
+corpus.indexed · search.attempt · results.added · source.added · policy.refused ·
+policy.approved · query.withheld · guard.noticed · person.asked · person.answered · limit.reached ·
+judge · review · note · answer.draft · answer.verified · browser.missing · run.interrupted ·
+run.crashed · run.finished · job.begun · job.done · run.settled.
 
 A `model.delta` (a piece of a reply; with `anew` the reply starts over) is only sent to listeners:
 `model.reply` has the whole text.
@@ -30,6 +29,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import JournalError
+from browser.text.words import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,8 +94,12 @@ class Event:
         return hashlib.sha256(_canonical(self._fields()).encode()).hexdigest()
 
     def to_json(self) -> str:
-        """Serialise as one line, without the newline."""
-        return _canonical({**self._fields(), "hash": self.hash})
+        """Serialise as one line, without the newline.
+
+        Characters that would steer a terminal or reorder what is shown (as in the name of a file)
+        are escaped: the values stay the same, and so does the hash.
+        """
+        return escaped(_canonical({**self._fields(), "hash": self.hash}))
 
     def _fields(self) -> dict[str, Any]:
         return {

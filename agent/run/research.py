@@ -177,7 +177,7 @@ class Run:
         services.write_start(self._model.name, session, guided=self._model.guided)
         live = prior is None or prior.live  # otherwise the record holds all that the run needs
         if live:
-            opened = open_web(options, services.environ, services.record)
+            opened = open_web(options, services.environ, services.record, services.question)
             context.web = await stack.enter_async_context(opened)
         if inputs.opened is not None:
             inputs.opened(context)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from contextlib import nullcontext
 from dataclasses import replace
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.errors import ResearchError, ToolError
 from agent.guard.outgoing import Sent, Sink
 from agent.guard.provenance import SEARCH, Kind, exact_url, site_of
+from agent.guard.secret_store import secret_name
 from agent.journal.messages import image_rows
 from agent.protocol.call_results import to_json
 from agent.tools.context import CALL_PLACE, CALL_TIMEOUT, NO_BROWSER
@@ -23,7 +25,7 @@ from agent.tools.person import refusal, require_yes
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource
 from agent.types import Image, Observation
 from browser.errors import AttachFailed, BrowserError, BrowserMissing, LaunchFailed, RefError
-from browser.net.url import parse
+from browser.net.url import origin, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -279,6 +281,8 @@ async def _approve_sending(
 
 # What may act, and what may last.
 
+_WORDS: Final = re.compile(r"\w+")
+
 
 async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
     """Ask for approval of an act: where the user is logged in, only reading needs none.
@@ -305,6 +309,10 @@ async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
     if files and not (site and site in question and files_named):
         paths = ", ".join(arguments.path.splitlines())
         await require_yes(context, tool.name, f"hands {paths} over to {site or web.tab.url}")
+    elif logged_in and (secret := await _named_login(context, tool, arguments)):
+        # The user bound the secret to this origin and named it: that is the approval.
+        effect = f"does {tool.name} to log in at {web.tab.url}"
+        context.record("policy.approved", name=tool.name, effect=effect, by=f"secret {secret}")
     elif logged_in:
         # Describe the effect in words that a person can decide by.
         fields = arguments.model_dump(exclude_none=True, exclude_defaults=True)
@@ -317,6 +325,31 @@ async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
             words.append(await web.tab.effect(ref, fields.get("keys")))
         effect = " ".join(filter(None, words))
         await require_yes(context, tool.name, f"{effect}, at {web.tab.url}", site)
+
+
+async def _named_login(context: ToolContext, tool: Tool, arguments: Any) -> str:
+    """Return the stored secret that a call types or submits where the user asked for it; else "".
+
+    The question names it, and the page has its origin. Of such a page only the form is submitted
+    that holds the password field which the secret was typed into.
+    """
+    tab = context.web.tab if context.web else None
+    if tab is None or context.secrets is None:
+        return ""
+    here = origin(tab.url)
+    question = {word.casefold() for word in _WORDS.findall(context.question)}
+    named = [
+        name
+        for name, own in context.secrets.origins().items()
+        if own == here and question.issuperset(w.casefold() for w in _WORDS.findall(name))
+    ]
+    if tool.name == "TYPE":
+        wanted = secret_name(arguments.text)
+        return wanted if wanted in named else ""
+    if not named or tool.name not in ("CLICK", "PRESS"):
+        return ""
+    submits = await tab.submits_login(arguments.ref, getattr(arguments, "keys", None))
+    return named[0] if submits else ""
 
 
 def _file_names(arguments: Any) -> list[str]:

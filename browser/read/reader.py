@@ -101,10 +101,12 @@ class Reader:
             if url.lower().startswith("file:"):
                 return await asyncio.to_thread(_read_file, url, self._files)
             if mode == "browser":
-                return await self._browse(url, until, "asked to read it in the browser")
-            if mode == "http":
-                return await self._fetch(url, until)
-            return await self._read_auto(url, until)
+                page = await self._browse(url, until, "asked to read it in the browser")
+            elif mode == "http":
+                page = await self._fetch(url, until)
+            else:
+                page = await self._read_auto(url, until)
+            return _with_note(page, self._http.remark(url))
         except BrowserError as error:
             return _page_from_error(url, error)
 
@@ -167,6 +169,12 @@ class Reader:
         finally:
             await session.close(tab)
         return replace(page, requested_url=url, reason=page.reason or reason)
+
+
+def _with_note(page: Page, note: str) -> Page:
+    if not note or page.document is None:
+        return page
+    return replace(page, document=replace(page.document, notes=(*page.document.notes, note)))
 
 
 def _remaining(until: float) -> float:

@@ -303,6 +303,7 @@ const eventActions = {
   },
   'source.added': (data, place) => { sources += 1; titles.set(data.n, data.title || data.url); addStep(place, `read [${data.n}]`, data.title || data.url); },
   'policy.refused': (data, place) => { addStep(place, 'refused', `${data.name} ${data.effect}`); },
+  'policy.approved': (data, place) => { addStep(place, 'approved', `${data.effect} (${data.by})`); },
   'answer.verified': () => { const draft = find('#draft'); if (draft && !draft.textContent) draft.textContent = 'The answer is checked.'; },
   'hint.unread': (data) => {
     const late = /** @type {HTMLElement | null} */ (find('#late'));
