@@ -15,6 +15,7 @@ import schemathesis
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 
+from agent.http_server import MAX_BODY_BYTES
 from tests.conftest import COMMAND
 from tests.serve.conftest import QUESTION, TOKEN
 
@@ -241,3 +242,33 @@ def test_no_request_of_the_openapi_document_ends_in_a_fault_of_ours(start):
 
         asked()
     assert failed == []
+
+
+@pytest.mark.parametrize("path", ["/api/runs", "/v1/chat/completions"])
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_body_beyond_the_bound_is_a_413_and_not_read_whole(served, path, chunked):
+    sent = 0
+
+    def endless():
+        nonlocal sent
+        while True:
+            sent += MAX_BODY_BYTES // 8
+            yield b" " * (MAX_BODY_BYTES // 8)
+
+    length = {} if chunked else {"Content-Length": str(64 * MAX_BODY_BYTES)}
+    answer = served.client.post(path, content=endless(), headers=length)
+    assert answer.status_code == 413
+    assert answer.json()["error"]["type"] == "too_large"
+    assert sent <= 3 * MAX_BODY_BYTES
+
+
+@pytest.mark.parametrize(("token", "status"), [(TOKEN, 200), ("wrong", 401)])
+def test_a_request_to_upgrade_to_websocket_is_answered_as_any_other(served, token, status):
+    headers = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "x" * 24,
+        "Authorization": f"Bearer {token}",
+    }
+    assert httpx2.get(f"{served.url}/api/runs", headers=headers).status_code == status
