@@ -62,7 +62,7 @@ class Redactor:
         # Searching for each spelling is far faster than the pattern, which is hardly ever needed.
         if not any(form in text for form in self._spellings):
             return text[start:end]
-        pieces = []
+        pieces: list[str] = []
         for match in self._pattern.finditer(text, start):
             if end is not None and match.end() > end:
                 break
