@@ -20,9 +20,8 @@ def _refuse(*_: object) -> None:
 @pytest.fixture
 def windows_loop(monkeypatch):
     """A loop whose methods raise as those of Windows' loop do."""
-    loop = asyncio.get_running_loop()
     for name in ("add_signal_handler", "remove_signal_handler", "add_reader", "remove_reader"):
-        monkeypatch.setattr(type(loop), name, _refuse)
+        monkeypatch.setattr(asyncio.SelectorEventLoop, name, _refuse)
 
 
 @pytest.mark.usefixtures("windows_loop")

@@ -69,7 +69,7 @@ def test_the_action_checks_and_shows_its_summary(answer, code, tmp_path, site):
     assert done.returncode == code, done.stderr
     assert "first lit" in (tmp_path / "page.md").read_text()
     assert (tmp_path / "junit.xml").is_file()
-    assert ("answer: Hesk Light is" in done.stdout) is (code == 8)
+    assert ("answer: " in done.stdout) is (code == 8)
 
 
 def test_the_action_audits_a_draft(tmp_path, site):
