@@ -24,8 +24,10 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import JournalError
@@ -33,7 +35,6 @@ from browser.text.words import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from agent.journal.runs import RunFolder
 
@@ -171,6 +172,8 @@ def read_event(line: bytes, where: str) -> Event:
 
 Listener = Callable[[Event], None]
 Clock = Callable[[], datetime]
+_LOCK_SECONDS: Final = 1.0
+"""Whoever looks whether a run is in progress holds its lock for a moment."""
 
 
 def utc_now() -> datetime:
@@ -200,6 +203,9 @@ class Journal:
             self._file = folder.journal.open("ab", buffering=0)
         except OSError as error:
             raise JournalError(f"cannot write {folder.journal}: {error.strerror}") from error
+        self._lock = folder.lock()
+        with suppress(OSError):  # somebody looks at it now, or the file system has no locks
+            self._lock.acquire(timeout=_LOCK_SECONDS, blocking=True)
 
     def listen(self, listener: Listener) -> None:
         """Call `listener` with each event, after it was written."""
@@ -226,6 +232,9 @@ class Journal:
     def close(self) -> None:
         """Close the file; nothing can be written afterwards."""
         self._file.close()
+        if self._lock.is_locked:
+            self._lock.release()
+            Path(self._lock.lock_file).unlink(missing_ok=True)
 
     def _append(self, event: Event) -> None:
         line = event.to_json().encode() + b"\n"

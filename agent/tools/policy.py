@@ -14,16 +14,16 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.errors import ResearchError, ToolError
+from agent.errors import MAX_ERROR_CHARS, ResearchError, ToolError, error_text
 from agent.guard.outgoing import Sent, Sink
 from agent.guard.provenance import SEARCH, Kind, exact_url, site_of
 from agent.guard.secret_store import secret_name
 from agent.journal.messages import image_rows
-from agent.protocol.call_results import to_json
+from agent.protocol.call_results import cut_texts, to_json
 from agent.tools.context import CALL_PLACE, CALL_TIMEOUT, NO_BROWSER
 from agent.tools.person import refusal, require_yes
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource
-from agent.types import Image, Observation
+from agent.types import Image, Observation, has_error
 from browser.errors import AttachFailed, BrowserError, BrowserMissing, LaunchFailed, RefError
 from browser.net.url import origin, parse
 
@@ -60,23 +60,33 @@ class Policy:
         )
         async with self._page_turn if on_page else nullcontext():
             started = time.monotonic()
+            made = False
             try:
-                result = await self._call(tool, call, place)
+                if tool is None:
+                    raise self._unknown(call.name)
+                arguments, changes = await self._allowed(tool, call, place)
+                made = True
+                result = await self._call(tool, call, place, arguments, changes)
             # Whatever a tool raises becomes a result, even a bug of ours: no run is lost to it.
             except Exception as error:  # noqa: BLE001
                 result = _error_result(error)
                 if tool is not None and (tool.acts or tool.opens_page):
                     self._failed_act.setdefault(place.rpartition("/")[0], tool.name)
             ms = int((time.monotonic() - started) * 1000)
-        return lambda: self._finish(call, place, result, ms)
+        return lambda: self._finish(call, place, result, ms, made=made)
 
-    async def _call(self, tool: Tool | None, call: ToolCall, place: str) -> ToolResult | Finish:
-        """Parse a call's parameter, ask all checks and run the tool; raises `ToolError`."""
+    def _unknown(self, name: str) -> ToolError:
+        why_off = self._tools.off.get(name)
+        return ToolError(
+            f"{name} is off: {why_off}" if why_off else f"Unknown tool: {name}", hint=""
+        )
+
+    async def _allowed(self, tool: Tool, call: ToolCall, place: str) -> tuple[Any, dict[str, Any]]:
+        """Parse a call's parameter and ask all checks; raises `ToolError`.
+
+        Returns the arguments, and what the call's result says about a change in them.
+        """
         context = self._context
-        if tool is None:
-            why_off = self._tools.off.get(call.name)
-            error = f"{call.name} is off: {why_off}" if why_off else f"Unknown tool: {call.name}"
-            return ToolResult({"error": error})
         if tool.acts and (failed := self._failed_act.get(place.rpartition("/")[0])):
             raise ToolError(
                 f"not done: {failed} before it in this reply failed",
@@ -97,7 +107,13 @@ class Policy:
         await reopen_page(context, tool, arguments)
         await check_acts(context, tool, arguments)
         await check_lasting(context, tool, arguments)
+        return arguments, changes
 
+    async def _call(
+        self, tool: Tool, call: ToolCall, place: str, arguments: Any, changes: dict[str, Any]
+    ) -> ToolResult | Finish:
+        """Run the tool of an allowed call; raises what the tool raises, and `ToolError`."""
+        context = self._context
         # Recorded before it is done: a run that is cut off here must not do it a second time.
         if tool.risk is not Risk.READ:
             context.record("tool.intent", place, name=call.name, param=call.param)
@@ -120,7 +136,13 @@ class Policy:
         return with_changes
 
     def _finish(
-        self, call: ToolCall, place: str, unfinished: ToolResult | Finish, ms: int
+        self,
+        call: ToolCall,
+        place: str,
+        unfinished: ToolResult | Finish,
+        ms: int,
+        *,
+        made: bool,
     ) -> Observation:
         """Finish a call and record it, without secrets and with the person's new hints."""
         context, tool = self._context, self._tools.get(call.name)
@@ -129,9 +151,13 @@ class Policy:
             result = unfinished() if callable(unfinished) else unfinished
         except (BrowserError, ResearchError) as error:
             result = _error_result(error)
+        data = context.redactor.value(result.data)
+        # The texts of an error may be as long as what the tool was given, whatever the tool.
+        if has_error(data):
+            data = cut_texts(data, MAX_ERROR_CHARS)
         outcome = Observation(
             call,
-            context.with_hints(context.redactor.value(result.data)),
+            context.with_hints(data),
             # A passage must be literal, so one with a secret is dropped rather than redacted.
             passages=tuple(p for p in result.passages if clean(p.text) == p.text),
             results=tuple(
@@ -141,9 +167,10 @@ class Policy:
             snapshot=clean(result.snapshot),
             web=clean(result.web),
             label=result.label,
-            hint=result.hint,
+            hint=error_text(result.hint) if result.hint else "",
             capped=tool.capped if tool else True,
             images=tuple(self._image(picture) for picture in result.pictures),
+            made=made,
         )
         blobs = {name: context.keep(body) for name, body in result.blobs}
         context.record("tool.result", place, **result_event_data(outcome, ms, blobs))
@@ -178,6 +205,7 @@ def result_event_data(
         "hint": result.hint,
         "ms": ms,
         "blobs": blobs or {},
+        **({} if result.made else {"made": False}),
         **{name: value for name, value in observed.items() if value},
     }
 

@@ -12,7 +12,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from string import punctuation, whitespace
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from lxml import etree
 
@@ -195,7 +196,7 @@ def _read_file(url: str, allowed: list[Path]) -> Page:
     document.
     """
     parts = urlsplit(url)
-    name = unquote(parts.path)
+    name = url2pathname(parts.path)  # also `/C:/…` of Windows
     is_local = parts.netloc in {"", "localhost"} and "\x00" not in name
     # Resolved before it is compared: `..` and links must not lead out of the allowed folders.
     path = Path(name).resolve() if is_local else Path()

@@ -397,7 +397,7 @@ function watchRun() {
   const clock = window.setInterval(() => {
     const state = find('#state');
     const passed = began ? ` · ${Math.round((Date.now() - began) / 1000)} s` : '';
-    if (state) state.replaceChildren(make('span', { class: 'at_work' }, 'at work'), ` · ${sources} source${sources === 1 ? '' : 's'}${passed}${usd ? ` · $${usd.toFixed(4)}` : ''}`);
+    if (state) state.replaceChildren(make('span', { class: 'at_work' }, 'running'), ` · ${sources} source${sources === 1 ? '' : 's'}${passed}${usd ? ` · $${usd.toFixed(4)}` : ''}`);
   }, 500);
   events.onmessage = (message) => {
     const event = JSON.parse(message.data);
@@ -428,7 +428,7 @@ function watchRun() {
   }
 }
 
-if (run && run.dataset.status === 'at work') {
+if (run && run.dataset.status === 'running') {
   watchRun();
   request('GET', api()).then((state) => state.asked.forEach(showQuestion)).catch((error) => showError(null, error));
 } else if (run) {
