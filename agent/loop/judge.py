@@ -191,8 +191,9 @@ def judge_request(claims: Claims, evidence: Evidence, answer: str = "") -> str:
     """Write the request to a judge: question and answer, then claims with their passages.
 
     Claims are numbered from 1. Neighbours that cite the same sources share one block of passages,
-    each with those before and after it, their headings and the page's title. The passages cited by
-    the answer's other sentences come last: they tell who or what a claim is about.
+    each with those before and after it, their headings and the page's title. A passage is shown
+    once; a claim names those that it cites. The passages cited by the answer's other sentences come
+    last: they tell who or what a claim is about.
     """
     parts = []
     if evidence.question:
@@ -205,10 +206,13 @@ def judge_request(claims: Claims, evidence: Evidence, answer: str = "") -> str:
         lines: list[str] = []
         shown: dict[str, Passage] = {}
         for number, (claim, passages) in group:
-            lines.append(f"Claim {number}: {inert(' '.join(claim.split()))}")
+            cited = ", ".join(passage.id for passage in passages[:_MOST_PASSAGES])
+            lines.append(f"Claim {number}: {inert(' '.join(claim.split()))} (cites {cited})")
             shown.update((passage.id, passage) for passage in _with_context(passages, evidence))
-        ordered = sorted(shown.values(), key=lambda p: (p.source, p.start))
-        parts.append("\n".join([*lines, _web_block(ordered, evidence)]))
+        new = [passage for passage in shown.values() if passage.id not in all_shown]
+        if new:
+            lines.append(_web_block(sorted(new, key=lambda p: (p.source, p.start)), evidence))
+        parts.append("\n".join(lines))
         all_shown |= shown.keys()
     others = [p for p in cited_passages(answer, evidence) if p.id not in all_shown]
     if others:
@@ -233,7 +237,7 @@ def _with_context(passages: Sequence[Passage], evidence: Evidence) -> list[Passa
 
 
 def _web_block(passages: Iterable[Passage], evidence: Evidence) -> str:
-    lines = "\n".join(format_passage(passage, evidence) for passage in passages)
+    lines = "\n".join(f"{passage.id} {format_passage(passage, evidence)}" for passage in passages)
     return f"<web>\n{inert(lines)}\n</web>"
 
 

@@ -49,7 +49,8 @@ class Orchestrator:
     `build_context(question, place)` builds the first messages of a loop; `objections(text, place)`
     returns what is wrong with a section of a report, None for nothing; `concurrent` is the number
     of loops that may run at once. `guides(system)` returns the help texts of a loop, which are
-    added when a tool is first used; `context_window` is in tokens.
+    added when a tool is first used; `context_window` is in tokens. `join_loops(text)` gives pages
+    that several loops read one id, in a text that cites them.
     """
 
     model: Model
@@ -65,6 +66,7 @@ class Orchestrator:
     concurrent: int = planning.SIDE_BY_SIDE
     guides: Callable[[str], Guides] | None = None
     context_window: int = CONTEXT_WINDOW
+    join_loops: Callable[[str], str] = str
     _loop: Loop = field(init=False)
 
     def __post_init__(self) -> None:
@@ -197,7 +199,8 @@ class Orchestrator:
         try:
             for number, subtask in enumerate(plan):
                 running.append(asyncio.create_task(run(number, subtask)))
-            return list(await asyncio.gather(*running))
+            results = await asyncio.gather(*running)
+            return [replace(result, text=self.join_loops(result.text)) for result in results]
         finally:  # if one raises, the others must not go on spending
             for task in running:
                 task.cancel()

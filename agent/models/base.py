@@ -67,20 +67,17 @@ class Task(StrEnum):
 class SystemPrompt(str):
     """A system prompt with the tools that a model with function calling is offered as functions.
 
-    Those `on_page` are added as soon as the conversation shows a snapshot of a page. The functions
-    are a part of the prompt: a request with another one (a plan, a review) offers none.
+    The functions are a part of the prompt: a request with another one (a plan, a review) offers
+    none. They stay the same for the whole run, since they are the beginning of each request.
     """
 
-    __slots__ = ("on_page", "tools")
+    __slots__ = ("tools",)
     tools: Sequence[dict[str, Any]]
-    on_page: Sequence[dict[str, Any]]
 
-    def __new__(
-        cls, text: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
-    ) -> Self:
+    def __new__(cls, text: str, tools: Sequence[dict[str, Any]]) -> Self:
         """Make a prompt of its text and the tools, in the form of OpenAI's tool calling."""
         prompt = super().__new__(cls, text)
-        prompt.tools, prompt.on_page = tools, on_page
+        prompt.tools = tools
         return prompt
 
 

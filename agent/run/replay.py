@@ -69,6 +69,7 @@ async def replay(record: RunRecord) -> Report:
         effort=EFFORTS[options.get("depth", "standard")],
         as_report=bool(options.get("report")),
         guides=partial(guides_for, selection=tools),
+        join_loops=evidence.join_loops,
         context_window=int(options.get("context_window", CONTEXT_WINDOW)),
         objections=lambda _text, place: reviews.get(place, {}).get("said"),
     )

@@ -129,6 +129,7 @@ def new_orchestrator(
         objections=partial(check_section, services.evidence, services.record),
         guides=partial(guides_for, selection=offered),
         context_window=options.context_window,
+        join_loops=services.evidence.join_loops,
     )
 
 
@@ -155,10 +156,8 @@ def _build_system_prompt(model: Model, registry: Registry, services: RunServices
     if context.skills and registry.get("read_skill"):
         system = "\n".join(filter(None, [system, skills_block(context)]))
     if native:
-        tools, on_page = tool_specs(registry), tool_specs(registry, on_page=True)
+        tools = tool_specs(registry)
         # Tool definitions are sent with each prompt, so they are counted with each.
-        services.budget.overhead = tokens(json.dumps([*tools, *on_page]))
-        if has_page:
-            tools, on_page = [*tools, *on_page], []
-        return SystemPrompt(system, tools, on_page)
+        services.budget.overhead = tokens(json.dumps(tools))
+        return SystemPrompt(system, tools)
     return system

@@ -21,7 +21,7 @@ from agent.tools.page_tools import (
     take_snapshot,
     with_pictures,
 )
-from agent.tools.registry import NonEmpty, ToolResult, reading_tool, sends_nothing, tool
+from agent.tools.registry import Group, NonEmpty, ToolResult, reading_tool, sends_nothing, tool
 from agent.tools.sources import list_passages, register_source
 from browser.net.url import host, registrable_domain
 
@@ -57,8 +57,10 @@ Unstripped = Annotated[str, StringConstraints(strip_whitespace=False)]
 HoldSeconds = Annotated[float, Field(ge=0, le=LONGEST_HOLD)]
 Points = Annotated[list[tuple[float, float]], Field(default_factory=list, max_length=MOST_POINTS)]
 
-viewing_tool = partial(reading_tool, capped=False, on_page=True, sends=sends_nothing)
-acting_tool = partial(tool, capped=False, on_page=True, sends=sends_nothing)
+viewing_tool = partial(
+    reading_tool, capped=False, on_page=True, sends=sends_nothing, group=Group.BROWSER
+)
+acting_tool = partial(tool, capped=False, on_page=True, sends=sends_nothing, group=Group.BROWSER)
 
 
 def _typed(name: str) -> Sends:
@@ -212,8 +214,8 @@ async def click(
 
 @acting_tool(
     "TYPE",
-    "types into a field, replacing what is in it, or the part named by instead; "
-    "<secret>NAME</secret> types a password that the person stored.",
+    "replaces the text of a field, or the part named by `instead`; "
+    "<secret>NAME</secret> types a stored password.",
     sends=_sends_typed,
 )
 async def type_text(
@@ -248,7 +250,7 @@ async def type_text(
 
 @acting_tool(
     "SELECT",
-    "chooses an option; several, with `;` between them, where the list takes several.",
+    "chooses an option; several with `;` between them.",
     sends=_typed("value"),
 )
 async def select(context: ToolContext, *, ref: str, value: str) -> Finish:
@@ -258,7 +260,7 @@ async def select(context: ToolContext, *, ref: str, value: str) -> Finish:
 
 @acting_tool(
     "PRESS",
-    "presses keys, one after the other: `ArrowDown ArrowDown Enter`, `Control+a`.",
+    "presses keys in turn: `ArrowDown Enter`, `Control+a`.",
     sends=_sends_keys,
 )
 async def press(context: ToolContext, *, keys: str, ref: str | None = None) -> Finish:
@@ -266,7 +268,7 @@ async def press(context: ToolContext, *, keys: str, ref: str | None = None) -> F
     return await act_on_page(context, lambda tab: tab.press(keys, ref))
 
 
-@acting_tool("HOVER", "hovers.", sends=_sends_point)
+@acting_tool("HOVER", "hovers.", sends=_sends_point, group=Group.HANDS)
 async def hover(
     context: ToolContext, *, ref: str, x: float | None = None, y: float | None = None
 ) -> Finish:
@@ -279,6 +281,7 @@ async def hover(
     "drags an element to another, or by pixels; x -4, y -4 takes it at its lower right corner. "
     "path [[9,9],[40,60],…] draws through points of the element.",
     sends=_sends_point,
+    group=Group.HANDS,
 )
 async def drag(
     context: ToolContext,
@@ -302,7 +305,7 @@ async def drag(
     return await act_on_page(context, lambda tab: tab.drag(ref, to, (dx, dy), **options))
 
 
-@acting_tool("HIGHLIGHT", "selects text with the mouse.")
+@acting_tool("HIGHLIGHT", "selects text with the mouse.", group=Group.HANDS)
 async def highlight(context: ToolContext, *, text: NonEmpty, ref: str | None = None) -> Finish:
     """Select a text of the page with the mouse; `ref` names the element that holds it."""
     return await act_on_page(context, lambda tab: tab.highlight(text, ref))
@@ -324,7 +327,7 @@ async def back(context: ToolContext) -> Finish:
 
 @viewing_tool(
     "WAIT",
-    "waits for a text, or a /pattern/, as a snapshot shows it; without text, the seconds.",
+    "waits for a text or /pattern/ of the snapshot; without text, the seconds.",
 )
 async def wait(
     context: ToolContext,
@@ -336,7 +339,7 @@ async def wait(
     return await act_on_page(context, lambda tab: tab.wait_for(text, seconds))
 
 
-@acting_tool("UPLOAD", "hands over a file.")
+@acting_tool("UPLOAD", "uploads a file that the user gave.", group=Group.HANDS)
 async def upload(context: ToolContext, *, ref: str, path: str) -> Finish:
     """Upload files that the person gave to the run, one path a line."""
     files = _run_files(context, path)
@@ -380,7 +383,7 @@ async def dialog(context: ToolContext, *, accept: bool, text: Unstripped | None 
     return await act_on_page(context, lambda tab: tab.answer_dialog(accept=accept, text=text))
 
 
-@acting_tool("DOWNLOAD", "clicks a link and keeps its file.", capped=True)
+@acting_tool("DOWNLOAD", "clicks a link and keeps its file.", capped=True, group=Group.HANDS)
 async def download(context: ToolContext, *, ref: str) -> ToolResult:
     """Click an element that downloads a file, and return where the file was stored."""
     tab, web = require_tab(context), require_web(context)
