@@ -159,7 +159,9 @@ class ServerState:
         if active is None:
             return row
         questions = list(active.questions.values())
-        return row.model_copy(update={"status": "at work", "asked": questions})
+        return row.model_copy(
+            update={"status": "at work", "badge": "", "kind": "", "asked": questions}
+        )
 
 
 async def _state(request: Request) -> ServerState:
