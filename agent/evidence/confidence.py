@@ -217,7 +217,12 @@ and .203 of a constant. These added nothing: a figure, date or name where one is
 heading, a bridge to another page."""
 
 ANSWER_BY_RULES_FROM = 0.85
-"""Below this confidence the keyless model has no answer, but passages that bear on the question."""
+"""Below this confidence the keyless model has no answer, but passages that bear on the question.
+
+Chosen on 307 questions of two closed webs (78 of 84 answers from there on are right; 109 of 123
+from .7 on); of 126 others 56 of 58 are, 68 of 75 from .7 on. The share of the question that is
+covered added nothing to it.
+"""
 
 
 def rate(

@@ -223,6 +223,7 @@ class Ledger:
         # The answer, its sources and sentences; or what was tried, and what bears on the question.
         if unanswered:
             words = CheckedAnswer("", (), ()) if too_weak else checked
+            report.confidence_parts.fit = self._fit
             report.sources = list(words.sources)
             self._add_closest(report, result.text)
             self._add_search(report, result, words, gave_up=gave_up)
