@@ -226,7 +226,7 @@ def mean(values: Iterable[float]) -> float:
 
 
 def _is_right(report: Report, question: Row) -> bool:
-    """Whether the first sentences hold the gold answer; of an answer too weak, the first passage."""
+    """Whether the first sentences, or the first passage in their place, hold the gold answer."""
     if report.status != "answered":
         text = report.closest[0].text if report.closest else ""
         return bool(question.get("answer")) and closedweb.has_gold(text, question)
