@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.config import find_plugin
 from agent.errors import UsageError
-from agent.guard.provenance import SEARCH, SERVER, Kind
+from agent.guard.provenance import FUNCTION, SEARCH, SERVER, Kind
 from agent.prompts import Guides
 from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS
 from agent.tools.memory_tools import GOAL_TOOLS, MEMORY_TOOLS, WIKI_TOOLS
@@ -227,11 +227,13 @@ def record_provenance(
         requested = ""
     prefix, _, rest = observation.tool.partition("__")
     server = SERVER + rest.partition("__")[0] if prefix == "mcp" and rest else ""
+    if not server and observation.tool not in TOOL_NAMES:
+        server = FUNCTION + observation.tool
     url = server or observation.url or requested
     new: list[str] = []
     if not observation.failed:
         # An address that was requested is known already, and so are echoes of the call's words.
-        provenance.add_addresses(filter(None, (requested, url)), Kind.WEB)
+        provenance.add_links((one for one in (requested, url) if "://" in one), Kind.WEB)
         passages = (passage.text for passage in observation.passages)
         parts = [observation.web or observation.snapshot, *passages, *_strings(observation.data)]
         known = set(words(observation.call.param))
@@ -248,8 +250,7 @@ def _provenance_kind(
     if tool == "read_skill":
         return Kind.MEMORY if observation.get("owner") == "person" else Kind.FILE
     # A computed text may spell out private words that were read.
-    computed_from_private = tool == "PYTHON" and provenance.private_for(SEARCH)
-    if tool not in TOOL_NAMES or computed_from_private:
+    if tool not in TOOL_NAMES or (tool == "PYTHON" and provenance.private_for(SEARCH)):
         return Kind.TOOL
     if url.startswith("file:"):
         return Kind.FILE if url in files else Kind.CORPUS

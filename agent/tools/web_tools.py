@@ -11,9 +11,9 @@ from pydantic import Field
 
 from agent.errors import ToolError
 from agent.evidence.passages import PassageIndex, split_passages
-from agent.guard.provenance import SEARCH
+from agent.guard.outgoing import Sent, Sink
 from agent.tools.context import CALL_PLACE, SOLVABLE, require_web
-from agent.tools.registry import NonEmpty, ToolResult, tool
+from agent.tools.registry import NonEmpty, ToolResult, reading_tool, sends_address
 from agent.tools.sources import (
     CHARS_PER_TOKEN,
     list_passages,
@@ -28,7 +28,7 @@ from browser.text.words import content_words
 from browser.types import Outcome, Page, SearchQuery
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from agent.evidence.store import Source
     from agent.tools.context import ToolContext, Web
@@ -46,7 +46,16 @@ _FOLDER = "corpus"
 """Provider name of the person's own folder."""
 
 
-@tool("WEB_SEARCH", "searches the web.", capped=False)
+def _sends_query(context: ToolContext, arguments: Any) -> Iterable[Sent]:
+    """Declare the query and its filters, unless only the user's folder is searched."""
+    if context.web is not None and context.web.searches_locally_only:
+        return
+    yield Sent(Sink.QUERY, arguments.query, field="query")
+    if filters := " ".join(filter(None, (arguments.since, arguments.lang, arguments.site))):
+        yield Sent(Sink.QUERY, filters)
+
+
+@reading_tool("WEB_SEARCH", "searches the web.", capped=False, sends=_sends_query)
 async def web_search(
     context: ToolContext,
     *,
@@ -89,7 +98,7 @@ async def _search(context: ToolContext, web: Web, query: SearchQuery) -> ChainRe
             search(replace(query, text=text, lang=lang or query.lang))
             for text, lang in rephrased
             # These queries are checked like those that the model sends itself.
-            if not context.outgoing.refusal(text, SEARCH)
+            if (text, []) == context.outgoing.query(text, context.redactor)
         )
     )
     return merge_answers([first, *found], query.limit) if found else first
@@ -152,11 +161,13 @@ _WALL_ADVICE = {
 }
 
 
-@tool(
+@reading_tool(
     "READ",
     "reads a page or PDF; with a query only its best passages, else from passage `start` on. "
     "Without url: the page that is open.",
     capped=False,
+    sends=sends_address,
+    page_without_url=True,
 )
 async def read(context: ToolContext, *, url: str = "", query: str = "", start: int = 1) -> Finish:
     """Read a page, over HTTP or in the browser as needed; without url, the open page."""
@@ -164,7 +175,13 @@ async def read(context: ToolContext, *, url: str = "", query: str = "", start: i
     return lambda: read_result(context, page, query, start)
 
 
-@tool("FETCH_URL", "reads a page from its beginning.", capped=False, listed=False)
+@reading_tool(
+    "FETCH_URL",
+    "reads a page from its beginning.",
+    capped=False,
+    listed=False,
+    sends=sends_address,
+)
 async def fetch_url(context: ToolContext, *, url: NonEmpty) -> Finish:
     """Read the beginning of a page, with a result in the reference engine's form."""
     page = await _page(context, url)
@@ -258,10 +275,17 @@ MOST_SOURCES = 6
 CRAWL_SECONDS = 45.0
 
 
-@tool(
+def _sends_crawl(_: ToolContext, arguments: Any) -> Iterable[Sent]:
+    """Declare the address, and the query: which pages are read tells the site its words."""
+    yield Sent(Sink.ADDRESS, arguments.url)
+    yield Sent(Sink.SITE, arguments.query)
+
+
+@reading_tool(
     "CRAWL",
     "reads a section of a site (sitemap, links): its pages, and the best passages for a query.",
     capped=False,
+    sends=_sends_crawl,
 )
 async def crawl(
     context: ToolContext,
