@@ -29,12 +29,23 @@ there on are right, and 2 of the 12 below.
 
 
 class VerdictState(StrEnum):
-    """The result of checking a sentence; undecided is shown to people as "not verified"."""
+    """The result of checking a sentence; undecided is shown to people as "not verified".
+
+    `done` and `attempted` are said of an act of the run: that the step's outcome and what the page
+    then showed bear it out, or that it was begun and nothing shows that it took effect.
+    """
 
     SUPPORTED = "supported"
+    DONE = "done"
+    ATTEMPTED = "attempted"
     CONTRADICTED = "contradicted"
     UNDECIDED = "undecided"
     UNCITED = "uncited"
+
+    @property
+    def holds(self) -> bool:
+        """Whether the sentence is supported, or the act done."""
+        return self in (VerdictState.SUPPORTED, VerdictState.DONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,11 +209,8 @@ class Sentence(BaseModel):
 
     @property
     def holds(self) -> bool:
-        """Whether the sentence is supported; that of an action, whether it was done."""
-        return self.verdict.value in _HOLDS
-
-
-_HOLDS = frozenset({"supported", "done"})
+        """Whether the sentence is supported, or the act done."""
+        return self.verdict.holds
 
 
 class ReportSource(BaseModel):
@@ -394,16 +402,16 @@ class Report(BaseModel):
             return "not_verified"
         verdicts = [s.verdict for s in self.claims]
         verdicts += [v.verdict for v in self.values if v.value is not None]
-        holding = sum(verdict.value in _HOLDS for verdict in verdicts)
+        holding = sum(verdict.holds for verdict in verdicts)
         if VerdictState.CONTRADICTED in verdicts:
             return "contradicted"
         if not holding:
             return "not_verified"
         if self.conflicts:
             return "disputed"
-        # Rules rate their own answers; of a draft nobody asked a question.
-        parts = self.confidence_parts
-        answers = "fully" if parts.fit or self.references else parts.answers
+        # Rules rate their own answers; a draft answers no question, nor does an act that is done.
+        parts, acts = self.confidence_parts, set(verdicts) == {VerdictState.DONE}
+        answers = "fully" if parts.fit or self.references or acts else parts.answers
         if answers not in ("fully", "in part"):
             return "not_verified"
         return "supported" if answers == "fully" and holding == len(verdicts) else "in_part"

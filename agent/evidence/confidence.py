@@ -190,6 +190,8 @@ def _freshness(cited: Iterable[Source]) -> int | None:
 
 VERDICT_WEIGHTS = {
     VerdictState.SUPPORTED: 1.0,
+    VerdictState.DONE: 1.0,
+    VerdictState.ATTEMPTED: 0.5,
     VerdictState.UNDECIDED: 0.5,
     VerdictState.UNCITED: 0.3,
     VerdictState.CONTRADICTED: 0.0,

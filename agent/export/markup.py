@@ -11,12 +11,10 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from agent.export.report_view import (
-    VERDICT_LABELS,
     mark_sentences,
     sentence_note,
     verdict_label,
 )
-from agent.types import VerdictState
 from browser.text.words import BM25, content_words
 
 if TYPE_CHECKING:
@@ -102,7 +100,7 @@ def cite(report: Report, n: int, sentence: str) -> Markup:
 def _flag(sentence: Sentence, report: Report) -> Markup:
     """Mark a sentence that is not supported, or only by search results."""
     label = verdict_label(sentence, report)
-    if sentence.about_search or label == VERDICT_LABELS[VerdictState.SUPPORTED]:
+    if sentence.about_search or (sentence.holds and not sentence.weak):
         return Markup()
     kind = "weak" if sentence.weak else sentence.verdict.value
     return Markup(' <small class="{}">{}</small>').format(kind, label)

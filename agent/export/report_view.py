@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 VERDICT_LABELS = {
     VerdictState.SUPPORTED: "supported",
+    VerdictState.DONE: "done",
+    VerdictState.ATTEMPTED: "attempted, outcome unknown",
     VerdictState.CONTRADICTED: "contradicted",
     VerdictState.UNDECIDED: "not verified",
     VerdictState.UNCITED: "uncited",

@@ -363,7 +363,10 @@ def _write_day_log(pending: PendingJobs) -> str:
 
 def answer_turn_text(report: Report) -> str:
     """Format an answer as a turn of its conversation: with doubts and the sources."""
-    notes = {VerdictState.CONTRADICTED: "Contradicted by its source"}
+    notes = {
+        VerdictState.CONTRADICTED: "Contradicted by its source",
+        VerdictState.ATTEMPTED: "Attempted, outcome unknown",
+    }
     lines = [f"[{doubt_line(report)}]"] if report.doubt else []
     lines += [
         f"[{notes.get(sentence.verdict, 'Not verified')}: “{sentence.text}”]"

@@ -31,6 +31,7 @@ from agent.types import (
     Status,
     ToolCall,
     UsageTotals,
+    VerdictState,
     has_error,
 )
 from browser.text.words import content_words
@@ -84,6 +85,7 @@ _LIMITS: Final = {
     "tokens": "the limit of tokens was reached",
     "repetition": "the model repeated itself",
 }
+_TOOL_REPORTED: Final = "the tool reported it"
 _ABOUT: Final = "the model's own words about the search"
 _OWN_WORDS: Final = "In the model's own words:"
 _REFUSED_HINT = "--allow and --deny hold for search engines too; `--site HOST` narrows the search."
@@ -180,28 +182,14 @@ class Ledger:
     def finished_report(self, result: LoopResult, judge: ClaimJudge | None = None) -> Report:
         """Make the report of a run that finished, or reached a limit."""
         evidence = self.evidence
-
-        # Where nothing could be searched or opened, the run failed: it did not find "nothing".
-        could_search = any(line.outcome in _SEARCHED_OUTCOMES for line in self._searches)
-        if not evidence.sources and not could_search:
-            if self._searches:
-                return self.failed_report(_out_of_reach(self._searches))
-            if self._silent_searches:
-                return self.failed_report(_no_search_ended(self._silent_searches))
-        no_browser = WebOutOfReach(f"no browser could be started: {self._no_browser}")
-        if self._no_browser and not evidence.sources:
-            return self.failed_report(no_browser)
+        if failure := self._failure():
+            return self.failed_report(failure)
 
         # The status.
         text, gave_up = _without_verdict_word(result.text)
         checked = check_answer(text, evidence, judge)
-        weighed = assess_answer(
-            checked,
-            evidence,
-            self.question,
-            answers=judge.answers if judge else None,
-            fit=self._fit,
-        )
+        answers = judge.answers if judge else None
+        weighed = assess_answer(checked, evidence, self.question, answers=answers, fit=self._fit)
         # Rules either answer or show what bears on the question.
         too_weak = self._fit is not None and (weighed.confidence or 0.0) < ANSWER_BY_RULES_FROM
         unanswered = gave_up or too_weak or not checked.sources
@@ -212,11 +200,17 @@ class Ledger:
         if self._done and no_research:
             # A task was set up: its message is the answer. The model's own words are left out,
             # since nothing supports them.
-            status, unanswered, checked = "answered", False, check_answer("", evidence)
+            status, unanswered = "answered", False
+            done_tasks = [
+                Sentence(text=done, verdict=VerdictState.DONE, reason=_TOOL_REPORTED)
+                for done in dict.fromkeys(self._done)
+            ]
+            checked = CheckedAnswer("", tuple(done_tasks), ())
+            weighed = replace(weighed, confidence=None, sources=(), conflicts=())
         incomplete = self._undone or (self._no_browser and status == "answered")
         report = self.new_report("partial" if incomplete else status)
         if self._no_browser:
-            report.error = _error_info(no_browser)
+            report.error = _error_info(self._browser_missing)
         elif self._undone:
             report.error = _error_info(NeedsPerson("; ".join(dict.fromkeys(self._undone))))
 
@@ -230,32 +224,43 @@ class Ledger:
         else:
             report.answer = checked.answer
             report.sentences = list(checked.sentences)
-            report.sources = list(weighed.sources)
-            report.conflicts = list(weighed.conflicts)
-            report.confidence = weighed.confidence
-            report.confidence_parts = weighed.parts
+            report.sources, report.conflicts = list(weighed.sources), list(weighed.conflicts)
+            report.confidence, report.confidence_parts = weighed.confidence, weighed.parts
         report.answer = "\n\n".join(filter(None, (report.answer, *dict.fromkeys(self._done))))
         return report
+
+    def _failure(self) -> WebOutOfReach | None:
+        """Return why nothing could be searched or opened: such a run failed to look."""
+        could_search = any(line.outcome in _SEARCHED_OUTCOMES for line in self._searches)
+        if self.evidence.sources:
+            return None
+        if self._searches and not could_search:
+            return _out_of_reach(self._searches)
+        if self._silent_searches and not could_search:
+            return _no_search_ended(self._silent_searches)
+        return self._browser_missing if self._no_browser else None
+
+    @property
+    def _browser_missing(self) -> WebOutOfReach:
+        return WebOutOfReach(f"no browser could be started: {self._no_browser}")
 
     def _add_search(
         self, report: Report, result: LoopResult, checked: CheckedAnswer, *, gave_up: bool
     ) -> None:
         """Make what was tried the answer: the model's words about it, and what is on record."""
-        # A run that only called tools without searching (say, to remember something) makes no
-        # claims that could be checked, and its words stand as they are.
-        only_tools = self._calls and not self._searches and not self.evidence.sources
-        if only_tools and not gave_up and checked.answer:
-            report.answer = checked.answer
+        words, by_rules = checked.answer, self._usage.model == ExtractiveModel.name
+        if words and not gave_up:
+            # A run that only called tools without searching (say, to remember something) makes no
+            # claims that could be checked.
+            if self._searches or not self._calls or self.evidence.sources:
+                report.sentences = list(checked.sentences)
+            report.answer = words
             return
-        words = checked.answer
-        if gave_up:
-            report.sentences = [
-                Sentence(text=one.text, citations=one.citations, about_search=True, reason=_ABOUT)
-                for one in checked.sentences
-            ]
-        else:
-            report.sentences = list(checked.sentences)
-        if words and gave_up and self._usage.model != ExtractiveModel.name:
+        report.sentences = [
+            Sentence(text=one.text, citations=one.citations, about_search=True, reason=_ABOUT)
+            for one in checked.sentences
+        ]
+        if words and not by_rules:
             words = f"{_OWN_WORDS} {words}"
         record = self._what_was_tried(result.limit)
         if not (words or report.closest):
