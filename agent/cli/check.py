@@ -72,6 +72,10 @@ def check(checks: Path, junit: Path | None, summary: Path | None, **flags: Any) 
     return CHECK_FAILED if failed else 0
 
 
+MAX_ANSWER = 400
+"""Characters of the answer that is printed below a check that failed."""
+
+
 async def _run_suite(suite: Suite, runs: Runs, flags: dict[str, Any]) -> list[CheckResult]:
     """Make the checks one after the other, and print each as it is done."""
     results = []
@@ -121,8 +125,10 @@ def _shown(result: CheckResult) -> str:
     report = result.report
     assert report is not None
     notes = [note for s in report.sentences if (note := sentence_note(s, report))]
-    answer = report.answer if result.failures else ""
-    return " ".join(" ".join([*head_lines(report), *notes, answer]).split())
+    text = " ".join(" ".join([*head_lines(report), *notes]).split())
+    if result.failures and report.answer:
+        text = f"{text} answer: {' '.join(report.answer.split())[:MAX_ANSWER]}".strip()
+    return text
 
 
 def _junit(name: str, results: Sequence[CheckResult]) -> bytes:

@@ -22,6 +22,8 @@ from browser.text.words import stem_in, words
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from browser.net.url import Url
+
 
 class Kind(StrEnum):
     """Whose words a text is. A `PAGE` is a web page that is shown to the logged-in user alone."""
@@ -268,18 +270,13 @@ class Provenance:
             for text in self.texts
         )
 
-    def seen_parts(self, netloc: str) -> tuple[set[str], set[str]]:
-        """Return the path segments, and the query's names and values, of a host's addresses."""
-        segments, query = set[str](), set[str]()
+    def addresses_at(self, netloc: str) -> list[Url]:
+        """List the addresses of a host that were seen."""
         written = (
             re.findall(r"https?://[^\s<>\"]+", t.text) for t in self.texts if netloc in t.text
         )
-        for address in itertools.chain(self.links, *written):
-            parsed = parse(address)
-            if parsed is not None and parsed.netloc == netloc:
-                segments.update(parsed.path.split("/"))
-                query.update(re.split("[?&=]", parsed.query))
-        return segments, query
+        parsed = map(parse, dict.fromkeys(itertools.chain(self.links, *written)))
+        return [url for url in parsed if url is not None and url.netloc == netloc]
 
 
 def _stands_in(part: str, text: str, *, inside: bool = False) -> bool:

@@ -58,7 +58,7 @@ class RunState(BaseModel):
 
     run: str
     question: str
-    status: Literal["answered", "not_found", "partial", "failed", "cut off", "at work"]
+    status: Literal["answered", "not_found", "partial", "failed", "cut off", "running"]
     badge: str = Field("", description="Status and standing as one: answered, disputed.")
     kind: str = Field("", description="The verdict or status whose colour the badge has.")
     standing: Standing | None = None

@@ -18,7 +18,7 @@ from agent.tools.page_tools import LOOKING_TOOLS, SOLVING_TOOLS
 from agent.tools.person import PERSON_TOOLS
 from agent.tools.registry import Registry, Tool, ToolSource
 from agent.tools.skill_tools import SKILL_TOOLS, read_skill
-from agent.tools.web_tools import CRAWL_TOOLS, WEB_TOOLS
+from agent.tools.web_tools import CRAWL_TOOLS, WEB_TOOLS, search_files_and_web, web_search
 from browser.net.url import parse
 from browser.text.words import words
 
@@ -52,7 +52,9 @@ def available_tools(context: ToolContext) -> Iterator[tuple[Tool, str]]:
     no_solver = "" if solver else "nobody solves captchas: --solver"
     no_memory = "" if context.memory is not None else "this run has no memory"
     nobody = "" if context.person is not None else "nobody can be asked here"
-    yield from ((tool, "") for tool in _BROWSING_TOOLS if not tool.on_page)
+    has_files = context.web is not None and context.web.has_files and not context.files_first
+    yield search_files_and_web if has_files else web_search, ""
+    yield from ((t, "") for t in _BROWSING_TOOLS if not t.on_page and t is not web_search)
     yield from ((tool, "") for tool in PAGE_TOOLS)
     yield from ((tool, no_solver) for tool in SOLVING_TOOLS)
     yield from ((tool, no_memory) for tool in _STORED)
@@ -206,10 +208,11 @@ def record_provenance(
 ) -> None:
     """Record who wrote the words of an observation.
 
-    A failed call and a page without words count as read too. `files` are the URIs of the files that
+    A failed call and a page without words count as read too, but not a call that was refused, and
+    no file or memory that a call failed to read. `files` are the URIs of the files that
     the person gave to the run.
     """
-    if observation.tool in _ACKNOWLEDGING:
+    if observation.tool in _ACKNOWLEDGING or not observation.made:
         return
     if observation.tool == "ASK_USER":
         provenance.add(str(observation.get("answer") or ""), Kind.PERSON)
@@ -218,6 +221,8 @@ def record_provenance(
     for hit in observation.results:
         kind = Kind.CORPUS if hit.url.startswith("file:") else Kind.WEB
         provenance.add(f"{hit.title} {hit.snippet}\n{hit.url}", kind, SEARCH)
+    for passage in observation.passages if observation.results else ():
+        provenance.add(passage.text, Kind.CORPUS, SEARCH)
     if observation.results or observation.tool == "WEB_SEARCH":
         return
 
@@ -238,7 +243,9 @@ def record_provenance(
         parts = [observation.web or observation.snapshot, *passages, *_strings(observation.data)]
         known = set(words(observation.call.param))
         new = [word for word in "\n".join(parts).split() if known.isdisjoint(words(word))]
-    provenance.add(" ".join(new), _provenance_kind(provenance, observation, url, files), url)
+    kind = _provenance_kind(provenance, observation, url, files)
+    if not (observation.failed and kind in (Kind.FILE, Kind.CORPUS, Kind.MEMORY)):
+        provenance.add(" ".join(new), kind, url)
 
 
 def _provenance_kind(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -21,7 +21,8 @@ from agent.tools.sources import (
     register_source,
     show_passages,
 )
-from browser.search.chain import merge_answers, search_with_rewrites
+from agent.types import Passage
+from browser.search.chain import Local, merge_answers, search_with_rewrites
 from browser.search.corpus import Corpus
 from browser.text.languages import question_language
 from browser.text.words import content_words
@@ -42,13 +43,18 @@ INDEXING_SECONDS = 4.0
 """Each round of indexing a folder extends the timeout of its call by this much."""
 FEWEST_RESULTS = 3
 """With fewer results a search is rephrased: two pages seldom confirm each other."""
+MAX_FILES_READ = 5
+"""Files of the user's folder that a search reads: extracting a long PDF takes a second."""
+PASSAGES_OF_A_FILE, CHARS_OF_A_FILE = 2, 1_200
+"""What a search shows of a file that it found; READ gives the rest."""
 _FOLDER = "corpus"
 """Provider name of the person's own folder."""
 
 
 def _sends_query(context: ToolContext, arguments: Any) -> Iterable[Sent]:
     """Declare the query and its filters, unless only the user's folder is searched."""
-    if context.web is not None and context.web.searches_locally_only:
+    files_only = getattr(arguments, "where", None) == "files"
+    if files_only or (context.web is not None and context.web.searches_locally_only):
         return
     yield Sent(Sink.QUERY, arguments.query, field="query")
     if filters := " ".join(filter(None, (arguments.since, arguments.lang, arguments.site))):
@@ -65,9 +71,35 @@ async def web_search(
     lang: str | None = None,
 ) -> Finish:
     """Search the web; `since` is an ISO date, `site` a domain, `lang` two letters."""
+    filters = {"site": site, "since": since, "lang": lang}
+    return await _web_search(context, query, filters)
+
+
+@reading_tool(
+    "WEB_SEARCH",
+    "searches the user's files and the web; `in` limits it to one.",
+    capped=False,
+    sends=_sends_query,
+)
+async def search_files_and_web(
+    context: ToolContext,
+    *,
+    query: NonEmpty,
+    where: Annotated[Literal["files", "web"] | None, Field(alias="in")] = None,
+    site: str | None = None,
+    since: str | None = None,
+    lang: str | None = None,
+) -> Finish:
+    """Search the user's folder and the web, or one of them; the filters are those of the web."""
+    filters = {"site": site, "since": since, "lang": lang}
+    return await _web_search(context, query, filters, where)
+
+
+async def _web_search(
+    context: ToolContext, query: str, filters: dict[str, str | None], where: str | None = None
+) -> Finish:
     web = require_web(context)
     options: dict[str, Any] = {**web.search_defaults, "limit": context.limits.search_results}
-    filters = {"site": site, "since": since, "lang": lang}
     options.update({name: value for name, value in filters.items() if value})
     for provider in web.chain.providers:
         if isinstance(provider, Corpus):  # indexing a folder must not use up the search's time
@@ -79,14 +111,34 @@ async def web_search(
                     left=state.left,
                     unread=[{"path": path, "reason": reason} for path, reason in state.unread],
                 )
-    result = await _search(context, web, SearchQuery(query, **options))
-    return lambda: _search_result(context, query, result)
+    local = {"files": Local.ONLY, "web": Local.NEVER}.get(
+        where or "", Local.FIRST if context.files_first else Local.BESIDE
+    )
+    result = await _search(context, web, SearchQuery(query, **options), local)
+    files = {} if context.files_first else await _read_files(context, web, result)
+    return lambda: _search_result(context, query, result, files)
 
 
-async def _search(context: ToolContext, web: Web, query: SearchQuery) -> ChainResult:
+async def _read_files(context: ToolContext, web: Web, result: ChainResult) -> dict[str, Page]:
+    """Read the user's files among the results: a passage that was found in one was read."""
+    urls = [hit.url for hit in result.results if hit.url.startswith("file:")][:MAX_FILES_READ]
+    seconds = context.seconds_left(context.limits.read_seconds)
+    pages = await asyncio.gather(*(web.reader.read(url, deadline=seconds) for url in urls))
+    return {
+        url: page
+        for url, page in zip(urls, pages, strict=True)
+        if page.document and page.document.text.strip()
+    }
+
+
+async def _search(context: ToolContext, web: Web, query: SearchQuery, local: Local) -> ChainResult:
     """Search; if that finds too little, search again with rephrased queries and merge them."""
     search = partial(
-        search_with_rewrites, web.chain, engines=context.effort.engines, fresh=web.fresh
+        search_with_rewrites,
+        web.chain,
+        engines=context.effort.engines,
+        fresh=web.fresh,
+        local=local,
     )
     # A plain search costs no tokens, so it comes before the model.
     first = await search(query)
@@ -114,7 +166,9 @@ def _is_too_little(context: ToolContext, query: SearchQuery, first: ChainResult)
     return context.effort.translates and question_language(query.text) not in {None, "en"}
 
 
-def _search_result(context: ToolContext, query: str, result: ChainResult) -> ToolResult:
+def _search_result(
+    context: ToolContext, query: str, result: ChainResult, files: dict[str, Page]
+) -> ToolResult:
     for attempt in result.attempts:
         context.record(
             "search.attempt",
@@ -127,13 +181,27 @@ def _search_result(context: ToolContext, query: str, result: ChainResult) -> Too
         )
     if result.results:
         sources = register_results(context, query, result.results)
-        lines: list[str] = []
+        lines, shown = list[str](), list[Passage]()
         for n, (hit, source) in enumerate(zip(result.results, sources, strict=True), 1):
+            if page := files.get(hit.url):
+                file = register_source(context, page)
+                lines.append(f"{file.name}. (your file) {hit.title} — {hit.url}")
+                best = context.evidence.search(query, PASSAGES_OF_A_FILE, file.n)
+                text, passages = list_passages(best, CHARS_OF_A_FILE)
+                lines += [f"   {line}" for line in text.splitlines()]
+                shown += passages
+                continue
             lines.append(f"{source.name if source else n}. {hit.title} — {hit.url}")
             if hit.snippet:
                 lines.append(f"   {hit.snippet}")
         data = {"query": query, "provider": result.provider, "results": len(result.results)}
-        return ToolResult(data, "\n".join(lines), "search", results=tuple(result.results))
+        return ToolResult(
+            data,
+            "\n".join(lines),
+            "search",
+            results=tuple(result.results),
+            passages=tuple(shown),
+        )
     outcomes = {attempt.provider: attempt.outcome.value for attempt in result.attempts}
     if result.answered:
         return ToolResult({"query": query, "results": 0, "providers": outcomes})
@@ -240,7 +308,10 @@ def fetch_result(context: ToolContext, page: Page) -> ToolResult:
         return _unread(context, page)
     source = register_source(context, page)
     preview = "\n".join(f"{p.id} {p.text}" for p in source.passages)[:PREVIEW_CHARS]
-    data = {"success": True, "url": source.url, "source": source.name, "title": source.title}
+    data: dict[str, Any] = {"success": True, "url": source.url}
+    data |= {"source": source.name, "title": source.title}
+    if page.document.notes:
+        data["notes"] = list(page.document.notes)
     return ToolResult(data, preview, source.name, passages=source.passages)
 
 
