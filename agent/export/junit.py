@@ -81,7 +81,7 @@ def _audit_cases(report: Report) -> Iterator[TestCase]:
 
 
 def _answer_cases(report: Report) -> Iterator[TestCase]:
-    kind = "" if report.status == "answered" else report.status
+    kind: str = "" if report.status == "answered" else report.status
     if not kind and report.standing != "supported":
         kind = report.standing
     yield TestCase(
