@@ -332,7 +332,7 @@ class CheckedReference(BaseModel):
 
 
 class SearchLine(BaseModel):
-    """One line of the search trail."""
+    """One line of the search trail; `withheld` says what was not sent to the engine, and why."""
 
     query: str
     provider: str
@@ -340,6 +340,7 @@ class SearchLine(BaseModel):
     results: int = 0
     ms: int = 0
     detail: str = ""
+    withheld: str = ""
 
 
 class UsageTotals(BaseModel):

@@ -65,6 +65,7 @@ def print_report(report: Report, limit: str | None = None) -> None:
         for one in report_view.other_unsupported(report)
     ]
     weak = [f"  ~ {one.text} ({one.reason})" for one in report.sentences if one.weak]
+    withheld = [f"  – {line.withheld}" for line in report.searches if line.withheld]
     closest = [_close_passage(one) for one in report.closest]
     blocks = [
         head,
@@ -73,6 +74,7 @@ def print_report(report: Report, limit: str | None = None) -> None:
         _values_table(report),
         _section("Not verified:", unverified),
         _section("By search results only:", weak),
+        _section("Not sent to search engines (--share KIND allows it):", withheld),
         _section(report_view.closest_title(report), closest),
         "" if is_audit else "\n".join(_source(one, report) for one in report.sources),
         _last_line(report) if report.status != "failed" else "",

@@ -343,7 +343,8 @@ def reference_cells(reference: CheckedReference) -> tuple[str, str, str]:
 def search_rows(report: Report) -> Iterable[tuple[str, ...]]:
     """Yield the cells of each search, by `SEARCH_COLUMNS`."""
     for s in report.searches:
-        yield s.query, s.provider, s.outcome, str(s.results), str(s.ms)
+        query = f"{s.query} (not sent: {s.withheld})" if s.withheld else s.query
+        yield query, s.provider, s.outcome, str(s.results), str(s.ms)
 
 
 def data_as_json(report: Report) -> str:

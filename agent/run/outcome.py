@@ -111,6 +111,7 @@ class Ledger:
     _failures: dict[str, None] = field(default_factory=dict)
     _silent_searches: list[str] = field(default_factory=list)
     _undone: list[str] = field(default_factory=list)
+    _withheld: dict[str, str] = field(default_factory=dict)
     _done: list[str] = field(default_factory=list)
     _fit: Fit | None = None
     _calls: int = 0
@@ -126,7 +127,10 @@ class Ledger:
             case "skills.given" if event.place == MAIN and not self.skills:
                 self.skills = tuple(data["names"])
             case "search.attempt":
-                self._searches.append(SearchLine(**data))
+                withheld = self._withheld.get(data["query"], "")
+                self._searches.append(SearchLine(**data, withheld=withheld))
+            case "query.withheld":
+                self._withheld[data["sent"]] = data["text"]
             case "source.added" | "results.added":
                 self.tainted = True
             case "context.read":
