@@ -126,11 +126,8 @@ class Ledger:
                 self._usage.model = data["model"]
             case "skills.given" if event.place == MAIN and not self.skills:
                 self.skills = tuple(data["names"])
-            case "search.attempt":
-                withheld = self._withheld.get(data["query"], "")
-                self._searches.append(SearchLine(**data, withheld=withheld))
-            case "query.withheld":
-                self._withheld[data["sent"]] = data["text"]
+            case "search.attempt" | "query.withheld":
+                self._add_search(event.type, data)
             case "source.added" | "results.added":
                 self.tainted = True
             case "context.read":
@@ -143,6 +140,13 @@ class Ledger:
                 self._undone.append(f"{data['name']} was not done: {data['effect']}")
             case "model.reply":
                 self._add_reply(event)
+
+    def _add_search(self, kind: str, data: dict[str, Any]) -> None:
+        if kind == "query.withheld":
+            self._withheld[data["sent"]] = data["text"]
+        else:
+            withheld = self._withheld.get(data["query"], "")
+            self._searches.append(SearchLine(**data, withheld=withheld))
 
     def _add_result(self, data: dict[str, Any]) -> None:
         name, result = data["name"], data["data"]
