@@ -60,7 +60,7 @@ _REPORTING = frozenset("that dass".split())
 """Right before a clause, these turn it into reported speech."""
 _ALIKE = ("'’‘`", '"“”„', "-–—‐‑−")
 """Characters that count as the same in a quotation."""
-_QUOTE_EDGES = " \t\n.,;:!?…*_\"“”"
+_QUOTE_EDGES = ' \t\n.,;:!?…*_"“”'
 """Characters around a quotation that need not stand in the text."""
 
 
@@ -321,16 +321,25 @@ def _check_question_answer(question: str, answer: str, index: StatementIndex) ->
     return None
 
 
+def split_ellipses(quotation: str) -> list[str]:
+    """Split a quotation at its ellipses; empty parts are left out."""
+    return [part for part in _ELLIPSIS.split(quotation) if part.strip()]
+
+
 def find_words(quotation: str, text: str) -> str:
     """Find quoted words in a text; returns them as they stand there, or "".
 
-    Spacing, case, the kind of quotation marks and dashes, and marks of emphasis may differ.
+    Spacing, case, the kind of quotation marks and dashes, and marks of emphasis may differ. Stop
+    words alone are no quotation: they stand everywhere.
     """
     pieces = quotation.strip(_QUOTE_EDGES).split()
-    if not pieces:
+    if not (content_words(quotation) or any(token.value for token in tokenize(quotation))):
         return ""
     found = _quotation_pattern(tuple(pieces)).search(text)
-    return found[0] if found else ""
+    if not found:
+        return ""
+    end = found.end() + (text[found.end() : found.end() + 1] == quotation.rstrip()[-1:])
+    return text[found.start() : end]
 
 
 @functools.lru_cache(maxsize=256)

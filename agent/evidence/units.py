@@ -49,11 +49,11 @@ _TABLE = {
         km2 sqkm squarekilometre squarekilometer quadratkilometer=1e6 acre=4046.8564
         ft2 sqft squarefoot squarefeet=.09290304 mi2 sqmi squaremile=2589988.1""",
     "volume": """ml millilitre milliliter=1e-6 l litre liter=.001 hl hectolitre hektoliter=.1
-        m3 cubicmetre cubicmeter kubikmeter=1 km3 cubickilometre=1e9 ft3 cubicfoot cubicfeet=.0283168
-        gallon=.00378541""",
+        m3 cubicmetre cubicmeter kubikmeter=1 km3 cubickilometre=1e9
+        ft3 cubicfoot cubicfeet=.02831685 gallon=.00378541""",
     "mass": """mg milligram milligramm=1e-6 g gram gramme gramm=.001
         kg kilogram kilogramme kilogramm kilo=1 t tonne=1000 lb lbs=.45359237""",
-    "time": """ms millisecond millisekunde=.001 s sec sekunde=1 minute=60 h hr hour stunde=3600
+    "time": """ms millisecond millisekunde=.001 s sec sekunde=1 min minute=60 h hr hour stunde=3600
         day tag=86400 week woche=604800""",
     "years": "month monat=1 year jahr=12 decade=120",
     "speed": """kmh kph kmperh kmperhour kilometreperhour kilometerperhour=.2777778
@@ -82,8 +82,10 @@ def _units() -> dict[str, Unit]:
 
 _UNITS = _units()
 _POWERS = frozenset("square cubic".split())
-_SHORT_FIELDS = frozenset("m g l s t h w ms".split())
-"""Symbols of one letter that are a unit of a column only in parentheses, of a field as its end."""
+_SYMBOLS = frozenset("m g l s t h w ms".split())
+"""Symbols that may be another word after `in` or a comma: `Built in s`."""
+_NO_UNIT_OF_A_FIELD = frozenset({"min", "day", "week", "month", "year", "share"})
+"""Ends of a field's name that seldom are its unit: `length_min` is the least length."""
 _PARENTHESES = re.compile(r"[(\[]([^)\]]+)[)\]]")
 _PARTS_OF_A_NAME = re.compile(r"[A-Z]?[a-z]+[23]?|[A-Z]+[23]?|[€$£%]")
 
@@ -106,18 +108,23 @@ def quantities(text: str) -> tuple[Quantity, ...]:
 
 def _quantities(tokens: Sequence[Token], text: str) -> Iterator[Quantity]:
     for i, token in enumerate(tokens):
-        if token.value is None or token.kind != "number":
-            continue
-        before = text[tokens[i - 1].start : tokens[i - 1].end] if i else ""
-        if before and before in "€$£":
-            yield Quantity(token.value, _UNITS[before], f"{before}{text[token.start : token.end]}")
-            continue
-        rest = [t for t in tokens[i + 1 : i + 5]]
-        if rest and rest[0].key in "-‑":  # a 41-metre mast
-            rest = rest[1:]
-        unit, size = _unit_at([text[t.start : t.end] for t in rest])
-        end = rest[size - 1].end if size else token.end
-        yield Quantity(token.value, unit, text[token.start : end])
+        if token.value is not None and token.kind == "number":
+            yield quantity_at(tokens, i, text)
+
+
+def quantity_at(tokens: Sequence[Token], i: int, text: str) -> Quantity:
+    """Read the number that is token `i` of a text, with the unit beside it."""
+    token = tokens[i]
+    value = token.value or 0.0
+    before = text[tokens[i - 1].start : tokens[i - 1].end] if i else ""
+    if before and before in "€$£":
+        return Quantity(value, _UNITS[before], f"{before}{text[token.start : token.end]}")
+    rest = tokens[i + 1 : i + 5]
+    if rest and rest[0].key in "-‑":  # a 41-metre mast
+        rest = rest[1:]
+    unit, size = _unit_at([text[t.start : t.end] for t in rest])
+    end = rest[size - 1].end if size else token.end
+    return Quantity(value, unit, text[token.start : end])
 
 
 def _unit_at(words: Sequence[str]) -> tuple[Unit | None, int]:
@@ -139,7 +146,9 @@ def field_unit(name: str, description: str = "") -> Unit | None:
     parts = _PARTS_OF_A_NAME.findall(name.replace("²", "2").replace("³", "3"))
     if len(parts) > 1:
         for last in ("".join(parts[-2:]), parts[-1]):  # `depth_square_km`, `speed_km_h`
-            if last != name and (unit := find_unit(last)):
+            if last == name or last.casefold().removesuffix("s") in _NO_UNIT_OF_A_FIELD:
+                continue
+            if unit := find_unit(last):
                 return unit
     return heading_unit(description)
 
@@ -153,9 +162,14 @@ def heading_unit(heading: str) -> Unit | None:
     for at, word in enumerate(words[:-1]):
         if word == "in" or word.endswith(","):
             unit, _ = _unit_at([part.strip(".,;:") for part in words[at + 1 : at + 4]])
-            if unit and words[at + 1].casefold() not in _SHORT_FIELDS:
+            if unit and words[at + 1].casefold() not in _SYMBOLS:
                 return unit
     return None
+
+
+def same_unit(a: Unit | None, b: Unit | None) -> bool:
+    """Tell whether two units are the same, as far as is known: an unknown one may be any."""
+    return a is None or b is None or a == b
 
 
 def is_rounded(claimed: float, exact: float) -> bool:

@@ -133,7 +133,10 @@ FAULTS = (
 
 RIGHT = (
     ("Its service began in 1962. [S1¶1]", '"was opened on 14 June 1962"'),
-    ("A ride up to the plateau takes six minutes. [S1¶2]", '"to the Rimfjell plateau in six minutes"'),
+    (
+        "A ride up to the plateau takes six minutes. [S1¶2]",
+        '"to the Rimfjell plateau in six minutes"',
+    ),
     (
         "In winds above 18 metres per second it stands still. [S1¶3]",
         '"Does not run when the wind  exceeds 18 metres per second"',
@@ -150,6 +153,9 @@ RIGHT = (
     ("Wood chips have heated the glasshouses since 2011. [S2¶5]", '"wood chips since 2011"'),
     ("The Orchid House is about 72 feet long. [S2¶3]", '"| Orchid House | 1934 | 22 |"'),
     ("Repairs that began in 1987 took two years. [S1¶3]", '"for repairs from 1987 to 1989"'),
-    ("Nobody found out why the station burned in 2004. [S1¶4]", '"the cause was never established"'),
+    (
+        "Nobody found out why the station burned in 2004. [S1¶4]",
+        '"the cause was never established"',
+    ),
 )
 """Right sentences in other words, with the words that a careful judge quotes for them."""
