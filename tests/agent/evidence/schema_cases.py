@@ -7,18 +7,18 @@ words of the page for each value, and drafts: changes of the right data that a m
 from __future__ import annotations
 
 import copy
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class Draft(NamedTuple):
-    """Data as a model might fill them in: the right ones, with wrong or other `changes`.
-
-    `right` changes are as good as the case's own data, such as the same length in another unit.
-    """
+    """Data as a model might fill them in: the right ones, with wrong `changes` by JSON Pointer."""
 
     name: str
-    changes: dict[str, Any] = {}
-    right: bool = False
+    changes: Mapping[str, Any] = MappingProxyType({})
 
 
 class Case(NamedTuple):
@@ -95,7 +95,11 @@ RESERVOIRS = Case(
             {"name": "Aster", "dam_height_m": 63, "capacity_m3": 8_900_000, "completed": 1971},
         ]
     },
-    {"/reservoirs/0": "| Kolm | 41 m |", "/reservoirs/1": "| Brede |", "/reservoirs/2": "| Aster |"},
+    {
+        "/reservoirs/0": "| Kolm | 41 m |",
+        "/reservoirs/1": "| Brede |",
+        "/reservoirs/2": "| Aster |",
+    },
     (
         Draft("as it stands there"),
         Draft(
@@ -116,7 +120,10 @@ HEIGHTS_IN_FEET = RESERVOIRS._replace(
     drafts=(
         Draft("converted"),
         Draft("not converted", {"/reservoirs/0/dam_height_ft": 41}),
-        Draft("both not converted", {"/reservoirs/0/dam_height_ft": 41, "/reservoirs/1/dam_height_ft": 27}),
+        Draft(
+            "both not converted",
+            {"/reservoirs/0/dam_height_ft": 41, "/reservoirs/1/dam_height_ft": 27},
+        ),
     ),
 )
 SHIPS = Case(
@@ -281,7 +288,12 @@ MUSEUM = Case(
     "The Garrow Museum was founded on 3 May 1902 by the collector Ines Garrow. Children enter "
     "free of charge. It is closed on Mondays.",
     _object(founded=DATE, founder=TEXT, children_pay=YES_NO, closed_on=TEXT),
-    {"founded": "1902-05-03", "founder": "Ines Garrow", "children_pay": False, "closed_on": "Mondays"},
+    {
+        "founded": "1902-05-03",
+        "founder": "Ines Garrow",
+        "children_pay": False,
+        "closed_on": "Mondays",
+    },
     {
         "/founded": "founded on 3 May 1902",
         "/founder": "the collector Ines Garrow",
