@@ -28,8 +28,8 @@ MAX_STEPS = 200
 """More is no research, but a loop; circles are noticed long before."""
 CONTEXT_WINDOW = 32_000
 """Tokens that every model of use takes at once."""
-Shared = Literal["file", "corpus", "memory", "page", "tool"]
-"""What a person can let a run send where it likes."""
+Shared = Annotated[str, Field(pattern=r"^(file|corpus|memory|page|tool)(@\S+)?$")]
+"""Private content that may be sent: everywhere the user chose, or to one SITE, tool or server."""
 Gate = Literal["domain", "mcp", "memory", "system"]
 """Where tools come from; each can be closed."""
 
@@ -88,6 +88,7 @@ class Options(BaseModel):
     proxy: str | None = None
     ignore_robots: bool = False
     share: Annotated[tuple[Shared, ...], BeforeValidator(_split)] = ()
+    private_search: bool = False
     allow_tasks: _Names = ()
     tool_sources: Annotated[tuple[Gate, ...], BeforeValidator(_split)] = (
         "domain",
@@ -221,6 +222,7 @@ class Flags(TypedDict, total=False):
     deny: Names | None
     allow_private: Names | None
     share: Names | None
+    private_search: bool | None
     allow_tasks: Names | None
     tool_sources: Names | None
     tool_allow: Names | None

@@ -114,9 +114,10 @@ _RUN: tuple[Option, ...] = (
     several("--allow-private", "HOST[:PORT]", "A private address that is fine."),
     several(
         "--share",
-        "file|corpus|memory|page|tool",
-        "What may leave in searches and forms, though it is private.",
+        "KIND[@SITE]",
+        "Private content that may be sent: file, corpus, memory, page, tool.",
     ),
+    _toggle("--private-search", "Search only with words of the question and of public pages."),
     option(
         "--proxy",
         "URL",

@@ -8,7 +8,8 @@ the hash of the line before.
 Types: run.started · skills.given · memory.given · plan · model.request · model.reply ·
 model.failed · thought ·
 tool.intent · tool.call · call.mended · tool.result · tool.outcome_unknown · page.open ·
-corpus.indexed · search.attempt · results.added · source.added · policy.refused · guard.noticed ·
+corpus.indexed · search.attempt · results.added · source.added · policy.refused · query.withheld ·
+guard.noticed ·
 person.asked · person.answered · limit.reached · judge · review · note · answer.draft ·
 answer.verified · browser.missing · run.interrupted · run.crashed · run.finished · job.begun ·
 job.done · run.settled.

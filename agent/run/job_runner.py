@@ -406,11 +406,7 @@ async def save_turns(
             if saved[-count:] == turns[:count]:
                 turns = turns[count:]
                 break
-    # Later runs of the conversation may send the words that this run sent or that are public.
-    public = " ".join(line.query for line in report.searches) if report else ""
-    if turns:
-        public = f"{public} {context.provenance.public_words(turns[-1].text)}"
     quotes = context.provenance.untrusted
-    await asyncio.to_thread(conversation.add_provenance, public, quotes=quotes)
+    await asyncio.to_thread(conversation.note_quotes, quotes=quotes)
     if turns:
         await asyncio.to_thread(conversation.append, *turns)

@@ -184,6 +184,7 @@ class Run:
 
         # Open the model, with its tools and its first messages.
         model = await self._model.open(stack, lambda why: services.write("note", text=why))
+        context.files_first = self._model.by_rules
         tools = await select_tools(
             context,
             options.without_servers() if self._model.by_rules else options,

@@ -45,7 +45,7 @@ def register_source(context: ToolContext, page: Page) -> Source:
     if document is not None:
         is_personal = page.via == "browser" and context.provenance.is_personal(page.url)
         links = (link.url for link in document.links)
-        context.provenance.add_addresses(links, Kind.PAGE if is_personal else Kind.WEB, page.url)
+        context.provenance.add_links(links, Kind.PAGE if is_personal else Kind.WEB, page.url)
     if len(context.evidence.sources) > known:
         context.record(
             "source.added",

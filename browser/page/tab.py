@@ -174,6 +174,16 @@ class Tab(PageDriver):
         """Return role and name of an element as they were last shown; the ref if it was not."""
         return self._view.refs.get(ref, ref) if self._view else ref
 
+    def is_link(self, ref: str) -> bool:
+        """Tell whether an element was last shown as a link."""
+        return self.describe(ref).startswith("link")
+
+    @property
+    def links_shown(self) -> int:
+        """The number of links in the last snapshot, at least one."""
+        refs = self._view.refs.values() if self._view else ()
+        return max(1, sum(text.startswith("link") for text in refs))
+
     async def context(self) -> PageContext:
         """Return URL, title, selection, focus and visible text."""
         async with self.reading("read the page"):
