@@ -185,7 +185,7 @@ class _ValuesCheck:
             return {key: None if inner is _REMOVED else inner for key, inner in built.items()}
         if isinstance(node, list):
             items: list[Any] = []
-            keys = [_key(inner) for inner in node]
+            keys = _keys(node)
             for number, inner in enumerate(node):
                 own = record
                 if keys[number]:
@@ -249,14 +249,21 @@ class _ValuesCheck:
         return value
 
 
-def _key(item: Any) -> str:
-    """Return what names an item of a list: its first text that is no date, else its first value."""
-    if not isinstance(item, dict):
-        return ""
-    single = [v for v in item.values() if isinstance(v, str | int | float) and v is not True]
-    texts = (v for v in single if isinstance(v, str) and not _ISO_DATE.fullmatch(v))
-    key = next(texts, next(iter(single), ""))
-    return str(key) if len(str(key)) <= SHORT else ""
+def _keys(items: Sequence[Any]) -> list[str]:
+    """Return what names each item of a list: the value of the first field that tells them apart.
+
+    "" for an item that is no object, or has no such value.
+    """
+    rows = [
+        {k: str(v) for k, v in item.items() if isinstance(v, str | int | float) and v is not True}
+        for item in items
+        if isinstance(item, dict)
+    ]
+    fields = dict.fromkeys(field for row in rows for field in row)
+    distinct = (f for f in fields if len({row.get(f) for row in rows}) == len(rows))
+    key = next(distinct, next(iter(fields), ""))
+    named = (str(item.get(key) or "") if isinstance(item, dict) else "" for item in items)
+    return [name if len(name) <= SHORT else "" for name in named]
 
 
 def _spelt(name: str) -> str:
@@ -419,6 +426,8 @@ def _read(place: _Place, passage: Passage) -> Verdict | None:
     text, undecided = passage.text, None
     contradicted: Verdict | None = None
     about = _named_in(place, f"{' '.join(place.titles)} {passage.heading}")
+    if not place.record.key:  # the page was chosen for the question
+        about = about or {""}
     is_key = str(place.value) == place.record.key
     spans = [(0, len(text))] if passage.kind == "table" else sentences(text)
     for start, end in spans:
@@ -447,11 +456,21 @@ def _named_in(place: _Place, text: str) -> set[str]:
         named = {k for k in (record.key, *record.others) if contains_value(k, text)}
         # `North` is not named where `North Wood` is, unless it stands there by itself.
         return {k for k in named if not any(k != o and contains_value(k, o) for o in named)}
+    fields = {stem for name in record.fields for stem in _stems(name)}
     names = [name for name in extract_facts(text).names if name not in str(place.value)]
-    known = [bool(place.subject & set(content_words(name))) for name in names]
+    names = [name for name in names if not fields.issuperset(content_words(name))]
+    known = [_is_subject(name, text, place.subject) for name in names]
     if any(known):
         return {""}
     return {"?"} if known and not text.lstrip().startswith(_PRONOUNS) else set()
+
+
+def _is_subject(name: str, text: str, subject: frozenset[str]) -> bool:
+    """Tell whether a name is that of the subject; `Type 4` is not, where that is `Type 9`."""
+    number = re.search(rf"{re.escape(name)}[ -](\d+)\b", text)
+    if number and number[1] not in subject:
+        return False
+    return bool(subject & set(content_words(name)))
 
 
 def _with_judge(

@@ -355,7 +355,132 @@ RESERVE = Case(
     ),
 )
 
+# Written after the checks, and first looked at with them: 146 of 158 values were judged rightly.
+HUTS = Case(
+    "Mountain huts of Grison",
+    """| Hut | Altitude | Beds | Warden |
+|---|---|---|---|
+| Segnes | 2,627 m | 40 | Anna Caduff |
+| Lischana | 2,500 m | 44 | Reto Vital |
+| Carschina | 2,221 m | 80 | Urs Flury |""",
+    _rows("huts", hut=TEXT, altitude_m=INT, beds=INT, warden=TEXT),
+    {
+        "huts": [
+            {"hut": "Segnes", "altitude_m": 2627, "beds": 40, "warden": "Anna Caduff"},
+            {"hut": "Lischana", "altitude_m": 2500, "beds": 44, "warden": "Reto Vital"},
+            {"hut": "Carschina", "altitude_m": 2221, "beds": 80, "warden": "Urs Flury"},
+        ]
+    },
+    {},
+    (
+        Draft("as it stands there"),
+        Draft("wardens swapped", {"/huts/0/warden": "Reto Vital", "/huts/1/warden": "Anna Caduff"}),
+        Draft("beds swapped", {"/huts/1/beds": 80, "/huts/2/beds": 44}),
+        Draft("feet as metres", {"/huts/0/altitude_m": 8619}),
+    ),
+)
+NODES = Case(
+    "Servers of the Oslo cluster",
+    "The node Freja has 64 GB of memory and went into service in 2019. The "
+    "node Sif, with 128 GB, followed in 2021. Both run Debian 12.",
+    _rows("nodes", name=TEXT, memory_gb=INT, year=INT, system=TEXT),
+    {
+        "nodes": [
+            {"name": "Freja", "memory_gb": 64, "year": 2019, "system": "Debian 12"},
+            {"name": "Sif", "memory_gb": 128, "year": 2021, "system": "Debian 12"},
+        ]
+    },
+    {
+        "/nodes/0/system": "Both run Debian 12",
+        "/nodes/1/system": "Both run Debian 12",
+        "/nodes/0": "The node Freja has 64 GB of memory and went into service in 2019.",
+        "/nodes/1": "The node Sif, with 128 GB, followed in 2021.",
+    },
+    (
+        Draft("as it stands there"),
+        Draft("memories swapped", {"/nodes/0/memory_gb": 128, "/nodes/1/memory_gb": 64}),
+        Draft("years swapped", {"/nodes/0/year": 2021, "/nodes/1/year": 2019}),
+        Draft("megabytes as gigabytes", {"/nodes/0/memory_gb": 65536}),
+    ),
+)
+PUMP = Case(
+    "Kestrel 900 pump",
+    """Flow: 20 litres per minute
+Power: 1.5 kW
+Weight: 18 kg
+
+The smaller Kestrel 400 weighs 9 kg and draws 0.6 kW.""",
+    _object(power_w=INT, weight_kg=NUM, flow_l_min=INT),
+    {"power_w": 1500, "weight_kg": 18, "flow_l_min": 20},
+    {
+        "/power_w": "Power: 1.5 kW",
+        "/weight_kg": "Weight: 18 kg",
+        "/flow_l_min": "20 litres per minute",
+    },
+    (
+        Draft("as it stands there"),
+        Draft("kilowatts as watts", {"/power_w": 1.5}),
+        Draft("those of another pump", {"/weight_kg": 9, "/power_w": 600}),
+        Draft("an invented number", {"/flow_l_min": 35}),
+    ),
+)
+ELECTIONS = Case(
+    "Elections in Marlow",
+    """| Year | Winner | Votes | Turnout (%) |
+|---|---|---|---|
+| 1998 | Ida Krohn | 12,410 | 61.5 |
+| 2002 | Per Lyng | 13,002 | 58.1 |
+| 2006 | Ida Krohn | 11,875 | 55.0 |""",
+    _rows("elections", year=INT, winner=TEXT, votes=INT, turnout_pct=NUM),
+    {
+        "elections": [
+            {"year": 1998, "winner": "Ida Krohn", "votes": 12410, "turnout_pct": 61.5},
+            {"year": 2002, "winner": "Per Lyng", "votes": 13002, "turnout_pct": 58.1},
+            {"year": 2006, "winner": "Ida Krohn", "votes": 11875, "turnout_pct": 55.0},
+        ]
+    },
+    {},
+    (
+        Draft("as it stands there"),
+        Draft(
+            "winners swapped",
+            {"/elections/0/winner": "Per Lyng", "/elections/1/winner": "Ida Krohn"},
+        ),
+        Draft("votes swapped", {"/elections/0/votes": 11875, "/elections/2/votes": 12410}),
+        Draft("a turnout of another year", {"/elections/1/turnout_pct": 61.5}),
+    ),
+)
+BRIDGES = Case(
+    "Bridges of Aalen",
+    """## Stone Bridge
+
+Built in 1611 by the mason Hans Rieb, it has five arches.
+
+## Iron Bridge
+
+Built in 1884 by the engineer Karl Moser, it spans 44 metres.""",
+    _rows("bridges", name=TEXT, built=INT, builder=TEXT),
+    {
+        "bridges": [
+            {"name": "Stone Bridge", "built": 1611, "builder": "Hans Rieb"},
+            {"name": "Iron Bridge", "built": 1884, "builder": "Karl Moser"},
+        ]
+    },
+    {
+        "/bridges/0": "Built in 1611 by the mason Hans Rieb",
+        "/bridges/1": "Built in 1884 by the engineer Karl Moser",
+    },
+    (
+        Draft("as it stands there"),
+        Draft(
+            "builders swapped",
+            {"/bridges/0/builder": "Karl Moser", "/bridges/1/builder": "Hans Rieb"},
+        ),
+        Draft("an invented number", {"/bridges/0/built": 1621}),
+    ),
+)
+
 CASES = (
     TRAMS, RESERVOIRS, HEIGHTS_IN_FEET, SHIPS, SHIPS_IN_KM, MILLS, DAM, DAM_IN_KM, VERSIONS, WOODS,
-    OBSERVATORY, MUSEUM, STATIONS, RESERVE,
+    OBSERVATORY, MUSEUM, STATIONS, RESERVE, HUTS, NODES, PUMP, ELECTIONS, BRIDGES,
 )  # fmt: skip
