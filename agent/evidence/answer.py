@@ -108,6 +108,7 @@ class SourceList:
                 fetched_at=source.fetched_at.isoformat(),
                 sha256=source.sha256,
                 via=source.via,
+                published=source.published,
             )
         found = self._sources[source.url, source.sha256]
         if quote and quote not in found.quotes:

@@ -98,12 +98,16 @@ class JobSpec(JobRequest):
 
 
 class JobOutcome(BaseModel):
-    """The outcome of one attempt; `report` is that of the run, `again` that it is tried again."""
+    """The outcome of one attempt; `report` is that of the run, `again` that it is tried again.
+
+    `badge` shows status and standing of the report as one.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     state: Literal["done", "failed", "expired"]
     status: str = ""
+    badge: str = ""
     usd: float = 0.0
     elapsed_s: float = 0.0
     error: str = ""
@@ -115,13 +119,14 @@ class JobOutcome(BaseModel):
 class Job(JobRequest):
     """A job as people and programs see it; times are UTC.
 
-    `status` is that of the report, `error` why there is none or it failed. `worker` is who has it,
-    or had it last; `untold` are the targets that its notice did not reach. `report` is there only
-    where it was asked for.
+    `status` is that of the report, `badge` shows it with the standing, `error` says why there is
+    none or it failed. `worker` is who has it, or had it last; `untold` are the targets that its
+    notice did not reach. `report` is there only where it was asked for.
     """
 
     state: State
     status: str = ""
+    badge: str = ""
     created: datetime
     due: datetime | None = None
     started: datetime | None = None
@@ -149,7 +154,7 @@ class Job(JobRequest):
             error = "each worker that had it ended before it did"
         elif state in ("waiting", "queued") and spec.expires:
             state = "expired" if spec.expires < datetime.now(UTC).timestamp() else state
-        shown = {"status", "usd", "hint", *(["report"] if report else [])}
+        shown = {"status", "badge", "usd", "hint", *(["report"] if report else [])}
         return cls(
             **spec.model_dump(exclude={"expires"}),
             **(outcome.model_dump(include=shown) if outcome else {}),

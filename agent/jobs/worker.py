@@ -19,6 +19,7 @@ from filelock import AsyncFileLock
 
 from agent.config import private_folder
 from agent.errors import ResearchError, error_class
+from agent.export.report_view import badge, saved_text
 from agent.jobs.job import LONGEST_DELAY_S, QUEUE, JobOutcome, JobSpec
 from agent.jobs.job_notices import deliver_notice
 from agent.jobs.jobs import (
@@ -198,6 +199,7 @@ class Worker:
         return JobOutcome(
             state="failed" if failed else "done",
             status=report.status,
+            badge=badge(report),
             usd=report.usage.usd,
             elapsed_s=report.elapsed_s,
             error=info.message,
@@ -263,7 +265,7 @@ def _context_flags(job: JobSpec, jobs: Jobs, flags: dict[str, Any]) -> dict[str,
         if continues is None and here and remembers:
             continues = parent.run
         else:
-            answer = parent.report["answer"]
+            answer = saved_text(parent.report)
             answers.append(answer_as_context(parent.question, answer, parent.run))
     files = [*flags.get("file", ())]
     for n, answer in enumerate(answers, start=1):

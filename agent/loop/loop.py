@@ -228,16 +228,13 @@ class Loop:
         return any(len(line) >= ECHO_CHARS and line in self.system for line in lines)
 
     def _final_text(self, reply: Reply) -> str:
-        """Return the text of an answer; `NOT_FOUND` alone if the model gives up."""
+        """Return the text of an answer; `NOT_FOUND` alone if it cites what was never shown."""
         if self.guides is None:
             return reply.text
         # If no passage was ever shown, citations are invented.
         if _CITATION in reply.text and not any(_CITATION in m.content for m in self.messages):
             return NOT_FOUND
-        if reply.broken:
-            return ""
-        gave_up = gives_up(reply.text) and takes(self.model, Task.FOLLOW_NOTES)
-        return NOT_FOUND if gave_up else reply.text
+        return "" if reply.broken else reply.text
 
     async def _condense(self, place: str) -> None:
         """Have the model summarise the steps that no longer fit; if it fails, they are only cut."""

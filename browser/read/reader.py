@@ -12,7 +12,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from string import punctuation, whitespace
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from lxml import etree
 
@@ -101,10 +102,12 @@ class Reader:
             if url.lower().startswith("file:"):
                 return await asyncio.to_thread(_read_file, url, self._files)
             if mode == "browser":
-                return await self._browse(url, until, "asked to read it in the browser")
-            if mode == "http":
-                return await self._fetch(url, until)
-            return await self._read_auto(url, until)
+                page = await self._browse(url, until, "asked to read it in the browser")
+            elif mode == "http":
+                page = await self._fetch(url, until)
+            else:
+                page = await self._read_auto(url, until)
+            return _with_note(page, self._http.remark(url))
         except BrowserError as error:
             return _page_from_error(url, error)
 
@@ -171,10 +174,14 @@ class Reader:
 
 def _not_drawn(page: Page, reason: str) -> Page:
     """Say of a page, and to its reader, why the browser did not bring what scripts draw there."""
-    if page.document is None or page.outcome is not Outcome.OK:
-        return replace(page, reason=reason)
-    notes = (*page.document.notes, f"may be incomplete: {reason}")
-    return replace(page, reason=reason, document=replace(page.document, notes=notes))
+    note = f"may be incomplete: {reason}" if page.outcome is Outcome.OK else ""
+    return _with_note(replace(page, reason=reason), note)
+
+
+def _with_note(page: Page, note: str) -> Page:
+    if not note or page.document is None:
+        return page
+    return replace(page, document=replace(page.document, notes=(*page.document.notes, note)))
 
 
 def _remaining(until: float) -> float:
@@ -195,7 +202,7 @@ def _read_file(url: str, allowed: list[Path]) -> Page:
     document.
     """
     parts = urlsplit(url)
-    name = unquote(parts.path)
+    name = url2pathname(parts.path)  # also `/C:/…` of Windows
     is_local = parts.netloc in {"", "localhost"} and "\x00" not in name
     # Resolved before it is compared: `..` and links must not lead out of the allowed folders.
     path = Path(name).resolve() if is_local else Path()
