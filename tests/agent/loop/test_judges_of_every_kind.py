@@ -16,7 +16,7 @@ from agent.guard.budget import Budget
 from agent.loop.judge import ClaimJudge
 from agent.loop.loop import LoopResult
 from agent.models.base import ModelReply
-from agent.run.outcome import Ledger
+from agent.run.outcome import Ledger, exit_code
 from agent.tools.context import no_record
 from agent.types import VerdictState
 from browser.types import Document, Outcome, Page, SearchResult
@@ -172,3 +172,4 @@ async def test_an_irrelevant_answer_is_asked_about_although_it_stands_there(
     report = Ledger(question, evidence).finished_report(LoopResult(f"{answer} [S1]"), judge)
     assert report.confidence_parts.answers == (last.removeprefix("answer: ") or None)
     assert report.confidence is None or report.confidence <= 0.5
+    assert exit_code(report, require_verified=True) == 4
