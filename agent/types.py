@@ -181,7 +181,8 @@ class Message:
 class Verdict:
     """The verdict on a claim, with the quote that supports or contradicts it, and the reason.
 
-    `missing` are figures, dates and names of the claim that are not in the cited passages.
+    `missing` are figures, dates and names of the claim that are not in the cited passages. A judge
+    may quote several `quotes`; `quote` is the longest of them.
     """
 
     state: VerdictState
@@ -190,6 +191,7 @@ class Verdict:
     decided_by: Literal["code", "judge"] = "code"
     passage: str | None = None
     missing: tuple[str, ...] = ()
+    quotes: tuple[str, ...] = ()
 
 
 class Sentence(BaseModel):

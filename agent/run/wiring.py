@@ -10,7 +10,6 @@ from agent.config import servers_path
 from agent.errors import from_extra
 from agent.guard.provenance import Kind
 from agent.guard.window import tokens
-from agent.loop.gate import check_section
 from agent.loop.orchestrator import Orchestrator
 from agent.loop.subtasks import SavedPages, SubtaskCalls
 from agent.models.base import SystemPrompt, sees, uses_native_tools
@@ -126,7 +125,6 @@ def new_orchestrator(
         build_context,
         effort=options.effort,
         as_report=options.report,
-        objections=partial(check_section, services.evidence, services.record),
         guides=partial(guides_for, selection=offered),
         context_window=options.context_window,
     )
