@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
-import random
 import secrets
 import time
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -39,6 +38,7 @@ from agent.run.research import research
 from agent.run.resume import resume
 from agent.types import ErrorInfo, Report
 from browser.net.pace import pacing
+from browser.retries import Rule, delay
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +53,8 @@ STALL_S: Final = 1800.0
 """Seconds without an event after which a run counts as stalled: the reference's half hour."""
 _WATCH_S: Final = 1.0
 _LASTING: Final = frozenset(
-    {"UsageError", "ModelUnauthorized", "ModelQuota", "JournalError", "LimitReached"}
+    {"UsageError", "ModelUnauthorized", "ModelQuota", "ModelUnknown", "NotAnEndpoint"}
+    | {"KeyMissing", "ModelFiltered", "JournalError", "LimitReached"}
 )
 """Errors that a retry would only meet again."""
 _NO_NEWS: Final = frozenset({"first", "same"})
@@ -242,9 +243,9 @@ class Worker:
 
 
 def backoff(job: JobSpec) -> float:
-    """Return the seconds before the next attempt: exponential, with up to half of it as jitter."""
-    longest: float = min(LONGEST_DELAY_S, job.base_delay * 2 ** (job.attempt - 1))
-    return longest * random.uniform(0.5, 1.0)
+    """Return the seconds before the next attempt of a job."""
+    rule = Rule(0, job.base_delay, LONGEST_DELAY_S, least=job.base_delay / 2)
+    return delay(rule, job.attempt)
 
 
 def _context_flags(job: JobSpec, jobs: Jobs, flags: dict[str, Any]) -> dict[str, Any]:
