@@ -12,8 +12,8 @@ from agent.models.base import Task
 from agent.models.scripted import ScriptedModel, ScriptedReply
 from agent.prompts import prompt
 from agent.protocol import parse
+from agent.protocol.loose_json import repair_object
 from agent.protocol.native import with_calls
-from agent.protocol.replies import repair_object
 from tests.agent.models.wire import OpenAIProvider, running
 
 if TYPE_CHECKING:
