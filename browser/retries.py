@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RetryRule:
     """How often something is attempted (0: until it succeeds), and its waits in seconds."""
 
     attempts: int
@@ -39,11 +39,11 @@ class Rule:
     least: float = 0.0
 
 
-WEB = Rule(3, 0.3, 2.0, patience=3.0)
-MODEL = Rule(4, 0.5, 4.0, patience=60.0)
+WEB = RetryRule(3, 0.3, 2.0, patience=3.0)
+MODEL = RetryRule(4, 0.5, 4.0, patience=60.0)
 """An overload is over within half a minute, or not soon."""
-SERVICE = Rule(5, 0.5, 30.0, patience=120.0)
-CHANNEL = Rule(0, 0.5, 30.0, least=0.25)
+SERVICE = RetryRule(5, 0.5, 30.0, patience=120.0)
+CHANNEL = RetryRule(0, 0.5, 30.0, least=0.25)
 
 
 class Temporary(Exception):
@@ -71,7 +71,7 @@ async def _sleep(seconds: float) -> None:
     await sleep(seconds)
 
 
-def delay(rule: Rule, attempt: int) -> float:
+def delay(rule: RetryRule, attempt: int) -> float:
     """Return the seconds to wait after an attempt, counted from 1."""
     from tenacity import wait_random_exponential  # noqa: PLC0415 - see `repeat`
 
@@ -84,7 +84,7 @@ class _Attempt:
     attempt_number: int
 
 
-async def repeat(rule: Rule, attempt: Callable[[], Awaitable[T]]) -> T:
+async def repeat(rule: RetryRule, attempt: Callable[[], Awaitable[T]]) -> T:
     """Make attempts by a rule until one does not raise `Temporary`."""
     # Imported at the first call: nearly every command imports this module, and few ask anything.
     from tenacity import AsyncRetrying, retry_if_exception_type  # noqa: PLC0415

@@ -18,7 +18,7 @@ from filelock import AsyncFileLock
 
 from agent.config import private_folder
 from agent.errors import ResearchError, error_class
-from agent.jobs.job import LONGEST_DELAY_S, QUEUE, JobOutcome, JobSpec
+from agent.jobs.job import QUEUE, JobOutcome, JobSpec, backoff
 from agent.jobs.job_notices import deliver_notice
 from agent.jobs.jobs import (
     APP,
@@ -38,7 +38,6 @@ from agent.run.research import research
 from agent.run.resume import resume
 from agent.types import ErrorInfo, Report
 from browser.net.pace import pacing
-from browser.retries import Rule, delay
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -240,12 +239,6 @@ class Worker:
         return await research(
             job.question, run=job.run, config=True, on_event=progress.note, **flags
         )
-
-
-def backoff(job: JobSpec) -> float:
-    """Return the seconds before the next attempt of a job."""
-    rule = Rule(0, job.base_delay, LONGEST_DELAY_S, least=job.base_delay / 2)
-    return delay(rule, job.attempt)
 
 
 def _context_flags(job: JobSpec, jobs: Jobs, flags: dict[str, Any]) -> dict[str, Any]:

@@ -12,22 +12,38 @@ import re
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from agent.files import write_atomic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from agent.models.failures import Failure
     from agent.models.providers import Endpoint
-    from agent.models.remote import ModelRequest
+    from agent.types import Message
 
 MAX_AGE: Final = 7 * 24 * 3600.0
 """Seconds for which what was learned of an endpoint is believed."""
 _REFUSALS = frozenset({400, 404, 415, 422, 500, 501})
 """Statuses of refusals; llama.cpp reports errors of its chat templates as 500."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """A request; `tools` are those offered with this system prompt.
+
+    With a `schema` the reply is an instance of it, where the endpoint supports that. `streamed`
+    says that the reply should come in pieces.
+    """
+
+    system: str
+    messages: Sequence[Message]
+    tools: Sequence[dict[str, Any]] = ()
+    schema: dict[str, Any] | None = None
+    max_tokens: int | None = None
+    streamed: bool = False
 
 
 @dataclass(slots=True)

@@ -24,9 +24,9 @@ with from_extra("anthropic"):
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agent.models.adaptation import ModelRequest
     from agent.models.base import TextStream
     from agent.models.providers import Endpoint
-    from agent.models.remote import ModelRequest
     from agent.protocol.native import NativeTurn
     from agent.types import Image
 

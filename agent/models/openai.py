@@ -23,10 +23,9 @@ from agent.protocol.native import as_turns
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.models.adaptation import Abilities
+    from agent.models.adaptation import Abilities, ModelRequest
     from agent.models.base import TextStream
     from agent.models.providers import Endpoint
-    from agent.models.remote import ModelRequest
     from agent.protocol.native import NativeTurn
     from agent.types import Image
 

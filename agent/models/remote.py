@@ -22,7 +22,7 @@ from agent.errors import (
     ResearchError,
     UsageError,
 )
-from agent.models.adaptation import adapt, recall, remember
+from agent.models.adaptation import ModelRequest, adapt, recall, remember
 from agent.models.base import CALL_BUDGET, ModelReply, SystemPrompt, TextStream, Usage
 from agent.models.failures import (
     ANOTHER_API,
@@ -74,22 +74,6 @@ class Completion:
     refused: bool = False
     reasoning: str = ""
     ended: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelRequest:
-    """A request; `tools` are those offered with this system prompt.
-
-    With a `schema` the reply is an instance of it, where the endpoint supports that. `streamed`
-    says that the reply should come in pieces.
-    """
-
-    system: str
-    messages: Sequence[Message]
-    tools: Sequence[dict[str, Any]] = ()
-    schema: dict[str, Any] | None = None
-    max_tokens: int | None = None
-    streamed: bool = False
 
 
 class RemoteModel(ABC):

@@ -6,9 +6,9 @@ import pytest
 
 from browser import retries
 from browser.errors import ConnectFailed, FetchError, NoAnswer
-from browser.retries import Rule, Temporary, delay, repeat
+from browser.retries import RetryRule, Temporary, delay, repeat
 
-RULE = Rule(3, 0.5, 4.0, patience=10.0)
+RULE = RetryRule(3, 0.5, 4.0, patience=10.0)
 
 
 @pytest.fixture
@@ -62,12 +62,12 @@ async def test_a_wait_is_as_long_as_the_other_side_asks_within_patience(waits):
 
 
 async def test_a_rule_without_a_bound_goes_on_until_it_succeeds(waits):
-    assert await repeat(Rule(0, 0.5, 4.0), failing(*[Temporary(KeyError())] * 50)) == "done"
+    assert await repeat(RetryRule(0, 0.5, 4.0), failing(*[Temporary(KeyError())] * 50)) == "done"
     assert max(waits) <= 4.0
 
 
 def test_a_delay_has_a_floor_where_a_rule_has_one():
-    assert all(1.0 <= delay(Rule(0, 2.0, 60.0, least=1.0), n) <= 60.0 for n in range(1, 12))
+    assert all(1.0 <= delay(RetryRule(0, 2.0, 60.0, least=1.0), n) <= 60.0 for n in range(1, 12))
 
 
 def test_what_was_sent_is_no_failed_connection():
