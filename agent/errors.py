@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 CHECK_FAILED = 8
 """The exit code of a command whose check failed."""
+MAX_ERROR_CHARS = 2_000
+"""Characters of an error's text that are shown and recorded; some quote all that they failed on."""
 
 
 class ResearchError(Exception):
@@ -47,6 +49,16 @@ class ResearchError(Exception):
         super().__init__(message)
         if hint is not None:
             self.hint = hint
+
+
+def error_text(error: BaseException | str, limit: int = MAX_ERROR_CHARS) -> str:
+    """Return the text of an error, of a very long one the beginning."""
+    text = str(error) or type(error).__name__
+    if len(text) <= limit:
+        return text
+    # Cut between words: half a secret would not be recognised as one.
+    kept = text[:limit].rpartition(" ")[0] or text[:limit]
+    return f"{kept}… ({len(text) - len(kept):,} more characters)"
 
 
 def error_class(name: str) -> type[ResearchError]:

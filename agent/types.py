@@ -90,7 +90,8 @@ class Observation:
     A language model reads it as text (`agent.protocol.call_results`), where `capped` data is cut if
     it is long, and a failed call has the `hint`. For other models the web text is here as data too:
     `passages` are those that it shows, `results` the hits of a search, `snapshot` the text of a
-    live page with its refs: as it is after OPEN, what changed after an action.
+    live page with its refs: as it is after OPEN, what changed after an action. `made` is False for
+    a call that was refused before its tool ran: nothing was read.
     """
 
     call: ToolCall
@@ -103,6 +104,7 @@ class Observation:
     hint: str = ""
     capped: bool = True
     images: tuple[Image, ...] = ()
+    made: bool = True
 
     @property
     def tool(self) -> str:

@@ -71,6 +71,10 @@ def check(checks: Path, junit: Path | None, summary: Path | None, **flags: Any) 
     return CHECK_FAILED if failed else 0
 
 
+MAX_ANSWER = 400
+"""Characters of the answer that is printed below a check that failed."""
+
+
 async def _run_suite(suite: Suite, runs: Runs, flags: dict[str, Any]) -> list[CheckResult]:
     """Make the checks one after the other, and print each as it is done."""
     results = []
@@ -80,6 +84,8 @@ async def _run_suite(suite: Suite, runs: Runs, flags: dict[str, Any]) -> list[Ch
         print_text(f"{'FAIL' if result.failures else 'ok  '}  {one.title}")
         for failure in result.failures:
             print_text(f"      {failure}")
+        if result.failures and result.report and result.report.answer:
+            print_text(f"      answer: {' '.join(result.report.answer.split())[:MAX_ANSWER]}")
         sys.stdout.flush()  # a suite takes minutes, and CI shows what has come
     return results
 

@@ -66,7 +66,18 @@ def switch(names: str | tuple[str, ...], text: str, **settings: Any) -> Option:
     return option(names, None, text, is_flag=True, **settings)
 
 
-several = partial(option, multiple=True)
+class _Several(click.Option):
+    """An option that may be repeated; its variable holds a list."""
+
+    def value_from_envvar(self, ctx: click.Context) -> Any:
+        """Split the variable as the settings do: click takes `:` between paths."""
+        from agent.config import split_list  # noqa: PLC0415 - `--help` needs none of it
+
+        value = self.resolve_envvar_value(ctx)
+        return value if value is None else split_list(value)
+
+
+several = partial(option, multiple=True, cls=_Several)
 # None where it is not given: environment, file and default then say what holds.
 _toggle = partial(switch, default=None)
 
@@ -127,7 +138,10 @@ _RUN: tuple[Option, ...] = (
         "Proxy behind the guard; HTTPS_PROXY works too.",
         envvar=["RESEARCH_PROXY", "HTTPS_PROXY", "https_proxy"],
     ),
-    _toggle("--ignore-robots", "Leave robots.txt aside: for one's own sites."),
+    _toggle(
+        "--ignore-robots",
+        "Ignore robots.txt, on your own sites; addresses that you name are read anyway.",
+    ),
     several(
         "--allow-tasks",
         "TARGET",

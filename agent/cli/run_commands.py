@@ -30,7 +30,7 @@ from agent.config import load_options
 from agent.export import timestamps
 from agent.export.event_lines import event_lines
 from agent.export.run_archive import open_run
-from agent.export.run_record import report_of
+from agent.export.run_record import in_progress, report_of
 from agent.journal.events import read_events
 from agent.journal.runs import Runs
 from agent.journal.usage import total
@@ -62,7 +62,7 @@ def _row(folder: RunFolder) -> dict[str, Any]:
     try:
         report = json.loads(folder.report.read_bytes())
     except FileNotFoundError:
-        return row
+        return {**row, "status": "running"} if folder.is_running else row
     return {name: report[name] for name in (*row, "elapsed_s", "usage")}
 
 
@@ -129,9 +129,11 @@ def seal(
 def show(run: str, data_dir: Path, *, as_json: bool, steps: bool) -> None:
     """Show a run, or its archive: its answer and sources; --steps for what it did."""
     with open_run(run, Runs(data_dir)) as folder:
+        running = in_progress(folder)
         report, events = report_of(folder), list(read_events(folder.journal))
     if as_json:
-        print(report.to_json())
+        state = {"run": report.run, "question": report.question, "status": "running"}
+        print(json.dumps(state, ensure_ascii=False) if running else report.to_json())
         return
     print_text(f"# {report.question}\n")
     if steps:
@@ -139,6 +141,9 @@ def show(run: str, data_dir: Path, *, as_json: bool, steps: bool) -> None:
             for line in event_lines(event, verbose=2):
                 print(f"{event.place:>8}  {line}")
         print()
+    if running:
+        print(f"{report.run} is running; `research show` gives its report when it has ended.")
+        return
     limits = [event.data["limit"] for event in events if event.type == "answer.draft"]
     print_report(report, limits[-1] if limits else None)
     if report.error is not None:

@@ -79,6 +79,7 @@ _FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
     "tool.result": _format_result,
     "source.added": _format_source,
     "policy.refused": lambda data: f"refused: {data['name']} {data['effect']}",
+    "policy.approved": lambda data: f"approved by {data['by']}: {data['effect']}",
     "query.withheld": _format_withheld,
     "run.interrupted": lambda _: "interrupted",
 }

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent.guard.redact import Redactor
+    from browser.net.url import Url
 
 MAX_BITS: Final = 100
 """Bits that a site may learn from choices (which link is followed, where is clicked): less than a
@@ -229,30 +230,31 @@ class Outgoing:
         bare = f"{parsed.scheme}://{parsed.netloc}/" == parsed.href
         if bare and (not read.untrusted or read.has_seen_host(parsed.netloc)):
             return ""
-        built = self._built_bits(url) if read.has_seen_host(parsed.netloc) else None
-        if built is not None:
-            return self._choose(site, built)
+        seen = read.addresses_at(parsed.netloc)
+        built = [bits for like in seen if (bits := self._built_bits(parsed, like)) is not None]
+        if built and parsed.origin in url:
+            return self._choose(site, min(built) + math.log2(len(seen)))
         return "no result, page or question shows that address"
 
-    def _built_bits(self, url: str) -> float | None:
-        """Return the bits of an address that is built from seen ones and words of the question.
+    def _built_bits(self, url: Url, like: Url) -> float | None:
+        """Return the bits of an address that differs from a seen one in words of the question.
 
-        None if it holds anything else.
+        None if it differs otherwise.
         """
-        parsed = parse(url)
-        if parsed is None or parsed.fragment or f"{parsed.scheme}://{parsed.netloc}" not in url:
+        parts, seen = url.path.split("/"), like.path.split("/")
+        values, seen_values = (
+            dict(parse_qsl(one.query.removeprefix("?"), keep_blank_values=True))
+            for one in (url, like)
+        )
+        if url.fragment or len(parts) != len(seen) or not seen_values.keys() >= values.keys():
             return None
-        segments, query = self.provenance.seen_parts(parsed.netloc)
+        pairs = [*zip(parts, seen, strict=True), *((values[n], seen_values[n]) for n in values)]
         bits = 0.0
-        path = [part for part in parsed.path.split("/") if part and part not in segments]
-        pairs = parse_qsl(parsed.query.removeprefix("?"), keep_blank_values=True)
-        if any(name not in query for name, _ in pairs):
-            return None
-        for part in [*path, *(value for _, value in pairs if value not in query)]:
+        for part in (one for one, other in pairs if one != other):
             plain = _decoded(part).replace("_", " ").replace("-", " ")
             if plain.isascii() and plain.isdigit() and len(plain) <= 3:
                 bits += _NUMBER_BITS
-            elif _has_odd_signs(part) or self._not_the_users(plain, site_of(url)):
+            elif _has_odd_signs(part) or self._not_the_users(plain, site_of(url.href)):
                 return None
             else:
                 bits += self._literal_bits(plain)

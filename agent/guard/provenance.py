@@ -22,6 +22,8 @@ from browser.text.words import stem_in, words
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from browser.net.url import Url
+
 
 class Kind(StrEnum):
     """Whose words a text is. A `PAGE` is a web page that is shown to the logged-in user alone."""
@@ -61,7 +63,7 @@ class Text(NamedTuple):
     text: str
 
 
-class Link(NamedTuple):
+class SeenLink(NamedTuple):
     """Where an address was shown: the site of that page, and how many links the page showed."""
 
     site: str
@@ -106,7 +108,7 @@ class Provenance:
     on_read: Callable[[Kind, str], object] = lambda _kind, _site: None
     read: set[tuple[Kind, str]] = field(default_factory=set)
     texts: list[Text] = field(default_factory=list)
-    links: dict[str, Link] = field(default_factory=dict)
+    links: dict[str, SeenLink] = field(default_factory=dict)
     personal_links: set[str] = field(default_factory=set)
     _public_chars: int = 0
     _stems: dict[str, tuple[int, set[str]]] = field(default_factory=dict)
@@ -154,7 +156,7 @@ class Provenance:
             exact = exact_url(address)
             known = self.links.get(exact)
             if known is None or known.choices > len(addresses):
-                self.links[exact] = Link(site, len(addresses))
+                self.links[exact] = SeenLink(site, len(addresses))
             if kind is Kind.PERSON or (kind is Kind.PAGE and site_of(address) == site):
                 self.personal_links.add(exact)
 
@@ -231,7 +233,7 @@ class Provenance:
 
     # Addresses.
 
-    def link_to(self, url: str) -> Link | None:
+    def link_to(self, url: str) -> SeenLink | None:
         """Return where an address was seen literally; None if it was not."""
         exact = exact_url(url)
         if known := self.links.get(exact):
@@ -250,7 +252,7 @@ class Provenance:
             if any(_stands_in(form, text.text) for form in (whole | forms if is_open else whole)):
                 many = max(text.text.count("://"), text.text.count(site_of(url)), 1)
                 # The user, their files and their engines offer no hostile choice.
-                return Link(text.site if text.kind is Kind.WEB else "", many)
+                return SeenLink(text.site if text.kind is Kind.WEB else "", many)
         return None
 
     def has_seen_host(self, netloc: str) -> bool:
@@ -268,18 +270,13 @@ class Provenance:
             for text in self.texts
         )
 
-    def seen_parts(self, netloc: str) -> tuple[set[str], set[str]]:
-        """Return the path segments, and the query's names and values, of a host's addresses."""
-        segments, query = set[str](), set[str]()
+    def addresses_at(self, netloc: str) -> list[Url]:
+        """List the addresses of a host that were seen."""
         written = (
             re.findall(r"https?://[^\s<>\"]+", t.text) for t in self.texts if netloc in t.text
         )
-        for address in itertools.chain(self.links, *written):
-            parsed = parse(address)
-            if parsed is not None and parsed.netloc == netloc:
-                segments.update(parsed.path.split("/"))
-                query.update(re.split("[?&=]", parsed.query))
-        return segments, query
+        parsed = map(parse, dict.fromkeys(itertools.chain(self.links, *written)))
+        return [url for url in parsed if url is not None and url.netloc == netloc]
 
 
 def _stands_in(part: str, text: str, *, inside: bool = False) -> bool:

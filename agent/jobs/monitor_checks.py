@@ -97,7 +97,7 @@ async def _check_page(
     folder = RunFolder(private_folder(jobs.data_dir / "monitors") / monitor.name)
     private_folder(private_folder(folder.path) / "blobs")
     reads: list[list[PageBlock]] = []
-    async with open_web(settings, os.environ) as web:
+    async with open_web(settings, os.environ, request=monitor.target) as web:
         for n in range(monitor.learn if before is None else 1):
             if n:
                 await asyncio.sleep(monitor.gap)
@@ -172,7 +172,10 @@ async def page_with_refs(url: str, settings: Options, ref: str = "") -> tuple[st
 
     Raises `UsageError` for a ref that it does not have, `WebOutOfReach`.
     """
-    async with open_web(settings, os.environ) as web, _open_tab(web, url) as tab:
+    async with (
+        open_web(settings, os.environ, request=url) as web,
+        _open_tab(web, url) as tab,
+    ):
         snapshot = await tab.snapshot(budget=None)
         try:
             return snapshot.text, await tab.identify(ref) if ref else {}

@@ -27,7 +27,7 @@ from mcp.types import (
     TextContent,
 )
 
-from agent.errors import ResearchError
+from agent.errors import ResearchError, error_text
 from agent.evidence.store import Evidence
 from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import SEARCH, Kind, Provenance
@@ -78,8 +78,8 @@ class ToolFailure(ToolReply):
     """Ends a tool's work with an error that the client's model can act on."""
 
     def __init__(self, message: str, hint: str = "", *, details: str = "") -> None:
-        self.message = message
-        text = inert(f"{message}{details}")
+        self.message = error_text(message)
+        text = inert(f"{self.message}{details}")
         self.text = f"{text}\n{hint}" if hint else text
         content = [TextContent(type="text", text=self.text)]
         super().__init__(CallToolResult(content=content, is_error=True))

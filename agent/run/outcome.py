@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.errors import NeedsPerson, Offline, WebOutOfReach, error_class
+from agent.errors import NeedsPerson, Offline, WebOutOfReach, error_class, error_text
 from agent.evidence.answer import SourceList, check_answer
 from agent.evidence.confidence import assess_answer
 from agent.evidence.store import Evidence
@@ -231,7 +231,7 @@ def _without_verdict_word(text: str) -> tuple[str, bool]:
 
 
 def _error_info(error: ResearchError) -> ErrorInfo:
-    return ErrorInfo(type=type(error).__name__, message=str(error), hint=error.hint)
+    return ErrorInfo(type=type(error).__name__, message=error_text(error), hint=error.hint)
 
 
 def _out_of_reach(searches: Iterable[SearchLine]) -> WebOutOfReach:

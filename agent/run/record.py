@@ -170,6 +170,7 @@ class RunRecord:
                 label=data["label"],
                 hint=data["hint"],
                 capped=data["capped"],
+                made=data.get("made", True),
                 images=images_from_rows(data.get("images", ()), blob),
             )
         return found

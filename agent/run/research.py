@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ParamSpec, Unpack
 
 from agent.config import load_options, private_folder
-from agent.errors import InternalError, ResearchError
+from agent.errors import InternalError, ResearchError, error_text
 from agent.journal.events import utc_now
 from agent.journal.runs import Runs
 from agent.loop.context_builder import ContextBuilder
@@ -132,6 +132,10 @@ async def run_question(
         return await (make or Run)(services, model).to_report()
 
 
+MAX_TRACE_CHARS = 20_000
+"""Characters of a traceback on record."""
+
+
 class Run:
     """Answers one question: of a new run, a resumed one, or one on a recorded web."""
 
@@ -155,7 +159,8 @@ class Run:
             failure = error
         # A bug of ours also ends in a report; the record keeps the traceback.
         except Exception as error:  # noqa: BLE001
-            services.write("run.crashed", error=repr(error), trace=traceback.format_exc())
+            trace = error_text(traceback.format_exc(), MAX_TRACE_CHARS)
+            services.write("run.crashed", error=error_text(repr(error)), trace=trace)
             failure = InternalError(f"internal error: {type(error).__name__}: {error}")
         except asyncio.CancelledError:
             # Ctrl-C, or a cancelled task: the record gets a report of what was read up to now.
@@ -177,7 +182,7 @@ class Run:
         services.write_start(self._model.name, session, guided=self._model.guided)
         live = prior is None or prior.live  # otherwise the record holds all that the run needs
         if live:
-            opened = open_web(options, services.environ, services.record)
+            opened = open_web(options, services.environ, services.record, services.question)
             context.web = await stack.enter_async_context(opened)
         if inputs.opened is not None:
             inputs.opened(context)

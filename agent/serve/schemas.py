@@ -58,7 +58,7 @@ class RunState(BaseModel):
 
     run: str
     question: str
-    status: Literal["answered", "not_found", "partial", "failed", "cut off", "at work"]
+    status: Literal["answered", "not_found", "partial", "failed", "cut off", "running"]
     confidence: float | None
     at: str
     session: str

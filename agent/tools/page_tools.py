@@ -65,6 +65,8 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
             tab = web.tab = await browser.open(url, deadline=seconds)
             if dead is not None:
                 await browser.close(dead)
+        if web.polite is not None and (remark := web.polite.remark(url)):
+            tab.events.add(remark)
         view = await take_snapshot(context, tab)
         if await clear_wall(context, tab):
             view = await take_snapshot(context, tab)

@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.errors import ResearchError, ToolError
+from agent.errors import MAX_ERROR_CHARS, ResearchError, ToolError, error_text
 from agent.guard.outgoing import Sent, Sink
 from agent.guard.provenance import SEARCH, Kind, exact_url, site_of
+from agent.guard.secret_store import secret_name
 from agent.journal.messages import image_rows
-from agent.protocol.call_results import to_json
+from agent.protocol.call_results import cut_texts, to_json
 from agent.tools.context import CALL_PLACE, CALL_TIMEOUT, NO_BROWSER
 from agent.tools.person import refusal, require_yes
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource
-from agent.types import Image, Observation
+from agent.types import Image, Observation, has_error
 from browser.errors import AttachFailed, BrowserError, BrowserMissing, LaunchFailed, RefError
-from browser.net.url import parse
+from browser.net.url import origin, parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,23 +60,33 @@ class Policy:
         )
         async with self._page_turn if on_page else nullcontext():
             started = time.monotonic()
+            made = False
             try:
-                result = await self._call(tool, call, place)
+                if tool is None:
+                    raise self._unknown(call.name)
+                arguments, changes = await self._allowed(tool, call, place)
+                made = True
+                result = await self._call(tool, call, place, arguments, changes)
             # Whatever a tool raises becomes a result, even a bug of ours: no run is lost to it.
             except Exception as error:  # noqa: BLE001
                 result = _error_result(error)
                 if tool is not None and (tool.acts or tool.opens_page):
                     self._failed_act.setdefault(place.rpartition("/")[0], tool.name)
             ms = int((time.monotonic() - started) * 1000)
-        return lambda: self._finish(call, place, result, ms)
+        return lambda: self._finish(call, place, result, ms, made=made)
 
-    async def _call(self, tool: Tool | None, call: ToolCall, place: str) -> ToolResult | Finish:
-        """Parse a call's parameter, ask all checks and run the tool; raises `ToolError`."""
+    def _unknown(self, name: str) -> ToolError:
+        why_off = self._tools.off.get(name)
+        return ToolError(
+            f"{name} is off: {why_off}" if why_off else f"Unknown tool: {name}", hint=""
+        )
+
+    async def _allowed(self, tool: Tool, call: ToolCall, place: str) -> tuple[Any, dict[str, Any]]:
+        """Parse a call's parameter and ask all checks; raises `ToolError`.
+
+        Returns the arguments, and what the call's result says about a change in them.
+        """
         context = self._context
-        if tool is None:
-            why_off = self._tools.off.get(call.name)
-            error = f"{call.name} is off: {why_off}" if why_off else f"Unknown tool: {call.name}"
-            return ToolResult({"error": error})
         if tool.acts and (failed := self._failed_act.get(place.rpartition("/")[0])):
             raise ToolError(
                 f"not done: {failed} before it in this reply failed",
@@ -95,7 +107,13 @@ class Policy:
         await reopen_page(context, tool, arguments)
         await check_acts(context, tool, arguments)
         await check_lasting(context, tool, arguments)
+        return arguments, changes
 
+    async def _call(
+        self, tool: Tool, call: ToolCall, place: str, arguments: Any, changes: dict[str, Any]
+    ) -> ToolResult | Finish:
+        """Run the tool of an allowed call; raises what the tool raises, and `ToolError`."""
+        context = self._context
         # Recorded before it is done: a run that is cut off here must not do it a second time.
         if tool.risk is not Risk.READ:
             context.record("tool.intent", place, name=call.name, param=call.param)
@@ -118,7 +136,13 @@ class Policy:
         return with_changes
 
     def _finish(
-        self, call: ToolCall, place: str, unfinished: ToolResult | Finish, ms: int
+        self,
+        call: ToolCall,
+        place: str,
+        unfinished: ToolResult | Finish,
+        ms: int,
+        *,
+        made: bool,
     ) -> Observation:
         """Finish a call and record it, without secrets and with the person's new hints."""
         context, tool = self._context, self._tools.get(call.name)
@@ -127,9 +151,13 @@ class Policy:
             result = unfinished() if callable(unfinished) else unfinished
         except (BrowserError, ResearchError) as error:
             result = _error_result(error)
+        data = context.redactor.value(result.data)
+        # The texts of an error may be as long as what the tool was given, whatever the tool.
+        if has_error(data):
+            data = cut_texts(data, MAX_ERROR_CHARS)
         outcome = Observation(
             call,
-            context.with_hints(context.redactor.value(result.data)),
+            context.with_hints(data),
             # A passage must be literal, so one with a secret is dropped rather than redacted.
             passages=tuple(p for p in result.passages if clean(p.text) == p.text),
             results=tuple(
@@ -139,9 +167,10 @@ class Policy:
             snapshot=clean(result.snapshot),
             web=clean(result.web),
             label=result.label,
-            hint=result.hint,
+            hint=error_text(result.hint) if result.hint else "",
             capped=tool.capped if tool else True,
             images=tuple(self._image(picture) for picture in result.pictures),
+            made=made,
         )
         blobs = {name: context.keep(body) for name, body in result.blobs}
         context.record("tool.result", place, **result_event_data(outcome, ms, blobs))
@@ -176,6 +205,7 @@ def result_event_data(
         "hint": result.hint,
         "ms": ms,
         "blobs": blobs or {},
+        **({} if result.made else {"made": False}),
         **{name: value for name, value in observed.items() if value},
     }
 
@@ -279,6 +309,8 @@ async def _approve_sending(
 
 # What may act, and what may last.
 
+_WORDS: Final = re.compile(r"\w+")
+
 
 async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
     """Ask for approval of an act: where the user is logged in, only reading needs none.
@@ -305,6 +337,10 @@ async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
     if files and not (site and site in question and files_named):
         paths = ", ".join(arguments.path.splitlines())
         await require_yes(context, tool.name, f"hands {paths} over to {site or web.tab.url}")
+    elif logged_in and (secret := await _named_login(context, tool, arguments)):
+        # The user bound the secret to this origin and named it: that is the approval.
+        effect = f"does {tool.name} to log in at {web.tab.url}"
+        context.record("policy.approved", name=tool.name, effect=effect, by=f"secret {secret}")
     elif logged_in:
         # Describe the effect in words that a person can decide by.
         fields = arguments.model_dump(exclude_none=True, exclude_defaults=True)
@@ -317,6 +353,31 @@ async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
             words.append(await web.tab.effect(ref, fields.get("keys")))
         effect = " ".join(filter(None, words))
         await require_yes(context, tool.name, f"{effect}, at {web.tab.url}", site)
+
+
+async def _named_login(context: ToolContext, tool: Tool, arguments: Any) -> str:
+    """Return the stored secret that a call types or submits where the user asked for it; else "".
+
+    The question names it, and the page has its origin. Of such a page only the form is submitted
+    that holds the password field which the secret was typed into.
+    """
+    tab = context.web.tab if context.web else None
+    if tab is None or context.secrets is None:
+        return ""
+    here = origin(tab.url)
+    question = {word.casefold() for word in _WORDS.findall(context.question)}
+    named = [
+        name
+        for name, own in context.secrets.origins().items()
+        if own == here and question.issuperset(w.casefold() for w in _WORDS.findall(name))
+    ]
+    if tool.name == "TYPE":
+        wanted = secret_name(arguments.text)
+        return wanted if wanted in named else ""
+    if not named or tool.name not in ("CLICK", "PRESS"):
+        return ""
+    submits = await tab.submits_login(arguments.ref, getattr(arguments, "keys", None))
+    return named[0] if submits else ""
 
 
 def _file_names(arguments: Any) -> list[str]:

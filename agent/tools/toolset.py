@@ -208,10 +208,11 @@ def record_provenance(
 ) -> None:
     """Record who wrote the words of an observation.
 
-    A failed call and a page without words count as read too. `files` are the URIs of the files that
+    A failed call and a page without words count as read too, but not a call that was refused, and
+    no file or memory that a call failed to read. `files` are the URIs of the files that
     the person gave to the run.
     """
-    if observation.tool in _ACKNOWLEDGING:
+    if observation.tool in _ACKNOWLEDGING or not observation.made:
         return
     if observation.tool == "ASK_USER":
         provenance.add(str(observation.get("answer") or ""), Kind.PERSON)
@@ -242,7 +243,9 @@ def record_provenance(
         parts = [observation.web or observation.snapshot, *passages, *_strings(observation.data)]
         known = set(words(observation.call.param))
         new = [word for word in "\n".join(parts).split() if known.isdisjoint(words(word))]
-    provenance.add(" ".join(new), _provenance_kind(provenance, observation, url, files), url)
+    kind = _provenance_kind(provenance, observation, url, files)
+    if not (observation.failed and kind in (Kind.FILE, Kind.CORPUS, Kind.MEMORY)):
+        provenance.add(" ".join(new), kind, url)
 
 
 def _provenance_kind(

@@ -308,7 +308,10 @@ def fetch_result(context: ToolContext, page: Page) -> ToolResult:
         return _unread(context, page)
     source = register_source(context, page)
     preview = "\n".join(f"{p.id} {p.text}" for p in source.passages)[:PREVIEW_CHARS]
-    data = {"success": True, "url": source.url, "source": source.name, "title": source.title}
+    data: dict[str, Any] = {"success": True, "url": source.url}
+    data |= {"source": source.name, "title": source.title}
+    if page.document.notes:
+        data["notes"] = list(page.document.notes)
     return ToolResult(data, preview, source.name, passages=source.passages)
 
 

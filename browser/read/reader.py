@@ -12,7 +12,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from string import punctuation, whitespace
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from lxml import etree
 
@@ -102,10 +103,12 @@ class Reader:
             if url.lower().startswith("file:"):
                 return await asyncio.to_thread(_read_file, url, self._files)
             if mode == "browser":
-                return await self._browse(url, until, "asked to read it in the browser")
-            if mode == "http":
-                return await self._fetch(url, until)
-            return await self._read_auto(url, until)
+                page = await self._browse(url, until, "asked to read it in the browser")
+            elif mode == "http":
+                page = await self._fetch(url, until)
+            else:
+                page = await self._read_auto(url, until)
+            return _with_note(page, self._http.remark(url))
         except BrowserError as error:
             return _page_from_error(url, error)
 
@@ -170,6 +173,12 @@ class Reader:
         return replace(page, requested_url=url, reason=page.reason or reason)
 
 
+def _with_note(page: Page, note: str) -> Page:
+    if not note or page.document is None:
+        return page
+    return replace(page, document=replace(page.document, notes=(*page.document.notes, note)))
+
+
 def _remaining(until: float) -> float:
     seconds = until - time.monotonic()
     if seconds <= 0:
@@ -188,7 +197,7 @@ def _read_file(url: str, allowed: list[Path]) -> Page:
     document.
     """
     parts = urlsplit(url)
-    name = unquote(parts.path)
+    name = url2pathname(parts.path)  # also `/C:/…` of Windows
     is_local = parts.netloc in {"", "localhost"} and "\x00" not in name
     # Resolved before it is compared: `..` and links must not lead out of the allowed folders.
     path = Path(name).resolve() if is_local else Path()

@@ -51,7 +51,7 @@ _SECOND_PASSAGE = 0.25
 # they are asked of another folder, 34 go on.
 _MIN_COVERAGE = 0.2
 _SNIPPET = 320
-# Unreadable files that are named in the trail.
+# Files not read that are named in the trail.
 _MOST_NAMED = 5
 
 # Security: only constants are formatted into these statements; the query is always bound.
@@ -122,7 +122,7 @@ class Corpus(SearchSource):
     async def prepare(self) -> AsyncIterator[SyncResult]:
         """Update the index before a search; yields the progress every few seconds.
 
-        Yields nothing if no file changed. Files that cannot be read are in `SyncResult.unread`.
+        Yields nothing if no file changed. Files that were not read are in `SyncResult.unread`.
         """
         async with self._preparing:
             while not self._is_fresh():
@@ -170,7 +170,7 @@ class Corpus(SearchSource):
         return SearchPage(Outcome.OK if results else Outcome.EMPTY, results, self._detail())
 
     def _detail(self) -> str:
-        """What a person should know about the index; unreadable files are reported once."""
+        """What a person should know about the index; files that were not read are reported once."""
         synced, parts = self._synced, []
         if not synced.files:
             parts.append(f"no .md, .html, .pdf, .docx or other document in {self.folder}")
@@ -181,7 +181,7 @@ class Corpus(SearchSource):
             named = [f"{Path(path).name} ({note})" for path, note in synced.unread[:_MOST_NAMED]]
             more = len(synced.unread) - len(named)
             named += [f"and {more} more"] if more else []
-            count = f"{len(synced.unread)} of {synced.files} files could not be read"
+            count = f"{len(synced.unread)} of {synced.files} files were not read"
             parts.append(f"{count}: {'; '.join(named)}")
         return "; ".join(parts)
 

@@ -177,10 +177,55 @@ async def test_binary_junk_and_broken_pdfs_are_noted_and_do_no_harm(
 
     first = await corpus.search(SearchQuery("schön naß"))
     assert [result.title for result in first.results] == ["latin"]
-    assert first.detail.startswith("2 of 5 files could not be read: broken.pdf (")
+    assert first.detail.startswith("2 of 5 files were not read: broken.pdf (")
     assert "junk.txt" in first.detail
     again = await corpus.search(SearchQuery("schön naß"))
     assert again.detail == ""  # named once
+
+
+async def test_a_link_is_followed_within_the_folder_and_reported_where_it_leads_out(
+    folder: Path, index: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "keys"
+    outside.mkdir()
+    (outside / "id").write_text("A private key of zinc.")
+    (outside / "key.md").write_text("Another private key of zinc.")
+    (folder / "sub").mkdir()
+    for link, target in (
+        ("notes.txt", outside / "id"),
+        ("sub/up.md", "../../keys/key.md"),
+        ("chain.md", "sub/up.md"),
+        ("more", outside),
+        ("plain", outside / "id"),
+        ("terns.txt", "gulls & terns.txt"),
+        ("back.txt", outside / "../my notes/gulls & terns.txt"),
+        ("same", "sub"),
+        ("loop.md", "loop.md"),
+        ("gone.md", outside / "gone.md"),
+    ):
+        (folder / link).symlink_to(target)
+    corpus = Corpus(folder, index, extract_body)
+
+    page = await corpus.search(SearchQuery("private key zinc"))
+
+    assert page.results == ()
+    assert sorted(path.removeprefix(f"{folder}/") for path, _ in corpus.sync().unread) == [
+        "chain.md", "gone.md", "more", "notes.txt", "plain", "sub/up.md",
+    ]  # fmt: skip
+    assert "chain.md (a link that leads out of the folder)" in page.detail
+    assert sorted(await find(corpus, "herring gull")) == ["back", "gulls & terns", "terns"]
+
+
+async def test_a_file_that_becomes_a_link_out_of_the_folder_is_forgotten(
+    folder: Path, index: Path, tmp_path: Path
+) -> None:
+    corpus = Corpus(folder, index, extract_body)
+    assert await find(corpus, "high water") == ["Tides of Port Elm"]
+
+    (folder / "tides.md").rename(tmp_path / "tides.md")
+    (folder / "tides.md").symlink_to(tmp_path / "tides.md")
+
+    assert await find(corpus, "high water") == []
 
 
 def _breaking(body: bytes, content_type: str, url: str) -> Document:
