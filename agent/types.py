@@ -70,7 +70,8 @@ class Reply:
     """A parsed reply of a model: `text` is the reply without its thoughts.
 
     `unclosed` says that a thought has no end, so that calls in it were not run; `broken` that there
-    is a call that cannot be parsed, and none that can.
+    is a call that cannot be parsed, and none that can; `nested` that a call stands inside another;
+    `cut` that the reply was cut off at its length limit.
     """
 
     thoughts: tuple[str, ...]
@@ -78,6 +79,8 @@ class Reply:
     text: str
     unclosed: bool = False
     broken: bool = False
+    nested: bool = False
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

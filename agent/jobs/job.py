@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.errors import UsageError
+from browser.retries import RetryRule, delay
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -213,3 +214,9 @@ def json_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
         return [as_json(one) for one in value] if isinstance(value, tuple | list) else value
 
     return {name: as_json(value) for name, value in flags.items() if value not in (None, ())}
+
+
+def backoff(job: JobSpec) -> float:
+    """Return the seconds before the next attempt of a job."""
+    rule = RetryRule(0, job.base_delay, LONGEST_DELAY_S, least=job.base_delay / 2)
+    return delay(rule, job.attempt)

@@ -130,6 +130,20 @@ def new_orchestrator(
     )
 
 
+def _in_text(services: RunServices, registry: Registry, guides: Sequence[str]) -> str:
+    """Build the prompt for an endpoint that turns out to take no functions."""
+    options = services.options
+    text = system_prompt(
+        registry,
+        depth=options.depth,
+        guides=guides,
+        instruction=options.instruction or "",
+        today=services.today,
+    )
+    listed = [] if BROWSING in guides else registry.lines(on_page=True)
+    return "\n".join([text, *listed])
+
+
 def _build_system_prompt(model: Model, registry: Registry, services: RunServices) -> str:
     """Build the system prompt; a model with native function calling is offered the tools."""
     context, options = services.context, services.options
@@ -158,5 +172,5 @@ def _build_system_prompt(model: Model, registry: Registry, services: RunServices
         services.budget.overhead = tokens(json.dumps([*tools, *on_page]))
         if has_page:
             tools, on_page = [*tools, *on_page], []
-        return SystemPrompt(system, tools, on_page)
+        return SystemPrompt(system, tools, on_page, _in_text(services, registry, guides))
     return system

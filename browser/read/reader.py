@@ -23,6 +23,7 @@ from browser.errors import (
     ConnectFailed,
     DeadlineExceeded,
     ExtractError,
+    NoAnswer,
     Refused,
     SessionError,
     TooLarge,
@@ -284,7 +285,7 @@ def _page_from_error(url: str, error: BrowserError) -> Page:
         outcome = Outcome.REFUSED
     elif isinstance(error, DeadlineExceeded):
         outcome = Outcome.TIMEOUT
-    elif isinstance(error, ConnectFailed):
+    elif isinstance(error, ConnectFailed | NoAnswer):
         outcome = Outcome.UNREACHABLE
     return Page(
         requested_url=url, url=url, via="file" if url.lower().startswith("file:") else "http",
