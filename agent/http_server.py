@@ -166,7 +166,7 @@ class BodyLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer it."""
-        body = _Body(receive, send, self._max_bytes)
+        body = _CappedBody(receive, send, self._max_bytes)
         if scope["type"] == "http":
             length = dict(scope["headers"]).get(b"content-length", b"")
             body.size = int(length) if length.isdigit() else 0
@@ -185,7 +185,7 @@ class BodyLimit:
             await JSONResponse({"error": error}, 413, closing)(scope, receive, send)
 
 
-class _Body:
+class _CappedBody:
     """Counts the bytes of a body as it is received; one that is too large ends early."""
 
     def __init__(self, receive: Receive, send: Send, max_bytes: int) -> None:

@@ -20,7 +20,7 @@ def main() -> None:
     # Nearly all that is made while modules load stays: looking through it for cycles every 700
     # objects is a tenth of a start.
     gc.set_threshold(_OBJECTS)
-    warnings.showwarning = _print_warning
+    warnings.showwarning = _print_warning  # type: ignore[assignment]
     from agent.cli.group import cli  # noqa: PLC0415 - nothing is loaded before it is needed
 
     if sys.stdout is None:  # the caller closed it (`>&-`)

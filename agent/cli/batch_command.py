@@ -175,7 +175,8 @@ class _BatchProgress:
             # What had its answer before this command began is counted, not reported.
             if self._states is not None and self._states.get(job.id) != job.state:
                 done = ", ".join(filter(None, (f"{len(ended)}/{len(jobs)}", cost)))
-                note(f"[{done}] {job.status if job.state == 'done' else job.error}: {job.question}")
+                outcome = job.badge or job.status if job.state == "done" else job.error
+                note(f"[{done}] {outcome}: {job.question}")
         self._states = {job.id: job.state for job in jobs}
         if self._bar is None:
             return

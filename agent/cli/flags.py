@@ -92,7 +92,10 @@ _RUN: tuple[Option, ...] = (
     ),
     _toggle("--guided/--no-guided", "Rules search and read for the model (for small ones)."),
     _toggle("--vision", "Screenshots to models that see."),
-    _toggle("--model-sees/--model-blind", "Whether the model takes pictures (told by its name)."),
+    _toggle(
+        "--model-sees/--model-blind",
+        "Whether the model takes pictures (default: until it refuses one).",
+    ),
     option("--context-window", "TOKENS", "What the model takes at once (32000).", type=int),
     option("--model-timeout", "SECONDS", "Silence of the model at most (120).", type=float),
     _toggle("--dry-run", "Prompt and likely cost; nothing is sent."),

@@ -29,6 +29,7 @@ from agent.cli.terminal import print_error, print_json, print_rows, print_text
 from agent.config import load_options
 from agent.export import timestamps
 from agent.export.event_lines import event_lines
+from agent.export.report_view import badge
 from agent.export.run_archive import open_run
 from agent.export.run_record import in_progress, report_of
 from agent.journal.events import read_events
@@ -36,6 +37,7 @@ from agent.journal.runs import Runs
 from agent.journal.usage import total
 from agent.journal.usage import usage as usage_lines
 from agent.run.conversation_jobs import feedback as score_skills
+from agent.types import Report
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -60,16 +62,19 @@ def runs(ctx: click.Context, number: int, data_dir: Path, *, as_json: bool) -> N
 def _row(folder: RunFolder) -> dict[str, Any]:
     row = {"run": folder.id, "status": "cut off", "confidence": None, "question": ""}
     try:
-        report = json.loads(folder.report.read_bytes())
+        report = Report.model_validate_json(folder.report.read_bytes())
     except FileNotFoundError:
         return {**row, "status": "running"} if folder.is_running else row
-    return {name: report[name] for name in (*row, "elapsed_s", "usage")}
+    shown = {*row, "standing", "doubt", "elapsed_s", "usage"}
+    return {**report.model_dump(mode="json", include=shown), "badge": badge(report)}
 
 
 def _format(row: dict[str, Any]) -> str:
     question = " ".join(clean(row["question"]).split())[:70]
     confidence = "  – " if row["confidence"] is None else f"{row['confidence']:.2f}"
-    line = f"{row['run']}  {row['status']:<9}  {confidence}  {question}".rstrip()
+    doubt = "?" if row.get("doubt") else " "
+    shown = row.get("badge", row["status"])
+    line = f"{row['run']}  {shown:<22}  {confidence}{doubt} {question}".rstrip()
     return line[: get_terminal_size().columns] if sys.stdout.isatty() else line
 
 

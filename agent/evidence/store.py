@@ -89,6 +89,7 @@ class Evidence:
         self._snippets: list[Source] = []
         self._lookup = lookup or _Lookup()
         self._loops: dict[int, Evidence] = {}
+        self._joined: dict[str, str] = {}
         self._index: tuple[int, PassageIndex] | None = None
 
     def for_loop(self, number: int) -> Evidence:
@@ -115,16 +116,19 @@ class Evidence:
         the run itself finds by URL what the loops read.
         """
         first: dict[tuple[str, str, bool], Source] = {}
-        same: dict[str, str] = {}
         for _, loop in sorted(self._loops.items()):
             for source in (*loop.sources, *loop.snippets):
                 key = normalize(source.url), source.sha256, source.via == "snippet"
-                same[source.name] = first.setdefault(key, source).name
+                self._joined[source.name] = first.setdefault(key, source).name
         for key, source in first.items():
             self._lookup.texts.setdefault(key, source)
             found = self._lookup.results if key[2] else self._lookup.pages
             found.setdefault(key[0], source)
-        return _SOURCE_NAME.sub(lambda match: same.get(match[0], match[0]), text)
+        return self.joined(text)
+
+    def joined(self, text: str) -> str:
+        """Give the sources in a text the ids that `join_loops` gave them, if it was called."""
+        return _SOURCE_NAME.sub(lambda match: self._joined.get(match[0], match[0]), text)
 
     @property
     def is_empty(self) -> bool:

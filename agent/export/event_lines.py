@@ -69,8 +69,7 @@ def _format_source(data: dict[str, Any]) -> str:
 
 
 def _format_withheld(data: dict[str, Any]) -> str:
-    parts = "; ".join(f"“{text}” ({why})" for text, why in data["withheld"])
-    return f"not sent to search engines: {parts}. {data['hint']}"
+    return f"not sent to search engines: {data['text']}. --share KIND allows it."
 
 
 _FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {

@@ -61,6 +61,7 @@ class ModelClient:
             CALL_BUDGET.reset(token)
         reservation.release()
         self.budget.add(reply.usage)
+        self.budget.calibrate(prompt, tokens(reply.text), reply.usage)
         return reply
 
     async def try_ask(
@@ -116,6 +117,7 @@ class ModelClient:
             ms=int((time.monotonic() - started) * 1000),
             **asdict(reply.usage),
             **({"fit": reply.fit.model_dump()} if reply.fit else {}),
+            **({"cut": True} if reply.cut else {}),
         )
         return reply
 

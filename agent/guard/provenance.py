@@ -63,7 +63,7 @@ class Text(NamedTuple):
     text: str
 
 
-class Link(NamedTuple):
+class SeenLink(NamedTuple):
     """Where an address was shown: the site of that page, and how many links the page showed."""
 
     site: str
@@ -108,7 +108,7 @@ class Provenance:
     on_read: Callable[[Kind, str], object] = lambda _kind, _site: None
     read: set[tuple[Kind, str]] = field(default_factory=set)
     texts: list[Text] = field(default_factory=list)
-    links: dict[str, Link] = field(default_factory=dict)
+    links: dict[str, SeenLink] = field(default_factory=dict)
     personal_links: set[str] = field(default_factory=set)
     _public_chars: int = 0
     _stems: dict[str, tuple[int, set[str]]] = field(default_factory=dict)
@@ -156,7 +156,7 @@ class Provenance:
             exact = exact_url(address)
             known = self.links.get(exact)
             if known is None or known.choices > len(addresses):
-                self.links[exact] = Link(site, len(addresses))
+                self.links[exact] = SeenLink(site, len(addresses))
             if kind is Kind.PERSON or (kind is Kind.PAGE and site_of(address) == site):
                 self.personal_links.add(exact)
 
@@ -233,7 +233,7 @@ class Provenance:
 
     # Addresses.
 
-    def link_to(self, url: str) -> Link | None:
+    def link_to(self, url: str) -> SeenLink | None:
         """Return where an address was seen literally; None if it was not."""
         exact = exact_url(url)
         if known := self.links.get(exact):
@@ -252,7 +252,7 @@ class Provenance:
             if any(_stands_in(form, text.text) for form in (whole | forms if is_open else whole)):
                 many = max(text.text.count("://"), text.text.count(site_of(url)), 1)
                 # The user, their files and their engines offer no hostile choice.
-                return Link(text.site if text.kind is Kind.WEB else "", many)
+                return SeenLink(text.site if text.kind is Kind.WEB else "", many)
         return None
 
     def has_seen_host(self, netloc: str) -> bool:

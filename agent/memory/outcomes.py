@@ -60,7 +60,7 @@ def record_run(
     verified = [
         sentence
         for sentence in report.sentences
-        if sentence.verdict is VerdictState.SUPPORTED
+        if sentence.verdict.holds
         and not sentence.weak
         and not cited.keys().isdisjoint(sentence.citations)
     ]

@@ -34,13 +34,15 @@ class Usage:
 class ModelReply:
     """The text of a reply, its usage, and the name of the model that answered.
 
-    `fit` says how well the quoted sentence fits the question; only the keyless model sets it.
+    `fit` says how well the quoted sentence fits the question; only the keyless model sets it. `cut`
+    says that the reply was cut off at its length limit.
     """
 
     text: str
     usage: Usage = field(default_factory=Usage)
     model: str = ""
     fit: Fit | None = None
+    cut: bool = False
 
 
 class Task(StrEnum):
@@ -71,13 +73,17 @@ class SystemPrompt(str):
     none. They stay the same for the whole run, since they are the beginning of each request.
     """
 
-    __slots__ = ("tools",)
+    __slots__ = ("in_text", "tools")
+    in_text: str
     tools: Sequence[dict[str, Any]]
 
-    def __new__(cls, text: str, tools: Sequence[dict[str, Any]]) -> Self:
-        """Make a prompt of its text and the tools, in the form of OpenAI's tool calling."""
+    def __new__(cls, text: str, tools: Sequence[dict[str, Any]], in_text: str = "") -> Self:
+        """Make a prompt of its text and the tools, in the form of OpenAI's tool calling.
+
+        `in_text` is the prompt for an endpoint that turns out not to take functions.
+        """
         prompt = super().__new__(cls, text)
-        prompt.tools = tools
+        prompt.tools, prompt.in_text = tools, in_text
         return prompt
 
 

@@ -11,7 +11,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.protocol.replies import format_call, loose_object, parse
+from agent.protocol.forms import tool_name
+from agent.protocol.loose_json import loose_object
+from agent.protocol.replies import format_call, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -66,7 +68,9 @@ class NativeTurn:
 def with_calls(text: str, calls: Iterable[tuple[str, str]]) -> str:
     """Append calls (name, raw arguments) to the text of a reply, as tool tags."""
     lines = [text] if text else []
-    lines += [format_call(*_called(name, arguments)) for name, arguments in calls]
+    for name, arguments in calls:
+        called, raw = _called(tool_name(name), arguments)
+        lines.append(format_call(called, raw))
     return "\n".join(lines)
 
 
@@ -77,7 +81,7 @@ def _called(name: str, arguments: str) -> tuple[str, str]:
     fields = loose_object(arguments)
     inner = fields.get("arguments", "")
     inner = inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False)
-    return str(fields.get("name") or name), inner
+    return tool_name(str(fields.get("name") or name)), inner
 
 
 def as_turns(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> list[NativeTurn]:
@@ -117,8 +121,7 @@ def _calls(index: int, text: str, fields: Mapping[str, str]) -> tuple[NativeCall
             arguments = {fields.get(call.name, _BARE): call.param}
         name = call.name
         if name not in fields and CALL_TOOL in fields:
-            inner = json.dumps(arguments, ensure_ascii=False)
-            name, arguments = CALL_TOOL, {"name": name, "arguments": inner}
+            name, arguments = CALL_TOOL, {"name": name, "arguments": call.param}
         calls.append(NativeCall(f"c{index:05d}{number:03d}", name, arguments))
     return tuple(calls)
 

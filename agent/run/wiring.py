@@ -10,7 +10,6 @@ from agent.config import servers_path
 from agent.errors import from_extra
 from agent.guard.provenance import Kind
 from agent.guard.window import tokens
-from agent.loop.gate import check_section
 from agent.loop.orchestrator import Orchestrator
 from agent.loop.subtasks import SavedPages, SubtaskCalls
 from agent.models.base import SystemPrompt, sees, uses_native_tools
@@ -126,10 +125,21 @@ def new_orchestrator(
         build_context,
         effort=options.effort,
         as_report=options.report,
-        objections=partial(check_section, services.evidence, services.record),
         guides=partial(guides_for, selection=offered),
         context_window=options.context_window,
         join_loops=services.evidence.join_loops,
+    )
+
+
+def _in_text(services: RunServices, registry: Registry, guides: Sequence[str]) -> str:
+    """Build the prompt for an endpoint that turns out to take no functions."""
+    options = services.options
+    return system_prompt(
+        registry,
+        depth=options.depth,
+        guides=guides,
+        instruction=options.instruction or "",
+        today=services.today,
     )
 
 
@@ -159,5 +169,5 @@ def _build_system_prompt(model: Model, registry: Registry, services: RunServices
         tools = tool_specs(registry)
         # Tool definitions are sent with each prompt, so they are counted with each.
         services.budget.overhead = tokens(json.dumps(tools))
-        return SystemPrompt(system, tools)
+        return SystemPrompt(system, tools, _in_text(services, registry, guides))
     return system

@@ -161,7 +161,8 @@ class ServerState:
             running = unfinished and RunFolder(self.manager.runs.root / row.run).is_running
             return row.model_copy(update={"status": "running"}) if running else row
         questions = list(active.questions.values())
-        return row.model_copy(update={"status": "running", "asked": questions})
+        shown = {"status": "running", "badge": "", "kind": "", "doubt": None}
+        return row.model_copy(update={**shown, "asked": questions})
 
 
 async def _state(request: Request) -> ServerState:

@@ -30,7 +30,7 @@ from agent.memory.kinds import (
     SOURCE,
 )
 from agent.memory.memory_types import Origin
-from agent.protocol.replies import loose_json, loose_object
+from agent.protocol.loose_json import loose_json, loose_object
 from agent.tools.context import require_memory
 from agent.tools.person import require_yes
 from agent.tools.registry import (

@@ -278,19 +278,16 @@ async def _checked_query(context: ToolContext, tool: Tool, sent: Sent) -> str:
     query, withheld = context.outgoing.query(sent.text, context.redactor)
     if not withheld:
         return query
-    why = "; ".join(f"“{part.text}”: {part.why}" for part in withheld)
+    why = "; ".join(f"“{part.text}” ({part.why})" for part in withheld)
     secret = context.redactor.text(sent.text) != sent.text
     approve = None if secret else context.approve
-    if approve is not None and await approve(f"search for “{sent.text}” ({why})"):
+    if approve is not None and await approve(f"search for “{sent.text}”, with {why}"):
         context.outgoing.allow(sent.text, SEARCH)
         return sent.text
     if not query or not sent.field:
         raise refusal(context, tool.name, why, _HINTS[Sink.QUERY])
     clean = context.redactor.text
-    parts = [[clean(part.text), part.why] for part in withheld]
-    context.record(
-        "query.withheld", query=clean(sent.text), sent=query, withheld=parts, hint=_SHARE
-    )
+    context.record("query.withheld", query=clean(sent.text), sent=query, text=clean(why))
     return query
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -39,8 +41,9 @@ if TYPE_CHECKING:
     from browser.types import Document
 
 
-INDEXING_SECONDS = 4.0
-"""Each round of indexing a folder extends the timeout of its call by this much."""
+MAX_INDEXING_SECONDS = 120.0
+"""A search waits this long for the index of a folder, beside its own time; then it goes by what is
+indexed, and says how much that is. A thousand pages of text take a minute."""
 FEWEST_RESULTS = 3
 """With fewer results a search is rephrased: two pages seldom confirm each other."""
 MAX_FILES_READ = 5
@@ -102,21 +105,32 @@ async def _web_search(
     options: dict[str, Any] = {**web.search_defaults, "limit": context.limits.search_results}
     options.update({name: value for name, value in filters.items() if value})
     for provider in web.chain.providers:
-        if isinstance(provider, Corpus):  # indexing a folder must not use up the search's time
-            async for state in provider.prepare():
-                context.extend_timeout(INDEXING_SECONDS)
+        if isinstance(provider, Corpus):
+            await _index(context, provider)
+    local = {"files": Local.ONLY, "web": Local.NEVER}.get(
+        where or "", Local.FIRST if context.files_first else Local.BESIDE
+    )
+    result = await _search(context, web, SearchQuery(query, **options), local)
+    files = {} if context.files_first else await _read_files(context, web, result)
+    progress = [p.progress for p in web.chain.providers if isinstance(p, Corpus) and p.progress]
+    note = f"{progress[0]}: search again later for the rest" if progress else ""
+    return lambda: _search_result(context, query, result, files, note)
+
+
+async def _index(context: ToolContext, corpus: Corpus) -> None:
+    """Update the index of a folder, which does not use up the search's own time."""
+    started = time.monotonic()
+    context.extend_timeout(MAX_INDEXING_SECONDS)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(context.seconds_left(MAX_INDEXING_SECONDS)):
+            async for state in corpus.prepare():
                 context.record(
                     "corpus.indexed",
                     files=state.files,
                     left=state.left,
                     unread=[{"path": path, "reason": reason} for path, reason in state.unread],
                 )
-    local = {"files": Local.ONLY, "web": Local.NEVER}.get(
-        where or "", Local.FIRST if context.files_first else Local.BESIDE
-    )
-    result = await _search(context, web, SearchQuery(query, **options), local)
-    files = {} if context.files_first else await _read_files(context, web, result)
-    return lambda: _search_result(context, query, result, files)
+    context.extend_timeout(time.monotonic() - started - MAX_INDEXING_SECONDS)
 
 
 async def _read_files(context: ToolContext, web: Web, result: ChainResult) -> dict[str, Page]:
@@ -167,8 +181,9 @@ def _is_too_little(context: ToolContext, query: SearchQuery, first: ChainResult)
 
 
 def _search_result(
-    context: ToolContext, query: str, result: ChainResult, files: dict[str, Page]
+    context: ToolContext, query: str, result: ChainResult, files: dict[str, Page], note: str
 ) -> ToolResult:
+    notes = {"note": note} if note else {}
     for attempt in result.attempts:
         context.record(
             "search.attempt",
@@ -196,7 +211,7 @@ def _search_result(
                 lines.append(f"   {hit.snippet}")
         data = {"query": query, "provider": result.provider, "results": len(result.results)}
         return ToolResult(
-            data,
+            data | notes,
             "\n".join(lines),
             "search",
             results=tuple(result.results),
@@ -204,7 +219,7 @@ def _search_result(
         )
     outcomes = {attempt.provider: attempt.outcome.value for attempt in result.attempts}
     if result.answered:
-        return ToolResult({"query": query, "results": 0, "providers": outcomes})
+        return ToolResult({"query": query, "results": 0, "providers": outcomes, **notes})
     error = "no search provider is set"
     if outcomes:
         tried = ", ".join(f"{name}: {outcome}" for name, outcome in outcomes.items())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from protego import Protego
 
-from browser.errors import BrowserError, ConnectFailed, DeadlineExceeded, Refused
+from browser.errors import BrowserError, ConnectFailed, DeadlineExceeded, NoAnswer, Refused
 from browser.net.http import MAX_BYTES
 from browser.net.pace import current_pace
 from browser.net.url import WEB_SCHEMES, netloc, parse
@@ -148,7 +148,7 @@ class Polite:
             answer = await self._http.get(
                 f"{origin}/robots.txt", deadline=_DEADLINE_S, max_bytes=_MAX_BYTES, cached=True
             )
-        except ConnectFailed:  # the page cannot be fetched either, and this error says why
+        except (ConnectFailed, NoAnswer):  # nor can the page be fetched: this error says why
             raise
         except BrowserError:
             return _UNREAD

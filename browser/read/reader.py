@@ -23,6 +23,7 @@ from browser.errors import (
     ConnectFailed,
     DeadlineExceeded,
     ExtractError,
+    NoAnswer,
     Refused,
     SessionError,
     TooLarge,
@@ -133,13 +134,13 @@ class Reader:
             self.habits.http_was_enough(site)
             return page
         if self._browser is None:
-            return replace(page, reason=f"{reason}; no browser is at hand")
+            return _not_drawn(page, f"{reason}; no browser is at hand")
         try:
             browsed = await self._browse(page.url, until, reason)
         except BrowserError as error:
-            return replace(page, reason=f"{reason}; the browser did not bring more: {error}")
+            return _not_drawn(page, f"{reason}; the browser did not bring more: {error}")
         if _size(browsed) <= _size(page):
-            return replace(page, reason=f"{reason}; the browser shows no more")
+            return _not_drawn(page, f"{reason}; the browser shows no more")
         self.habits.needed_browser(site, reason)
         return replace(browsed, requested_url=page.requested_url, status=page.status)
 
@@ -170,6 +171,12 @@ class Reader:
         finally:
             await session.close(tab)
         return replace(page, requested_url=url, reason=page.reason or reason)
+
+
+def _not_drawn(page: Page, reason: str) -> Page:
+    """Say of a page, and to its reader, why the browser did not bring what scripts draw there."""
+    note = f"may be incomplete: {reason}" if page.outcome is Outcome.OK else ""
+    return _with_note(replace(page, reason=reason), note)
 
 
 def _with_note(page: Page, note: str) -> Page:
@@ -278,7 +285,7 @@ def _page_from_error(url: str, error: BrowserError) -> Page:
         outcome = Outcome.REFUSED
     elif isinstance(error, DeadlineExceeded):
         outcome = Outcome.TIMEOUT
-    elif isinstance(error, ConnectFailed):
+    elif isinstance(error, ConnectFailed | NoAnswer):
         outcome = Outcome.UNREACHABLE
     return Page(
         requested_url=url, url=url, via="file" if url.lower().startswith("file:") else "http",

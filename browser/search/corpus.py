@@ -6,6 +6,7 @@ import asyncio
 import math
 import re
 import sqlite3
+import threading
 import time
 from collections import defaultdict
 from dataclasses import dataclass
@@ -103,6 +104,7 @@ class Corpus(SearchSource):
         self._synced_at = -math.inf
         self._unread_reported = False
         self._preparing = asyncio.Lock()
+        self._syncing = threading.Lock()
 
     @property
     def identity(self) -> str:
@@ -110,10 +112,25 @@ class Corpus(SearchSource):
         return f"corpus:{self.folder}"
 
     def sync(self, *, seconds: float | None = None) -> SyncResult:
-        """Update the index, for at most `seconds`; a search does so by itself."""
-        self._synced = self._index.sync(self._extract, seconds=seconds)
-        self._synced_at = time.monotonic()
+        """Update the index, for at most `seconds`; a search does so by itself.
+
+        While another thread updates it, this waits for that, at most as long.
+        """
+        if self._syncing.acquire(timeout=-1 if seconds is None else seconds):
+            try:
+                self._synced = self._index.sync(self._extract, seconds=seconds)
+                self._synced_at = time.monotonic()
+            finally:
+                self._syncing.release()
         return self._synced
+
+    @property
+    def progress(self) -> str:
+        """How much of the folder is indexed; "" when all of it is."""
+        synced = self._synced
+        if synced.left:
+            return f"{synced.files - synced.left} of {synced.files} files are indexed so far"
+        return "the index of the folder is still being built" if self._syncing.locked() else ""
 
     def _is_fresh(self) -> bool:
         large = self._synced.files > _LARGE and not self._synced.left
@@ -129,7 +146,7 @@ class Corpus(SearchSource):
                 synced = await asyncio.to_thread(self.sync, seconds=_PROGRESS_SECONDS)
                 if synced.indexed:
                     yield synced
-                if not synced.left:
+                if not synced.left and not self._syncing.locked():
                     return
 
     async def search(
@@ -145,7 +162,8 @@ class Corpus(SearchSource):
             return SearchPage(Outcome.ERROR, detail=f"the corpus index failed: {error}")
 
     def _search(self, query: SearchQuery, deadline: float) -> SearchPage:
-        if not self._is_fresh():
+        # Where a call gave up waiting, a thread still works on the index: search what there is.
+        if not (self._is_fresh() or self._syncing.locked()):
             self.sync(seconds=deadline * _INDEXING_SHARE)
         first = (query.page - 1) * query.limit
         with self._index.connect() as db:
@@ -172,7 +190,7 @@ class Corpus(SearchSource):
     def _detail(self) -> str:
         """What a person should know about the index; files that were not read are reported once."""
         synced, parts = self._synced, []
-        if not synced.files:
+        if not synced.files and not self._syncing.locked():
             parts.append(f"no .md, .html, .pdf, .docx or other document in {self.folder}")
         if synced.left:
             parts.append(f"{synced.left} of {synced.files} files not indexed yet")

@@ -368,8 +368,8 @@ async def test_a_query_is_made_without_what_is_withheld_and_says_so(
     noted = events(report)
     withheld = next(e.data for e in noted if e.type == "query.withheld")
     assert withheld["query"] == "weather ada@home.test coast"
-    assert withheld["withheld"][0][0] == "ada@home.test"
-    assert "--share" in withheld["hint"]
+    assert "“ada@home.test” (no public page shows this" in withheld["text"]
+    assert "ada@home.test" in report.searches[0].withheld
     result = next(e.data for e in noted if e.type == "tool.result")
     assert result["data"]["left_out"] == "ada@home.test"
 

@@ -150,7 +150,7 @@ async def test_private_words_do_not_go_to_a_server_that_did_not_say_them(
         file=[diary],
     )
     told = [row["data"].get("error", "") for row in results(report)]
-    assert "stands in a file of yours, and neither in the question nor at mcp:shop" in told[0]
+    assert "is not in the question, but in your folder" in told[0]
     assert told[1:3] == ["", ""]  # a word of the question, and one that the server itself said
     assert "stands in what a tool of yours gave" in told[3]
     assert report.status == "not_found"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
 import os
 import sqlite3
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -255,6 +257,33 @@ async def test_a_folder_is_indexed_in_rounds_before_the_search(folder: Path, ind
     assert [(state.files, state.left) for state in told] == [(2, 0)]
     page = await corpus.search(SearchQuery("herring gull"), deadline=0.0)
     assert page.outcome is Outcome.OK
+
+
+async def test_a_search_while_the_index_is_built_finds_what_there_is(
+    folder: Path, index: Path
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(body: bytes, kind: str, url: str) -> Document:
+        if b"limpets" in body:
+            begun.set()
+            go_on.wait()
+        return extract_body(body, kind, url)
+
+    corpus = Corpus(folder, index, slow)
+    corpus.sync()
+    (folder / "slow.txt").write_text("The slow page speaks of limpets.")
+    building = asyncio.create_task(asyncio.to_thread(corpus.sync))
+    await asyncio.to_thread(begun.wait)
+    page = await corpus.search(SearchQuery("herring gull"))
+    progress = corpus.progress
+    go_on.set()
+    await building
+
+    assert page.outcome is Outcome.OK
+    assert "still being built" in progress
+    assert corpus.progress == ""
+    assert await find(corpus, "limpets") == ["slow"]
 
 
 async def test_hidden_files_and_other_kinds_are_left_out(folder: Path, index: Path) -> None:
