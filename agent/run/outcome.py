@@ -127,7 +127,7 @@ class Ledger:
             case "skills.given" if event.place == MAIN and not self.skills:
                 self.skills = tuple(data["names"])
             case "search.attempt" | "query.withheld":
-                self._add_search(event.type, data)
+                self._add_search_line(event.type, data)
             case "source.added" | "results.added":
                 self.tainted = True
             case "context.read":
@@ -141,7 +141,7 @@ class Ledger:
             case "model.reply":
                 self._add_reply(event)
 
-    def _add_search(self, kind: str, data: dict[str, Any]) -> None:
+    def _add_search_line(self, kind: str, data: dict[str, Any]) -> None:
         if kind == "query.withheld":
             self._withheld[data["sent"]] = data["text"]
         else:
