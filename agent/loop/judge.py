@@ -12,7 +12,7 @@ import asyncio
 import itertools
 import re
 from bisect import bisect_left
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from agent.evidence.answer import check_answer
@@ -173,10 +173,6 @@ class ClaimJudge:
             rows.append({"answers": answers})
         self._note(rows, place)
         return True
-
-    def for_evidence(self, evidence: Evidence) -> ClaimJudge:
-        """Return this judge for the evidence of a parallel loop; they share their verdicts."""
-        return replace(self, evidence=evidence)
 
     def _undecided(self, claims: Claims, place: str) -> dict[str, Sequence[Passage]]:
         """Return the claims without a verdict; one in a part of a report holds for the whole."""

@@ -116,10 +116,10 @@ _REMEMBERING = frozenset("REMEMBER RECALL SEARCH_MEMORY memory_search memory_get
 _BROWSER = "BROWSER"
 _COMPUTING = "COMPUTING"
 _TOOLS = """## Tools
-`?` marks an optional field. Of tools without a description you see the details once you call one.
+`?` marks an optional field. Call a tool of the lower lines to see its details.
 """
 _MORE_FUNCTIONS = """## More tools
-Call these through the function CALL_TOOL. You see their details once you call one.
+Called through the function CALL_TOOL; call one to see its details. `?` marks an optional field.
 """
 _FORMS = "Tools; `?` marks an optional field:"
 

@@ -52,11 +52,11 @@ class Group(StrEnum):
     Naming them all with their forms would be half of every request, and few questions need them.
     """
 
-    BROWSER = "a page in the browser, for what READ does not show"
-    HANDS = "rarely needed on a page"
-    SITE = "many pages of one site"
-    COMPUTING = "figures computed from passages"
-    MEMORY = "what lasts between runs"
+    BROWSER = "browser, for what READ does not show"
+    HANDS = "rarely needed"
+    SITE = "many pages of a site"
+    COMPUTING = "computing with figures read"
+    MEMORY = "memory between runs"
     GOALS = "the user's goals"
     SKILLS = "instructions for later runs"
     WIKI = "the user's wiki"
@@ -226,17 +226,19 @@ class Tool:
         )
         return f"<<TOOL:{self.name}:{{{fields}}}>>" if fields else f"<<TOOL:{self.name}>>"
 
-    def signature(self, *, types: bool = True) -> str:
-        """Show name and fields: `FIND(text, limit?: number)`; without `types` only the names."""
+    def signature(self, *, short: bool = False) -> str:
+        """Show name and fields: `FIND(text, limit?: number)`; `FIND(text, …)` if `short`."""
         required = self.parameters.get("required", ())
-        fields = []
+        fields = [] if self.parameters else ["text"]
         for name, field in self.parameters.get("properties", {}).items():
-            kind = _json_type(field) if types else "text"
-            fields.append(
-                f"{name}{'' if name in required else '?'}{'' if kind == 'text' else f': {kind}'}"
-            )
-        if not self.parameters:
-            fields = ["text"]
+            kind = _json_type(field)
+            if name in required or not short:
+                mark = "" if name in required else "?"
+                fields.append(
+                    f"{name}{mark}" if kind == "text" or short else f"{name}{mark}: {kind}"
+                )
+            elif "…" not in fields:
+                fields.append("…")
         return f"{self.name}({', '.join(fields)})" if fields else self.name
 
 
@@ -420,7 +422,7 @@ class Registry:
             if group is Group.BROWSER:  # the others are described when a page is open
                 tools = [tool for tool in tools if tool.opens_page]
             if tools and (group is Group.HANDS) is on_page:
-                names = ", ".join(tool.signature(types=False) for tool in tools)
+                names = ", ".join(tool.signature(short=True) for tool in tools)
                 lines.append(f"- {group}: {names}")
         return lines
 
