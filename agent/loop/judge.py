@@ -257,8 +257,8 @@ def judge_request(claims: Claims, evidence: Evidence, answer: str = "") -> str:
 
     Claims are numbered from 1. Neighbours that cite the same sources share one block of passages,
     each with those before and after it, their headings and the page's title. A passage is shown
-    once; a claim names those that it cites. The passages cited by the answer's other sentences come
-    last: they tell who or what a claim is about.
+    once; a claim names those that stand above it. The passages cited by the answer's other
+    sentences come last: they tell who or what a claim is about.
     """
     parts = []
     if evidence.question:
@@ -271,8 +271,9 @@ def judge_request(claims: Claims, evidence: Evidence, answer: str = "") -> str:
         lines: list[str] = []
         shown: dict[str, Passage] = {}
         for number, (claim, passages) in group:
-            cited = ", ".join(passage.id for passage in passages[:_MOST_PASSAGES])
-            lines.append(f"Claim {number}: {inert(' '.join(claim.split()))} (cites {cited})")
+            lines.append(f"Claim {number}: {inert(' '.join(claim.split()))}")
+            if above := [p.id for p in passages[:_MOST_PASSAGES] if p.id in all_shown]:
+                lines.append(f"({number} also from the passages above: {', '.join(above)})")
             shown.update((passage.id, passage) for passage in _with_context(passages, evidence))
         new = [passage for passage in shown.values() if passage.id not in all_shown]
         if new:

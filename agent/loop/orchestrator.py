@@ -54,8 +54,8 @@ class Orchestrator:
     `build_context(question, place)` builds the first messages of a loop; `objections(parts)`
     returns what is wrong with parts of a report, given and returned by their places; `concurrent`
     is the number of loops that may run at once. `guides(system)` returns the help texts of a loop,
-    which are added when a tool is first used; `context_window` is in tokens. `join_loops(text)` gives pages
-    that several loops read one id, in a text that cites them.
+    which are added when a tool is first used; `context_window` is in tokens. `join_loops(text)`
+    gives pages that several loops read one id, in a text that cites them.
     """
 
     model: Model

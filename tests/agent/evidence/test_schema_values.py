@@ -107,7 +107,7 @@ async def test_a_value_in_other_words_is_decided_by_the_judge(
         f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
         ANSWER,
         {"reply": json.dumps(DRAFT), "for": "values"},
-        {"reply": f"1: {verdict}", "for": "judge", "expect": r"lit by: daylight \(cites "},
+        {"reply": f"1: {verdict}", "for": "judge", "expect": "Claim 1: lit by: daylight\n<web>"},
         {"reply": json.dumps(DRAFT), "for": "values"},
     )
     report = await ask(model=model, schema=LAMP)
