@@ -41,7 +41,8 @@ _SHORT_SOURCE = 4_000
 _LONGEST_REASON = 30
 """Most words after a verdict that are kept as its reason."""
 _LINE = re.compile(
-    r"^\W*(?:claim\W+)?(\d+)\W+(supported|in part|contradicted|not stated|undecided)\b(.*)$",
+    r"^\W*(?:claim\W+)?(\d+)\W+"
+    r"(supported|done|attempted|in part|contradicted|not stated|undecided)\b(.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
 """Number, verdict, and the rest of the line: many models give a reason beside the quote."""
@@ -50,6 +51,8 @@ CITED = re.compile(r"S\d+¶\d+")
 
 _STATES = {
     "supported": (VerdictState.SUPPORTED, "the passages say it in other words"),
+    "done": (VerdictState.DONE, "the page shows it after the step that did it"),
+    "attempted": (VerdictState.ATTEMPTED, "nothing shows that it took effect"),
     "contradicted": (VerdictState.CONTRADICTED, "the passages say otherwise"),
     "in part": (VerdictState.UNDECIDED, "the passages say only a part of it"),
     "not stated": (VerdictState.UNDECIDED, "the passages do not say it"),
@@ -126,7 +129,9 @@ class ClaimJudge:
         else:
             claims = by_sources(claims)
             request = Message("user", judge_request(claims, self.evidence, answer))
-            system = judge_system(self.evidence.question)
+            system = judge_system(
+                self.evidence.question, acts=speaks_of_acts(claims, self.evidence)
+            )
             client = ModelClient(self.model, system, self.budget, self.record)
             seconds = self.budget.seconds_left(reserve=False)
             reply = await client.try_ask(place, [request], "the judge failed", seconds=seconds)
@@ -168,11 +173,19 @@ class ClaimJudge:
             self._decided[row["claim"], row.get("cited", "")] = verdict
 
 
-def judge_system(question: str = "") -> str:
-    """Return the judge's system prompt; with a question it also judges if that is answered."""
-    if question:
-        return f"{prompt(JUDGE)}\n\n{prompt('judge-answer')}"
-    return prompt(JUDGE)
+def judge_system(question: str = "", *, acts: bool = False) -> str:
+    """Return the judge's system prompt.
+
+    With a question it also judges if that is answered, with `acts` what the run says that it did.
+    """
+    parts = [JUDGE, "judge-acts" if acts else "", "judge-answer" if question else ""]
+    return "\n\n".join(prompt(part) for part in parts if part)
+
+
+def speaks_of_acts(claims: Claims, evidence: Evidence) -> bool:
+    """Whether claims cite a page as it was after an act of the run."""
+    numbers = {passage.source for passages in claims.values() for passage in passages}
+    return any((source := evidence.source(n)) and source.step for n in numbers)
 
 
 def by_sources(claims: Claims) -> dict[str, Sequence[Passage]]:
