@@ -14,7 +14,6 @@ from agent.guard.provenance import PRIVATE, Kind
 from agent.mcp.tool_session import text_result
 from agent.protocol.replies import inert
 from agent.run.research import StartedRun
-from agent.types import VerdictState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -74,7 +73,7 @@ def _note_words(report: Report, kinds_read: set[Kind], into: Provenance) -> None
     public = {s.n for s in report.sources if s.url.startswith("http")}
     for sentence in report.sentences:
         cited = set(sentence.citations)
-        supported = sentence.verdict is VerdictState.SUPPORTED and cited and cited <= public
+        supported = sentence.verdict.holds and cited and cited <= public
         # A page of the person's own browser has an address as public ones do.
         is_public = supported and Kind.PAGE not in kinds_read
         into.add(sentence.text, private if private and not is_public else Kind.WEB)

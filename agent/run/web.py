@@ -6,6 +6,7 @@ import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
@@ -96,7 +97,8 @@ async def open_web(
             solver=await _open_solver(stack, options, environ),
         )
         if attached:
-            await _take_context(web)
+            web.look_for_page = partial(_take_context, web, record)
+            await web.look_for_page()
         yield web
 
 
@@ -272,15 +274,18 @@ class _LazyBrowser:
                 raise failed from None
 
 
-async def _take_context(web: Web) -> None:
-    """Make the page in the person's visible tab the context of the run.
+async def _take_context(web: Web, record: Record = no_record) -> None:
+    """Make the page in the user's visible tab the context of the run.
 
-    Raises `WebOutOfReach` if their browser does not answer.
+    Tabs that do not answer are noted on record; the page is looked for again when it is needed.
+    Raises `WebOutOfReach` if the browser does not answer.
     """
     try:
         browser = await web.start_browser()
         web.attached = True
         web.context, html = await browser.visible_page() or (None, "")
+        if web.context is None and browser.silent_tabs:
+            record("note", text=f"{browser.silent_tabs} tabs of the user do not answer")
         if web.context is not None and web.context.visible_text.strip():
             web.page = await asyncio.to_thread(_page_of, web.context, html)
     except SessionError as error:
