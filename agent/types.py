@@ -28,6 +28,10 @@ there on are right, and 2 of the 12 below.
 """
 
 
+FINAL = frozenset({"answered", "not_found"})
+"""The statuses of a run that cannot be resumed."""
+
+
 class VerdictState(StrEnum):
     """The result of checking a sentence; undecided is shown to people as "not verified".
 
@@ -404,6 +408,15 @@ class Report(BaseModel):
     error: ErrorInfo | None = None
 
     # Computed wherever a report is read or written, so that they cannot differ from the verdicts.
+
+    @property
+    def badge(self) -> str:
+        """Status and standing as one: `answered, disputed`; the status alone if it is supported."""
+        status = self.status.replace("_", " ")
+        has_standing = self.status in ("answered", "partial") and self.claims
+        if not has_standing or self.standing == "supported":
+            return status
+        return f"{status}, {self.standing.replace('_', ' ')}"
 
     @computed_field  # type: ignore[prop-decorator] # mypy does not know decorated properties
     @property

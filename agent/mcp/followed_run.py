@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mcp.types import CallToolResult, ResourceLink
 
 from agent.export.event_lines import event_lines
-from agent.export.report_view import badge, conflict_note, faults, text_parts
+from agent.export.report_view import conflict_note, faults, text_parts
 from agent.guard.provenance import PRIVATE, Kind
 from agent.mcp.tool_session import text_result
 from agent.protocol.replies import inert
@@ -118,7 +118,7 @@ def report_result(report: Report, **more: Any) -> CallToolResult:
     }
     # An audit's faults are data beside the report; the text of any report has them too.
     lines = [inert(part) for part in text_parts(report)]
-    lines.append(f"status {badge(report)}, run {report.run}")
+    lines.append(f"status {report.badge}, run {report.run}")
     address = f"research://runs/{report.run}"
     links = [ResourceLink(uri=f"{address}/report.md", name="report", mime_type="text/markdown")]
     links += [

@@ -49,7 +49,7 @@ def _properties(report: Report, asked: str) -> str:
     values = {
         "question": report.question,
         "asked": asked,
-        "status": badge(report),
+        "status": report.badge,
         "confidence": report.confidence,
         "run": report.run,
         "sources": [source.url for source in report.sources],
