@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from agent.export.report_view import (
     annotated_answer,
-    badge,
     closest_lines,
     closest_title,
     head_lines,
