@@ -115,7 +115,8 @@ class Document:
     headings as `# …`, list items as `- …`, table rows as `| a | b |`; apart from that, only
     whitespace differs from the page. `markdown` adds emphasis and links. `pages` has the offset in
     `text` at which each page of a paged document begins. `controls` lists the form controls of the
-    content, as `searchbox Search the collection`. Dates are ISO 8601 strings.
+    content, as `searchbox Search the collection`. `needs_scripts` says why a browser, which runs the
+    page's scripts, may show more. Dates are ISO 8601 strings.
     """
 
     url: str
@@ -135,6 +136,7 @@ class Document:
     pages: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
     controls: tuple[str, ...] = ()
+    needs_scripts: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from lxml import etree
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from browser.extract.regions import Region
+    from browser.extract.weighing import Scale
     from browser.types import Table
 
 _SKIPPED = frozenset(
@@ -68,7 +69,7 @@ class Block:
     """One paragraph, heading, list item, code block or table.
 
     `kind` is paragraph, heading, item, item-rest, code, quote, caption, term, detail or table;
-    `level` is the heading's; `link_chars` counts the characters in links; `folded` marks the
+    `level` is the heading's; `words` is the text's length; `link_chars` counts the characters in links; `folded` marks the
     content of a closed <details>; `frame` is the outermost element around the block that is not
     part of the page's content, such as a footer.
     """
@@ -82,6 +83,11 @@ class Block:
     table: Table | None = None
     folded: bool = False
     frame: etree._Element | None = None
+    words: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Count the words once; each step asks for them."""
+        self.words = count_words(self.text)
 
     @property
     def link_density(self) -> float:
@@ -96,12 +102,15 @@ class Block:
     @property
     def is_prose(self) -> bool:
         """Whether it is as long as prose, with few links."""
-        return not self.is_linky and count_words(self.text) >= _PROSE_WORDS
+        return self.words >= _PROSE_WORDS and not self.is_linky
 
 
-def walk(root: etree._Element, base: str) -> list[Block]:
-    """Split a page into blocks; scripts, form controls and reference marks are left out."""
-    return _Walker(base).run(root)
+def walk(root: etree._Element, base: str, scale: Scale | None = None) -> list[Block]:
+    """Split a page into blocks; scripts, form controls and reference marks are left out.
+
+    With a `scale`, no part of the page that holds its body is taken for a frame.
+    """
+    return _Walker(base, scale).run(root)
 
 
 # In the collected text `\0+**\0` opens bold, `\0-**\0` closes it, and `[3` stands for a link to the
@@ -237,11 +246,11 @@ def _paragraphs(raw: str) -> list[str]:
 
 
 class _Walker:
-    def __init__(self, base: str) -> None:
+    def __init__(self, base: str, scale: Scale | None) -> None:
         self._base = base
         self._inline = _Inline(base)
         self._blocks: list[tuple[Block, Region | None]] = []
-        self._regions = Regions()
+        self._regions = Regions(scale)
         self._kinds: list[tuple[str, etree._Element]] = []
         self._folds = [False]
 
@@ -330,7 +339,8 @@ class _Walker:
 
     def _append(self, block: Block) -> None:
         block.folded = self._folds[-1]
-        self._regions.count(len(block.text))
+        chars = len(block.text) - block.link_chars
+        self._regions.count(chars, chars if block.is_prose else 0)
         self._blocks.append((block, self._regions.current))
 
     def _cell_text(self, cell: etree._Element) -> str:

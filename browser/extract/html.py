@@ -14,7 +14,6 @@ gaps cost there, and stay for pages that the sets do not have.
 from __future__ import annotations
 
 import itertools
-import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -24,14 +23,15 @@ from browser.extract.blocks import render_markdown, render_text, walk
 from browser.extract.dates import date_within
 from browser.extract.hidden import strip_hidden
 from browser.extract.links import main_controls, read_links
-from browser.extract.metadata import add_byline, read_metadata
-from browser.extract.tree import parse_page, remove
+from browser.extract.metadata import add_byline, declared_body, read_jsonld, read_metadata
+from browser.extract.tree import parse_page, raw_text, remove
+from browser.extract.weighing import MOST, Scale, read_plainly
 from browser.net.url import join
 from browser.text.languages import language_of
 from browser.text.words import count_words, word_list, word_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from browser.extract.blocks import Block
     from browser.extract.metadata import Metadata
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 
 # A block is part of trafilatura's text if this share of its four-word runs is (.3 to .7 tie).
 _MATCH_SHARE = 0.5
-# With less than this share of the page's prose, precision mode has missed the body: then default
-# mode is used (.0037).
-_BODY_SHARE = 0.5
 # A page that does not declare an article is none if the body has less than this share of its words.
 _ARTICLE_SHARE = 0.4
 # No article has fewer words, and none has more blocks or deeper nesting: trafilatura takes seconds
@@ -83,14 +80,23 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     root, notes = parse_page(html, content_type)
     # Keeps lxml's proxy objects alive: it would create them anew at each access, which is slow.
     elements = list(root.iter())
-    strip_hidden(root)
-    meta = read_metadata(root, url)
+    nodes = read_jsonld(root)
+    scale = Scale(root, declared_body(nodes))
+    shown_late = strip_hidden(root, scale)
+    meta = read_metadata(root, url, nodes)
     base = _base(root, url)
     links = read_links(root, base)
     controls = main_controls(root)
-    all_blocks = walk(root, base)
-    blocks = content_blocks(all_blocks, root, meta)
+    all_blocks = walk(root, base, scale)
+    if not all_blocks:  # nothing is visible, not even a navigation: scripts fade the page in
+        root = parse_page(html, content_type)[0]
+        all_blocks, shown_late = walk(root, base, scale), [root] if raw_text(root).strip() else []
+    blocks = content_blocks(all_blocks, root, meta, scale)
+    if late := _late_blocks(blocks, shown_late) if shown_late else []:
+        late[0].folded = True  # marks where it begins
+        scale.keep_hidden(late)
     text = render_text(blocks)
+    scale.finish(text)
     del elements
     return replace(
         add_byline(meta.declared, all_blocks),
@@ -100,8 +106,15 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
         links=links,
         tables=tuple(block.table for block in blocks if block.table is not None),
         controls=controls,
-        notes=notes,
+        notes=(*notes, *scale.notes),
+        needs_scripts=scale.needs_scripts,
     )
+
+
+def _late_blocks(blocks: list[Block], parts: list[etree._Element]) -> list[Block]:
+    """The blocks that only a script would show."""
+    late = frozenset(parts)
+    return [b for b in blocks if b.node in late or not late.isdisjoint(b.node.iterancestors())]
 
 
 def _language(declared: str | None, text: str) -> str | None:
@@ -118,7 +131,9 @@ def _base(root: etree._Element, url: str) -> str:
     return (join(url, href) or url) if href else url
 
 
-def content_blocks(blocks: list[Block], root: etree._Element, meta: Metadata) -> list[Block]:
+def content_blocks(
+    blocks: list[Block], root: etree._Element, meta: Metadata, scale: Scale
+) -> list[Block]:
     """Select the content blocks of a page, in page order.
 
     Of an article that is the body without headline, byline and navigation; of any other page, and
@@ -128,6 +143,7 @@ def content_blocks(blocks: list[Block], root: etree._Element, meta: Metadata) ->
     content = [block for block in blocks if block.frame is None]
     if not content:
         return blocks
+    scale.leave_out("navigation, comments or the like", _prose_words(blocks) - _prose_words(content))
     if meta.is_thread or len(content) > _MOST_BLOCKS:
         return content
     if (not meta.is_article and _is_listing(content)) or _parsing_cost(root) > _MAX_COST:
@@ -135,11 +151,18 @@ def content_blocks(blocks: list[Block], root: etree._Element, meta: Metadata) ->
     for frame in {block.frame for block in blocks if block.frame is not None}:
         remove(frame)
     etree.strip_elements(root, *_WITHOUT_TEXT, with_tail=False)
-    body = _Body(content, meta).choose(root)
-    words = sum(count_words(block.text) for block in body)
-    page_words = sum(count_words(block.text) for block in content if not block.is_linky)
+    body = _Body(content, meta, scale).choose(root)
+    words = sum(block.words for block in body)
+    page_words = sum(block.words for block in content if not block.is_linky)
     share = 0.0 if meta.is_article else _ARTICLE_SHARE
-    return body if words >= max(_SHORTEST_BODY, share * page_words) else content
+    if words < max(_SHORTEST_BODY, share * page_words):
+        return content
+    scale.leave_out("outside the article", _prose_words(content) - _prose_words(body))
+    return body
+
+
+def _prose_words(blocks: Iterable[Block]) -> int:
+    return sum(block.words for block in blocks if block.is_prose)
 
 
 def _parsing_cost(root: etree._Element) -> int:
@@ -174,20 +197,21 @@ def _is_listing(blocks: Sequence[Block]) -> bool:
 class _Body:
     """Selects the body of an article; `kept` says for each block of the page if it is in it."""
 
-    def __init__(self, blocks: Sequence[Block], meta: Metadata) -> None:
+    def __init__(self, blocks: Sequence[Block], meta: Metadata, scale: Scale) -> None:
         self._blocks = blocks
+        self._scale = scale
         self._declared = meta.is_article
         self._title = word_list(meta.declared.title)
         names = (meta.declared.author or "").split(",")
         self._authors = [name.strip().casefold() for name in names if name.strip()]
         self._prose = [block.is_prose for block in blocks]
-        self._words = [count_words(block.text) for block in blocks]
+        self._words = [block.words for block in blocks]
 
     def choose(self, root: etree._Element) -> list[Block]:
         """Select the blocks that trafilatura finds, then correct its selection."""
-        kept = self._blocks_of_extraction(root, precise=True)
-        if self._prose_words(kept) < _BODY_SHARE * self._prose_words([True] * len(kept)):
-            wider = self._blocks_of_extraction(root, precise=False)
+        kept = self._blocks_in(read_plainly(root, precise=True))
+        if self._prose_words(kept) < MOST * self._prose_words([True] * len(kept)):
+            wider = self._blocks_in(self._scale.plain)
             kept = wider if any(wider) else kept
         self._keep_gaps(kept)
         self._keep_opening(kept)
@@ -198,8 +222,7 @@ class _Body:
         self._trim(kept)
         return [block for block, keep in zip(self._blocks, kept, strict=True) if keep]
 
-    def _blocks_of_extraction(self, root: etree._Element, *, precise: bool) -> list[bool]:
-        extracted = _trafilatura_text(root, precise=precise)
+    def _blocks_in(self, extracted: str) -> list[bool]:
         known = set(word_runs(word_list(extracted)))
         lines = {tuple(word_list(line)) for line in extracted.split("\n")}
         kept = []
@@ -325,10 +348,3 @@ def _container(block: Block) -> etree._Element | None:
             return node
     return None
 
-
-def _trafilatura_text(root: etree._Element, *, precise: bool) -> str:
-    import trafilatura  # noqa: PLC0415 - 0.17 s, for the pages that need it only
-
-    # If it finds nothing the page is read without it: the user need not see its warning.
-    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
-    return trafilatura.extract(root, favor_precision=precise, include_comments=False) or ""

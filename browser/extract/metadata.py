@@ -133,9 +133,15 @@ class Metadata:
     is_thread: bool
 
 
-def read_metadata(root: etree._Element, url: str) -> Metadata:
-    """Read a page's own declarations: JSON-LD first, then meta elements, then the markup."""
-    nodes, meta = read_jsonld(root), read_meta(root)
+def declared_body(nodes: Sequence[Node]) -> str:
+    """The longest `articleBody` of JSON-LD nodes."""
+    bodies = (node.get("articleBody") for node in nodes)
+    return max((body for body in bodies if isinstance(body, str)), key=len, default="")
+
+
+def read_metadata(root: etree._Element, url: str, nodes: Sequence[Node]) -> Metadata:
+    """Read a page's own declarations: its JSON-LD `nodes`, then meta elements, then the markup."""
+    meta = read_meta(root)
     node: Node = next((n for kind in _MAIN_TYPES for n in nodes if kind in node_types(n)), {})
 
     def first(*keys: str) -> str | None:
