@@ -115,7 +115,7 @@ class Document:
     headings as `# …`, list items as `- …`, table rows as `| a | b |`; apart from that, only
     whitespace differs from the page. `markdown` adds emphasis and links. `pages` has the offset in
     `text` at which each page of a paged document begins. `controls` lists the form controls of the
-    content, as `searchbox Search the collection`. `needs_scripts` says why a browser, which runs the
+    content, as `searchbox Search the collection`. `needs_scripts` says why a browser, which runs a
     page's scripts, may show more. Dates are ISO 8601 strings.
     """
 

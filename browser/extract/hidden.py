@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from browser.extract.css import Cascade, parse_sheet
 from browser.extract.formulas import is_formula_source
-from browser.extract.tree import raw_text, remove
+from browser.extract.tree import FOLDED_MARK, raw_text, remove
 from browser.extract.weighing import MAX_TEASER, MIN_BODY, SOME, prose_chars
 from browser.text.words import count_words
 
@@ -219,6 +219,7 @@ _TEXTLESS = frozenset(
     input option iframe noscript col""".split()
 )
 _BACKGROUNDS = ("background-color", "background", "background-image")
+_HEADING_TAGS = frozenset("h1 h2 h3 h4 h5 h6 dt".split())
 # With these a reading may take an element for hidden, or for a paywall.
 _HIDING_ATTRIBUTES = ("hidden", "style", "class", "id", "aria-hidden")
 
@@ -235,10 +236,13 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
     rules = _own_rules(elements)
     cascade = Cascade(rules, _hiding_rules(rules))
     finder = _Finder(root, cascade)
+    panels = {e.get("aria-controls") for e in elements if _is_opener(e)} - {None}
     groups: dict[str, list[_Hidden]] = {}
     for element in elements:
         if element.tag not in _TEXTLESS and _is_suspect(element, cascade):
-            if found := finder.find(element):
+            if (found := finder.find(element)) and element.get("id") in panels:
+                _fold(element)
+            elif found:
                 name = element.get("class") or element.get("style") or element.tag
                 groups.setdefault(name, []).append(found)
     heavy = [g for g in groups.values() if scale is not None and _is_heavy(g, scale)]
@@ -246,6 +250,22 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
         for found in group if group not in heavy else ():
             finder.remove(found)
     return [] if scale is None else _settle(heavy, finder, scale)
+
+
+def _is_opener(element: etree._Element) -> bool:
+    """Whether an element is a heading's button or a tab, which open a panel of the content."""
+    if element.get("aria-controls") is None:
+        return False
+    parent = element.getparent()
+    named = parent is not None and parent.tag in _HEADING_TAGS
+    return named or element.get("role") == "tab"
+
+
+def _fold(panel: etree._Element) -> None:
+    """Show a panel as what a person can open."""
+    for name in _HIDING_ATTRIBUTES:
+        panel.attrib.pop(name, None)
+    panel.set(FOLDED_MARK, "")
 
 
 def _is_heavy(group: list[_Hidden], scale: Scale) -> bool:

@@ -14,6 +14,7 @@ gaps cost there, and stay for pages that the sets do not have.
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from lxml import etree
 from browser.extract.blocks import render_markdown, render_text, walk
 from browser.extract.dates import date_within
 from browser.extract.hidden import strip_hidden
+from browser.extract.items import read_items
 from browser.extract.links import main_controls, read_links
 from browser.extract.metadata import add_byline, declared_body, read_jsonld, read_metadata
 from browser.extract.tree import parse_page, raw_text, remove
@@ -31,7 +33,7 @@ from browser.text.languages import language_of
 from browser.text.words import count_words, word_list, word_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from browser.extract.blocks import Block
     from browser.extract.metadata import Metadata
@@ -64,6 +66,7 @@ _FEWEST_ENTRIES = 3
 _TEXT_KINDS = frozenset(("paragraph", "item", "item-rest", "quote", "detail"))
 _SENTENCE_ENDS = (".", "!", "?", "…", ":", "。", "！", "？")
 _QUOTES = "\"'”’“»«)]"
+EDGE_KINDS = frozenset(("paragraph", "quote"))
 _NEVER_CAPTIONS = frozenset(("table", "code", "heading"))
 _LISTS = frozenset("ul ol dl li dt dd".split())
 _WITHOUT_TEXT = ("script", "style", "svg", "noscript", "template", "iframe", "link", "meta")
@@ -91,17 +94,18 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     if not all_blocks:  # nothing is visible, not even a navigation: scripts fade the page in
         root = parse_page(html, content_type)[0]
         all_blocks, shown_late = walk(root, base, scale), [root] if raw_text(root).strip() else []
-    blocks = content_blocks(all_blocks, root, meta, scale)
+    quoted = [block for block in all_blocks if block.kind != "unquoted"]
+    blocks = content_blocks(quoted, root, meta, scale)
     if late := _late_blocks(blocks, shown_late) if shown_late else []:
         late[0].folded = True  # marks where it begins
-        scale.keep_hidden(late)
+        scale.keep_hidden(sum(block.words for block in late))
     text = render_text(blocks)
     scale.finish(text)
     del elements
     return replace(
-        add_byline(meta.declared, all_blocks),
+        add_byline(meta.declared, quoted),
         text=text,
-        markdown=render_markdown(blocks),
+        markdown=render_markdown(_with_unquoted(blocks, all_blocks)),
         language=_language(meta.declared.language, text),
         links=links,
         tables=tuple(block.table for block in blocks if block.table is not None),
@@ -109,6 +113,23 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
         notes=(*notes, *scale.notes),
         needs_scripts=scale.needs_scripts,
     )
+
+
+def _with_unquoted(kept: list[Block], blocks: list[Block]) -> list[Block]:
+    """The kept blocks, with the images and struck texts right above or among them."""
+    chosen, homes = {id(block) for block in kept}, {_container(block) for block in kept}
+    above: defaultdict[int, list[Block]] = defaultdict(list)
+    below, is_near = 0, False
+    for block in reversed(blocks):
+        if block.kind != "unquoted":
+            is_near = id(block) in chosen or (is_near and _is_caption(block))
+            below = id(block) if id(block) in chosen else below
+        elif block.frame is None and (
+            is_near or not homes.isdisjoint(itertools.islice(block.node.iterancestors(), 3))
+        ):
+            above[below].append(block)
+    found = [one for block in kept for one in (*reversed(above[id(block)]), block)]
+    return [*found, *reversed(above[0])]
 
 
 def _late_blocks(blocks: list[Block], parts: list[etree._Element]) -> list[Block]:
@@ -126,8 +147,7 @@ def _language(declared: str | None, text: str) -> str | None:
 
 
 def _base(root: etree._Element, url: str) -> str:
-    element = next(root.iter("base"), None)
-    href = element.get("href") if element is not None else None
+    href = next((href for base in root.iter("base") if (href := base.get("href"))), "")
     return (join(url, href) or url) if href else url
 
 
@@ -143,9 +163,13 @@ def content_blocks(
     content = [block for block in blocks if block.frame is None]
     if not content:
         return blocks
-    scale.leave_out("navigation, comments or the like", _prose_words(blocks) - _prose_words(content))
+    scale.leave_out(
+        "navigation, comments or the like", _prose_words(blocks) - _prose_words(content)
+    )
     if meta.is_thread or len(content) > _MOST_BLOCKS:
-        return content
+        return (meta.is_thread and read_items(content)) or content
+    if not meta.is_article and (items := read_items(content)):
+        return items
     if (not meta.is_article and _is_listing(content)) or _parsing_cost(root) > _MAX_COST:
         return content
     for frame in {block.frame for block in blocks if block.frame is not None}:
@@ -216,8 +240,8 @@ class _Body:
         self._keep_gaps(kept)
         self._keep_opening(kept)
         # A heading belongs to the block below it.
-        for n, block in enumerate(self._blocks[:-1]):
-            if block.kind == "heading" and not block.is_linky:
+        for n in reversed(range(len(kept) - 1)):
+            if self._blocks[n].kind == "heading" and not self._blocks[n].is_linky:
                 kept[n] = kept[n] or kept[n + 1]
         self._trim(kept)
         return [block for block, keep in zip(self._blocks, kept, strict=True) if keep]
@@ -274,6 +298,29 @@ class _Body:
         for n in range(last + 1, len(kept)):
             block = self._blocks[n]
             kept[n] = kept[n] or (_is_fact(block) and _container(block) in homes)
+        self._keep_edges(kept)
+
+    def _keep_edges(self, kept: list[bool]) -> None:
+        """Keep what stands right beside the first and the last paragraph, in the same element.
+
+        These are short lines, formulas and addresses, which a plain reading takes for none.
+        """
+        prose = [n for n, keep in enumerate(kept) if keep and self._prose[n]]
+        homes = {self._blocks[n].node.getparent() for n in prose}
+        for start, step in ((prose[0], -1), (prose[-1], 1)) if len(prose) > 1 else ():
+            n = start + step
+            while 0 <= n < len(kept) and (kept[n] or self._is_edge(n, homes)):
+                kept[n] = True
+                n += step
+
+    def _is_edge(self, place: int, homes: Collection[etree._Element | None]) -> bool:
+        block = self._blocks[place]
+        return (
+            block.kind in EDGE_KINDS
+            and block.node.getparent() in homes
+            and not (block.link_chars or self._is_title(block) or self._is_byline(place))
+            and not _is_caption(block)
+        )
 
     def _is_outside_body(self, place: int, first: int, last: int) -> bool:
         """Whether a block is a headline, byline, caption, navigation, or below the body."""
@@ -347,4 +394,3 @@ def _container(block: Block) -> etree._Element | None:
         if node.tag not in _LISTS:
             return node
     return None
-

@@ -16,13 +16,10 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
-from browser.extract.tree import raw_text
 from browser.text.words import count_words, word_list, word_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from browser.extract.blocks import Block
 
 MOST = 0.5
 """A part with a larger share of the body holds it; what was read of less is too little."""
@@ -91,12 +88,11 @@ class Scale:
             body = frozenset(word_runs(word_list(self.plain)))
         if not body:
             return share > MOST
-        found = {run for part in parts for run in word_runs(word_list(raw_text(part)))}
+        found = {run for part in parts for run in word_runs(word_list(_text(part)))}
         return len(body & found) > MOST * len(body)
 
-    def keep_hidden(self, blocks: Iterable[Block]) -> None:
-        """Note that blocks of the body are kept though the page hides them."""
-        words = sum(block.words for block in blocks)
+    def keep_hidden(self, words: int) -> None:
+        """Note that so many words of the body are kept though the page hides them."""
         self.needs_scripts = f"a script has still to show its text: {words} words"
         self.notes.append(f"the page hides its text until a script shows it: {words} words")
 
@@ -117,6 +113,10 @@ class Scale:
                 f"it declares an article of {self._declared_words} words and shows {shown} of them"
             )
             self.notes.append(self.needs_scripts)
+
+
+def _text(part: etree._Element) -> str:
+    return "".join(map(str, part.itertext()))
 
 
 def prose_chars(parts: Iterable[etree._Element]) -> int:

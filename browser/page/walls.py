@@ -91,7 +91,11 @@ class Wall(NamedTuple):
 
 
 def find_wall(
-    status: int | None, requested: str, url: str, html: str, document: Document | None,
+    status: int | None,
+    requested: str,
+    url: str,
+    html: str,
+    document: Document | None,
     shown: str = "",
 ) -> Wall | None:
     """Recognise a wall by status, address and words; None if the page is no wall.

@@ -25,7 +25,8 @@ NEEDS = {
     + FILL.format("list"),
     "a text that comes late": "<h1>Tides</h1><div id=app>Loading…</div><script>"
     "fetch('/slow').then(r => r.text()).then(t => { app.textContent = t })</script>",
-    "a section that comes late": "<main><h1>Piers</h1>" + "<p>The northern pier has a long history of storms and repairs.</p>" * 20
+    "a section that comes late": "<main><h1>Piers</h1>"
+    + "<p>The northern pier has a long history of storms and repairs.</p>" * 20
     + "<h2>Water</h2><div id=w></div></main><script>fetch('/slow').then(r => r.text()).then(t => { w.innerHTML = '<p>' + t + '</p>' })</script>",
     "a body that is hidden until a script shows it": "<h1>Tides</h1><div hidden id=S1>"
     + "<p>The northern pier has a long history of storms and of repairs after them.</p>" * 10

@@ -141,8 +141,11 @@ async def test_a_script_that_decides_where_to_lead_is_not_followed(
 async def test_a_paywalls_words_are_seen_where_extraction_drops_them(
     site: Site, http: Polite
 ) -> None:
-    free = '<script type="application/ld+json">{"@type":"NewsArticle","isAccessibleForFree":false}</script>'
-    story = "<p>The harbour authority published its yearly account, with many figures in it.</p>" * 3
+    data = '{"@type":"NewsArticle","isAccessibleForFree":false}'
+    free = f'<script type="application/ld+json">{data}</script>'
+    story = (
+        "<p>The harbour authority published its yearly account, with many figures in it.</p>" * 3
+    )
     asks = "<div class=paywall><p>Subscribe to continue reading.</p></div>"
     url = site.page("/p", f"{free}<article><h1>Crane bought</h1>{story}</article>{asks}")
     assert (await Reader(http).read(url)).outcome is Outcome.PAYWALL
