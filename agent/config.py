@@ -7,11 +7,12 @@ Python front door takes keyword arguments and reads environment and file only wh
 from __future__ import annotations
 
 import os
+import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias, TypedDict
+from typing import Annotated, Any, Literal, TypeAlias, TypedDict, get_origin
 
 import platformdirs
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
@@ -28,21 +29,41 @@ MAX_STEPS = 200
 """More is no research, but a loop; circles are noticed long before."""
 CONTEXT_WINDOW = 32_000
 """Tokens that every model of use takes at once."""
-Shared = Literal["file", "corpus", "memory", "page", "tool"]
-"""What a person can let a run send where it likes."""
+Shared = Annotated[str, Field(pattern=r"^(file|corpus|memory|page|tool)(@\S+)?$")]
+"""Private content that may be sent: everywhere the user chose, or to one SITE, tool or server."""
 Gate = Literal["domain", "mcp", "memory", "system"]
 """Where tools come from; each can be closed."""
 
 
+def split_list(value: str) -> tuple[str, ...]:
+    """Split a list at commas and white space, except between quotes."""
+    words = shlex.shlex(value, posix=True)
+    words.whitespace += ","
+    words.whitespace_split = True
+    words.commenters = words.escape = ""  # paths of Windows hold backslashes
+    words.quotes = '"'
+    try:
+        return tuple(words)
+    except ValueError as error:  # a quote that is not closed
+        raise UsageError(f"{value!r} is no list: {error}") from error
+
+
 def _split(value: Any) -> Any:
-    """Take one value, or names separated by commas, where several may stand."""
+    """Take one value, or a list in a text, where several may stand."""
+    if isinstance(value, str):
+        return split_list(value)
+    return (value,) if isinstance(value, Path) else value
+
+
+def _split_paths(value: Any) -> Any:
+    """Take one path, or several separated by commas: a path may hold spaces."""
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(",") if part.strip())
     return (value,) if isinstance(value, Path) else value
 
 
 _Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
-_Paths = Annotated[tuple[Path, ...], BeforeValidator(_split)]
+_Paths = Annotated[tuple[Path, ...], BeforeValidator(_split_paths)]
 
 
 class Options(BaseModel):
@@ -88,6 +109,7 @@ class Options(BaseModel):
     proxy: str | None = None
     ignore_robots: bool = False
     share: Annotated[tuple[Shared, ...], BeforeValidator(_split)] = ()
+    private_search: bool = False
     allow_tasks: _Names = ()
     tool_sources: Annotated[tuple[Gate, ...], BeforeValidator(_split)] = (
         "domain",
@@ -221,6 +243,7 @@ class Flags(TypedDict, total=False):
     deny: Names | None
     allow_private: Names | None
     share: Names | None
+    private_search: bool | None
     allow_tasks: Names | None
     tool_sources: Names | None
     tool_allow: Names | None
@@ -327,10 +350,16 @@ def read_file(path: Path | None = None) -> dict[str, Any]:
 
 
 def read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Read RESEARCH_… variables that name a setting; unset and empty ones are left out."""
-    fields = Options.model_fields.items()
-    names = {f"{ENV_PREFIX}{(field.alias or name).upper()}": name for name, field in fields}
-    return {names[key]: value for key, value in environ.items() if key in names and value}
+    """Read RESEARCH_… variables that name a setting; unset and empty ones are left out.
+
+    Lists are separated by commas or white space.
+    """
+    found: dict[str, Any] = {}
+    for name, field in Options.model_fields.items():
+        value = environ.get(f"{ENV_PREFIX}{(field.alias or name).upper()}")
+        if value:
+            found[name] = split_list(value) if get_origin(field.annotation) is tuple else value
+    return found
 
 
 def config_path() -> Path:

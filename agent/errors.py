@@ -5,10 +5,16 @@ ResearchError
  ├── NotFound           3   nothing found (raised by the command line only; a run reports a status)
  ├── WebOutOfReach      6   every provider failed, or there is no browser
  │    └── Offline            no search provider could be connected to
- ├── ModelError         7   the model failed for good: key, quota, outage
- │    ├── ModelUnauthorized
- │    ├── ModelQuota
- │    └── ModelUnavailable
+ ├── ModelError         7   the model failed for good
+ │    ├── ModelUnauthorized  the key was refused
+ │    │    └── KeyMissing   2     there is none
+ │    ├── ModelQuota         the account has nothing left
+ │    ├── ModelUnavailable   an outage, a rate limit, no answer: after all retries
+ │    ├── ModelContext       the conversation is too long for it, cut as far as it can be
+ │    ├── ModelFiltered      a content filter stopped the question or the reply
+ │    ├── ModelCut           the bound on its reply was reached before a word of it
+ │    ├── ModelUnknown     2 the endpoint has no model of this name
+ │    └── NotAnEndpoint    2 what answers at the address is no model: a web page, another API
  ├── LimitReached       5   a bound of the run is reached (defined in `agent.guard.budget`)
  ├── NeedsPerson        5   an action needs the person's consent, and nobody can be asked
  ├── NotSent            6   a messaging service did not accept a message
@@ -29,6 +35,8 @@ if TYPE_CHECKING:
 
 CHECK_FAILED = 8
 """The exit code of a command whose check failed."""
+MAX_ERROR_CHARS = 2_000
+"""Characters of an error's text that are shown and recorded; some quote all that they failed on."""
 
 
 class ResearchError(Exception):
@@ -41,6 +49,16 @@ class ResearchError(Exception):
         super().__init__(message)
         if hint is not None:
             self.hint = hint
+
+
+def error_text(error: BaseException | str, limit: int = MAX_ERROR_CHARS) -> str:
+    """Return the text of an error, of a very long one the beginning."""
+    text = str(error) or type(error).__name__
+    if len(text) <= limit:
+        return text
+    # Cut between words: half a secret would not be recognised as one.
+    kept = text[:limit].rpartition(" ")[0] or text[:limit]
+    return f"{kept}… ({len(text) - len(kept):,} more characters)"
 
 
 def error_class(name: str) -> type[ResearchError]:
@@ -97,15 +115,59 @@ class ModelError(ResearchError):
 
 
 class ModelUnauthorized(ModelError):
-    """The key is missing or wrong."""
+    """The key is wrong, or does not allow this model."""
+
+
+class KeyMissing(ModelUnauthorized, UsageError):
+    """A provider needs a key, and none is set."""
+
+    exit_code = 2
 
 
 class ModelQuota(ModelError):
     """The account has no quota left."""
 
+    hint = "Top up the account, or ask another model with --model or --fallback."
+
 
 class ModelUnavailable(ModelError):
     """The provider is down, too slow, or replies with garbage, after all retries."""
+
+
+class ModelContext(ModelError):
+    """The conversation is longer than the model takes: `tokens`, where the endpoint says it."""
+
+    hint = "Name a model with a larger window, or the window of this one with --context-window."
+
+    def __init__(self, message: str, *, tokens: int | None = None) -> None:
+        super().__init__(message)
+        self.tokens = tokens
+
+
+class ModelFiltered(ModelError):
+    """A content filter of the provider stopped the question or the reply."""
+
+    hint = "Ask in other words, or another model with --model."
+
+
+class ModelCut(ModelError):
+    """The model spent its whole reply on thoughts, and was cut off before an answer."""
+
+    hint = "Raise --max-tokens or --budget, or name a model that thinks less."
+
+
+class ModelUnknown(ModelError, UsageError):
+    """The endpoint has no model of this name."""
+
+    exit_code = 2
+    hint = "Check --model, and that --base-url ends where the API begins (often /v1)."
+
+
+class NotAnEndpoint(ModelError, UsageError):
+    """What answers at the address is no model's API."""
+
+    exit_code = 2
+    hint = "Check --base-url: it ends where the API begins, often in /v1."
 
 
 class NeedsPerson(ResearchError):

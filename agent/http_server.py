@@ -32,6 +32,8 @@ App = Callable[[Any, Receive, Send], Awaitable[None]]
 HOST: Final = "127.0.0.1"
 MAX_LOGIN_BYTES: Final = 8_192
 """Of the login form's body; it holds one token, and comes from somebody without one."""
+MAX_BODY_BYTES: Final = 16 * 1024 * 1024
+"""Of a request's body, which is read whole: the longest, a conversation with pictures, has some."""
 NO_STORE: Final = {"cache-control": "no-store"}
 
 
@@ -79,7 +81,7 @@ class TokenAuth:
         ticket: str = "",
         open_paths: frozenset[str] = frozenset(),
     ) -> None:
-        self._app = app
+        self._app = BodyLimit(app)
         self._bearer = f"Bearer {token}"
         self._hosts = None if hosts is None else frozenset(hosts)
         self._cookie = cookie
@@ -93,7 +95,7 @@ class TokenAuth:
         if scope["type"] == "http":
             answer = await self._answer(Request(scope, receive))
             await (answer or self._app)(scope, receive, send)
-        elif scope["type"] == "lifespan":  # no route speaks WebSocket
+        elif scope["type"] == "lifespan":  # the servers have no WebSocket
             await self._app(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response | None:
@@ -153,6 +155,57 @@ class TokenAuth:
             page = _LOGIN_PAGE.render(style=_LOGIN_STYLE, message=message, can_log_in=can_log_in)
             return HTMLResponse(page, status, headers)
         return JSONResponse({"error": {"message": message, "type": kind}}, status, headers)
+
+
+class BodyLimit:
+    """ASGI middleware: answers 413 to a body that is too large, without reading the rest of it."""
+
+    def __init__(self, app: App, max_bytes: int = MAX_BODY_BYTES) -> None:
+        self._app = app
+        self._max_bytes = max_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer it."""
+        body = _CappedBody(receive, send, self._max_bytes)
+        if scope["type"] == "http":
+            length = dict(scope["headers"]).get(b"content-length", b"")
+            body.size = int(length) if length.isdigit() else 0
+        if not body.too_large:
+            body.size = 0
+            # What the app makes of half a body, an answer or an exception, gives way to the 413.
+            try:
+                await self._app(scope, body.receive, body.send)
+            except Exception:
+                if not body.too_large:
+                    raise
+        if body.too_large and not body.answered:
+            message = f"the request's body is larger than {self._max_bytes >> 20} MB"
+            error = {"type": "too_large", "message": message, "hint": "Send less at once."}
+            closing = {"connection": "close"}  # what else is sent is not read
+            await JSONResponse({"error": error}, 413, closing)(scope, receive, send)
+
+
+class _CappedBody:
+    """Counts the bytes of a body as it is received; one that is too large ends early."""
+
+    def __init__(self, receive: Receive, send: Send, max_bytes: int) -> None:
+        self._receive, self._send, self._max_bytes = receive, send, max_bytes
+        self.size = 0
+        self.answered = False
+
+    @property
+    def too_large(self) -> bool:
+        return self.size > self._max_bytes
+
+    async def receive(self) -> Any:
+        message = {} if self.too_large else await self._receive()
+        self.size += len(message.get("body", b""))
+        return {"type": "http.disconnect"} if self.too_large else message
+
+    async def send(self, message: Any) -> None:
+        if self.answered or not self.too_large:
+            self.answered = True
+            await self._send(message)
 
 
 def _is_secret(shown: bytes, secret: str) -> bool:

@@ -4,9 +4,9 @@ BrowserError
  ├── Refused            the guard or a host rule does not allow this address
  ├── DeadlineExceeded   a call ran past its deadline
  ├── FetchError         the page could not be fetched over HTTP
- │    ├── ConnectFailed     name unknown, connection refused, TLS failed
- │    │    ├── NameUnknown      there is no such host
- │    │    └── NoAnswer         connected, but cut off before a response
+ │    ├── ConnectFailed     nothing was sent: anything may be repeated
+ │    │    └── NameUnknown      there is no such host: repeating does not help
+ │    ├── NoAnswer          sent, and cut off before the whole response: only a GET may be repeated
  │    ├── TooLarge          more bytes than the limit, before or after decompression
  │    └── BadResponse       not HTTP, a chained or broken encoding, a redirect loop
  ├── SearchError        a provider cannot be queried at all (unreadable corpus, no such engine)
@@ -55,15 +55,15 @@ class FetchError(BrowserError):
 
 
 class ConnectFailed(FetchError):
-    """Name unknown, connection refused, or TLS failed."""
+    """Name unknown, connection refused, or TLS failed: nothing was sent."""
 
 
 class NameUnknown(ConnectFailed):
     """There is no such host: repeating the request will not help."""
 
 
-class NoAnswer(ConnectFailed):
-    """The request was sent and no response came: it may have had its effect all the same."""
+class NoAnswer(FetchError):
+    """The request was sent and no whole response came: it may have had its effect all the same."""
 
 
 class TooLarge(FetchError):

@@ -41,7 +41,9 @@ case "${1:-}" in
     status=0
     "$bin/ruff" format --check . || status=1
     "$bin/ruff" check . || status=1
-    "$bin/mypy" || status=1
+    for system in linux darwin win32; do
+      "$bin/mypy" --platform "$system" || status=1
+    done
     "$bin/lint-imports" || status=1
     "$bin/python" dev/javascript/check.py || status=1
     "$bin/python" dev/audit.py || status=1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -96,3 +97,8 @@ def serving(handler: type[Handler], site: Callable[[str], Site]) -> Iterator[Sit
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+async def at_once(seconds: float) -> None:
+    """Stand for the wait between two attempts, so that no test waits for half a second."""
+    await asyncio.sleep(min(seconds, 0.01))

@@ -56,7 +56,8 @@ class Shop:
         self._file = folder / f"{name}.json"
         self.tools: list[dict[str, Any]] = []
         self.results: dict[str, Any] = {}
-        self.row = {"command": sys.executable, "args": ["-S", __file__, str(self._file)]}
+        self.row: dict[str, Any] = {"command": sys.executable, "trustReadOnly": True}
+        self.row["args"] = ["-S", __file__, str(self._file)]
 
     def write(self) -> dict[str, Any]:
         self._file.write_text(json.dumps({"tools": self.tools, "results": self.results}))

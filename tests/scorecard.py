@@ -78,6 +78,7 @@ ROWS = {
     26: Row("robots.txt, Crawl-delay, Retry-After", "0 violations", "situations"),
     27: Row("stored data that becomes code or a statement", "0", "keys, filters and files"),
     28: Row("what 5,000 pages in one run leave behind", "1 MB a hundred pages at most", "runs"),
+    29: Row("what tools leave in a page, or press though it is disabled", "nothing", "pages"),
 }
 SOAKS = {
     "fuzz": ("tests.bench.fuzz", "--seconds", "600"),

@@ -21,34 +21,31 @@ if TYPE_CHECKING:
 
 MOST_MESSAGES = 3
 """An answer of more messages than that is a file: nobody reads it in a chat."""
-_STATUS_TEXT = {
-    "not_found": "I found nothing that answers this.",
-    "partial": "I stopped early; this is what is known so far.",
-}
 _MARKERS = re.compile(r"(?:\s*\[\d{1,3}\])*\s*")
 _MORE = "… The whole answer, with its sources, is in the file."
 
 
 def answer_text(report: Report) -> str:
     """Write the answer with its marks, what is not verified of it, and its sources."""
-    error = report.error
-    why = f"{error.message}. {error.hint}".strip() if error else ""
-    if error and report.status == "failed":
-        return clean(f"That failed: {why}")
-    doubtful = [
+    if report.status == "failed":
+        return clean(f"That failed: {report_view.error_line(report)}")
+    unsupported = [
         f"? {s.text} ({report_view.verdict_label(s, report)})"
-        for s in report_view.unsupported(report)
+        for s in report_view.other_unsupported(report)
+    ]
+    closest = [
+        f"“{' '.join(one.text.split())}” [{one.source}] {report_view.closest_place(one)}"
+        for one in report.closest
     ]
     sources = [
         f"[{s.n}] {s.title or s.url}" + (f"\n{s.url}" if s.url.startswith("http") else "")
         for s in report.sources
     ]
     blocks = [
-        _STATUS_TEXT.get(report.status, ""),
-        why,
-        report_view.low_confidence_warning(report),
-        plain_text(report.answer),
-        "\n".join(["Not verified:", *doubtful]) if doubtful else "",
+        " ".join(report_view.head_lines(report)),
+        plain_text(report_view.annotated_answer(report)),
+        "\n".join(["Not verified:", *unsupported]) if unsupported else "",
+        "\n".join([report_view.closest_title(report), *closest]) if closest else "",
         "\n".join(sources),
     ]
     return clean("\n\n".join(filter(None, blocks))) or "There is no answer."

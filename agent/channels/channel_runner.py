@@ -15,11 +15,13 @@ from agent.channels.channel import MALFORMED, Channel, ChannelLink, ChannelSetti
 from agent.channels.inbox import Inbox
 from agent.config import find_plugin, load_options, private_folder
 from agent.errors import NotSent, ResearchError, UsageError
-from agent.notify.service_client import ServiceClient, backoff_delay
+from agent.notify.service_client import ServiceClient
 from agent.notify.targets import host_and_port
+from browser import retries
 from browser.errors import BrowserError
 from browser.net.egress import Egress, EgressPolicy
 from browser.plugins import plugins
+from browser.retries import CHANNEL, Temporary, repeat
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -131,20 +133,24 @@ async def run_channels(
 async def _listen(name: str, channel: Channel, dialogue: Dialogue) -> None:
     """Listen, and reconnect with backoff whenever the connection is lost."""
     loop = asyncio.get_running_loop()
-    attempt = 0
+
+    async def until_steady() -> None:
+        """Listen; raises `Temporary` if the connection was lost before it was a steady one."""
+        began = loop.time()
+        try:
+            await channel.listen(dialogue.take)  # it returns if the service asks for a new one
+        except UsageError:
+            raise
+        except (ResearchError, BrowserError, OSError, *MALFORMED) as error:
+            channel.link.say(f"{name}: cut off: {error}")
+            if loop.time() - began <= _STABLE_S:
+                raise Temporary(error) from error
+
     dialogue.resume()
     try:
         while True:
-            began = loop.time()
-            try:
-                await channel.listen(dialogue.take)
-                attempt = 0  # the service asked for a new connection
-            except UsageError:
-                raise
-            except (ResearchError, BrowserError, OSError, *MALFORMED) as error:
-                attempt = 0 if loop.time() - began > _STABLE_S else attempt + 1
-                channel.link.say(f"{name}: cut off: {error}")
-            await asyncio.sleep(backoff_delay(attempt))
+            await repeat(CHANNEL, until_steady)
+            await retries.sleep(retries.delay(CHANNEL, 1))
     finally:
         await dialogue.close()
 

@@ -25,12 +25,12 @@ from agent.export import writer
 from agent.files import write_atomic
 from agent.journal.runs import Runs
 from agent.notify.notice import Attachment
-from agent.notify.service_client import backoff_delay
 from agent.run.outcome import FINAL
 from agent.run.research import StartedRun, research
 from agent.run.resume import resume_run
 from agent.types import Report
 from browser.errors import BrowserError, ConnectFailed
+from browser.retries import CHANNEL, Temporary, repeat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -347,9 +347,11 @@ class Dialogue:
         self._inbox.update(message.id, state=state)
 
     async def _send_part(self, message: Inbound, part: Part) -> None:
-        run, attempt = self._inbox.run_of(message.id), 0
+        run, waits = self._inbox.run_of(message.id), False
         name = sha256(f"{self._name} {message.id} {part.n}".encode()).hexdigest()[:24]
-        while True:
+
+        async def attempt() -> None:
+            nonlocal waits
             # on disk first: after a kill nobody can tell whether the service got it
             self._inbox.mark_part(message.id, part.n, TRYING)
             try:
@@ -358,17 +360,18 @@ class Dialogue:
                 await self._channel.send(message.thread, outbound, message.id)
             except ConnectFailed as error:  # nothing was sent: it can be tried again
                 self._inbox.mark_part(message.id, part.n, WAITING)
-                if not attempt:
+                if not waits:
                     self._say(f"{self._name}: an answer waits for the service: {error}")
-                await asyncio.sleep(backoff_delay(attempt))
-                attempt += 1
-            except (ResearchError, BrowserError) as error:
-                self._inbox.mark_part(message.id, part.n, FAILED)
-                self._say(f"{self._name}: part {part.n + 1} of an answer was not sent: {error}")
-                return
-            else:
-                self._inbox.mark_part(message.id, part.n, SENT)
-                return
+                waits = True
+                raise Temporary(error) from error
+
+        try:
+            await repeat(CHANNEL, attempt)
+        except (ResearchError, BrowserError) as error:
+            self._inbox.mark_part(message.id, part.n, FAILED)
+            self._say(f"{self._name}: part {part.n + 1} of an answer was not sent: {error}")
+        else:
+            self._inbox.mark_part(message.id, part.n, SENT)
 
     def _export(self, run: str, endings: tuple[str, ...]) -> tuple[Attachment, ...]:
         """Export a run as files; raises `UsageError` where it is gone, or there is no such form."""

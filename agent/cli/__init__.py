@@ -7,6 +7,7 @@ import gc
 import io
 import os
 import sys
+import warnings
 
 _OBJECTS = 50_000
 """So many are made before the garbage collector looks for cycles among them."""
@@ -19,6 +20,7 @@ def main() -> None:
     # Nearly all that is made while modules load stays: looking through it for cycles every 700
     # objects is a tenth of a start.
     gc.set_threshold(_OBJECTS)
+    warnings.showwarning = _print_warning  # type: ignore[assignment]
     from agent.cli.group import cli  # noqa: PLC0415 - nothing is loaded before it is needed
 
     if sys.stdout is None:  # the caller closed it (`>&-`)
@@ -70,6 +72,14 @@ def run(command: object) -> int:
             _print_error(message, InternalError.hint)
         return InternalError.exit_code
     return result if isinstance(result, int) else 0
+
+
+def _print_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
+    """Say ours in a line, once; those of libraries are for developers."""
+    if category.__module__.startswith(("agent.", "browser.")):
+        from agent.cli.terminal import note  # noqa: PLC0415 - as above
+
+        note(f"warning: {message}")
 
 
 def _print_error(message: str, hint: str = "") -> None:

@@ -9,8 +9,9 @@ import click
 
 from agent.cli.ask import run_to_end
 from agent.cli.flags import EXISTING_FILE, option, output_flags, run_flags, several
+from agent.cli.terminal import print_error
 from agent.config import load_options
-from agent.errors import CHECK_FAILED
+from agent.errors import CHECK_FAILED, WebOutOfReach
 from agent.export.report_view import faults, to_check
 from agent.run.audit import audit as audit_draft
 from agent.run.draft import SERVICES
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
     from agent.types import Report
 
 _UNVERIFIED = 4
+
+
+def _read_nothing(report: Report) -> bool:
+    """Whether a draft's references are all out of reach; a dead one is a fault."""
+    states = {reference.state for reference in report.references}
+    return bool(states) and states <= {"not_read", "not_checked"}
 
 
 @click.command()
@@ -44,6 +51,9 @@ def audit(draft: Path, bibliography: Path | None, **flags: Any) -> int:
     reports: list[Report] = []
     required = bool(flags.pop("require_verified"))
     code = run_to_end(start, flags, data, required=required, on_report=reports.append)
+    if code == EXIT_CODES["answered"] and any(map(_read_nothing, reports)):
+        print_error("no reference could be read, so nothing was checked", WebOutOfReach.hint)
+        return WebOutOfReach.exit_code
     wrong = any(faults(one) or (required and to_check(one)) for one in reports)
     # What was interrupted or failed keeps its own code.
     return CHECK_FAILED if wrong and code in (EXIT_CODES["answered"], _UNVERIFIED) else code

@@ -16,6 +16,7 @@ from agent.cli.flags import (
     ABOVE_ZERO,
     EXISTING_FILE,
     FOLDER,
+    JOBS_URL,
     data_folder,
     drop_unset,
     host_delay_option,
@@ -106,13 +107,15 @@ def batch(
 @contextmanager
 def _more_workers(number: int, jobs: Jobs, queue: str, host_delay: float | None) -> Iterator[None]:
     """Have more processes work on the batch; they end with this one."""
-    args = ["worker", "--queue", queue, "--with-parent", "--jobs-url", jobs.database.url]
+    args = ["worker", "--queue", queue, "--with-parent"]
     args += ["--data-dir", str(jobs.data_dir)]
     args += ["--host-delay", str(host_delay)] if host_delay is not None else []
     command = [sys.executable, "-c", "from agent.cli import main; main()", *args]
+    # Not on the command line, which every user of the machine can read: it may hold a password.
+    environ = {**os.environ, JOBS_URL: jobs.database.url}
     none = subprocess.DEVNULL
     processes = [
-        subprocess.Popen(command, stdin=none, stdout=none, stderr=none)  # noqa: S603 - this very program
+        subprocess.Popen(command, env=environ, stdin=none, stdout=none, stderr=none)  # noqa: S603 - this very program
         for _ in range(number)
     ]
     try:
@@ -172,7 +175,8 @@ class _BatchProgress:
             # What had its answer before this command began is counted, not reported.
             if self._states is not None and self._states.get(job.id) != job.state:
                 done = ", ".join(filter(None, (f"{len(ended)}/{len(jobs)}", cost)))
-                note(f"[{done}] {job.status if job.state == 'done' else job.error}: {job.question}")
+                outcome = job.badge or job.status if job.state == "done" else job.error
+                note(f"[{done}] {outcome}: {job.question}")
         self._states = {job.id: job.state for job in jobs}
         if self._bar is None:
             return

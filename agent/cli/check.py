@@ -15,6 +15,7 @@ from agent.cli.terminal import print_error, print_text
 from agent.config import load_options
 from agent.errors import CHECK_FAILED, ResearchError
 from agent.export.junit import TestCase, to_xml
+from agent.export.report_view import badge, head_lines, sentence_note, text_parts
 from agent.export.run_archive import is_archive, open_run
 from agent.files import write_file
 from agent.journal.runs import Runs
@@ -71,6 +72,10 @@ def check(checks: Path, junit: Path | None, summary: Path | None, **flags: Any) 
     return CHECK_FAILED if failed else 0
 
 
+MAX_ANSWER = 400
+"""Characters of the answer that is printed below a check that failed."""
+
+
 async def _run_suite(suite: Suite, runs: Runs, flags: dict[str, Any]) -> list[CheckResult]:
     """Make the checks one after the other, and print each as it is done."""
     results = []
@@ -80,6 +85,8 @@ async def _run_suite(suite: Suite, runs: Runs, flags: dict[str, Any]) -> list[Ch
         print_text(f"{'FAIL' if result.failures else 'ok  '}  {one.title}")
         for failure in result.failures:
             print_text(f"      {failure}")
+        if result.report and (shown := _shown(result)):
+            print_text(f"      {shown}")
         sys.stdout.flush()  # a suite takes minutes, and CI shows what has come
     return results
 
@@ -113,13 +120,23 @@ def _suite_settings(one: Check, suite: Suite) -> dict[str, Any]:
     return settings
 
 
+def _shown(result: CheckResult) -> str:
+    """What a reader of the console must know: doubt and disputes; of a failure also the answer."""
+    report = result.report
+    assert report is not None
+    notes = [note for s in report.sentences if (note := sentence_note(s, report))]
+    text = " ".join(" ".join([*head_lines(report), *notes]).split())
+    if result.failures and report.answer:
+        text = f"{text} answer: {' '.join(report.answer.split())[:MAX_ANSWER]}".strip()
+    return text
+
+
 def _junit(name: str, results: Sequence[CheckResult]) -> bytes:
     cases = []
     for result in results:
         details, report = "", result.report
         if report is not None:
-            sources = [f"[{source.n}] {source.url}" for source in report.sources]
-            details = "\n".join([f"run {report.run}", report.answer, *sources])
+            details = "\n\n".join([f"run {report.run}", *text_parts(report)])
         failed = "expectation" if result.failures else ""
         text = "; ".join(result.failures)
         cases.append(TestCase(name, result.check.title, failed, text, details, result.seconds))
@@ -139,7 +156,7 @@ def _summary(name: str, results: Sequence[CheckResult]) -> str:
         facts = ["–"] * 5
         if report is not None:
             facts = [
-                report.status,
+                badge(report),
                 "" if report.confidence is None else f"{report.confidence:.2f}",
                 str(report.steps),
                 f"{report.elapsed_s:.1f}",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import os
 import subprocess
 import sys
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,10 +18,13 @@ from agent.cli.flags import drop_unset, only_run_flags, switch
 from agent.cli.terminal import print_error, print_json, print_text
 from agent.config import Options, load_options, private_folder
 from agent.errors import ResearchError
-from agent.models.providers import SMALL, find_endpoint, is_small
+from agent.models.adaptation import Abilities, remember
+from agent.models.base import SystemPrompt, Usage
+from agent.models.providers import SMALL, find_endpoint, is_small, with_price
+from agent.models.remote import RemoteModel
 from agent.run.models import open_endpoint
 from agent.run.web import open_web
-from agent.types import Message
+from agent.types import Image, Message
 from browser.errors import BrowserError, BrowserMissing
 from browser.search.chain import DEADLINE
 from browser.session.chrome import OVERRIDES, find_chrome
@@ -33,6 +38,17 @@ if TYPE_CHECKING:
 _PROBE = "lighthouse"
 """A word that every engine and encyclopedia knows."""
 _OLDEST = (3, 11)
+MAX_PROBES = 4
+"""Calls that may be made to find out what an endpoint takes."""
+_WORD = {
+    "type": "object",
+    "properties": {"word": {"type": "string"}},
+    "required": ["word"],
+    "additionalProperties": False,
+}
+_PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
+)
 _SEVERAL = 3
 """From so many providers on, of which none can be reached, one line tells of them all."""
 _PACKAGES = {
@@ -121,7 +137,7 @@ async def check_network(settings: Options) -> list[Checkup]:
             findings = _merge_unreachable(await asyncio.gather(*probes))
     except ResearchError as error:
         findings = [Checkup("search", well=False, seen=str(error), mend=error.hint)]
-    return [*findings, await _check_model(settings)]
+    return [*findings, *await _check_model(settings)]
 
 
 def _merge_unreachable(findings: list[Checkup]) -> list[Checkup]:
@@ -148,23 +164,58 @@ async def _check_provider(source: SearchSource, http: Any) -> Checkup:
     return Checkup(name, well, f"{page.outcome}{found}{detail}", mend)
 
 
-async def _check_model(settings: Options) -> Checkup:
+async def _check_model(settings: Options) -> list[Checkup]:
     try:
         endpoint = find_endpoint(settings.model, settings.base_url, os.environ, settings)
         if endpoint is None:
-            return Checkup("model", well=True, seen=settings.model or "extractive (no key needed)")
+            seen = settings.model or "extractive (no key needed)"
+            return [Checkup("model", well=True, seen=seen)]
         async with AsyncExitStack() as stack:
             model = await open_endpoint(stack, settings, endpoint)
+            if settings.model and isinstance(model, RemoteModel):
+                return await _probe(model)
             reply = await model.reply("Answer with one word.", [Message("user", "Say ok.")])
     except ResearchError as error:
-        return Checkup("model", well=False, seen=str(error), mend=error.hint)
+        return [Checkup("model", well=False, seen=str(error), mend=error.hint)]
     calls = "functions" if endpoint.native else "text tags"
     if is_small(endpoint.model) if settings.guided is None else settings.guided:
         calls = (
             f"guided, as models up to {SMALL:g} billion parameters are: it finds, and does not plan"
         )
     abilities = f"{calls}{', pictures' * endpoint.sees}"
-    return Checkup("model", well=True, seen=f"{reply.model} answers ({abilities})")
+    return [Checkup("model", well=True, seen=f"{reply.model} answers ({abilities})")]
+
+
+async def _probe(model: RemoteModel) -> list[Checkup]:
+    """Find out in at most `MAX_PROBES` calls what an endpoint takes, and remember it for runs."""
+    model.abilities, model.calls_left = Abilities(), MAX_PROBES
+    takes, model.endpoint = model.abilities, replace(model.endpoint, sees=True)
+    # Streaming, functions and a picture in one call: what is refused is left out of the next.
+    tool = {"name": "WORD", "description": "Say a word.", "parameters": _WORD}
+    prompt = SystemPrompt("Call WORD.", [{"type": "function", "function": tool}])
+    picture = Image("image/png", _PIXEL, sha256(_PIXEL).hexdigest())
+    asked = [Message("user", "Call WORD with the word ok.", images=(picture,))]
+    reply = await model.reply(prompt, asked, lambda _: None)
+    called = "" if "<<TOOL:WORD" in reply.text else ", though it called none"
+    left = model.calls_left
+    if left:
+        await model.reply_as("Reply in JSON.", [Message("user", "The word is ok.")], _WORD, 50)
+    remember(model.endpoint, takes)
+    known = with_price(
+        Usage(1_000_000), reply.model, model.endpoint.prices, asked=model.endpoint.model
+    )
+    rows = {
+        "tools": f"functions{called}" if takes.tools else "not taken: called by text tags",
+        "streaming": "yes" if takes.streams else "no",
+        "schemas": ("yes" if takes.schemas else "no") if left else "not tried",
+        "vision": "yes" if model.sees else "no",
+        "system role": "yes" if takes.system else "no: put before the question",
+        "context": f"{takes.context:,} tokens" if takes.context else "not named: --context-window",
+        "price": f"${known.usd:.2f} per million tokens in" if known.usd else "not known",
+    }
+    calls = MAX_PROBES - model.calls_left
+    first = Checkup("model", well=True, seen=f"{reply.model} answers ({calls} calls made)")
+    return [first, *(Checkup(f"  {name}", well=True, seen=seen) for name, seen in rows.items())]
 
 
 def _fetch_browser() -> None:

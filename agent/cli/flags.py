@@ -66,7 +66,18 @@ def switch(names: str | tuple[str, ...], text: str, **settings: Any) -> Option:
     return option(names, None, text, is_flag=True, **settings)
 
 
-several = partial(option, multiple=True)
+class _Several(click.Option):
+    """An option that may be repeated; its variable holds a list."""
+
+    def value_from_envvar(self, ctx: click.Context) -> Any:
+        """Split the variable as the settings do: click takes `:` between paths."""
+        from agent.config import split_list  # noqa: PLC0415 - `--help` needs none of it
+
+        value = self.resolve_envvar_value(ctx)
+        return value if value is None else split_list(value)
+
+
+several = partial(option, multiple=True, cls=_Several)
 # None where it is not given: environment, file and default then say what holds.
 _toggle = partial(switch, default=None)
 
@@ -81,7 +92,10 @@ _RUN: tuple[Option, ...] = (
     ),
     _toggle("--guided/--no-guided", "Rules search and read for the model (for small ones)."),
     _toggle("--vision", "Screenshots to models that see."),
-    _toggle("--model-sees/--model-blind", "Whether the model takes pictures (told by its name)."),
+    _toggle(
+        "--model-sees/--model-blind",
+        "Whether the model takes pictures (default: until it refuses one).",
+    ),
     option("--context-window", "TOKENS", "What the model takes at once (32000).", type=int),
     option("--model-timeout", "SECONDS", "Silence of the model at most (120).", type=float),
     _toggle("--dry-run", "Prompt and likely cost; nothing is sent."),
@@ -114,16 +128,20 @@ _RUN: tuple[Option, ...] = (
     several("--allow-private", "HOST[:PORT]", "A private address that is fine."),
     several(
         "--share",
-        "file|corpus|memory|page|tool",
-        "What may leave in searches and forms, though it is private.",
+        "KIND[@SITE]",
+        "Private content that may be sent: file, corpus, memory, page, tool.",
     ),
+    _toggle("--private-search", "Search only with words of the question and of public pages."),
     option(
         "--proxy",
         "URL",
         "Proxy behind the guard; HTTPS_PROXY works too.",
         envvar=["RESEARCH_PROXY", "HTTPS_PROXY", "https_proxy"],
     ),
-    _toggle("--ignore-robots", "Leave robots.txt aside: for one's own sites."),
+    _toggle(
+        "--ignore-robots",
+        "Ignore robots.txt, on your own sites; addresses that you name are read anyway.",
+    ),
     several(
         "--allow-tasks",
         "TARGET",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from importlib import import_module
 from itertools import islice
 from shutil import get_terminal_size
@@ -53,6 +54,7 @@ COMMANDS = {
     "plugins": ("tool_commands", "What installed packages bring: name, version, kind."),
     "completion": ("help_screen", "Complete commands and flags in your shell."),
 }
+_PROGRAM = "research"
 _CLOSE = 0.72
 """Likeness above which a single word is taken for a mistyped command, not for a question."""
 
@@ -77,12 +79,14 @@ class ResearchGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Refuse a single mistyped command before it becomes a question."""
+        """Refuse a mistyped command before it becomes a question, or ask which one it is."""
         if len(args) == 1 and args[0] not in COMMANDS and (meant := _similar_command(args[0])):
             question = "A question has more than one word, or stands behind `research ask`."
             raise click.UsageError(
                 f"No such command {args[0]!r}. Did you mean {meant!r}? {question}"
             )
+        if len(args) > 1 and (meant := _mistyped(args[0])):
+            args = [_intended(args[0], meant), *args[1:]]
         name, command, rest = super().resolve_command(ctx, args)
         return (name, command, rest) if args[0] in COMMANDS else ("ask", command, args)
 
@@ -128,6 +132,40 @@ def _similar_command(word: str) -> str | None:
     swapped = [name for name in COMMANDS if sorted(name) == sorted(word.lower())]
     close = difflib.get_close_matches(word.lower(), list(COMMANDS), n=1, cutoff=_CLOSE)
     return next(iter([*swapped, *close]), None)
+
+
+def _mistyped(word: str) -> str | None:
+    """The command that is one edit away from a word: a letter more, less, other, or two swapped.
+
+    Words such as `how`, with which questions begin, are none.
+    """
+    word = word.lower()
+    if word in COMMANDS or not word.isalpha():
+        return None
+    from browser.text.words import STOP_WORDS  # noqa: PLC0415 - rarely needed
+
+    if word in STOP_WORDS:
+        return None
+    meant = next((name for name in (*COMMANDS, _PROGRAM) if _is_near(word, name)), None)
+    return "ask" if meant == _PROGRAM else meant
+
+
+def _is_near(one: str, other: str) -> bool:
+    return not _with_a_letter_less(one).isdisjoint(_with_a_letter_less(other))
+
+
+def _with_a_letter_less(word: str) -> set[str]:
+    return {word, *(word[:n] + word[n + 1 :] for n in range(len(word)))}
+
+
+def _intended(word: str, meant: str) -> str:
+    """Ask whether a first word means a command; raises `UsageError` where nobody can be asked."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise click.UsageError(
+            f"No such command {word!r}. Write {meant!r} if you mean that, or put the question"
+            " behind `research ask`."
+        )
+    return meant if click.confirm(f"Do you mean the command {meant!r}?", err=True) else word
 
 
 def load(name: str) -> click.Command:

@@ -36,6 +36,7 @@ from agent.cli.terminal import (
     wait_for_first,
 )
 from agent.config import load_options
+from agent.export.report_view import saved_text
 from agent.jobs.job import ENDED, parse_duration
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def show(jobs: Jobs, job: str, *, as_json: bool) -> None:
         text = ", ".join(value) if isinstance(value, list) else value
         print_text(f"{name:<10}{text}")
     if found.report is not None:
-        print_text(f"\n{found.report['answer']}")
+        print_text(f"\n{saved_text(found.report)}")
 
 
 @queue.command()
@@ -413,7 +414,9 @@ def _note_if_nobody_works(jobs: Jobs, does: str) -> None:
 
 
 def _format_job(job: Job) -> str:
-    outcome = job.error if job.state in ("failed", "expired", "cancelled") else job.status
+    outcome = (
+        job.error if job.state in ("failed", "expired", "cancelled") else job.badge or job.status
+    )
     question = " ".join(job.question.split())[:60]
     return f"{job.id}  {job.state:<9}  {job.priority:>3}  {question}  {outcome}".rstrip()
 

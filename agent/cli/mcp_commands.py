@@ -146,7 +146,8 @@ def _address(server: NamedServer) -> str:
 @several("--header", "NAME=VALUE", "For an address.")
 @switch("--sse", "The address speaks the older transport.")
 @option("--timeout", "SECONDS", "Of a call (60).", type=ABOVE_ZERO)
-@several("--always-allow", "PATTERN", "Tools that need no yes.")
+@several("--always-allow", "PATTERN", "Tools that need no approval.")
+@switch("--trust-read-only", "Tools that the server calls read-only need no approval.")
 @data_dir_option
 def add(name: str, reached: tuple[str, ...], data_dir: Path, **flags: Any) -> None:
     """Add an MCP server under NAME: an address, or a command with its arguments.
@@ -167,6 +168,7 @@ def add(name: str, reached: tuple[str, ...], data_dir: Path, **flags: Any) -> No
         raise UsageError(f"no address of a server: {first!r}", hint="It begins with https://.")
     row |= {"env": _pairs(flags["env"]), "headers": _pairs(flags["header"])}
     row |= {"timeout": flags["timeout"], "alwaysAllow": [*flags["always_allow"]]}
+    row |= {"trustReadOnly": flags["trust_read_only"]}
     rows[name] = {key: value for key, value in row.items() if value}
     parse_settings(name, rows[name], place)  # raises where they are wrong
     print(f"{name} is in {write_servers(rows)}")

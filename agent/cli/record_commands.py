@@ -145,7 +145,8 @@ def _rows(comparison: Comparison) -> Iterator[tuple[str, str, str]]:
 def _facts(side: Side) -> str:
     cost = f" · ${side.usd:.4f}" if side.usd else ""
     confidence = "not rated" if side.confidence is None else f"{side.confidence:.2f}"
-    return f"{side.status} · confidence {confidence} · {side.model}{cost}"
+    doubt = f" · may not be the answer: {side.doubt}" if side.doubt else ""
+    return f"{side.badge}{doubt} · confidence {confidence} · {side.model}{cost}"
 
 
 @click.command()

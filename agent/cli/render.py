@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from agent.types import Report, ReportSource
+    from agent.types import ClosePassage, Report, ReportSource
 
 _STATUSES = {
     "not_found": "Not found.",
@@ -55,25 +55,28 @@ def print_report(report: Report, limit: str | None = None) -> None:
     head = _STATUSES[report.status]
     if report.status == "partial" and limit in _LIMITS:
         head = _LIMITS[limit or ""]
-    elif report.status == "not_found" and report.sources:
-        head = ""  # the answer says what the sources have instead
     is_audit = bool(report.references)
+    badge = report_view.badge(report)
+    if report.status in ("answered", "partial") and badge != report.status:
+        head = f"{badge.capitalize()}. {head}".strip()
     unverified = [
         f"  ? {one.text} ({report_view.verdict_label(one, report)}"
         f"{f': {one.reason}' if one.reason else ''})"
         for one in report_view.other_unsupported(report)
     ]
     weak = [f"  ~ {one.text} ({one.reason})" for one in report.sentences if one.weak]
-    conflicts = [f"  ! {line}" for line in report_view.conflict_lines(report)]
+    withheld = [f"  – {line.withheld}" for line in report.searches if line.withheld]
+    closest = [_close_passage(one) for one in report.closest]
     blocks = [
         head,
-        report_view.low_confidence_warning(report),
-        _audit(report) if is_audit else report.answer,
+        report_view.doubt_line(report),
+        _audit(report) if is_audit else report_view.annotated_answer(report),
         _values_table(report),
         _section("Not verified:", unverified),
         _section("By search results only:", weak),
-        _section("Sources disagree:", conflicts),
-        "" if is_audit else "\n".join(map(_source, report.sources)),
+        _section("Not sent to search engines (--share KIND allows it):", withheld),
+        _section(report_view.closest_title(report), closest),
+        "" if is_audit else "\n".join(_source(one, report) for one in report.sources),
         _last_line(report) if report.status != "failed" else "",
     ]
     text = clean("\n\n".join(filter(None, blocks)))
@@ -120,11 +123,18 @@ def _values_table(report: Report) -> str:
     return "\n".join([*table, *(f"  ? {note}" for note in report.data_notes)])
 
 
-def _source(source: ReportSource) -> str:
+def _close_passage(passage: ClosePassage) -> str:
+    place = f"  [{passage.source}] {report_view.closest_place(passage)}"
+    return f"{place}\n    “{' '.join(passage.text.split())}”"
+
+
+def _source(source: ReportSource, report: Report) -> str:
     not_read = " (search result, not read)" if source.via == "snippet" else ""
     where = f" — {source.url}" if source.via != "computed" else ""
-    lines = [f"[{source.n}] {source.title or source.url}{where}{not_read}"]
-    for quote in source.quotes:
+    dated = f" ({source.published[:10]})" if source.published else ""
+    lines = [f"[{source.n}] {source.title or source.url}{where}{dated}{not_read}"]
+    shown = {passage.text for passage in report.closest}  # they stand above
+    for quote in (quote for quote in source.quotes if quote not in shown):
         flat = " ".join(quote.split())
         lines.append(f"    “{flat if len(flat) <= _QUOTE_CHARS else flat[:_QUOTE_CHARS] + '…'}”")
     return "\n".join(lines)

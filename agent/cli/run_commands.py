@@ -29,13 +29,15 @@ from agent.cli.terminal import print_error, print_json, print_rows, print_text
 from agent.config import load_options
 from agent.export import timestamps
 from agent.export.event_lines import event_lines
+from agent.export.report_view import badge
 from agent.export.run_archive import open_run
-from agent.export.run_record import report_of
+from agent.export.run_record import in_progress, report_of
 from agent.journal.events import read_events
 from agent.journal.runs import Runs
 from agent.journal.usage import total
 from agent.journal.usage import usage as usage_lines
 from agent.run.conversation_jobs import feedback as score_skills
+from agent.types import Report
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -60,16 +62,19 @@ def runs(ctx: click.Context, number: int, data_dir: Path, *, as_json: bool) -> N
 def _row(folder: RunFolder) -> dict[str, Any]:
     row = {"run": folder.id, "status": "cut off", "confidence": None, "question": ""}
     try:
-        report = json.loads(folder.report.read_bytes())
+        report = Report.model_validate_json(folder.report.read_bytes())
     except FileNotFoundError:
-        return row
-    return {name: report[name] for name in (*row, "elapsed_s", "usage")}
+        return {**row, "status": "running"} if folder.is_running else row
+    shown = {*row, "standing", "doubt", "elapsed_s", "usage"}
+    return {**report.model_dump(mode="json", include=shown), "badge": badge(report)}
 
 
 def _format(row: dict[str, Any]) -> str:
     question = " ".join(clean(row["question"]).split())[:70]
     confidence = "  – " if row["confidence"] is None else f"{row['confidence']:.2f}"
-    line = f"{row['run']}  {row['status']:<9}  {confidence}  {question}".rstrip()
+    doubt = "?" if row.get("doubt") else " "
+    shown = row.get("badge", row["status"])
+    line = f"{row['run']}  {shown:<22}  {confidence}{doubt} {question}".rstrip()
     return line[: get_terminal_size().columns] if sys.stdout.isatty() else line
 
 
@@ -129,9 +134,11 @@ def seal(
 def show(run: str, data_dir: Path, *, as_json: bool, steps: bool) -> None:
     """Show a run, or its archive: its answer and sources; --steps for what it did."""
     with open_run(run, Runs(data_dir)) as folder:
+        running = in_progress(folder)
         report, events = report_of(folder), list(read_events(folder.journal))
     if as_json:
-        print(report.to_json())
+        state = {"run": report.run, "question": report.question, "status": "running"}
+        print(json.dumps(state, ensure_ascii=False) if running else report.to_json())
         return
     print_text(f"# {report.question}\n")
     if steps:
@@ -139,6 +146,9 @@ def show(run: str, data_dir: Path, *, as_json: bool, steps: bool) -> None:
             for line in event_lines(event, verbose=2):
                 print(f"{event.place:>8}  {line}")
         print()
+    if running:
+        print(f"{report.run} is running; `research show` gives its report when it has ended.")
+        return
     limits = [event.data["limit"] for event in events if event.type == "answer.draft"]
     print_report(report, limits[-1] if limits else None)
     if report.error is not None:

@@ -32,7 +32,7 @@ from agent.cli.flags import (
 )
 from agent.cli.settings_commands import parse_value, write_settings
 from agent.cli.stores import open_jobs
-from agent.cli.terminal import note, print_error, print_rows, print_text
+from agent.cli.terminal import note, on_signal, print_error, print_rows, print_text
 from agent.config import config_path, load_options, read_file
 from agent.errors import ResearchError, UsageError, from_extra
 from agent.jobs.job import json_flags
@@ -229,7 +229,7 @@ async def _run_until_stopped(names: list[str], settings: Options) -> None:
         stopped = True
         running.cancel()
 
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop)
+    on_signal(signal.SIGTERM, stop)
     note(f"Listening by {', '.join(names)}.", "Ctrl-C ends it.")
     try:
         await running

@@ -9,6 +9,8 @@ import shutil
 import signal
 import sys
 import textwrap
+from contextlib import suppress
+from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from browser.text.words import clean
@@ -115,18 +117,38 @@ async def _read_line(prompt: str) -> str:
 
     print(prompt, end="", file=sys.stderr, flush=True)
     # A terminal is readable when a whole line stands there, so that reading it does not wait.
-    loop.add_reader(sys.stdin.fileno(), read)
+    try:
+        loop.add_reader(sys.stdin.fileno(), read)
+    except NotImplementedError:  # Windows: a thread, which does not keep the process alive
+        reading = Thread(target=lambda: _hand_over(loop, line, sys.stdin.readline()), daemon=True)
+        reading.start()
+        return await line
     try:
         return await line
     finally:
         loop.remove_reader(sys.stdin.fileno())
 
 
+def _hand_over(loop: asyncio.AbstractEventLoop, line: asyncio.Future[str], text: str) -> None:
+    """Give a line that a thread read to the loop that waits for it, if it still does."""
+    with suppress(RuntimeError):  # the loop is closed
+        loop.call_soon_threadsafe(lambda: None if line.done() else line.set_result(text))
+
+
+def on_signal(number: int, action: Callable[[], object]) -> None:
+    """Call an action in the running loop at a signal, instead of ending the process."""
+    loop = asyncio.get_running_loop()
+    try:
+        loop.add_signal_handler(number, action)
+    except NotImplementedError:  # Windows
+        signal.signal(number, lambda *_: loop.call_soon_threadsafe(action))
+
+
 def interrupt_event() -> asyncio.Event:
     """Make an event that Ctrl-C and SIGTERM set from now on, instead of ending the process."""
     interrupted = asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(name, interrupted.set)
+        on_signal(name, interrupted.set)
     return interrupted
 
 

@@ -12,10 +12,10 @@ from agent.evidence.passages import nearest_quote, passage_id, split_row
 from agent.evidence.tokens import is_negation, token_keys
 from agent.evidence.verify import (
     check_claim,
-    drop_unfounded_quote,
     is_literal,
     not_found,
     statement_index,
+    with_judge,
 )
 from agent.types import ReportSource, Sentence, Verdict, VerdictState
 from browser.text.sentences import sentences
@@ -37,6 +37,7 @@ PASSAGES_FOR_UNCITED = 4
 _CITES_NOTHING = "cites nothing"
 _SNIPPET_ONLY = "only a search result says so,"
 _PAGE_NOT_READ = f"{_SNIPPET_ONLY} its page was not read"
+_SNIPPET_DIFFERS = "only a search result was seen, which does not say it in these words"
 _PAGE_DIFFERS = f"{_SNIPPET_ONLY} its page, which was read, does not say it in these words"
 
 _COMPUTED_INPUT = re.compile(r"^- “(.*)” in S(\d+)¶(\d+), ", re.MULTILINE)
@@ -107,6 +108,7 @@ class SourceList:
                 fetched_at=source.fetched_at.isoformat(),
                 sha256=source.sha256,
                 via=source.via,
+                published=source.published,
             )
         found = self._sources[source.url, source.sha256]
         if quote and quote not in found.quotes:
@@ -203,11 +205,10 @@ class _AnswerCheck:
         if not part.claims:
             return marks
 
-        verdict, reason, missing = support.verdict, support.verdict.reason, support.verdict.missing
-        if verdict.decided_by == "judge":
-            missing = ()  # a judge overrules what code did not find
-        if missing and cited:
-            reason = not_found(missing, marks)
+        verdict, missing = support.verdict, support.verdict.missing
+        reason = verdict.reason.replace("what is cited", marks) if cited else verdict.reason
+        if missing and verdict.state is VerdictState.SUPPORTED:
+            reason = f"{reason}; {not_found(missing, marks)}"
         unread = ", ".join(dict.fromkeys(name for marker in markers for name in marker.unknown))
         if unread:
             self._unread_citations.append((text, unread))
@@ -276,7 +277,9 @@ class SupportFinder:
         if references:
             return self._check_cited(sentence, list(references))
         about_search = not markers and bool(self.evidence.question) and is_about_search(sentence)
-        found = self._check_uncited(sentence, None if about_search else self.judge)
+        # What cites only pages that were not read goes back: nobody looks for support elsewhere.
+        is_unread = any(marker.unknown for marker in markers)
+        found = self._check_uncited(sentence, None if about_search or is_unread else self.judge)
         if found.is_supported or not about_search:
             return found
         verdict = Verdict(VerdictState.UNCITED, reason="it is about the search itself")
@@ -305,6 +308,9 @@ class SupportFinder:
                 return elsewhere
 
         found = self._check_references(sentence, references, self.judge)
+        if found.verdict.state is VerdictState.UNDECIDED and results.keys() == set(found.cited):
+            reason = f"{found.verdict.reason}; {_SNIPPET_DIFFERS}"
+            return replace(found, verdict=replace(found.verdict, reason=reason))
         supporting = self._source_number(found.verdict)
         weak = [n for n in ([supporting] if supporting else found.cited) if n in results]
         if not (found.is_supported and weak):
@@ -319,7 +325,8 @@ class SupportFinder:
         """Check a sentence in code against cited passages, then their whole sources, then judge.
 
         The words may stand next to the cited passage, so the best passages of its source are tried
-        before a contradiction is reported.
+        before a contradiction is reported. The judge sees only pages that were read: of a search
+        result counts what stands there literally.
         """
         claim = self._with_question(sentence)
         passages = self._resolve(sentence, references)
@@ -332,9 +339,11 @@ class SupportFinder:
             wider = check_claim(claim, self._index(best), texts)
             if is_literal(wider):
                 verdict = replace(wider, reason=f"{wider.reason} ({wider.passage})")
-            elif judge is not None:
-                quotable = [*passages, *(p for source in sources for p in source.passages)]
-                verdict = drop_unfounded_quote(judge(claim, passages), quotable) or verdict
+            elif judge is not None and (read := [p for p in passages if p.kind != "snippet"]):
+                pages = [source for source in sources if source.via != "snippet"]
+                quotable = [*read, *(p for source in pages for p in source.passages)]
+                titles = [source.title for source in pages]
+                verdict = with_judge(claim, verdict, judge(claim, read), quotable, titles)
         quotes = tuple(self._quotes(sentence, passages, verdict, references))
         return Support(verdict, cited, quotes)
 
@@ -342,16 +351,19 @@ class SupportFinder:
         """Look for a passage that contains a sentence literally, else ask the judge."""
         if found := self._find_literally(sentence):
             return found
-        decided: Verdict | None = None
+        uncited = Verdict(VerdictState.UNCITED, reason=_CITES_NOTHING)
         best = self._best_passages(sentence)[:PASSAGES_FOR_UNCITED]
-        if judge and best:
-            decided = drop_unfounded_quote(judge(self._with_question(sentence), best), best)
-        if decided is None:
-            return Support(Verdict(VerdictState.UNCITED, reason=_CITES_NOTHING))
+        if not (judge and best):
+            return Support(uncited)
+        claim = self._with_question(sentence)
+        missing = check_claim(claim, self._index(best)).missing
+        decided = with_judge(claim, replace(uncited, missing=missing), judge(claim, best), best)
         source = self._source_number(decided)
         if decided.state is VerdictState.SUPPORTED and source:
             return Support(decided, (source,), ((source, decided.quote),))
-        return Support(replace(decided, reason=f"{_CITES_NOTHING}; {decided.reason}"))
+        if decided.decided_by == "judge":
+            decided = replace(decided, reason=f"{_CITES_NOTHING}; {decided.reason}")
+        return Support(replace(decided, missing=()))
 
     def _find_literally(self, sentence: str) -> Support | None:
         """Look for a sentence's words in everything that was read; None if no passage has them."""

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from agent.evidence.tokens import tokenize
+from agent.evidence.units import quantity_at
 from browser.text.words import STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent.evidence.tokens import Token
+    from agent.evidence.units import Unit
 
 APPROXIMATORS = frozenset(
     """about around roughly approximately some circa ca nearly almost over under above below than
@@ -32,12 +34,17 @@ _MONTHS = {
 
 
 class Figure(NamedTuple):
-    """A number of a text; `measure` is the word beside it, `text` the number as printed."""
+    """A number of a text; `measure` is the word beside it, `text` the number as printed.
+
+    `unit` is the unit of measurement beside it, if there is one; `quantity` are both as printed.
+    """
 
     value: float
     measure: str
     text: str
     is_approximate: bool = False
+    unit: Unit | None = None
+    quantity: str = ""
 
 
 class Date(NamedTuple):
@@ -79,7 +86,9 @@ def extract_facts(text: str) -> Facts:
             beside = [t.key for t in (*tokens[i + 1 : i + 4], *tokens[max(0, i - 1) : i])]
             measure = next((key for key in beside if key not in "-‑"), "")
             is_approximate = any(t.key in APPROXIMATORS for t in tokens[max(0, i - 2) : i])
-            found.figures.append(Figure(token.value, measure, printed, is_approximate))
+            _, unit, quantity = quantity_at(tokens, i, text)
+            figure = Figure(token.value, measure, printed, is_approximate, unit, quantity)
+            found.figures.append(figure)
         i += 1
     return found
 

@@ -1,7 +1,10 @@
 """Checks the values that a model filled into a schema, and removes those without evidence.
 
-Numbers, dates and short texts must stand in the passages cited for them, or a judge must say that
-they follow from them. Longer texts, yes and no stay even if their verdict is undecided.
+The object that holds a value is a record, named by its key (`Kittiwake`). Numbers, dates and short
+texts must stand in the passages cited for them, and be said of their record: in its row of a table,
+in the column of the field, or in a sentence about it. Numbers are compared with their units. What
+code cannot decide goes to the judge, as a claim that names the record. Longer texts, yes and no
+stay even if their verdict is undecided.
 """
 
 from __future__ import annotations
@@ -12,9 +15,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from agent.evidence.facts import extract_facts
-from agent.evidence.passages import named_cells, nearest_quote
+from agent.evidence.passages import named_cells, nearest_quote, split_row
 from agent.evidence.schema import pointer
-from agent.evidence.verify import verify_claim
+from agent.evidence.units import field_unit, find_unit, heading_unit, is_rounded, quantities
+from agent.evidence.verify import verify_claim, with_judge
 from agent.types import DataValue, Verdict, VerdictState
 from browser.text.sentences import sentences
 from browser.text.words import content_words, words
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
 
     from agent.evidence.schema import Schema
     from agent.evidence.store import Evidence
+    from agent.evidence.units import Quantity, Unit
     from agent.evidence.verify import Judge
     from agent.types import Passage
 
@@ -32,6 +37,9 @@ SHORT = 80
 """Up to this many characters, a text is a name or term and must stand on the page literally."""
 _REMOVED = object()
 """Placeholder for a value that is left out."""
+_PRONOUNS = ("It ", "Its ", "He ", "She ", "His ", "Her ", "They ", "Their ", "Er ", "Sie ", "Es ")
+"""Beginnings of sentences that speak of what was named before, whatever other names follow."""
+_WORDS_OF_A_NAME = re.compile(r"[A-Z]?[a-z]+[23]?|[A-Z]+[23]?|\d+|[^\W\d_a-zA-Z]+")
 _ISO_DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?(?:T.*)?", re.DOTALL)
 
 
@@ -60,9 +68,9 @@ def check_values(
 ) -> CheckedValues:
     """Keep the values that have evidence; others become null, or absent where null is not allowed.
 
-    `judge` decides each value that does not stand there, as a claim such as `country: Kenya`.
+    `judge` decides each value that code leaves open, as a claim such as `Heron, built: 1981`.
     """
-    check = _ValuesCheck(draft, evidence, judge)
+    check = _ValuesCheck(draft, schema, evidence, judge)
     data = check.rebuild(draft.data, (), ())
     wrong = {where for where, _ in schema.errors(data)}
     for path in check.empty:
@@ -76,6 +84,68 @@ def check_values(
     return CheckedValues(data, check.values, [*check.left_out, *remaining])
 
 
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """The object that holds a value.
+
+    `key` names it in the texts, "" where the whole instance is one record; `others` are the keys of
+    its siblings, `fields` the names of its own fields.
+    """
+
+    key: str = ""
+    others: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A value, the names on its path, its record, and the passages cited for it."""
+
+    value: Any
+    names: tuple[str, ...]
+    description: str
+    record: _Record
+    passages: tuple[Passage, ...]
+    titles: tuple[str, ...]
+    subject: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        """The names of its path as words: `ships length m`."""
+        return " ".join(self.names)
+
+    @property
+    def unit(self) -> Unit | None:
+        """The unit that its field wants."""
+        return field_unit(self.names[-1] if self.names else "", self.description)
+
+    @property
+    def stems(self) -> frozenset[str]:
+        """The word stems of its field's name, without the unit."""
+        return _stems(self.names[-1] if self.names else "")
+
+    @property
+    def shown(self) -> str:
+        """The value as a claim says it: with its unit, `yes` and `no`."""
+        if isinstance(self.value, bool):
+            return ("no", "yes")[self.value]
+        if not isinstance(self.value, int | float) or self.unit is None:
+            return str(self.value)
+        unit = _WORDS_OF_A_NAME.findall(self.names[-1])[-1]
+        return f"{self.value} {unit}" if find_unit(unit) else str(self.value)
+
+    @property
+    def claim(self) -> str:
+        """The value as a claim that names its record: `Kittiwake, length: 41 m`."""
+        spelt = [_WORDS_OF_A_NAME.findall(name) for name in self.names]
+        if spelt and len(spelt[-1]) > 1 and self.shown != str(self.value):
+            spelt[-1].pop()  # the unit, which stands behind the value
+        names = [" ".join(words) for words in spelt]
+        if self.record.key:
+            return f"{self.record.key}, {names[-1] if names else 'name'}: {self.shown}"
+        return f"{' '.join(names)}: {self.shown}"
+
+
 class _ValuesCheck:
     """Rebuilds an instance from the values that have evidence.
 
@@ -83,24 +153,46 @@ class _ValuesCheck:
     new instance that have lost their value.
     """
 
-    def __init__(self, draft: ValuesDraft, evidence: Evidence, judge: Judge | None) -> None:
+    def __init__(
+        self, draft: ValuesDraft, schema: Schema, evidence: Evidence, judge: Judge | None
+    ) -> None:
         self._draft = draft
         self._evidence = evidence
         self._judge = judge
+        self._descriptions = {field.path: field.description for field in schema.fields()}
         self.values: list[DataValue] = []
         self.left_out: list[str] = []
         self.empty: list[ValuePath] = []
 
-    def rebuild(self, node: Any, old: ValuePath, new: ValuePath) -> Any:
+    def rebuild(
+        self,
+        node: Any,
+        old: ValuePath,
+        new: ValuePath,
+        record: _Record = _Record(),
+    ) -> Any:
         """Rebuild a node; its path was `old` and is `new`, as removed list items shift others."""
         if isinstance(node, dict):
-            built = {k: self.rebuild(inner, (*old, k), (*new, k)) for k, inner in node.items()}
+            record = replace(record, fields=tuple(node))
+            named = {k: _spelt(k) for k, inner in node.items() if isinstance(inner, dict)}
+            built = {}
+            for k, inner in node.items():
+                own = record
+                if k in named and len(named) > 1:  # {"north": {…}, "south": {…}}
+                    others = tuple(name for other, name in named.items() if other != k)
+                    own = _Record(named[k], others)
+                built[k] = self.rebuild(inner, (*old, k), (*new, k), own)
             return {key: None if inner is _REMOVED else inner for key, inner in built.items()}
         if isinstance(node, list):
             items: list[Any] = []
+            keys = _keys(node)
             for number, inner in enumerate(node):
+                own = record
+                if keys[number]:
+                    others = tuple(key for key in keys if key and key != keys[number])
+                    own = _Record(keys[number], others)
                 values_before, place = len(self.values), (*new, len(items))
-                item = self.rebuild(inner, (*old, number), place)
+                item = self.rebuild(inner, (*old, number), place, own)
                 has_values = len(self.values) > values_before
                 if item is _REMOVED or (isinstance(item, dict) and not has_values):
                     # The item goes as a whole: its empty paths no longer exist.
@@ -108,9 +200,9 @@ class _ValuesCheck:
                 else:
                     items.append(item)
             return items
-        return None if node is None else self._value(node, old, new)
+        return None if node is None else self._value(node, old, new, record)
 
-    def _value(self, value: Any, old: ValuePath, new: ValuePath) -> Any:
+    def _value(self, value: Any, old: ValuePath, new: ValuePath, record: _Record) -> Any:
         """Check a value against the passages cited for it, or for the nearest object above it."""
         ids: Sequence[str] = ()
         for end in range(len(old), -1, -1):
@@ -118,18 +210,28 @@ class _ValuesCheck:
                 break
         passages = [p for p in map(self._evidence.passage, ids) if p is not None]
         sources = [s for p in passages if (s := self._evidence.source(p.source)) is not None]
-        name = " ".join(str(part) for part in old if isinstance(part, str))
-        verdict = _check(value, name, passages, [source.title for source in sources])
-        is_open = verdict.state not in (VerdictState.SUPPORTED, VerdictState.UNCITED)
-        if is_open and self._judge is not None:
-            shown = ("no", "yes")[value] if isinstance(value, bool) else value
-            judged = self._judge(f"{name.replace('_', ' ')}: {shown}", passages)
-            if judged and judged.state is VerdictState.SUPPORTED:
-                quote = judged.quote or nearest_quote(f"{name} {value}", passages)
-                verdict = replace(judged, quote=quote)
-            elif judged:
-                state = VerdictState.CONTRADICTED if _must_be_literal(value) else judged.state
-                verdict = replace(judged, state=state)
+        sources = list(dict.fromkeys(sources))
+        titles = tuple(source.title for source in sources)
+        place = _Place(
+            value,
+            tuple(part for part in old if isinstance(part, str)),
+            self._descriptions.get(tuple("*" if isinstance(p, int) else p for p in old), ""),
+            record,
+            tuple(passages),
+            titles,
+            frozenset(content_words(" ".join((self._evidence.question, *titles)))),
+        )
+        rows = [
+            passage
+            for source in sources
+            for passage in source.passages
+            if _is_row_of(passage, record) or _is_property(place, passage)
+        ]
+        verdict = _check(place, tuple(dict.fromkeys((*passages, *rows))))
+        if verdict.state is VerdictState.UNDECIDED:
+            pages = [p for source in sources for p in source.passages]
+            judged = self._judge(place.claim, passages) if self._judge else None
+            verdict = _with_judge(place, verdict, judged, pages)
         if verdict.state in (VerdictState.UNCITED, VerdictState.CONTRADICTED):
             self.left_out.append(f"{pointer(old) or '/'}: left out: {verdict.reason}")
             self.empty.append(new)
@@ -138,7 +240,7 @@ class _ValuesCheck:
             DataValue(
                 pointer=pointer(new),
                 value=value,
-                citations=list(dict.fromkeys(source.n for source in sources)),
+                citations=[source.n for source in sources],
                 verdict=verdict.state,
                 quote=verdict.quote,
                 reason=verdict.reason,
@@ -147,48 +249,264 @@ class _ValuesCheck:
         return value
 
 
-def _check(value: Any, name: str, passages: Sequence[Passage], titles: Sequence[str]) -> Verdict:
-    """Check a value in code against the passages cited for it; `name` is the field's name.
+def _keys(items: Sequence[Any]) -> list[str]:
+    """Return what names each item of a list: the value of the first field that tells them apart.
+
+    "" for an item that is no object, or has no such value.
+    """
+    rows = [
+        {k: str(v) for k, v in item.items() if isinstance(v, str | int | float) and v is not True}
+        for item in items
+        if isinstance(item, dict)
+    ]
+    fields = dict.fromkeys(field for row in rows for field in row)
+    distinct = (f for f in fields if len({row.get(f) for row in rows}) == len(rows))
+    key = next(distinct, next(iter(fields), ""))
+    named = (str(item.get(key) or "") if isinstance(item, dict) else "" for item in items)
+    return [name if len(name) <= SHORT else "" for name in named]
+
+
+def _spelt(name: str) -> str:
+    """Spell the name of a field as words: `northWood`, `north_wood` → `north wood`."""
+    return " ".join(_WORDS_OF_A_NAME.findall(name)).lower()
+
+
+def _stems(name: str) -> frozenset[str]:
+    parts = _WORDS_OF_A_NAME.findall(name)
+    if len(parts) > 1 and find_unit(parts[-1]):
+        parts = parts[:-1]
+    return frozenset(content_words(" ".join(parts)))
+
+
+def _check(place: _Place, passages: Sequence[Passage]) -> Verdict:
+    """Check a value in code against the passages cited for it and its record's table rows.
 
     Numbers, dates and short texts must stand in a passage, texts at least in a page's title. Longer
     texts, yes and no may stay undecided. The verdict's quote is a literal sentence of a passage.
     """
-    if not passages:
+    value, record = place.value, place.record
+    if not place.passages:
         return Verdict(VerdictState.UNCITED, reason="no passage of the run is cited")
-    for passage in passages:
-        if quote := _quote(value, name, passage):
-            return Verdict(VerdictState.SUPPORTED, quote, "it stands there", passage=passage.id)
-    if isinstance(value, str) and any(contains_value(value, title) for title in titles):
-        quote = nearest_quote(f"{name} {value}", passages)
-        return Verdict(VerdictState.SUPPORTED, quote, "it stands in the title of the page")
-    if _must_be_literal(value):
-        reason = "it does not stand in what is cited for it"
-        return Verdict(VerdictState.CONTRADICTED, "", reason)
-    claim = value if isinstance(value, str) else f"{name}: {'yes' if value else 'no'}"
-    verdict = verify_claim(claim, passages)
-    return replace(verdict, quote=verdict.quote or nearest_quote(claim, passages), missing=())
+    if not _must_be_literal(value):
+        claim = value if isinstance(value, str) else place.claim
+        verdict = verify_claim(claim, place.passages)
+        quote = verdict.quote or nearest_quote(claim, place.passages)
+        return replace(verdict, quote=quote, missing=())
+
+    rows = [p for p in passages if p.kind == "table" and named_cells(p)]
+    if found := _check_rows(place, rows):
+        return found
+    readings = [_read(place, p) for p in passages if p not in rows]
+    for state in (VerdictState.SUPPORTED, VerdictState.CONTRADICTED):
+        if found := next((r for r in readings if r and r.state is state), None):
+            return found
+    title = next((t for t in place.titles if contains_value(value, t)), "")
+    if title and isinstance(value, str):
+        return Verdict(VerdictState.SUPPORTED, title, "it stands in the title of the page")
+    undecided = (r for r in (*readings, *(_read(place, row) for row in rows)) if r)
+    if found := next(undecided, None):
+        return replace(found, state=VerdictState.UNDECIDED)
+    reason = "it does not stand in what is cited for it"
+    if record.key and not contains_value(str(value), record.key):
+        reason = f"it does not stand in what is cited for “{record.key}”"
+    return Verdict(VerdictState.UNDECIDED, "", reason, missing=(place.shown,))
+
+
+def _check_rows(place: _Place, rows: Sequence[Passage]) -> Verdict | None:
+    """Look a value up in the table rows of its record, in the column of its field.
+
+    None where the tables do not decide.
+    """
+    record, is_key = place.record, str(place.value) == place.record.key
+    own = [row for row in rows if _is_row_of(row, record)] if record.key else list(rows)
+    contradicted: Verdict | None = None
+    for row in _nearest_by_heading(place, own):
+        cells = named_cells(row)
+        column = [(name, cell) for name, cell in cells if _matches(place, name)]
+        if _is_property(place, row):
+            column = cells[1:]
+        decides = bool(column)
+        if not column and (record.key or is_key):
+            column = [(name, cell) for name, cell in cells if not _is_of_other_field(place, name)]
+        for name, cell in column:
+            state, reason = _compare(place, cell, name)
+            if state is VerdictState.SUPPORTED:
+                return Verdict(state, row.text.strip(), reason, passage=row.id)
+            if state is VerdictState.CONTRADICTED and decides:
+                contradicted = Verdict(state, row.text.strip(), reason, passage=row.id)
+    if contradicted and not any(_read(place, p) for p in place.passages if p.kind != "table"):
+        return contradicted
+    return None
+
+
+def _nearest_by_heading(place: _Place, rows: Sequence[Passage]) -> Sequence[Passage]:
+    """Keep the rows whose headings have most words of the field: `passengers_2019`."""
+    shared = [len(place.stems & set(content_words(row.heading))) for row in rows]
+    return [row for row, n in zip(rows, shared, strict=True) if n == max(shared)]
+
+
+def _matches(place: _Place, heading: str) -> bool:
+    return bool(place.stems & set(content_words(heading)))
+
+
+def _is_of_other_field(place: _Place, heading: str) -> bool:
+    """Tell whether a column is that of another field of the record."""
+    own = place.names[-1] if place.names else ""
+    words_of = set(content_words(heading))
+    return any(_stems(name) & words_of for name in place.record.fields if name != own)
+
+
+def _is_row_of(passage: Passage, record: _Record) -> bool:
+    """Tell whether a passage is a table row with a cell that is the record's key."""
+    if passage.kind != "table" or not record.key:
+        return False
+    key = words(record.key)
+    return any(words(cell) == key for cell in split_row(passage.text))
+
+
+def _is_property(place: _Place, passage: Passage) -> bool:
+    """Tell whether a passage is the field's row in a table of one thing's properties."""
+    cells = named_cells(passage) if not place.record.key else []
+    return len(cells) == 2 and _matches(place, cells[0][1]) and not _matches(place, cells[1][0])
+
+
+def _compare(place: _Place, text: str, heading: str = "") -> tuple[VerdictState, str]:
+    """Compare a value with a text that is about its field: a cell, or a sentence.
+
+    Supported, contradicted (a number in another unit, or a cell with another number), or undecided.
+    """
+    value, wanted = place.value, place.unit
+    if isinstance(value, int | float) and wanted is not None:
+        unit = heading_unit(heading)
+        found = [q if q.unit else q._replace(unit=unit) for q in quantities(text)]
+        if decided := _compare_measured(value, wanted, found):
+            return decided
+        if any(q.unit and q.unit.dimension == wanted.dimension for q in found):
+            return _other_value(heading, text)
+    if contains_value(value, text):
+        return VerdictState.SUPPORTED, "it stands there"
+    return _other_value(heading, text)
+
+
+def _compare_measured(
+    value: float, wanted: Unit, found: Sequence[Quantity]
+) -> tuple[VerdictState, str] | None:
+    """Compare a number in a unit with those of a text; None if none of them has this value."""
+    refused: tuple[VerdictState, str] | None = None
+    for quantity in found:
+        if quantity.unit is None:
+            continue
+        converted = quantity.unit.convert(quantity.value, wanted)
+        if converted is not None and math.isclose(converted, value):
+            return VerdictState.SUPPORTED, "it stands there"
+        if quantity.unit == wanted:
+            continue
+        if converted is not None and is_rounded(value, converted):
+            return VerdictState.SUPPORTED, f"it is “{quantity.text}”, converted"
+        if math.isclose(quantity.value, value):
+            reason = f"the page says “{quantity.text}”, in another unit"
+            if converted is not None:
+                reason += f": that is {converted:.6g} in the unit of the field"
+            refused = VerdictState.CONTRADICTED, reason
+    return refused
+
+
+def _other_value(heading: str, text: str) -> tuple[VerdictState, str]:
+    """Say that a cell holds something else; of a sentence nothing follows."""
+    if heading and text.strip():
+        return VerdictState.CONTRADICTED, f"the row has “{text}” in the column “{heading}”"
+    return VerdictState.UNDECIDED, ""
+
+
+def _read(place: _Place, passage: Passage) -> Verdict | None:
+    """Look a value up in the sentences of a passage; None if it stands in none of them.
+
+    Supported in a sentence about its record, undecided in another one.
+    """
+    text, undecided = passage.text, None
+    contradicted: Verdict | None = None
+    about = _named_in(place, f"{' '.join(place.titles)} {passage.heading}")
+    if not place.record.key:  # the page was chosen for the question
+        about = about or {""}
+    is_key = str(place.value) == place.record.key
+    spans = [(0, len(text))] if passage.kind == "table" else sentences(text)
+    for start, end in spans:
+        sentence = text[start:end]
+        named = _named_in(place, sentence)
+        state, reason = _compare(place, sentence)
+        about = named or about
+        if state is VerdictState.CONTRADICTED:
+            if about == {place.record.key}:
+                contradicted = Verdict(state, sentence, reason, passage=passage.id)
+            continue
+        if state is not VerdictState.SUPPORTED:
+            continue
+        if is_key or about == {place.record.key}:
+            return Verdict(state, sentence, reason, passage=passage.id)
+        whose = f"of “{place.record.key}”" if place.record.key else "of what is asked about"
+        reason = f"it stands there, but perhaps not {whose}"
+        undecided = Verdict(VerdictState.UNDECIDED, sentence, reason, passage=passage.id)
+    return contradicted or undecided
+
+
+def _named_in(place: _Place, text: str) -> set[str]:
+    """Return the keys of the records that a text names; {""} is the instance as a whole."""
+    record = place.record
+    if record.key:
+        named = {k for k in (record.key, *record.others) if contains_value(k, text)}
+        # `North` is not named where `North Wood` is, unless it stands there by itself.
+        return {k for k in named if not any(k != o and contains_value(k, o) for o in named)}
+    fields = {stem for name in record.fields for stem in _stems(name)}
+    names = [name for name in extract_facts(text).names if name not in str(place.value)]
+    names = [name for name in names if not fields.issuperset(content_words(name))]
+    known = [_is_subject(name, text, place.subject) for name in names]
+    if any(known):
+        return {""}
+    return {"?"} if known and not text.lstrip().startswith(_PRONOUNS) else set()
+
+
+def _is_subject(name: str, text: str, subject: frozenset[str]) -> bool:
+    """Tell whether a name is that of the subject; `Type 4` is not, where that is `Type 9`."""
+    number = re.search(rf"{re.escape(name)}[ -](\d+)\b", text)
+    if number and number[1] not in subject:
+        return False
+    return bool(subject & set(content_words(name)))
+
+
+def _with_judge(
+    place: _Place, verdict: Verdict, judged: Verdict | None, pages: Sequence[Passage]
+) -> Verdict:
+    """Combine code's verdict on a value with a judge's, which needs words that hold the value."""
+    must_stand = _must_be_literal(place.value)
+    if judged is None:
+        state = VerdictState.CONTRADICTED if must_stand and verdict.missing else verdict.state
+        return replace(verdict, state=state)
+    missing = (place.shown,) if must_stand else ()
+    final = with_judge(place.claim, replace(verdict, missing=missing), judged, pages, place.titles)
+    if final.state is VerdictState.SUPPORTED:
+        passage = next((p for p in pages if p.id == final.passage), None)
+        named = _named_around(place, final.quote, passage) if passage else set()
+        if named and place.record.key and place.record.key not in named:
+            reason = f"the quoted words are about “{min(named)}”"
+            return replace(final, state=VerdictState.CONTRADICTED, reason=reason)
+        return final
+    is_refused = final.decided_by == "judge" or bool(verdict.missing)
+    return replace(final, state=VerdictState.CONTRADICTED) if must_stand and is_refused else final
+
+
+def _named_around(place: _Place, quote: str, passage: Passage) -> set[str]:
+    """Return the keys that quoted words name, or their sentence, or else the headings above."""
+    text = passage.text
+    spans = [(0, len(text))] if passage.kind == "table" else sentences(text)
+    sentence = next((text[a:b] for a, b in spans if quote in text[a:b]), text)
+    named = (_named_in(place, part) for part in (quote, sentence, passage.heading))
+    return next(filter(None, named), set())
 
 
 def _must_be_literal(value: Any) -> bool:
     if isinstance(value, str):
         return len(value) <= SHORT
     return not isinstance(value, bool)
-
-
-def _quote(value: Any, name: str, passage: Passage) -> str:
-    """Return the sentence or row that contains a value; empty for none.
-
-    In a row with a column for the field, only that column's cell counts.
-    """
-    field_stems = frozenset(content_words(name.rpartition(" ")[2].replace("_", " ")))
-    text = passage.text
-    cells = [cell for head, cell in named_cells(passage) if field_stems & set(content_words(head))]
-    if cells:
-        return text.strip() if any(contains_value(value, cell) for cell in cells) else ""
-    for piece in (*(text[start:end] for start, end in sentences(text)), text.strip()):
-        if contains_value(value, piece):
-            return piece
-    return ""
 
 
 def contains_value(value: Any, text: str) -> bool:

@@ -14,7 +14,9 @@ from itertools import starmap
 from typing import TYPE_CHECKING
 
 from agent.evidence.facts import APPROXIMATORS, extract_facts, is_month
+from agent.evidence.passages import named_cells
 from agent.evidence.tokens import is_negation, tokenize, word_tokens
+from agent.evidence.units import heading_unit, is_rounded, quantities, same_unit
 from agent.types import Verdict, VerdictState
 from browser.text.words import STOP_WORDS, stem
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from agent.evidence.facts import Date, Facts, Figure
     from agent.evidence.literal import Statement, StatementIndex
     from agent.evidence.tokens import Token
+    from agent.evidence.units import Quantity, Unit
+    from agent.types import Passage
 
 ABOUT = 0.08
 """Relative tolerance of an approximate figure such as `about 500`."""
@@ -49,7 +53,10 @@ class ValueIndex:
             self._figures.append(found.figures)
             self._dates += found.dates
             self._stems.update(stem(word) for word in _plain_words(text))
-        self._values = {figure.value for figures in self._figures for figure in figures}
+        self._units: dict[float, set[Unit | None]] = {}
+        for figure in itertools.chain.from_iterable(self._figures):
+            self._units.setdefault(figure.value, set()).add(figure.unit)
+        self._values = set(self._units)
         self._values |= {float(n) for date in self._dates for n in (date.year, date.day) if n}
 
     def missing(self, facts: Facts) -> tuple[str, ...]:
@@ -57,15 +64,33 @@ class ValueIndex:
         missing: list[str] = []
         for figure in facts.figures:
             is_small_count = figure.text.isalpha() and figure.value <= SMALL_COUNT
-            if not (is_small_count or self._has_figure(figure)):
-                missing.append(figure.text)
+            is_there = is_small_count or self._has_figure(figure)
+            if not is_there or self._has_other_unit(figure):
+                missing.append(figure.quantity)
         missing += (date.text for date in facts.dates if not self._has_date(date))
         missing += (name for name in facts.names if not self._has_name(name))
         return tuple(missing)
 
+    def _has_other_unit(self, figure: Figure) -> bool:
+        """Tell whether the number stands there only with other units: 412 km for 412 m."""
+        units = self._units.get(figure.value)
+        if not units or any(same_unit(figure.unit, unit) for unit in units):
+            return False
+        return not self._has_converted(figure)
+
+    def _has_converted(self, figure: Figure) -> bool:
+        """Look for a figure in another unit of the same kind: 72 feet for 22 m."""
+        others = (other for figures in self._figures for other in figures)
+        return figure.unit is not None and any(
+            is_rounded(figure.value, exact)
+            for other in others
+            if other.unit and other.unit != figure.unit
+            if (exact := other.unit.convert(other.value, figure.unit)) is not None
+        )
+
     def _has_figure(self, figure: Figure) -> bool:
-        """Look for a figure: exact, near where it is approximate, or as a sum or difference."""
-        if figure.value in self._values:
+        """Look for a figure: exact, converted, near where approximate, a sum or a difference."""
+        if figure.value in self._values or self._has_converted(figure):
             return True
         # 1.250 may be 1250, as German writes it.
         if figure.text.partition(".")[2][:3].isdigit() and 1000 * figure.value in self._values:
@@ -97,6 +122,54 @@ class ValueIndex:
 def value_index(texts: tuple[str, ...]) -> ValueIndex:
     """Build the index of some texts; cached, as sentences of an answer share their sources."""
     return ValueIndex(texts)
+
+
+def underived(
+    missing: Iterable[str], quotes: Sequence[str], cells: Iterable[Quantity] = ()
+) -> tuple[str, ...]:
+    """Return those of a claim's missing figures and dates that do not follow from quoted words.
+
+    A number may be the sum, difference, product or percentage of two numbers, or rounded. Names are
+    left out: a page spells them in other forms (`Norwegian`, `Norway`). Of 2,896 true paraphrases,
+    1 % have a figure that does not follow from any words of the page, of 3,106 wrong ones 15 %.
+    `cells` are numbers of quoted table rows, with the units of their columns.
+    """
+    quoted = [*cells, *(quantity for quote in quotes for quantity in quantities(quote))]
+    index = value_index(tuple(quotes))
+    return tuple(
+        value
+        for value in missing
+        if quantities(value) and index.missing(extract_facts(value)) and not _follows(value, quoted)
+    )
+
+
+def cell_quantities(row: Passage) -> list[Quantity]:
+    """Return the numbers of a table row; their unit may stand in the column's name."""
+    return [
+        quantity if quantity.unit else quantity._replace(unit=heading_unit(name))
+        for name, cell in named_cells(row)
+        for quantity in quantities(cell)
+    ]
+
+
+def _follows(value: str, quoted: Sequence[Quantity]) -> bool:
+    """Tell whether each number of a value follows from the quoted ones."""
+    pairs = list(itertools.permutations([quantity.value for quantity in quoted], 2))
+    reckoned = {n for a, b in pairs for n in (a + b, a - b, a * b)}
+    shares = {n for a, b in pairs if b for n in (100 * a / b, 100 * (b - a) / b)}
+    is_date = bool(extract_facts(value).dates)
+
+    def follows(own: Quantity) -> bool:
+        if any(math.isclose(own.value, number) for number in reckoned):
+            return True
+        same = [q.value for q in quoted if same_unit(own.unit, q.unit)]
+        if own.unit:
+            converted = (q.unit.convert(q.value, own.unit) for q in quoted if q.unit)
+            same += (number for number in converted if number is not None)
+        near = [*same, *shares] if own.value <= 100 else same
+        return own.value in same or (not is_date and any(is_rounded(own.value, n) for n in near))
+
+    return all(map(follows, quantities(value)))
 
 
 def _plain_words(text: str) -> Iterator[str]:
@@ -193,9 +266,7 @@ def _is_rounded(mine: Token, theirs: Token) -> bool:
     claimed, printed = mine.value or 0.0, theirs.value or 0.0
     if not claimed or not printed:
         return False
-    digits = len(f"{abs(claimed):.10g}".replace(".", "").strip("0"))
-    rounded = round(printed, digits - 1 - math.floor(math.log10(abs(printed))))
-    return math.isclose(rounded, claimed) or math.isclose(printed, 1000 * claimed)
+    return is_rounded(claimed, printed) or math.isclose(printed, 1000 * claimed)
 
 
 def _stands_elsewhere(

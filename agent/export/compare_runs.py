@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
+from agent.export.report_view import annotated_answer, badge, badge_kind
 from agent.export.run_record import FinishedRun
 from agent.types import has_error
 
@@ -26,6 +27,9 @@ class Side:
     question: str
     model: str
     status: str
+    badge: str
+    kind: str
+    doubt: str | None
     confidence: float | None
     usd: float
     answer: str
@@ -88,9 +92,12 @@ def _side(record: FinishedRun) -> Side:
         question=report.question,
         model=report.usage.model,
         status=report.status,
+        badge=badge(report),
+        kind=badge_kind(report),
+        doubt=report.doubt,
         confidence=report.confidence,
         usd=report.usage.usd,
-        answer=report.answer,
+        answer=annotated_answer(report),
         sources=tuple(source.url for source in report.sources),
         steps=tuple(
             f"{data['name']} {data['param']}".strip() + " (failed)" * has_error(data["data"])

@@ -68,11 +68,17 @@ def _format_source(data: dict[str, Any]) -> str:
     return f"read S{data['n']} via {data['via']}: {data['title'] or data['url']}{reason}"
 
 
+def _format_withheld(data: dict[str, Any]) -> str:
+    return f"not sent to search engines: {data['text']}. --share KIND allows it."
+
+
 _FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
     "corpus.indexed": _format_indexing,
     "search.attempt": _format_search,
     "tool.result": _format_result,
     "source.added": _format_source,
     "policy.refused": lambda data: f"refused: {data['name']} {data['effect']}",
+    "policy.approved": lambda data: f"approved by {data['by']}: {data['effect']}",
+    "query.withheld": _format_withheld,
     "run.interrupted": lambda _: "interrupted",
 }

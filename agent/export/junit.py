@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from agent.export.report_view import faults
+from agent.export.report_view import badge, faults, sentence_note, text_parts
 from agent.export.run_record import FinishedRun
 from agent.files import xml_text
-from agent.types import VerdictState
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -82,23 +81,26 @@ def _audit_cases(report: Report) -> Iterator[TestCase]:
 
 
 def _answer_cases(report: Report) -> Iterator[TestCase]:
-    error = report.error
+    kind: str = "" if report.status == "answered" else report.status
+    if not kind and report.standing != "supported":
+        kind = report.standing
     yield TestCase(
         report.run,
         "The question is answered",
-        kind="" if report.status == "answered" else report.status,
-        message=f"the run ended as {report.status.replace('_', ' ')}",
-        details=f"{error.message} {error.hint}" if error else report.answer,
+        kind=kind,
+        message=f"{badge(report)}{f': {report.doubt}' if report.doubt else ''}",
+        details="\n\n".join(text_parts(report)),
         seconds=report.elapsed_s,
     )
-    for sentence in report.sentences:
+    for sentence in report.claims:
         cited = [source for source in report.sources if source.n in sentence.citations]
         quotes = [f"[{s.n}] {s.url}\n“{quote}”" for s in cited for quote in s.quotes]
-        supported = sentence.verdict is VerdictState.SUPPORTED
+        note = sentence_note(sentence, report)
+        failed = "disputed" if note and sentence.holds else sentence.verdict.value
         yield TestCase(
             report.run,
             sentence.text,
-            kind="" if supported else sentence.verdict.value,
-            message=sentence.reason or f"the sentence is {sentence.verdict.value}",
+            kind="" if sentence.holds and not note else failed,
+            message=note or sentence.reason or f"the sentence is {sentence.verdict.value}",
             details="\n".join(quotes),
         )

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from html import escape
 from typing import TYPE_CHECKING
 
 import nh3
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from agent.export.report_view import VERDICT_LABELS, WEAK
-from agent.types import VerdictState
+from agent.export.report_view import (
+    mark_sentences,
+    sentence_note,
+    verdict_label,
+)
 from browser.text.words import BM25, content_words
 
 if TYPE_CHECKING:
@@ -25,7 +29,6 @@ _TITLE, _DEEPEST = 1, 6
 _NUMBER = re.compile(r"\[(\d{1,3})\]")
 _MARKERS = re.compile(rf" \ue000(\d+)\ue001((?:\s*{_NUMBER.pattern})*)|{_NUMBER.pattern}")
 """The number of a sentence, in private-use characters behind it, and its markers; or a marker."""
-_PRIVATE_USE = str.maketrans("", "", "\ue000\ue001")
 
 
 def prose(markdown: str) -> str:
@@ -52,14 +55,7 @@ def inline(markdown: str) -> Markup:
 
 def answer_html(report: Report) -> Markup:
     """Render an answer: each marker links to its quote, and unsupported sentences are flagged."""
-    markdown, at = report.answer.translate(_PRIVATE_USE), 0
-    for number, sentence in enumerate(report.sentences):
-        text = sentence.text.rstrip("| ")  # the markers of a table row stand in its last cell
-        start = markdown.find(text, at)
-        if start >= 0:
-            at = start + len(text)
-            # After a space, so that the end of bold type before it is read as one.
-            markdown = f"{markdown[:at]} \ue000{number}\ue001{markdown[at:]}"
+    markdown, found = mark_sentences(report)
     known = {source.n for source in report.sources}
 
     def link(markers: str, text: str) -> str:
@@ -71,10 +67,22 @@ def answer_html(report: Report) -> Markup:
         if place is None:
             return link(match[0], "")
         sentence = report.sentences[int(place)]
-        return f"{' ' if markers else ''}{link(markers, sentence.text)}{_flag(sentence)}"
+        return f"{' ' if markers else ''}{link(markers, sentence.text)}{flag(sentence)}"
+
+    def flag(sentence: Sentence) -> str:
+        kind, _, note = sentence_note(sentence, report).partition(": ")
+        if not note:
+            return str(_flag(sentence, report))
+        linked = _NUMBER.sub(lambda match: link(match[0], ""), escape(note))
+        return f' <span class="note"><b class="contradicted">{kind}</b>: {linked}</span>'
 
     # Markers are linked in the finished HTML: Markdown would read them as links of its own.
     html = _MARKERS.sub(complete, prose(markdown))
+    html += "".join(
+        f"<p>{inline(sentence.text)}{flag(sentence)}</p>"
+        for number, sentence in enumerate(report.sentences)
+        if number not in found and sentence_note(sentence, report)
+    )
     return Markup(html)  # noqa: S704 - cleaned, and what was added is escaped
 
 
@@ -89,11 +97,10 @@ def cite(report: Report, n: int, sentence: str) -> Markup:
     return link.format(n, number + 1, " ".join(quotes[number].split()))
 
 
-def _flag(sentence: Sentence) -> Markup:
-    """Mark a sentence that is not supported by what it cites, or only by search results."""
-    kind, label = sentence.verdict.value, VERDICT_LABELS[sentence.verdict]
-    if sentence.weak:
-        kind, label = "weak", WEAK
-    elif sentence.verdict is VerdictState.SUPPORTED or sentence.about_search:
+def _flag(sentence: Sentence, report: Report) -> Markup:
+    """Mark a sentence that is not supported, or only by search results."""
+    label = verdict_label(sentence, report)
+    if sentence.about_search or (sentence.holds and not sentence.weak):
         return Markup()
+    kind = "weak" if sentence.weak else sentence.verdict.value
     return Markup(' <small class="{}">{}</small>').format(kind, label)

@@ -29,15 +29,19 @@ def render_docx(folder: Path) -> bytes:
     document.core_properties.title = _text(report.question)[:255]
     document.core_properties.author = "Urchin"
     document.add_heading(_text(report.question), level=0)
-    if warning := report_view.low_confidence_warning(report):
-        document.add_paragraph(warning)
-    _add_answer(document, _text(report.answer))
-    if report.error:
-        document.add_paragraph(_text(f"{report.error.message} {report.error.hint}"))
-    doubtful = report_view.unsupported(report)
-    if doubtful:
+    for line in report_view.head_lines(report):
+        document.add_paragraph().add_run(_text(line)).bold = True
+    _add_answer(document, _text(report_view.annotated_answer(report)))
+    if report.closest:
+        document.add_heading(_text(report_view.closest_title(report)), level=1)
+    for passage in report.closest:
+        place = f"[{passage.source}] {report_view.closest_place(passage)}"
+        document.add_paragraph(_text(" ".join(passage.text.split())), style="Quote")
+        document.add_paragraph(_text(place))
+    unsupported = report_view.other_unsupported(report)
+    if unsupported:
         document.add_heading("Not supported", level=1)
-    for sentence in doubtful:
+    for sentence in unsupported:
         reason = f": {sentence.reason}" if sentence.reason else ""
         label = report_view.verdict_label(sentence, report)
         document.add_paragraph(_text(f"{sentence.text} — {label}{reason}"), style="List Bullet")
@@ -54,7 +58,9 @@ def render_docx(folder: Path) -> bytes:
         head.add_run(f"  {report_view.source_note(source, to_the_minute(source.fetched_at))}")
         for quote in source.quotes:
             document.add_paragraph(_text(" ".join(quote.split())), style="Quote")
-    facts = ", ".join([f"Status {report.status}", *report_view.confidence_facts(report)])
+    facts = ", ".join(
+        [f"Status {report_view.badge(report)}", *report_view.confidence_facts(report)]
+    )
     asked = to_the_minute(record.events[0].at)
     document.add_paragraph(_text(f"{facts}. Asked {asked}. Run {report.run}."))
     written = io.BytesIO()

@@ -20,7 +20,6 @@ from agent.export import report_view
 from agent.export.markup import answer_html, cite, inline
 from agent.export.run_record import FinishedRun, seconds_between, to_the_minute
 from agent.journal.events import MAIN
-from agent.types import VerdictState
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -82,7 +81,8 @@ def report_body(record: FinishedRun) -> str:
         usage.model,
         f"${usage.usd:.4f}" if usage.usd else "",
     ]
-    doubtful = report_view.other_unsupported(report)
+    unsupported = report_view.other_unsupported(report)
+    about_search = [s for s in report.sentences if s.about_search and not report.closest]
     body = (
         _templates()
         .get_template("report.html")
@@ -90,10 +90,10 @@ def report_body(record: FinishedRun) -> str:
             report=report,
             view=report_view,
             facts=[fact for fact in facts if fact],
-            warning=report_view.low_confidence_warning(report),
+            warning=report_view.doubt_line(report),
             answer=answer_html(report),
-            doubtful=doubtful + [s for s in report.sentences if s.about_search],
-            carried=[s for s in report.sentences if s.verdict is VerdictState.SUPPORTED],
+            unsupported=unsupported + about_search,
+            carried=[s for s in report.sentences if s.holds],
             reference_rows=map(report_view.reference_cells, report.references),
             known={source.n for source in report.sources},
             cite=partial(cite, report),

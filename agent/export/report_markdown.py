@@ -25,7 +25,9 @@ def render_markdown(folder: Path) -> bytes:
     record = FinishedRun.read(folder)
     report, usage = record.report, record.report.usage
     text = "\n\n".join(filter(None, _parts(record)))
-    state = ", ".join([f"Status {report.status}", *report_view.confidence_facts(report)])
+    state = ", ".join(
+        [f"Status {report_view.badge(report)}", *report_view.confidence_facts(report)]
+    )
     text += (
         f"\n\n{state}. {report.steps} steps in "
         f"{report.elapsed_s:.1f} s with {usage.model}: {usage.input_tokens} tokens in, "
@@ -39,11 +41,10 @@ def render_markdown(folder: Path) -> bytes:
 def _parts(record: FinishedRun) -> Iterator[str]:
     report = record.report
     yield f"# {report.question}"
-    yield report_view.low_confidence_warning(report)
-    yield report.answer
+    yield " ".join(report_view.head_lines(report))
+    yield report_view.annotated_answer(report)
+    yield _section(report_view.closest_title(report), report_view.closest_lines(report))
     yield from _data(report)
-    conflicts = report_view.conflict_lines(report)
-    yield _section("Where sources disagree", (f"- {line}" for line in conflicts))
     if report.references:
         faults = (f"- {_cell(text)} — {_cell(why)}" for text, why in report_view.faults(report))
         yield _section("What does not hold", faults)
@@ -56,7 +57,7 @@ def _parts(record: FinishedRun) -> Iterator[str]:
             s.text,
             ", ".join(f"[{n}]" for n in s.citations),
             report_view.verdict_label(s, report),
-            s.reason,
+            report_view.sentence_note(s, report) or s.reason,
         )
         for s in report.sentences
     )

@@ -6,18 +6,22 @@ The exports format them, and so do the terminal, the channels and the MCP server
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from agent.types import VerdictState
+from agent.models.providers import EXTRACTIVE
+from agent.types import Report, VerdictState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from agent.types import CheckedReference, Report, ReportSource, Sentence
+    from agent.types import CheckedReference, ClosePassage, Conflict, ReportSource, Sentence
 
 VERDICT_LABELS = {
     VerdictState.SUPPORTED: "supported",
+    VerdictState.DONE: "done",
+    VerdictState.ATTEMPTED: "attempted, outcome unknown",
     VerdictState.CONTRADICTED: "contradicted",
     VerdictState.UNDECIDED: "not verified",
     VerdictState.UNCITED: "uncited",
@@ -40,15 +44,20 @@ _ANSWERS = {
     "in part": "answers it in part",
     "no": "does not answer",
 }
-_SURE = 0.7
-"""Below this confidence a reader is warned; `FIT_COEFFICIENTS` in `agent.evidence.confidence` says
-how many answers are right on either side."""
-_COVERED = 0.6
-"""A reader is also warned if no more than this share of the question is covered. On two closed webs
-105 of 117 unmarked answers are right without this rule, 89 of 96 with it; on documents 53 of 56, 51
-of 54."""
-_NEAR = 1.5
-"""Below this margin the warning names a nearly equal sentence as its reason."""
+STANDINGS = {
+    "supported": "",
+    "in_part": "in part",
+    "disputed": "disputed",
+    "contradicted": "contradicted",
+    "not_verified": "not verified",
+}
+"""What a badge says beside the status; nothing of a supported answer."""
+CLOSEST_BY_RULES = "No answer without a language model. These passages bear on it:"
+CLOSEST = "These passages bear on the question:"
+"""Titles of the passages that are shown where there is no answer: of a run without a language
+model, and of one with it."""
+_QUOTE_CHARS = 240
+"""Most characters of a quote in a note."""
 
 
 def verdict_label(sentence: Sentence, report: Report) -> str:
@@ -57,16 +66,173 @@ def verdict_label(sentence: Sentence, report: Report) -> str:
         return "about the search"
     if report.references and _is_denied(sentence):
         return "not supported"
-    return WEAK if sentence.weak else VERDICT_LABELS[sentence.verdict]
+    if sentence.holds and conflicts_of(sentence, report):
+        return "disputed"
+    if sentence.weak:
+        return WEAK
+    return VERDICT_LABELS.get(sentence.verdict, sentence.verdict.value)
 
 
-def unsupported(report: Report) -> list[Sentence]:
-    """List the claims that are not supported."""
+def badge(report: Report) -> str:
+    """Return status and standing as one: `answered, disputed`."""
+    status = report.status.replace("_", " ")
+    standing = STANDINGS[report.standing]
+    return f"{status}, {standing}" if standing and report.claims and _has_answer(report) else status
+
+
+def badge_kind(report: Report) -> str:
+    """Return the verdict or status whose colour a badge has."""
+    if not _has_answer(report):
+        return report.status
+    if report.standing in ("contradicted", "disputed"):
+        return "contradicted"
+    is_good = report.status == "answered" and report.standing == "supported" and not report.doubt
+    return "supported" if is_good else "undecided"
+
+
+def _has_answer(report: Report) -> bool:
+    return report.status in ("answered", "partial")
+
+
+def doubt_line(report: Report) -> str:
+    """Say that an answer may be wrong, and why; empty if it is likely to be right."""
+    if report.doubt is None:
+        return ""
+    return f"This may not be the answer: {report.doubt} (confidence {report.confidence:.2f})."
+
+
+def error_line(report: Report) -> str:
+    """Say why a run failed or stopped, and what to do; empty without an error."""
+    error = report.error
+    return f"{error.message.rstrip('.')}. {error.hint}".strip() if error else ""
+
+
+def head_lines(report: Report) -> list[str]:
+    """List what a reader must know before the answer, for surfaces of plain text.
+
+    The badge (unless the answer is supported), the doubt, and the error; empty for a supported
+    answer.
+    """
+    is_plain = report.status == "answered" and badge(report) == "answered"
+    head = "" if is_plain else f"{badge(report).capitalize()}."
+    if report.status == "partial":
+        head = f"{head} The run stopped early; this is what is known so far."
+    return [line for line in (head, doubt_line(report), error_line(report)) if line]
+
+
+def closest_title(report: Report) -> str:
+    """Return the title of the passages that bear on a question without an answer."""
+    return CLOSEST_BY_RULES if report.usage.model == EXTRACTIVE else CLOSEST
+
+
+def closest_place(passage: ClosePassage) -> str:
+    """Name the place of such a passage: its page's title, page number and headings."""
+    page = f"page {passage.page}" if passage.page is not None else ""
+    return ", ".join(filter(None, (passage.title or passage.url, page, passage.heading)))
+
+
+def closest_lines(report: Report) -> list[str]:
+    """Format the passages that bear on a question, for surfaces of plain text."""
     return [
-        sentence
-        for sentence in report.sentences
-        if sentence.verdict is not VerdictState.SUPPORTED and not sentence.about_search
+        f"- “{' '.join(one.text.split())}” [{one.source}] {closest_place(one)}"
+        for one in report.closest
     ]
+
+
+def text_parts(report: Report) -> list[str]:
+    """Write a report as Markdown in parts: head, answer, what is not verified, passages, sources.
+
+    Channels, notices and clients of the server and of MCP show these.
+    """
+    listed = [f"- {s.text} ({verdict_label(s, report)})" for s in other_unsupported(report)]
+    faulty = [f"- {text} ({why})" for text, why in faults(report)] if report.references else []
+    sources = [f"[{s.n}] {s.title or s.url} — {s.url}" for s in report.sources]
+    parts = [
+        " ".join(head_lines(report)),
+        annotated_answer(report),
+        "\n".join(["Not verified:", *listed]) if listed else "",
+        "\n".join(["Does not hold:", *faulty]) if faulty else "",
+        "\n".join([closest_title(report), *closest_lines(report)]) if report.closest else "",
+        "\n".join(["Sources:", *sources]) if sources else "",
+    ]
+    return [part for part in parts if part]
+
+
+def saved_text(saved: Mapping[str, Any]) -> str:
+    """Write the saved report of a job as Markdown; a reminder's and a page monitor's is a text."""
+    if "run" not in saved:
+        return str(saved.get("answer", ""))
+    return "\n\n".join(text_parts(Report.model_validate(saved)))
+
+
+def mark_sentences(report: Report) -> tuple[str, set[int]]:
+    """Put the number of each sentence behind its text in the answer, between private-use marks.
+
+    Returns the marked answer, and the numbers of the sentences that were found in it.
+    """
+    markdown, at = report.answer.translate(_PRIVATE_USE), 0
+    found = set()
+    for number, sentence in enumerate(report.sentences):
+        text = sentence.text.rstrip("| ")  # the markers of a table row stand in its last cell
+        start = markdown.find(text, at)
+        if start >= 0:
+            at = start + len(text)
+            # After a space, so that the end of bold type before it is read as one.
+            markdown = f"{markdown[:at]} \ue000{number}\ue001{markdown[at:]}"
+            found.add(number)
+    return markdown, found
+
+
+_PRIVATE_USE = str.maketrans("", "", "\ue000\ue001")
+_MARKED = re.compile(r" \ue000(\d+)\ue001((?:\s*\[\d{1,3}\])*)")
+
+
+def annotated_answer(report: Report) -> str:
+    """Return the answer with a note behind each sentence that a source contradicts."""
+    markdown, found = mark_sentences(report)
+    notes = [sentence_note(sentence, report) for sentence in report.sentences]
+
+    def annotate(match: re.Match[str]) -> str:
+        note = notes[int(match[1])]
+        return f"{match[2]} — {note.rstrip('.')}." if note else match[2]
+
+    lost = [
+        f"- {sentence.text} — {note}"
+        for number, (sentence, note) in enumerate(zip(report.sentences, notes, strict=True))
+        if note and number not in found
+    ]
+    return "\n\n".join(filter(None, (_MARKED.sub(annotate, markdown), "\n".join(lost))))
+
+
+def sentence_note(sentence: Sentence, report: Report) -> str:
+    """Say on a sentence which source contradicts it, with dates; empty where none does.
+
+    `disputed: [2] (2021-03-04, newer) says “It opened in 1931.”; [1] is dated 2015-06-01`
+    """
+    if sentence.verdict is VerdictState.CONTRADICTED:
+        return f"contradicted: {sentence.reason}"
+    return "; ".join(conflict_note(one, report) for one in conflicts_of(sentence, report))
+
+
+def conflicts_of(sentence: Sentence, report: Report) -> list[Conflict]:
+    """List the conflicts of a sentence with other sources."""
+    return [conflict for conflict in report.conflicts if conflict.text == sentence.text]
+
+
+def conflict_note(conflict: Conflict, report: Report) -> str:
+    """Format a conflict: what the other source says, the dates of both, and which is newer."""
+    dates = {source.n: (source.published or "")[:10] for source in report.sources}
+
+    def dated(n: int) -> str:
+        words = [dates.get(n) or "no date", "newer" if n in conflict.newer else ""]
+        return ", ".join(filter(None, words))
+
+    quote = " ".join(conflict.quote.split())
+    quote = quote if len(quote) <= _QUOTE_CHARS else f"{quote[:_QUOTE_CHARS].rsplit(' ', 1)[0]} …"
+    own = "".join(f", [{n}] ({dated(n)})" for n in conflict.citations)
+    return (
+        f"disputed: [{conflict.source}] ({dated(conflict.source)}) says “{quote}”, against{own[1:]}"
+    )
 
 
 def _is_denied(sentence: Sentence) -> bool:
@@ -106,26 +272,10 @@ def to_check(report: Report) -> list[Sentence]:
 
 
 def other_unsupported(report: Report) -> list[Sentence]:
-    """List the unsupported claims, except those of a draft that are listed elsewhere already."""
+    """List the unsupported claims that are not marked in the answer or listed elsewhere already."""
     listed = [*faulty_sentences(report), *to_check(report)] if report.references else []
-    return [sentence for sentence in unsupported(report) if sentence not in listed]
-
-
-def low_confidence_warning(report: Report) -> str:
-    """Return the warning that an answer may be wrong; empty if it is likely to be right."""
-    value, parts = report.confidence, report.confidence_parts
-    is_covered = parts.coverage > _COVERED
-    if report.status != "answered" or value is None or (value >= _SURE and is_covered):
-        return ""
-    reason = ""
-    if parts.fit is not None:
-        if parts.fit.open:
-            reason = ": a part of the question stays open"
-        elif is_covered and parts.fit.margin < _NEAR:
-            reason = ": another sentence fits nearly as well"
-        else:
-            reason = f": it says {parts.fit.own:.0%} of the question"
-    return f"This may not be the answer{reason} (confidence {value:.2f})."
+    noted = [s for s in report.sentences if sentence_note(s, report)]
+    return [s for s in report.unsupported if s not in listed and s not in noted]
 
 
 def confidence_facts(report: Report) -> list[str]:
@@ -140,7 +290,7 @@ def confidence_facts(report: Report) -> list[str]:
         facts = [f"{supported} of {total} sentences supported"] if total else []
         facts += [f"{len(unsure)} to look at"] if unsure else []
         return facts + [f"{count} {label}" for label, count in labels.items()]
-    if not report.sources or report.status == "not_found":
+    if not report.claims or not _has_answer(report):
         return []
     value, parts = report.confidence, report.confidence_parts
     weak = sum(sentence.weak for sentence in report.sentences)
@@ -169,11 +319,12 @@ def _share(value: float) -> str:
 
 def source_note(source: ReportSource, at: str) -> str:
     """Describe how and when a source was read."""
+    dated = f", dated {source.published[:10]}" if source.published else ""
     if source.via == "snippet":
-        return f"search result of {at}, the page itself was not read"
+        return f"search result of {at}, the page itself was not read{dated}"
     if source.via == "computed":
         return f"computed {at} from what the pages say"
-    return f"read {at} via {source.via}"
+    return f"read {at} via {source.via}{dated}"
 
 
 def reference_cells(reference: CheckedReference) -> tuple[str, str, str]:
@@ -192,19 +343,8 @@ def reference_cells(reference: CheckedReference) -> tuple[str, str, str]:
 def search_rows(report: Report) -> Iterable[tuple[str, ...]]:
     """Yield the cells of each search, by `SEARCH_COLUMNS`."""
     for s in report.searches:
-        yield s.query, s.provider, s.outcome, str(s.results), str(s.ms)
-
-
-def conflict_lines(report: Report) -> list[str]:
-    """Format a line for each conflict between sources."""
-    titles = {source.n: source.title or source.url for source in report.sources}
-    lines = []
-    for conflict in report.conflicts:
-        markers = "".join(f"[{n}]" for n in conflict.citations)
-        against = f"[{conflict.source}] {titles.get(conflict.source, '')}"
-        quote = " ".join(conflict.quote.split())
-        lines.append(f"{conflict.text} {markers} — but {against}: “{quote}”")
-    return lines
+        query = f"{s.query} (not sent: {s.withheld})" if s.withheld else s.query
+        yield query, s.provider, s.outcome, str(s.results), str(s.ms)
 
 
 def data_as_json(report: Report) -> str:

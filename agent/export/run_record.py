@@ -59,6 +59,13 @@ class FinishedRun:
         return self.folder.blob(row["text"]).decode("utf-8", "replace")
 
 
+def in_progress(folder: RunFolder) -> bool:
+    """Whether a process works on a run that has no report yet."""
+    if folder.report.is_file() or not folder.is_running:
+        return False
+    return all(event.type != "run.finished" for event in read_events(folder.journal))
+
+
 def report_of(folder: RunFolder) -> Report:
     """Read a run's report; that of an interrupted run is made of its journal."""
     if folder.report.is_file():

@@ -21,6 +21,10 @@ SHORTEST_REPLY: Final = 200
 """Fewest tokens that make a useful reply; with fewer left, the model is not asked."""
 CAUTION: Final = 1.5
 """Factor on the estimated prompt: it is counted by characters, and URLs and figures take more."""
+MARGIN: Final = 1.1
+"""Factor on the measured share of a prompt: another text may have a little more."""
+MIN_MEASURED: Final = 20
+"""Tokens of a reply from which on what it was billed is compared with its text."""
 
 
 class LimitReached(ResearchError):
@@ -57,11 +61,13 @@ class Reservation:
         budgets = list(self.budget.chain())
         limits = [budget.longest_reply(self.prompt, final=self.final) for budget in budgets]
         bounds = [limit for limit in limits if limit is not None]
-        longest = min([LONGEST_REPLY, *bounds])
+        root = budgets[-1]
+        billed = min([int(LONGEST_REPLY * root.reply_factor), *bounds])
+        longest = int(billed / root.reply_factor)
         self.longest = longest if bounds else None
         for budget in budgets:
-            usd = budget.price(self.prompt, longest) if budget.max_usd and budget.price else 0.0
-            tokens = self.prompt + longest if budget.max_tokens is not None else 0
+            usd = budget.price(self.prompt, billed) if budget.max_usd and budget.price else 0.0
+            tokens = self.prompt + billed if budget.max_tokens is not None else 0
             budget.spent_usd += usd
             budget.used_tokens += tokens
             self._held.append((budget, usd, tokens))
@@ -88,6 +94,7 @@ class Budget:
     `max_tokens` bounds the input and output tokens of all calls. `price(tokens_in, tokens_out)`
     returns the highest price in USD; without it money is counted but cannot be reserved.
     `overhead` is the number of tokens sent with each prompt beside its text (tool definitions).
+    `prompt_factor` and `reply_factor` are how many tokens were billed for an estimated one.
 
     A subtask's budget has a `parent`, which is charged for everything spent here too.
     `subtask_steps` counts the steps of subtasks. Together with our own `steps` they never exceed
@@ -107,6 +114,8 @@ class Budget:
     price: Callable[[int, int], float] | None = None
     overhead: int = 0
     used_tokens: int = 0
+    prompt_factor: float = 1.0
+    reply_factor: float = 1.0
     started: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -131,7 +140,9 @@ class Budget:
         The reservation says how long the reply may be. Only the `final` call may use the reserve.
         Raises `LimitReached` where not even a short reply can be paid for.
         """
-        reservation = Reservation(self, int((prompt + self.overhead) * CAUTION), final=final)
+        root = list(self.chain())[-1]
+        expected = int((prompt + self.overhead) * max(CAUTION, root.prompt_factor))
+        reservation = Reservation(self, expected, final=final)
         reservation.begin()
         return reservation
 
@@ -149,18 +160,19 @@ class Budget:
         """
         share = 1.0 if final else 1 - RESERVE
         longest = None
+        shortest = SHORTEST_REPLY * list(self.chain())[-1].reply_factor
         if self.max_tokens is not None:
             longest = int(self.max_tokens * share) - self.used_tokens - prompt
-            if longest < SHORTEST_REPLY:
+            if longest < shortest:
                 raise LimitReached("tokens")
         if self.max_usd is None or self.price is None:
             return longest
         usd_left = self.max_usd * share - self.spent_usd - self.price(prompt, 0)
         usd_per_thousand = self.price(0, 1_000)
-        affordable = LONGEST_REPLY
+        affordable = int(LONGEST_REPLY * shortest / SHORTEST_REPLY)
         if usd_per_thousand > 0:
             affordable = int(usd_left / usd_per_thousand * 1_000)
-        if usd_left < 0 or affordable < SHORTEST_REPLY:
+        if usd_left < 0 or affordable < shortest:
             raise LimitReached("budget")
         return affordable if longest is None else min(longest, affordable)
 
@@ -169,6 +181,17 @@ class Budget:
         for budget in self.chain():
             budget.spent_usd += usage.usd
             budget.used_tokens += usage.input_tokens + usage.output_tokens
+
+    def calibrate(self, prompt: int, reply: int, usage: Usage) -> None:
+        """Compare what a call was billed with its estimate; the next ones are estimated by that.
+
+        `prompt` and `reply` are the estimated tokens, without the overhead.
+        """
+        root = list(self.chain())[-1]
+        billed = usage.input_tokens / max(1, prompt + self.overhead)
+        root.prompt_factor = max(root.prompt_factor, billed * MARGIN)
+        if reply >= MIN_MEASURED:
+            root.reply_factor = max(root.reply_factor, usage.output_tokens / reply)
 
     def part(self, parts: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - for replays
         """Return the budget of one of `parts`: an equal share of steps and money, all of the time.

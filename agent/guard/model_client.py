@@ -8,7 +8,7 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from agent.errors import ReplayDiverged, ResearchError
+from agent.errors import ReplayDiverged, ResearchError, error_text
 from agent.guard.window import IMAGE_TOKENS, tokens
 from agent.journal.messages import message_row
 from agent.models.base import CALL_BUDGET, ask_model
@@ -61,6 +61,7 @@ class ModelClient:
             CALL_BUDGET.reset(token)
         reservation.release()
         self.budget.add(reply.usage)
+        self.budget.calibrate(prompt, tokens(reply.text), reply.usage)
         return reply
 
     async def try_ask(
@@ -82,7 +83,7 @@ class ModelClient:
         except ReplayDiverged:  # must not pass for a request that failed
             raise
         except (ResearchError, TimeoutError) as error:
-            self.record("note", place, text=f"{failure}: {str(error) or 'timeout'}")
+            self.record("note", place, text=f"{failure}: {error_text(error)}")
             return None
 
     async def _recorded_reply(
@@ -105,7 +106,7 @@ class ModelClient:
         try:
             reply = await ask_model(self.model, self.system, fitted, record_delta)
         except ResearchError as error:
-            info = {"type": type(error).__name__, "message": str(error), "hint": error.hint}
+            info = {"type": type(error).__name__, "message": error_text(error), "hint": error.hint}
             self.record("model.failed", place, **info)
             raise
         self.record(
@@ -116,6 +117,7 @@ class ModelClient:
             ms=int((time.monotonic() - started) * 1000),
             **asdict(reply.usage),
             **({"fit": reply.fit.model_dump()} if reply.fit else {}),
+            **({"cut": True} if reply.cut else {}),
         )
         return reply
 

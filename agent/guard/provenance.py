@@ -2,29 +2,31 @@
 
 Every text that enters the context of any loop is added to the run's one `Provenance`: the first
 messages by `ContextBuilder`, observations by `ProvenanceCalls`, through which all tool calls go.
-It tells whether private or untrusted texts were read, and has the sets of words by which
-`agent.guard.outgoing` decides. Words are compared as stems, without case and accents.
+It knows whether private or hostile texts were read, and answers what `agent.guard.outgoing` asks:
+who wrote a word, where an address was seen. Nothing is computed until it is asked.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
 
 from browser.net.url import host, join, netloc, parse, registrable_domain
 from browser.text.languages import question_language
-from browser.text.words import UNSPACED, stem_in, words
+from browser.text.words import stem_in, words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
+
+    from browser.net.url import Url
 
 
 class Kind(StrEnum):
-    """Whose words a text is. A `PAGE` is a web page that is shown to the person alone."""
+    """Whose words a text is. A `PAGE` is a web page that is shown to the logged-in user alone."""
 
     PERSON = "person"
     WEB = "web"
@@ -39,33 +41,33 @@ class Kind(StrEnum):
 PRIVATE = frozenset(set(Kind) - {Kind.PERSON, Kind.WEB})
 UNTRUSTED = frozenset({Kind.WEB, Kind.PAGE, Kind.FILE, Kind.CORPUS, Kind.TOOL})
 SEARCH = "search"
-"""The "site" of search engines: of their results, and of the queries that they get."""
+"""The "site" of search engines: of their results, and of the queries that they receive."""
 SERVER = "mcp:"
 """Prefix of the "site" of an MCP server, before its name."""
-SHORT = 2
-"""Most letters of a word with which others can be spelt out."""
-_SPELLING = """
-zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred
-thousand alpha bravo charlie delta echo foxtrot golf hotel india juliet kilo lima mike november
-oscar papa quebec romeo sierra tango uniform victor whiskey xray yankee zulu
-صفر واحد اثنان ثلاثة أربعة خمسة ستة سبعة ثمانية تسعة عشرة عشرون مائة ألف
-null eins zwei zwo drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig hundert
-cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce veinte cien mil
-zéro un deux trois quatre cinq six sept huit neuf dix onze douze vingt cent mille
-uno due tre quattro cinque sei sette otto nove dieci undici dodici venti cento
-nul een twee drie vier vijf zes zeven acht negen tien elf twaalf twintig honderd
-um dois três quatro cinco seis sete oito nove dez onze doze vinte cem mil
-ноль один два три четыре пять шесть семь восемь девять десять двадцать сто тысяча
-"""
-"""The numerals of the languages whose common words are known, and the alphabet of radio."""
-_CHARACTER = re.compile(f"[{UNSPACED}]")
-_APOSTROPHE = re.compile("['’]")
-_SENTENCE = re.compile(r"[.!?]\s|[。！？]|\n\s*\n")
-_LONGEST = 16
-"""Most words of a sentence: lists and tables have no ends of sentences."""
-_THOUSANDS = re.compile(r"(?<=\d)[.,'’\u202f\xa0](?=\d{3}(?!\d))")
-"""What parts the digits of a long figure: 15,000 is 15000 too."""
+FUNCTION = "tool:"
+"""Prefix of the "site" of a plug-in's or a caller's tool, before its name."""
+MAX_PUBLIC_CHARS = 20_000_000
+"""Characters of public text that are kept. A server that runs for weeks reads without end; what is
+dropped makes checks stricter, never looser."""
+_BEFORE, _AFTER = r"(?<![\w.\-@])", r"(?![\w\-/%&=?#~+@]|[.,:;!]\w)"
+"""Patterns for what stands on both sides of an address: nothing that would continue it."""
+_DOI = re.compile(r"^doi\.org/(10\.\d{4,9}/\S+)$")
+_ARXIV = re.compile(r"^arxiv\.org/(?:abs|pdf)/(\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+/\d{7})$")
+
+
+class Text(NamedTuple):
+    """A text that was read: whose words it is, and the site that showed it."""
+
+    kind: Kind
+    site: str
+    text: str
+
+
+class SeenLink(NamedTuple):
+    """Where an address was shown: the site of that page, and how many links the page showed."""
+
+    site: str
+    choices: int
 
 
 def site_of(url: str) -> str:
@@ -84,29 +86,17 @@ def exact_url(url: str) -> str:
     return parsed.href if parsed else url
 
 
-def is_character(word: str) -> bool:
-    """Whether a word is a single character of a script without spaces, such as Chinese."""
-    return _CHARACTER.fullmatch(word) is not None
-
-
-@cache
-def _spelling_words(language: str) -> frozenset[str]:
-    return frozenset(stem_in(language, word) for word in words(_SPELLING))
-
-
 @dataclass(slots=True)
 class Provenance:
-    """What one run has read so far (`read`: kinds and sites), and the words of it.
+    """What one run has read so far: kinds and sites (`read`), and the texts themselves.
 
-    `own` are the person's words, `public` those that everybody can read, `private` all others with
-    their kind; `shown` are the words by site. `pairs` are neighbouring words of which one can spell
-    others, `spelled` the words with unusual capitals. `addresses` and `hosts` are those in texts;
-    `personal_links` are addresses that the person wrote, or that a page of theirs links on its own
-    site.
-
-    `shared` are the kinds that the person allows to be sent anywhere (`--share`); `on_read` is
-    called with each kind and site when it is first read. `sites` are those where the run is logged
-    in: their pages in the browser are private, as are all pages in an `attached` Chrome.
+    `shared` are the kinds that the user allows to be sent (`--share`): `KIND` to search engines,
+    tools and the sites that the question names, `KIND@SITE` to that site, tool or server as well.
+    `on_read` is called with each kind and site when it is first read. `sites` are those where the
+    run is logged in: their pages in the browser are private, as are all pages in an `attached`
+    Chrome. `named_hosts` are hosts that the user named as a setting (`--allow-private`).
+    `links` are the addresses that pages linked, `personal_links` those that the user wrote or that
+    a page of theirs links on its own site.
     """
 
     question: str = ""
@@ -114,44 +104,63 @@ class Provenance:
     shared: frozenset[str] = frozenset()
     attached: bool = False
     sites: set[str] = field(default_factory=set)
+    named_hosts: frozenset[str] = frozenset()
     on_read: Callable[[Kind, str], object] = lambda _kind, _site: None
     read: set[tuple[Kind, str]] = field(default_factory=set)
-    own: set[str] = field(default_factory=set)
-    public: set[str] = field(default_factory=set)
-    private: dict[str, Kind] = field(default_factory=dict)
-    private_signs: set[tuple[str, str]] = field(default_factory=set)
-    private_sentences: set[frozenset[str]] = field(default_factory=set)
-    shown: dict[str, set[str]] = field(default_factory=dict)
-    spelled: set[str] = field(default_factory=set)
-    pairs: set[tuple[str, str]] = field(default_factory=set)
-    addresses: set[str] = field(default_factory=set)
+    texts: list[Text] = field(default_factory=list)
+    links: dict[str, SeenLink] = field(default_factory=dict)
     personal_links: set[str] = field(default_factory=set)
-    hosts: set[str] = field(default_factory=set)
+    _public_chars: int = 0
+    _stems: dict[str, tuple[int, set[str]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.language = question_language(self.question) or "en"
         self.add(self.question, Kind.PERSON)
 
-    def split_apostrophes(self, text: str) -> str:
-        """Separate words joined by an apostrophe (`l'histoire`), except in English."""
-        return text if self.language == "en" else _APOSTROPHE.sub(" ", text)
+    # What was read.
 
-    def stems(self, text: str) -> list[str]:
-        """Split a text into stems, by the language of the question.
+    def add(self, text: str, kind: Kind, url: str = "", *, quoted: bool = False) -> None:
+        """Add a text of the model's context; `url` is its address, `SEARCH`, or a tool's site.
 
-        Figures are added without thousands separators as well.
+        `quoted` says that a text of memory or of an earlier turn holds somebody else's words.
         """
-        found = words(self.split_apostrophes(text))
-        found += [word for word in words(_THOUSANDS.sub("", text)) if word.isdigit()]
-        return [stem_in(self.language, word) for word in found]
+        site = url if url == SEARCH or url.startswith((SERVER, FUNCTION)) else site_of(url)
+        if kind is Kind.PAGE and not url.startswith(("http", "file:")):
+            return  # an empty tab has no words
+        for origin in (kind, Kind.WEB) if quoted else (kind,):
+            if origin is not Kind.PERSON and (origin, site) not in self.read:
+                self.read.add((origin, site))
+                self.on_read(origin, site)
+        if not text:
+            return
+        self.texts.append(Text(kind, site, text))
+        if kind is Kind.WEB:
+            self._public_chars += len(text)
+            if self._public_chars > MAX_PUBLIC_CHARS:
+                self._forget_half()
+        if kind is Kind.PERSON:
+            self.add_links((part for part in text.split() if "://" in part), kind)
 
-    def spells_others(self, word: str) -> bool:
-        """Whether a word stands for a letter or a digit, so that a row of them can spell any word.
+    def _forget_half(self) -> None:
+        public = [text for text in self.texts if text.kind is Kind.WEB]
+        kept = set(map(id, public[len(public) // 2 :]))
+        self.texts = [text for text in self.texts if text.kind is not Kind.WEB or id(text) in kept]
+        self._public_chars = sum(len(t.text) for t in self.texts if t.kind is Kind.WEB)
+        self._stems.clear()
 
-        Such words may be sent only beside a neighbour with which they were read (`pairs`).
-        """
-        short = len(word) <= SHORT and not is_character(word)
-        return short or word in _spelling_words(self.language)
+    def add_links(self, urls: Iterable[str], kind: Kind, base: str = "") -> None:
+        """Add the links of a page at `base`, or the addresses that the user wrote."""
+        addresses = [join(base, url) if base else url.rstrip(".,;:!?)]}>'\"»”") for url in urls]
+        site = site_of(base) if base else ""
+        for address in addresses:
+            exact = exact_url(address)
+            known = self.links.get(exact)
+            if known is None or known.choices > len(addresses):
+                self.links[exact] = SeenLink(site, len(addresses))
+            if kind is Kind.PERSON or (kind is Kind.PAGE and site_of(address) == site):
+                self.personal_links.add(exact)
+
+    # Who can read, who wrote.
 
     @property
     def untrusted(self) -> bool:
@@ -162,76 +171,120 @@ class Provenance:
         """Whether anything private was read, other than what this site showed itself."""
         return any(
             kind in PRIVATE
-            and not self.is_shared(kind)
-            and not (at == site and (kind is Kind.PAGE or site.startswith(SERVER)))
+            and not self.is_shared(kind, site)
+            and not (at == site and (kind is Kind.PAGE or site.startswith((SERVER, FUNCTION))))
             for kind, at in self.read
         )
 
-    def is_shared(self, kind: Kind) -> bool:
-        """Whether the person allows such texts to be sent; earlier turns count as memory."""
-        return (Kind.MEMORY if kind is Kind.TURNS else kind).value in self.shared
+    def is_shared(self, kind: Kind, site: str) -> bool:
+        """Whether the user allows texts of a kind to be sent to a site, a tool or the engines.
+
+        Earlier turns count as memory.
+        """
+        name = (Kind.MEMORY if kind is Kind.TURNS else kind).value
+        if f"{name}@{site}" in self.shared:
+            return True
+        chosen = site == SEARCH or site.startswith((SERVER, FUNCTION)) or self.names(site)
+        return name in self.shared and chosen
+
+    def names(self, site: str) -> bool:
+        """Whether the user named a site in the question, or in an answer to one."""
+        users = self.texts_of(Kind.PERSON)
+        return bool(site) and any(_stands_in(site, text.casefold(), inside=True) for text in users)
 
     def is_personal(self, url: str) -> bool:
-        """Whether a page in the browser may have content for the person alone."""
+        """Whether a page in the browser may have content for the logged-in user alone."""
         return self.attached or registrable_domain(host(url)) in self.sites
 
-    def add(self, text: str, kind: Kind, url: str = "", *, quoted: bool = False) -> None:
-        """Add a text of the model's context; `url` is its address, `SEARCH`, or a server's site.
+    # Words.
 
-        `quoted` says that a text of memory or of an earlier turn holds somebody else's words.
-        """
-        site = url if url == SEARCH or url.startswith(SERVER) else site_of(url)
-        if kind is Kind.PAGE and not url.startswith(("http", "file:")):
-            return  # an empty tab has no words
-        for origin in (kind, Kind.WEB) if quoted else (kind,):
-            if origin is not Kind.PERSON and (origin, site) not in self.read:
-                self.read.add((origin, site))
-                self.on_read(origin, site)
-        # What the person allows to be sent counts as their own words.
-        if kind is Kind.PERSON or self.is_shared(kind):
-            self._add_words(text, self.own)
-        elif kind in PRIVATE:
-            # Whole sentences are kept too: `Outgoing` lets single everyday words of one leave, but
-            # not many of them.
-            for sentence in _SENTENCE.split(text):
-                stems = self.stems(sentence)
-                self.private.update(dict.fromkeys(stems, kind))
-                self.private_signs.update(p for p in pairwise(stems) if all(map(is_character, p)))
-                starts = range(0, len(stems), _LONGEST)
-                self.private_sentences.update(frozenset(stems[n : n + _LONGEST]) for n in starts)
-            if kind is Kind.PAGE or url.startswith(SERVER):
-                self._add_words(text, self.shown.setdefault(site, set()))
-        else:
-            self._add_words(text, self.public, self.shown.setdefault(site, set()))
-        # An address in the text of a person's page is not a link of that page.
-        self.add_addresses(text.split(), kind if kind is Kind.PERSON else Kind.WEB, url)
+    def stems(self, text: str) -> list[str]:
+        """Split a text into stems, by the language of the question."""
+        return [stem_in(self.language, word) for word in words(text)]
 
-    def _add_words(self, text: str, *word_sets: set[str]) -> None:
-        stems = self.stems(text)
-        for word_set in word_sets:
-            word_set.update(stems)
-        spelling = {word for word in stems if is_character(word) or self.spells_others(word)}
-        self.pairs.update(pair for pair in pairwise(stems) if not spelling.isdisjoint(pair))
-        self.spelled.update(w for w in text.split() if not w.islower() and not w.isupper())
+    def texts_of(self, *kinds: Kind, site: str | None = None) -> Iterator[str]:
+        """Yield the texts of some kinds, or those that one site showed."""
+        for text in self.texts:
+            if text.kind in kinds and (site is None or text.site == site):
+                yield text.text
 
-    def add_addresses(self, texts: Iterable[str], kind: Kind, base: str = "") -> None:
-        """Add the addresses in these texts, or the links of a page at `base`.
+    def own_stems(self, site: str) -> set[str]:
+        """Return the stems of the user's words, and of those that they share with a site."""
+        kinds = [Kind.PERSON, *(kind for kind in PRIVATE if self.is_shared(kind, site))]
+        return self._stems_of(f"own {site}", kinds)
 
-        Those that the person wrote, and links of a person's page to its own site, are personal.
-        """
-        for text in texts:
-            at = max(text.find("https://"), text.find("http://"))
-            if at < 0 and not (base and text.startswith("/")):
-                continue
-            stripped = text[max(at, 0) :].rstrip(".,;:!?)]}>'\"»”")
-            address = stripped if at >= 0 else join(base, stripped)
-            self.addresses.add(exact_url(address))
-            self.hosts.add(host(address))
-            on_own_site = kind is Kind.PAGE and site_of(address) == site_of(base)
-            if kind is Kind.PERSON or on_own_site:
-                self.personal_links.add(exact_url(address))
+    def shown_stems(self, site: str) -> set[str]:
+        """Return the stems of what a site itself showed."""
+        return self._stems_of(f"shown {site}", (Kind.WEB, Kind.PAGE, Kind.TOOL), site)
 
-    def public_words(self, text: str) -> str:
-        """Return the words of a text that are public and in no private text."""
-        public = self.public.difference(self.private)
-        return " ".join(word for word in words(text) if stem_in(self.language, word) in public)
+    def public_stems(self) -> set[str]:
+        """Return the stems of the question and of all public texts."""
+        return self._stems_of("public", (Kind.PERSON, Kind.WEB))
+
+    def _stems_of(self, name: str, kinds: Iterable[Kind], site: str | None = None) -> set[str]:
+        """Return the stems of some texts; those seen before are not split again."""
+        done, found = self._stems.get(name, (0, set[str]()))
+        wanted = frozenset(kinds)
+        for text in self.texts[done:]:
+            if text.kind in wanted and (site is None or text.site == site):
+                found.update(self.stems(text.text))
+        self._stems[name] = len(self.texts), found
+        return found
+
+    # Addresses.
+
+    def link_to(self, url: str) -> SeenLink | None:
+        """Return where an address was seen literally; None if it was not."""
+        exact = exact_url(url)
+        if known := self.links.get(exact):
+            return known
+        parsed = parse(url)
+        if parsed is None or not parsed.host:
+            return None
+        bare = exact.partition("://")[2]
+        forms = {bare, unquote(bare), bare.rstrip("/"), url.partition("://")[2]} - {""}
+        # A word of a private text is no address, even if somebody owns a host of that name.
+        whole = {f"{scheme}://{form}" for form in forms for scheme in ("http", "https")}
+        if named := _DOI.match(bare) or _ARXIV.match(bare):
+            whole.add(named[1])
+        for text in self.texts:
+            is_open = text.kind in (Kind.WEB, Kind.PERSON)
+            if any(_stands_in(form, text.text) for form in (whole | forms if is_open else whole)):
+                many = max(text.text.count("://"), text.text.count(site_of(url)), 1)
+                # The user, their files and their engines offer no hostile choice.
+                return SeenLink(text.site if text.kind is Kind.WEB else "", many)
+        return None
+
+    def has_seen_host(self, netloc: str) -> bool:
+        """Whether a host was named in a public text or the question, or linked anywhere."""
+        if netloc in self.named_hosts or netloc.partition(":")[0] in self.named_hosts:
+            return True
+        if any(address.partition("://")[2].startswith(f"{netloc}/") for address in self.links):
+            return True
+        return any(
+            _stands_in(
+                netloc if text.kind in (Kind.WEB, Kind.PERSON) else f"://{netloc}",
+                text.text.casefold(),
+                inside=True,
+            )
+            for text in self.texts
+        )
+
+    def addresses_at(self, netloc: str) -> list[Url]:
+        """List the addresses of a host that were seen."""
+        written = (
+            re.findall(r"https?://[^\s<>\"]+", t.text) for t in self.texts if netloc in t.text
+        )
+        parsed = map(parse, dict.fromkeys(itertools.chain(self.links, *written)))
+        return [url for url in parsed if url is not None and url.netloc == netloc]
+
+
+def _stands_in(part: str, text: str, *, inside: bool = False) -> bool:
+    """Whether an address stands in a text, not merely as a part of a longer one.
+
+    `inside`: a site may stand inside an address, before its path or after a subdomain.
+    """
+    if part not in text:
+        return False
+    start, end = (r"(?<![\w\-@])", r"(?![\w\-@]|\.\w)") if inside else (_BEFORE, _AFTER)
+    return re.search(rf"{start}{re.escape(part)}{end}", text) is not None

@@ -18,12 +18,18 @@ if TYPE_CHECKING:
 
 MARK = "[redacted]"
 SHORTEST = 8
-"""Least characters of a secret: shorter values occur in ordinary text by chance."""
+"""Least characters of a secret of the environment, and of one that is redacted inside words:
+shorter ones occur there by chance."""
 _SECRET_NAME = re.compile(
     r"(?i)(?:^|_)(?:api_?)?(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|pat)(?:_|$)"
 )
 _HARMLESS = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+|[\d.]+|/.*|.* .*", re.DOTALL)
 """A word, a number, a path, a sentence: values of such variables that are no secrets."""
+_LETTER = r"[^\W_]"
+_TOKEN_START = rf"(?:(?<!{_LETTER})|(?<=%[0-9A-Fa-f]{{2}})|(?<=\\[nrt]))"
+"""Where a token begins: also behind an escaped character of a URL or of JSON."""
+_CONTEXT = 3
+"""Characters before a token that say whether it begins there."""
 
 
 def find_secrets(environ: Mapping[str, str]) -> list[str]:
@@ -48,14 +54,21 @@ class Redactor:
             self.__dict__.pop(cached, None)
 
     def add(self, secret: str) -> None:
-        """Add one more secret, however short."""
+        """Add one more secret; one that is short is redacted as a whole token alone."""
         self._set_spellings([*self._spellings, secret, *spellings(secret)])
 
-    def text(self, text: str) -> str:
-        """Return a text with secrets redacted."""
+    def text(self, text: str, start: int = 0, end: int | None = None) -> str:
+        """Return a text, or its part from `start` to `end`, with secrets redacted."""
         # Searching for each spelling is far faster than the pattern, which is hardly ever needed.
-        found = any(form in text for form in self._spellings)
-        return self._pattern.sub(MARK, text) if found else text
+        if not any(form in text for form in self._spellings):
+            return text[start:end]
+        pieces: list[str] = []
+        for match in self._pattern.finditer(text, start):
+            if end is not None and match.end() > end:
+                break
+            pieces += text[start : match.start()], MARK
+            start = match.end()
+        return "".join((*pieces, text[start:end]))
 
     def value(self, value: Any) -> Any:
         """Return JSON data with secrets redacted in all of its texts."""
@@ -83,11 +96,26 @@ class Redactor:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        return re.compile("|".join(map(re.escape, self._spellings)))
+        return re.compile("|".join(map(_form_pattern, self._spellings)))
 
     @cached_property
     def _beginnings(self) -> frozenset[str]:
-        return frozenset(form[:end] for form in self._spellings for end in range(1, len(form)))
+        # What follows a short secret decides whether it is a whole token.
+        return frozenset(
+            form[:end]
+            for form in self._spellings
+            for end in range(1, len(form) + (len(form) < SHORTEST))
+        )
+
+
+def _form_pattern(form: str) -> str:
+    """The pattern of one spelling; a short one is a token, not a part of a word."""
+    pattern = re.escape(form)
+    if len(form) < SHORTEST:
+        before = _TOKEN_START if form[:1].isalnum() else ""
+        behind = f"(?!{_LETTER})" if form[-1:].isalnum() else ""
+        return before + pattern + behind
+    return pattern
 
 
 class StreamRedactor:
@@ -96,12 +124,13 @@ class StreamRedactor:
     def __init__(self, redactor: Redactor, on_text: Callable[[str | None], None]) -> None:
         self._redactor = redactor
         self._on_text = on_text
+        self._before = ""  # the end of what was passed on
         self._held = ""
 
     def __call__(self, piece: str | None) -> None:
         """Add a piece; None starts over."""
         if piece is None:
-            self._held = ""
+            self._before = self._held = ""
             self._on_text(None)
         else:
             text = self._held + piece
@@ -114,7 +143,9 @@ class StreamRedactor:
     def _pass_on(self, text: str, safe: int) -> None:
         self._held = text[safe:]
         if safe:
-            self._on_text(self._redactor.text(text[:safe]))
+            known, start = self._before + text, len(self._before)
+            self._on_text(self._redactor.text(known, start, start + safe))
+            self._before = known[: start + safe][-_CONTEXT:]
 
 
 def spellings(secret: str) -> set[str]:

@@ -7,6 +7,7 @@ file that only its owner can read. The names and their metadata are always in th
 from __future__ import annotations
 
 import json
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,34 +41,33 @@ class ValueStore:
 
     def put(self, name: str, value: str, **row: str) -> bool:
         """Store a value; returns whether it is in the keyring."""
-        keyring = _keyring()
-        if keyring is not None:
-            keyring.set_password(APP, name, value)
-        else:
+        kept = _with_keyring("set_password", name, value)[0]
+        if not kept:
             row["value"] = value
         self._write({**self.rows(), name: row})
-        return keyring is not None
+        return kept
 
     def value(self, name: str) -> str | None:
-        """Return a value; None if the name is unknown or the keyring has gone."""
+        """Return a value; None if the name is unknown, or the keyring is locked or gone."""
         row = self.rows().get(name)
         if row is None:
             return None
         if "value" in row:
             return row["value"]
-        keyring = _keyring()
-        found = keyring.get_password(APP, name) if keyring is not None else None
+        found = _with_keyring("get_password", name)[1]
         return None if found is None else str(found)
 
     def remove(self, name: str) -> bool:
-        """Delete a value; False if the name is unknown."""
+        """Delete a value; False if the name is unknown.
+
+        Its row goes even where the keyring fails.
+        """
         rows = self.rows()
         row = rows.pop(name, None)
         if row is None:
             return False
-        keyring = _keyring()
-        if "value" not in row and keyring is not None:
-            keyring.delete_password(APP, name)
+        if "value" not in row:
+            _with_keyring("delete_password", name)
         self._write(rows)
         return True
 
@@ -79,15 +79,42 @@ class ValueStore:
             raise UsageError(f"cannot write {self.file}: {error.strerror}") from error
 
 
-def _keyring() -> Any | None:
-    """Return the keyring module, or None if it is not installed or has no backend."""
+class KeyringWarning(UserWarning):
+    """The system's keyring failed; the file store is used."""
+
+
+def _with_keyring(method: str, *arguments: str) -> tuple[bool, Any]:
+    """Call a method of the keyring for our values; returns whether that went well, and its result.
+
+    A keyring that is locked or broken is a `KeyringWarning`: no command fails for it.
+    """
+    try:
+        backend = _backend()
+        return backend is not None, backend and getattr(backend, method)(APP, *arguments)
+    # Backends raise what their system's libraries raise, beside the errors of `keyring`.
+    except Exception as error:  # noqa: BLE001
+        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        message = f"the system's keyring cannot be used ({reason}): unlock it to use what it holds"
+        warnings.warn(message, KeyringWarning, stacklevel=1)  # once, whoever asks
+        return False, None
+
+
+def _backend() -> Any | None:
+    """Return the keyring's backend, or None if `keyring` is not installed or has none.
+
+    On servers and in containers there is often none: `fail` and `null` store nothing. The files of
+    `keyrings.alt` are no better than ours, and the encrypted one asks for a password.
+    """
     try:
         keyring = import_module("keyring")
     except ImportError:
         return None
-    # On servers and in containers there is often no backend; these two store nothing.
-    usable = not type(keyring.get_keyring()).__module__.endswith((".fail", ".null"))
-    return keyring if usable else None
+    chosen = keyring.get_keyring()
+    for backend in getattr(chosen, "backends", (chosen,)):
+        module = type(backend).__module__
+        if not module.endswith((".fail", ".null")) and not module.startswith("keyrings.alt"):
+            return backend
+    return None
 
 
 def secret_name(text: str) -> str:

@@ -92,6 +92,28 @@ class Window:
             fitted[index] = replace(fitted[index], content=shorter)
         return fitted
 
+    def narrow(
+        self, fitted: Sequence[Message], question: int, system: int, limit: int | None
+    ) -> list[Message]:
+        """Cut a conversation that an endpoint refused as too long; later ones are cut as much.
+
+        `system` are the tokens of the system prompt, `limit` those of the endpoint's window, None
+        where it did not name it. If old messages are not enough, the newest is cut as well.
+        """
+        total = sum(tokens(message.content) for message in fitted)
+        room = total if limit is None else int(limit * _HIGH_WATER) - system
+        self.high = max(room if room < total else total // 2, tokens(fitted[question].content) + 1)
+        self.low = int(self.high * _LOW_WATER)
+        cut = self.fit(fitted, question)
+        over = sum(tokens(message.content) for message in cut) - self.high
+        last = len(cut) - 1
+        if over > 0 and last > question:
+            text = cut[last].content
+            share = max(0.1, 1 - over / tokens(text))
+            self._cut_message(last, js.cut(text, int(js.length(text) * share)) + _MARK)
+            cut[last] = replace(cut[last], content=self._cut[last])
+        return cut
+
     def steps_to_cut(self, messages: Sequence[Message], question: int) -> list[int]:
         """Return the indexes of the observations that the next `fit` will cut."""
         cuts = self._new_cuts(self._apply_cuts(messages), question)

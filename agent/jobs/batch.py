@@ -20,8 +20,10 @@ from ruamel.yaml.error import YAMLError
 
 from agent.config import load_options
 from agent.errors import UsageError
+from agent.export import report_view
 from agent.export.markup import answer_html
 from agent.export.report_html import render_page
+from agent.export.report_view import annotated_answer, badge, badge_kind
 from agent.files import write_file
 from agent.jobs.job import ENDED, JobSpec, json_flags
 from agent.types import Report
@@ -33,7 +35,10 @@ if TYPE_CHECKING:
     from agent.jobs.job import Job
     from agent.jobs.jobs import Jobs
 
-_COLUMNS: Final = ("n", "id", "status", "confidence", "question", "answer", "sources", "error")
+_COLUMNS: Final = (
+    *("n", "id", "status", "standing", "doubt", "confidence"),
+    *("question", "answer", "sources", "error"),
+)
 _RUN_COLUMNS: Final = ("n", "id", "run", "state", "attempt", "started", "ended", "seconds", "usd")
 
 
@@ -187,12 +192,15 @@ class Batch:
         for row, result in zip(rows, results, strict=True):
             sources = result.report.sources if result.report else ()
             row["sources"] = " ".join(source.url for source in sources)
+            row["answer"] = annotated_answer(result.report) if result.report else ""
         write_file(self._out / "results.csv", _csv(_COLUMNS, rows))
         run_rows = [result.run_row() for result in results]
         write_file(self._out / "runs.csv", _csv(_RUN_COLUMNS, run_rows))
         for one in results:
             answer = answer_html(one.report) if one.report else None
-            page = render_page("batch_result.html", one.item.question, result=one, answer=answer)
+            page = render_page(
+                "batch_result.html", one.item.question, result=one, answer=answer, view=report_view
+            )
             write_file(self._out / "reports" / one.file_name, page)
         title = f"{len(results)} questions"
         write_file(
@@ -208,6 +216,8 @@ class _BatchResult:
         self.job = job
         self.report = Report.model_validate(job.report) if job and job.report else None
         self.status = self.report.status if self.report else (job.state if job else "queued")
+        self.badge = badge(self.report) if self.report else self.status
+        self.kind = badge_kind(self.report) if self.report else ""
         self.error = job.error if job else ""
         words = re.sub(r"[^a-z0-9]+", "-", item.question.lower()).strip("-")[:50].strip("-")
         self.file_name = f"{item.n:04}-{words or item.id}.html"
@@ -224,7 +234,10 @@ class _BatchResult:
         if self.report is not None:
             row |= self.report.model_dump(
                 mode="json",
-                include={"answer", "confidence", "sentences", "sources", "conflicts", "data"},
+                include={
+                    *("standing", "doubt", "answer", "confidence", "sentences", "sources"),
+                    *("conflicts", "closest", "data"),
+                },
                 exclude={"sources": {"__all__": {"fetched_at"}}},
             )
         return row

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.errors import UsageError
+from browser.retries import RetryRule, delay
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -98,12 +99,16 @@ class JobSpec(JobRequest):
 
 
 class JobOutcome(BaseModel):
-    """The outcome of one attempt; `report` is that of the run, `again` that it is tried again."""
+    """The outcome of one attempt; `report` is that of the run, `again` that it is tried again.
+
+    `badge` shows status and standing of the report as one.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     state: Literal["done", "failed", "expired"]
     status: str = ""
+    badge: str = ""
     usd: float = 0.0
     elapsed_s: float = 0.0
     error: str = ""
@@ -115,13 +120,14 @@ class JobOutcome(BaseModel):
 class Job(JobRequest):
     """A job as people and programs see it; times are UTC.
 
-    `status` is that of the report, `error` why there is none or it failed. `worker` is who has it,
-    or had it last; `untold` are the targets that its notice did not reach. `report` is there only
-    where it was asked for.
+    `status` is that of the report, `badge` shows it with the standing, `error` says why there is
+    none or it failed. `worker` is who has it, or had it last; `untold` are the targets that its
+    notice did not reach. `report` is there only where it was asked for.
     """
 
     state: State
     status: str = ""
+    badge: str = ""
     created: datetime
     due: datetime | None = None
     started: datetime | None = None
@@ -149,7 +155,7 @@ class Job(JobRequest):
             error = "each worker that had it ended before it did"
         elif state in ("waiting", "queued") and spec.expires:
             state = "expired" if spec.expires < datetime.now(UTC).timestamp() else state
-        shown = {"status", "usd", "hint", *(["report"] if report else [])}
+        shown = {"status", "badge", "usd", "hint", *(["report"] if report else [])}
         return cls(
             **spec.model_dump(exclude={"expires"}),
             **(outcome.model_dump(include=shown) if outcome else {}),
@@ -208,3 +214,9 @@ def json_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
         return [as_json(one) for one in value] if isinstance(value, tuple | list) else value
 
     return {name: as_json(value) for name, value in flags.items() if value not in (None, ())}
+
+
+def backoff(job: JobSpec) -> float:
+    """Return the seconds before the next attempt of a job."""
+    rule = RetryRule(0, job.base_delay, LONGEST_DELAY_S, least=job.base_delay / 2)
+    return delay(rule, job.attempt)

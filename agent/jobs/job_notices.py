@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from agent.config import load_options
+from agent.export.report_view import saved_text
 from agent.notify.notice import Attachment, Notice
 from agent.notify.targets import check_target, notify
 from browser.net.url import is_web_url
@@ -47,8 +48,8 @@ def _build_notice(job: JobSpec, outcome: Mapping[str, Any]) -> Notice:
     name, report = f"notice_{job.workflow}", outcome["report"] or {}
     if job.kind == "remind":
         return Notice(job.question, "", id=name)
-    text = report.get("answer") or " ".join(filter(None, (outcome["error"], outcome["hint"])))
-    status = outcome["status"] or outcome["state"]
+    text = saved_text(report) or " ".join(filter(None, (outcome["error"], outcome["hint"])))
+    status = outcome.get("badge") or outcome["status"] or outcome["state"]
     if job.kind == "monitor":
         title = f"{job.origin.partition(':')[2]} {status}: {job.question}"
         return Notice(title, text, job.question if is_web_url(job.question) else "", id=name)

@@ -18,6 +18,7 @@ from filelock import FileLock
 
 from agent.config import default_data_dir, load_options, private_folder
 from agent.errors import UsageError
+from agent.export.report_view import saved_text
 from agent.jobs.job import (
     ENDED,
     QUEUE,
@@ -174,7 +175,7 @@ class Jobs:
             "after": tuple(jobs),
             "continues": runs[0].folder.id if runs else None,
             "context": tuple(
-                answer_as_context(run.question, run.report["answer"], run.folder.id)
+                answer_as_context(run.question, saved_text(run.report), run.folder.id)
                 for run in runs[1:]
             ),
         }

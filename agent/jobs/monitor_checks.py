@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Final
 
 from agent.config import load_options, private_folder
 from agent.errors import UsageError, WebOutOfReach
+from agent.export.report_view import text_parts
 from agent.jobs.job import JobOutcome, NoSuchJob
 from agent.jobs.monitors import CONDITION, Monitors, MonitorState
 from agent.jobs.page_diff import PageBlock, diff_blocks, first_number, learn_noise, read_blocks
 from agent.journal.runs import RunFolder
 from agent.run.web import open_web
+from agent.types import Report
 from browser.errors import BrowserError, RefError
 from browser.read.reader import DEADLINE
 from browser.types import Outcome
@@ -58,14 +60,16 @@ async def check_monitor(
     except NoSuchJob:
         return JobOutcome(state="failed", error=f"the monitor {name} was taken away")
     before = await asyncio.to_thread(monitors.states.get, name)
-    usd = 0.0
+    usd, news = 0.0, ""
     if monitor.kind == "answer":
         outcome = await ask(job.model_copy(update={"options": monitor.options}))
         if outcome.state != "done" or outcome.report is None or outcome.status == "partial":
             return outcome
-        usd = outcome.usd
-        now = MonitorState(at=datetime.now(UTC), answer=outcome.report["answer"])
+        usd, report = outcome.usd, Report.model_validate(outcome.report)
+        now = MonitorState(at=datetime.now(UTC), answer=_watched_text(report))
         diff = _diff_answers(before.answer, now.answer) if before else ""
+        if diff:  # with the doubt, the notes and the sources that belong to it
+            news = "\n\n".join([f"Changed:\n\n{diff}", *text_parts(report)])
     else:
         try:
             now, diff = await _check_page(monitor, before, jobs)
@@ -74,7 +78,17 @@ async def check_monitor(
             return JobOutcome(state="failed", error=str(error), hint=error.hint, again=again)
     await asyncio.to_thread(monitors.record, monitor, job, before, now, diff)
     status = "first" if before is None else ("changed" if diff else "same")
-    return JobOutcome(state="done", status=status, usd=usd, report={"answer": diff})
+    return JobOutcome(state="done", status=status, usd=usd, report={"answer": news or diff})
+
+
+def _watched_text(report: Report) -> str:
+    """Return what is watched of a report: its answer, else the passages that bear on the question.
+
+    What a search tried differs from run to run, and is no news.
+    """
+    if report.claims:
+        return report.answer
+    return "\n".join(passage.text for passage in report.closest) or "No answer was found."
 
 
 def _diff_answers(before: str, after: str) -> str:
@@ -97,7 +111,7 @@ async def _check_page(
     folder = RunFolder(private_folder(jobs.data_dir / "monitors") / monitor.name)
     private_folder(private_folder(folder.path) / "blobs")
     reads: list[list[PageBlock]] = []
-    async with open_web(settings, os.environ) as web:
+    async with open_web(settings, os.environ, request=monitor.target) as web:
         for n in range(monitor.learn if before is None else 1):
             if n:
                 await asyncio.sleep(monitor.gap)
@@ -172,7 +186,10 @@ async def page_with_refs(url: str, settings: Options, ref: str = "") -> tuple[st
 
     Raises `UsageError` for a ref that it does not have, `WebOutOfReach`.
     """
-    async with open_web(settings, os.environ) as web, _open_tab(web, url) as tab:
+    async with (
+        open_web(settings, os.environ, request=url) as web,
+        _open_tab(web, url) as tab,
+    ):
         snapshot = await tab.snapshot(budget=None)
         try:
             return snapshot.text, await tab.identify(ref) if ref else {}

@@ -14,14 +14,23 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import AliasChoices, Field
 
 from agent.errors import ToolError, UsageError
+from agent.guard.outgoing import Sent, Sink
 from agent.jobs.monitors import Monitors
 from agent.jobs.schedules import Schedules
 from agent.tools.context import require_web
 from agent.tools.page_tools import require_tab
-from agent.tools.registry import Risk, Tool, ToolResult, ToolSource, tool
+from agent.tools.registry import (
+    Tool,
+    ToolResult,
+    ToolSource,
+    reading_tool,
+    sends_nothing,
+    tool,
+)
+from browser.net.url import is_web_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from agent.config import Options
     from agent.jobs.jobs import Jobs
@@ -59,12 +68,13 @@ def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
     """Make the tools of a run: its tasks are asked with its settings, and tell whom it names."""
     settings = options.model_dump(mode="json", exclude_defaults=True, exclude=_NOT_HANDED_ON)
     tasks = _TaskTools(open_jobs, settings, options.allow_tasks)
-    lasting = partial(tool, risk=Risk.EXTERNAL, lasting=True, source=ToolSource.SYSTEM)
+    lasting = partial(tool, lasting=True, source=ToolSource.SYSTEM, sends=sends_nothing)
     return [
         lasting(
             "SCHEDULE_TASK",
             "has a question asked later, once or again and again: when is “in 20 minutes”, "
             "“tomorrow at 9:30”, “every weekday at 8”, or cron's five fields.",
+            sends=lambda _, arguments: _sends_question(arguments.task),
         )(tasks.schedule),
         lasting("REMIND_ME", "tells the person something then.")(tasks.remind),
         lasting("SET_TIMER", "tells the person when so long has passed.")(tasks.set_timer),
@@ -73,12 +83,22 @@ def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
             "watches a page, or the answer to a question, and tells the person what changed; "
             "words, or a ref of the open page, chooses a part, condition is of its first figure "
             "(<100, >=5, 10%).",
+            sends=lambda _, arguments: _sends_question(arguments.target),
         )(tasks.monitor),
-        tool("LIST", "lists tasks, reminders, timers and monitors.", source=ToolSource.SYSTEM)(
-            tasks.list
-        ),
+        reading_tool(
+            "LIST",
+            "lists tasks, reminders, timers and monitors.",
+            source=ToolSource.SYSTEM,
+            sends=sends_nothing,
+        )(tasks.list),
         lasting("STOP", "ends one of them.")(tasks.stop),
     ]
+
+
+def _sends_question(question: str) -> Iterable[Sent]:
+    """Declare the question of a later run, whose words that run may search for."""
+    if question:
+        yield Sent(Sink.ADDRESS if is_web_url(question) else Sink.QUERY, question)
 
 
 class _TaskTools:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
-import random
 import secrets
 import time
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -19,7 +18,8 @@ from filelock import AsyncFileLock
 
 from agent.config import private_folder
 from agent.errors import ResearchError, error_class
-from agent.jobs.job import LONGEST_DELAY_S, QUEUE, JobOutcome, JobSpec
+from agent.export.report_view import badge, saved_text
+from agent.jobs.job import QUEUE, JobOutcome, JobSpec, backoff
 from agent.jobs.job_notices import deliver_notice
 from agent.jobs.jobs import (
     APP,
@@ -53,7 +53,8 @@ STALL_S: Final = 1800.0
 """Seconds without an event after which a run counts as stalled: the reference's half hour."""
 _WATCH_S: Final = 1.0
 _LASTING: Final = frozenset(
-    {"UsageError", "ModelUnauthorized", "ModelQuota", "JournalError", "LimitReached"}
+    {"UsageError", "ModelUnauthorized", "ModelQuota", "ModelUnknown", "NotAnEndpoint"}
+    | {"KeyMissing", "ModelFiltered", "JournalError", "LimitReached"}
 )
 """Errors that a retry would only meet again."""
 _NO_NEWS: Final = frozenset({"first", "same"})
@@ -198,6 +199,7 @@ class Worker:
         return JobOutcome(
             state="failed" if failed else "done",
             status=report.status,
+            badge=badge(report),
             usd=report.usage.usd,
             elapsed_s=report.elapsed_s,
             error=info.message,
@@ -241,12 +243,6 @@ class Worker:
         )
 
 
-def backoff(job: JobSpec) -> float:
-    """Return the seconds before the next attempt: exponential, with up to half of it as jitter."""
-    longest: float = min(LONGEST_DELAY_S, job.base_delay * 2 ** (job.attempt - 1))
-    return longest * random.uniform(0.5, 1.0)
-
-
 def _context_flags(job: JobSpec, jobs: Jobs, flags: dict[str, Any]) -> dict[str, Any]:
     """Return the flags that hand on what came before: a conversation to continue, and files.
 
@@ -263,7 +259,7 @@ def _context_flags(job: JobSpec, jobs: Jobs, flags: dict[str, Any]) -> dict[str,
         if continues is None and here and remembers:
             continues = parent.run
         else:
-            answer = parent.report["answer"]
+            answer = saved_text(parent.report)
             answers.append(answer_as_context(parent.question, answer, parent.run))
     files = [*flags.get("file", ())]
     for n, answer in enumerate(answers, start=1):

@@ -2,16 +2,16 @@
 
 A line of `journal.jsonl` is `{"v", "seq", "at", "type", "place", "data", "prev", "hash"}`: `v` is
 the version of this schema, `seq` counts from 0, `at` is in UTC. `place` (`subtask/step/call`) names
-what caused the event, whenever it finished. `hash` is the SHA-256 of the line without it, `prev`
-the hash of the line before.
+what caused the event, whenever it finished. `hash` is the SHA-256 of the line without it and
+before escaping, `prev` the hash of the line before.
 
 Types: run.started · skills.given · memory.given · plan · model.request · model.reply ·
 model.failed · thought ·
 tool.intent · tool.call · call.mended · tool.result · tool.outcome_unknown · page.open ·
-corpus.indexed · search.attempt · results.added · source.added · policy.refused · guard.noticed ·
-person.asked · person.answered · limit.reached · judge · review · note · answer.draft ·
-answer.verified · browser.missing · run.interrupted · run.crashed · run.finished · job.begun ·
-job.done · run.settled.
+corpus.indexed · search.attempt · results.added · source.added · policy.refused ·
+policy.approved · query.withheld · guard.noticed · person.asked · person.answered · limit.reached ·
+judge · review · note · answer.draft · answer.verified · browser.missing · run.interrupted ·
+run.crashed · run.finished · job.begun · job.done · run.settled.
 
 A `model.delta` (a piece of a reply; with `anew` the reply starts over) is only sent to listeners:
 `model.reply` has the whole text.
@@ -24,15 +24,17 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import JournalError
+from browser.text.words import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from agent.journal.runs import RunFolder
 
@@ -93,8 +95,12 @@ class Event:
         return hashlib.sha256(_canonical(self._fields()).encode()).hexdigest()
 
     def to_json(self) -> str:
-        """Serialise as one line, without the newline."""
-        return _canonical({**self._fields(), "hash": self.hash})
+        """Serialise as one line, without the newline.
+
+        Characters that would steer a terminal or reorder what is shown (as in the name of a file)
+        are escaped: the values stay the same, and so does the hash.
+        """
+        return escaped(_canonical({**self._fields(), "hash": self.hash}))
 
     def _fields(self) -> dict[str, Any]:
         return {
@@ -166,6 +172,8 @@ def read_event(line: bytes, where: str) -> Event:
 
 Listener = Callable[[Event], None]
 Clock = Callable[[], datetime]
+_LOCK_SECONDS: Final = 1.0
+"""Whoever looks whether a run is in progress holds its lock for a moment."""
 
 
 def utc_now() -> datetime:
@@ -195,6 +203,9 @@ class Journal:
             self._file = folder.journal.open("ab", buffering=0)
         except OSError as error:
             raise JournalError(f"cannot write {folder.journal}: {error.strerror}") from error
+        self._lock = folder.lock()
+        with suppress(OSError):  # somebody looks at it now, or the file system has no locks
+            self._lock.acquire(timeout=_LOCK_SECONDS, blocking=True)
 
     def listen(self, listener: Listener) -> None:
         """Call `listener` with each event, after it was written."""
@@ -221,6 +232,9 @@ class Journal:
     def close(self) -> None:
         """Close the file; nothing can be written afterwards."""
         self._file.close()
+        if self._lock.is_locked:
+            self._lock.release()
+            Path(self._lock.lock_file).unlink(missing_ok=True)
 
     def _append(self, event: Event) -> None:
         line = event.to_json().encode() + b"\n"

@@ -6,6 +6,7 @@ import hashlib
 import secrets
 import shutil
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.errors import JournalError, UsageError
@@ -14,7 +15,8 @@ from agent.files import write_atomic
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime, timedelta
-    from pathlib import Path
+
+    from filelock import FileLock
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # no look-alikes: people read ids aloud
 _STAMP = "%Y%m%d-%H%M%S"
@@ -55,6 +57,24 @@ class RunFolder:
     def proof(self) -> Path:
         """The timestamp of the head by OpenTimestamps, if there is one."""
         return self.path / "head.ots"
+
+    def lock(self) -> FileLock:
+        """The lock that a process holds while it works on the run; it ends with the process."""
+        from filelock import FileLock  # noqa: PLC0415 - most commands need none
+
+        return FileLock(self.path / "running", blocking=False, thread_local=False)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a process works on the run now."""
+        lock = self.lock()
+        if not Path(lock.lock_file).exists():
+            return False
+        try:
+            with lock:
+                return False
+        except TimeoutError:
+            return True
 
     def stamps(self) -> list[Path]:
         """List the timestamps that exist."""

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 NEARLY = 2.5
 """A runner-up in the same passage is quoted too if its score, of about 14, is at most this much
 lower. One in another passage helped 2 of 40 answers."""
-CLOSEST, CLOSEST_SENTENCES, LONGEST_QUOTE = 3, 3, 500
-"""If no passage answers: passages that are shown, and sentences and characters of each."""
+CLOSEST = 5
+"""Passages that are cited if none answers."""
 ANSWER_SENTENCES = 2
 """Sentences that are quoted behind a question in a text, as its answer."""
 OPENING_SENTENCES = 2
@@ -177,7 +177,7 @@ def _quote_page(candidates: Sequence[Candidate], selection: str) -> str:
 
 
 def _not_found(task: str, rankings: Sequence[Ranking]) -> str:
-    """Say that nothing answers, and show the passages that come closest, if any do.
+    """Say that nothing answers, and cite the passages that come closest, if any do.
 
     `task` is what the question asks that takes a language model, such as "compare".
     """
@@ -188,24 +188,18 @@ def _not_found(task: str, rankings: Sequence[Ranking]) -> str:
             if x.candidate.is_quotable and x.covered >= LEAST_COVERED / 2:
                 best.setdefault(x.candidate.passage.id, x)
         closest += [*best.values()][: max(1, CLOSEST // len(rankings))]
-    lines: dict[str, str] = {}
-    for x in closest:
-        piece = excerpt(x.candidate.passage, x.candidate.text, CLOSEST_SENTENCES)
-        text = _without_bold(" ".join(piece.text.split()))
-        if len(text) > LONGEST_QUOTE:
-            text = f"{text[:LONGEST_QUOTE].rsplit(' ', 1)[0]} …"
-        lines[piece.id] = f"- “{text}” [{piece.id}]"
     message = f"{NOT_FOUND} {f'To {task} takes a language model. ' if task else ''}"
-    if not lines:
-        return f"{message}No page that was read bears on the question."
+    if not closest:
+        read = "No page that was read bears on the question."
+        return message + (read if any(r.candidates for r in rankings) else "No page was read.")
 
     # Names of the question that none of these passages mentions.
     first = rankings[0]
     names = {n for n in first.question.names if not first.question.text.startswith(n)}
     missing = names.intersection(*(first.missing_words(x.candidate) for x in closest))
-    without = f", none says {' or '.join(sorted(missing))}" if missing and not task else ""
-    quotes = "\n".join(lines.values())
-    return f"{message}Closest passages found; they may not answer{without}:\n\n{quotes}"
+    without = f"; none says {' or '.join(sorted(missing))}" if missing and not task else ""
+    ids = "".join(dict.fromkeys(f"[{x.candidate.passage.id}]" for x in closest))
+    return f"{message}The closest passages may not answer the question{without}. {ids}"
 
 
 def _without_bold(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent import jsvalues
 from agent.errors import UsageError
-from agent.guard.provenance import SEARCH, Kind
+from agent.guard.provenance import Kind
 from agent.journal.events import MAIN
 from agent.memory.kinds import PROFILE, REMEMBERED
 from agent.memory.layers import SHOWN_WITHOUT_FILTER, build_messages, candidates, entry_text
@@ -174,8 +174,6 @@ class ContextBuilder:
             provenance.add(turn.text, Kind.TURNS, quoted=layers.quotes)
         if layers.condensed:
             provenance.add(layers.condensed, Kind.TURNS, quoted=layers.quotes)
-        if layers.public:
-            provenance.add(layers.public, Kind.WEB, SEARCH)
         if self.page is not None:
             text = f"{self.page.title}\n{self.page.selection}\n{self.page.visible_text}"
             provenance.add(text, Kind.PAGE, self.page.url)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent.errors import ModelError
 from agent.evidence.answer import check_answer
-from agent.journal.events import REVIEW
+from agent.journal.events import JUDGE, REVIEW
 from agent.loop.judge import open_claims
 from agent.models.base import Task, takes
 from agent.prompts import prompt
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent.evidence.store import Evidence
-    from agent.guard.model_client import Record
     from agent.loop.judge import ClaimJudge
     from agent.loop.loop import LoopResult
     from agent.loop.orchestrator import Orchestrator
@@ -43,7 +42,7 @@ class Gate:
         """Return the answer, corrected once if a sentence of it is refused."""
         work, evidence = self.work, self.judge.evidence
         await self._judge(result.text, "judge/1")
-        # The sections of a report were corrected one by one (`check_section`).
+        # The parts of a report were corrected one by one (`check_part`).
         final = result.limit or work.as_report
         if final or not takes(work.model, Task.REVIEW) or work.budget.steps_left <= 0:
             return result
@@ -53,23 +52,29 @@ class Gate:
         supported = check_answer(result.text, evidence, self.judge).supported
         self.judge.record(REVIEW, REVIEW, said=note, kept=list(supported))
         corrected = await repair(work, result, note, supported)
-        await self._judge(corrected.text, "judge/2")
+        if corrected.text != result.text:
+            await self._judge(corrected.text, "judge/2")
         return corrected
 
     async def _judge(self, answer: str, place: str) -> None:
-        evidence = self.judge.evidence
-        if _claims_something(answer, evidence):
-            await self.judge.decide(open_claims(answer, evidence), place, answer)
+        if _claims_something(answer, self.judge.evidence):
+            await self.judge.review(answer, place)
 
 
-def check_section(evidence: Evidence, record: Record, text: str, place: str) -> str | None:
-    """Check a section of a report by code alone; the judge is asked about the whole report.
+async def check_part(judge: ClaimJudge, text: str, place: str) -> str | None:
+    """Check a part of a report, a section or the frame, by code and by the judge.
 
-    Returns the objections, which are recorded, or None.
+    Returns the objections, which are recorded, or None. A section is checked against what its own
+    loop has read, so that the result does not depend on which loop was faster.
     """
-    note = objections(text, evidence)
+    number = int(place) if place.isdigit() else 0
+    judge = judge.for_evidence(judge.evidence.for_loop(number))
+    if _claims_something(text, judge.evidence):
+        claims = open_claims(text, judge.evidence)
+        await judge.decide(claims, f"{JUDGE}/{place}", text)
+    note = objections(text, judge.evidence, judge)
     if note is not None:
-        record(REVIEW, f"{place}/{REVIEW}", said=note)
+        judge.record(REVIEW, f"{place}/{REVIEW}", said=note)
     return note
 
 

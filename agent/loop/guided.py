@@ -20,7 +20,8 @@ from agent.keyless.researcher import Researcher
 from agent.limits import STANDARD
 from agent.models.base import ModelReply, ModelWrapper, Structured
 from agent.prompts import SEARCHES, prompt
-from agent.protocol.replies import NOT_FOUND, inert, loose_object, parse
+from agent.protocol.loose_json import loose_object
+from agent.protocol.replies import NOT_FOUND, inert, parse
 from agent.types import Message
 from browser.text.sentences import sentences
 from browser.text.words import STOP_WORDS, content_words

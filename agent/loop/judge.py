@@ -1,7 +1,9 @@
 """The judge: a model decides about sentences that code left open, from the passages alone.
 
-One request judges all open sentences of an answer, and whether the answer answers the question.
-The judge does not see the conversation in which the answer was written.
+One request judges all open sentences of an answer, and whether the answer answers the question;
+where no sentence is open, a short one asks only that. The judge does not see the conversation in
+which the answer was written. Its *supported* and *contradicted* need words of the passages: where
+it quotes none, it is asked once more.
 """
 
 from __future__ import annotations
@@ -9,10 +11,12 @@ from __future__ import annotations
 import asyncio
 import itertools
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from bisect import bisect_left
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
 
 from agent.evidence.answer import check_answer
+from agent.evidence.literal import find_words, split_ellipses
 from agent.evidence.store import format_passage
 from agent.guard.model_client import ModelClient
 from agent.journal.events import JUDGE
@@ -38,8 +42,8 @@ _MOST_PASSAGES = 6
 """Most passages shown with a claim; an answer cites one or two, or a whole source."""
 _SHORT_SOURCE = 4_000
 """Characters up to which a source is shown whole: any of its passages may decide."""
-_LONGEST_REASON = 30
-"""Most words after a verdict that are kept as its reason."""
+_LONGEST_REASON = 60
+"""Most words after a verdict that are kept as its reason; a longer one is cut."""
 _LINE = re.compile(
     r"^\W*(?:claim\W+)?(\d+)\W+(supported|in part|contradicted|not stated|undecided)\b(.*)$",
     re.IGNORECASE | re.MULTILINE,
@@ -47,6 +51,8 @@ _LINE = re.compile(
 """Number, verdict, and the rest of the line: many models give a reason beside the quote."""
 _ANSWERS = re.compile(r"^\W*answer\W+(fully|in part|no)\b", re.IGNORECASE | re.MULTILINE)
 CITED = re.compile(r"S\d+¶\d+")
+_JOINERS = frozenset({"and", "but", "or", "then", "with", "und", "from", "in"})
+"""Words that only join two quotations of a line."""
 
 _STATES = {
     "supported": (VerdictState.SUPPORTED, "the passages say it in other words"),
@@ -110,13 +116,36 @@ class ClaimJudge:
             return True
         return self.model is not None and takes(self.model, Task.JUDGE)
 
-    async def decide(self, claims: Claims, place: str, answer: str = "") -> bool:
+    async def review(self, answer: str, place: str) -> bool:
+        """Decide the open sentences of an answer, and whether it answers the question.
+
+        False if the request failed, which is noted on record.
+        """
+        evidence = self.evidence
+        claims = self._undecided(open_claims(answer, evidence))
+        if claims or not evidence.question or isinstance(self.model, PluginJudge):
+            return await self.decide(claims, place, answer, asks_answer=True)
+        if self.model is None or not self.can_judge:
+            return True
+        shown = cited_passages(" ".join(check_answer(answer, evidence, self).supported), evidence)
+        request = answered_request(answer, shown, evidence)
+        client = self._client(self.model, prompt("answered"))
+        reply = await self._ask(client, place, [request])
+        if reply is None:
+            return False
+        answers = _read_answers(reply)
+        self._note([{"answers": answers}] if answers else [], place)
+        return True
+
+    async def decide(
+        self, claims: Claims, place: str, answer: str = "", *, asks_answer: bool = False
+    ) -> bool:
         """Decide claims in one request; those that are decided already are left out.
 
         False if the request failed, which is noted on record: the claims stay undecided. `answer`
-        is the text that the claims are from.
+        is the text that the claims are from; `asks_answer` asks if it answers the question too.
         """
-        claims = {c: cited for c, cited in claims.items() if _case(c, cited) not in self._decided}
+        claims = self._undecided(claims)
         if self.model is None or not self.can_judge or not claims:
             return True
         answers = None
@@ -125,29 +154,54 @@ class ClaimJudge:
             decided = await asyncio.to_thread(self._ask_plugin, self.model, claims)
         else:
             claims = by_sources(claims)
+            asks_answer = asks_answer and bool(answer and self.evidence.question)
+            client = self._client(self.model, judge_system(asks_answer=asks_answer))
             request = Message("user", judge_request(claims, self.evidence, answer))
-            system = judge_system(self.evidence.question)
-            client = ModelClient(self.model, system, self.budget, self.record)
-            seconds = self.budget.seconds_left(reserve=False)
-            reply = await client.try_ask(place, [request], "the judge failed", seconds=seconds)
+            reply = await self._ask(client, place, [request])
             if reply is None:
                 return False
-            decided, answers = read_verdicts(reply.text, claims, self.evidence)
-        rows = [
+            decided, answers = read_verdicts(reply, claims, self.evidence)
+            note = _words_note(decided, claims, asks_answer=asks_answer and answers is None)
+            if note and takes(self.model, Task.JUDGE):
+                talk = [request, Message("assistant", reply), Message("user", note)]
+                again = await self._ask(client, f"{place}/words", talk)
+                better, answers_now = read_verdicts(again or "", claims, self.evidence)
+                decided |= {case: v for case, v in better.items() if _has_no_words(decided[case])}
+                answers = answers or answers_now
+        rows: list[dict[str, Any]] = [
             {
                 "claim": claim,
                 "cited": cited,
                 "state": verdict.state.value,
                 "quote": verdict.quote,
+                "quotes": list(verdict.quotes),
                 "reason": verdict.reason,
             }
             for (claim, cited), verdict in decided.items()
         ]
-        if answers and answer:  # without the answer, it cannot say if the question is answered
+        if answers and asks_answer:
             rows.append({"answers": answers})
+        self._note(rows, place)
+        return True
+
+    def for_evidence(self, evidence: Evidence) -> ClaimJudge:
+        """Return this judge for the evidence of a parallel loop; they share their verdicts."""
+        return replace(self, evidence=evidence)
+
+    def _undecided(self, claims: Claims) -> dict[str, Sequence[Passage]]:
+        return {c: cited for c, cited in claims.items() if _case(c, cited) not in self._decided}
+
+    def _client(self, model: Model, system: str) -> ModelClient:
+        return ModelClient(model, system, self.budget, self.record)
+
+    async def _ask(self, client: ModelClient, place: str, messages: list[Message]) -> str | None:
+        seconds = self.budget.seconds_left(reserve=False)
+        reply = await client.try_ask(place, messages, "the judge failed", seconds=seconds)
+        return None if reply is None else reply.text
+
+    def _note(self, rows: Sequence[Mapping[str, Any]], place: str) -> None:
         self.load(rows)
         self.record("judge", place, verdicts=rows)
-        return True
 
     @staticmethod
     def _ask_plugin(plugin: PluginJudge, claims: Claims) -> dict[Case, Verdict]:
@@ -158,21 +212,27 @@ class ClaimJudge:
                 decided[_case(claim, cited)] = verdict
         return decided
 
-    def load(self, rows: Iterable[Mapping[str, str]]) -> None:
+    def load(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Take verdicts from rows of the record; of several `answers` the last one counts."""
         for row in rows:
             if "answers" in row:
                 self.answers = cast("Answers", row["answers"])
                 continue
-            verdict = Verdict(VerdictState(row["state"]), row["quote"], row["reason"], "judge")
+            state, quotes = VerdictState(row["state"]), tuple(row.get("quotes", ()))
+            verdict = Verdict(state, row["quote"], row["reason"], "judge", quotes=quotes)
             self._decided[row["claim"], row.get("cited", "")] = verdict
 
 
-def judge_system(question: str = "") -> str:
-    """Return the judge's system prompt; with a question it also judges if that is answered."""
-    if question:
-        return f"{prompt(JUDGE)}\n\n{prompt('judge-answer')}"
-    return prompt(JUDGE)
+def judge_system(*, asks_answer: bool = False) -> str:
+    """Return the judge's system prompt; it may also ask if the question is answered."""
+    return f"{prompt(JUDGE)}\n\n{prompt('judge-answer')}" if asks_answer else prompt(JUDGE)
+
+
+def answered_request(answer: str, passages: Iterable[Passage], evidence: Evidence) -> Message:
+    """Write the request that only asks if an answer answers the question."""
+    parts = [f"Question: {evidence.question}", f"<answer>\n{inert(answer)}\n</answer>"]
+    block = _web_block(passages, evidence)
+    return Message("user", "\n\n".join([*parts, block]))
 
 
 def by_sources(claims: Claims) -> dict[str, Sequence[Passage]]:
@@ -248,8 +308,8 @@ def read_verdicts(
 ) -> tuple[dict[Case, Verdict], Answers | None]:
     """Read a judge's reply: one line a claim, with its number; claims without a line stay open.
 
-    Returns the verdicts, and how far the answer answers the question if the reply says so.
-    A claim whose quote stands only on a page that it does not cite becomes undecided.
+    Returns the verdicts, and how far the answer answers the question if the reply says so. A claim
+    whose quote stands only on a page that it does not cite becomes undecided.
     """
     cases = list(claims.items())
     decided: dict[Case, Verdict] = {}
@@ -258,44 +318,92 @@ def read_verdicts(
         if not 0 < number <= len(cases):
             continue
         claim, passages = cases[number - 1]
-        cited = {passage.source for passage in passages}
-        sources = [source for source in evidence.sources if source.n in cited]
-        texts = [passage.text for passage in passages]
-        texts += [passage.text for source in sources for passage in source.passages]
         state, reason = _STATES[word]
-        quote = _find_quote(rest, texts)
-        remark = rest.replace(quote, "").strip(' \t:;,.—–-*`"“”')
+        cited = {passage.source for passage in passages}
+        sources = [s for s in evidence.sources if s.n in cited]
+        texts = [p.text for p in passages]
+        texts += [p.text for source in sources for p in source.passages]
+        texts += [source.title for source in sources]
+        quotes, remark = _split_line(rest, texts)
 
-        if state is VerdictState.SUPPORTED and not quote:
+        if state is VerdictState.SUPPORTED and not quotes:
             urls = {source.url for source in sources}
             for page in evidence.sources:
                 if page.url in urls:
                     continue
-                words = _find_quote(rest, [passage.text for passage in page.passages])
-                if words:
+                elsewhere, _ = _split_line(rest, [passage.text for passage in page.passages])
+                if elsewhere:
                     state, remark = VerdictState.UNDECIDED, ""
-                    reason = f"it stands on another page, “{page.title or page.url}”: “{words}”"
+                    reason = f"it stands on another page, “{page.title or page.url}”: "
+                    reason += _quoted(elsewhere)
                     break
 
-        if quote and state is not VerdictState.SUPPORTED:
-            reason = f"{reason}: “{' '.join(quote.split())}”"
-        if state is not VerdictState.SUPPORTED and 1 < len(remark.split()) <= _LONGEST_REASON:
-            reason = f"{reason} ({remark})"
-        decided[_case(claim, passages)] = Verdict(state, quote, reason, "judge")
+        if state is not VerdictState.SUPPORTED:
+            reason = f"{reason}: {_quoted(quotes)}" if quotes else reason
+            reason = f"{reason} ({remark})" if remark else reason
+        quote = max(quotes, key=len, default="")
+        decided[_case(claim, passages)] = Verdict(
+            state, quote, reason, "judge", quotes=tuple(quotes)
+        )
+    return decided, _read_answers(reply)
+
+
+def _read_answers(reply: str) -> Answers | None:
     answers = _ANSWERS.search(reply)
-    return decided, cast("Answers", answers[1].lower()) if answers else None
+    return cast("Answers", answers[1].lower()) if answers else None
 
 
-def _find_quote(rest: str, texts: Sequence[str]) -> str:
-    """Find the longest quotation in the rest of a line that stands literally in a text; or "".
+def _has_no_words(verdict: Verdict | None) -> bool:
+    """Whether a verdict does not count because it quotes nothing, or there is none."""
+    needs_words = (VerdictState.SUPPORTED, VerdictState.CONTRADICTED)
+    return verdict is None or (verdict.state in needs_words and not verdict.quotes)
 
-    A quotation may hold quotation marks, and there may be several, so all pairs of marks are tried.
+
+def _words_note(decided: Mapping[Case, Verdict], claims: Claims, *, asks_answer: bool) -> str:
+    """Write the note that asks for the words which a judge did not quote; "" for none."""
+    cases = enumerate((_case(claim, passages) for claim, passages in claims.items()), 1)
+    numbers = [str(number) for number, case in cases if _has_no_words(decided.get(case))]
+    lines = [prompt("judge-words").replace("{claims}", ", ".join(numbers))] if numbers else []
+    if asks_answer:
+        lines.append(prompt("judge-answer-missing"))
+    return "\n\n".join(lines)
+
+
+def _quoted(quotes: Iterable[str]) -> str:
+    return " and ".join(f"“{' '.join(quote.split())}”" for quote in quotes)
+
+
+def _split_line(rest: str, texts: Sequence[str]) -> tuple[list[str], str]:
+    """Split the rest of a judge's line into its quotations and its remark.
+
+    Returned are the quotations that stand in a text, as they stand there. A quotation may hold
+    quotation marks itself, so the longest one from each mark on counts.
     """
-    marks = [i for i, character in enumerate(rest) if character in '"“”']
-    spans = [rest[start + 1 : end] for start, end in itertools.combinations(marks, 2)]
-    # A single word with spaces around it is no quotation: it joins two ("a" and "b").
-    spans = [span for span in spans if span == span.strip() or len(span.split()) > 1]
-    for quote in sorted((span.strip() for span in spans), key=len, reverse=True):
-        if quote and any(quote in text for text in texts):
-            return quote
-    return ""
+    marks = [i for i, character in enumerate(rest) if character in '"“”„']
+    quotes: list[str] = []
+    pieces, done, i = list[str](), 0, 0
+    while i < len(marks) - 1:
+        for end in reversed(marks[i + 1 :]):
+            if found := _find_quotation(rest[marks[i] + 1 : end], texts):
+                quotes += found
+                pieces.append(rest[done : marks[i]])
+                done = end + 1
+                i = bisect_left(marks, done)
+                break
+        else:
+            i += 1
+    pieces.append(rest[done:])
+    stripped = (piece.strip(" \t:;,.—–-*`()|") for piece in pieces)
+    remark = "; ".join(p for p in stripped if p and not _JOINERS.issuperset(p.lower().split()))
+    words = remark.split()
+    if len(words) < 2:
+        return quotes, ""  # a stray word says nothing
+    cut = " …" if len(words) > _LONGEST_REASON else ""
+    return quotes, " ".join(words[:_LONGEST_REASON]) + cut
+
+
+def _find_quotation(quotation: str, texts: Sequence[str]) -> list[str]:
+    """Find each part of a quotation in the texts, as it stands there; empty if one is missing."""
+    parts = split_ellipses(quotation)
+    found = [next(filter(None, (find_words(part, text) for text in texts)), "") for part in parts]
+    return found if all(found) else []

@@ -10,13 +10,27 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from agent.errors import ModelContext, ModelCut
 from agent.guard.budget import Budget, LimitReached
 from agent.guard.model_client import ModelClient
 from agent.guard.window import Window, tokens
 from agent.journal.events import CONDENSE, MAIN
 from agent.loop.repetition import NOTES, RepetitionGuard
+from agent.loop.unseen import drop_unseen
 from agent.models.base import Task, start_guided_mode, takes
-from agent.prompts import CALL, FORM, GO_ON, NUDGE, PLAN_SPENT, SEARCHES, UNREAD, WRAP_UP, prompt
+from agent.prompts import (
+    CALL,
+    CUT,
+    FORM,
+    GO_ON,
+    NESTED,
+    NUDGE,
+    PLAN_SPENT,
+    SEARCHES,
+    UNREAD,
+    WRAP_UP,
+    prompt,
+)
 from agent.protocol.call_results import format_results
 from agent.protocol.replies import NOT_FOUND, gives_up, inert, parse
 from agent.types import Message
@@ -38,6 +52,8 @@ NUDGES: Final = 2
 """Times that an answer without evidence is refused: asked again first, then guided mode."""
 NUDGED: Final = "nudged"
 """The name of a nudge on record."""
+MAX_CUTS: Final = 3
+"""Times that a conversation is cut for one request: half of half is what a small model takes."""
 BEYOND_PLAN: Final = 2
 """Steps beyond the budget of a plan before a note; the reference engine's."""
 LONGEST_REPLY: Final = 60_000
@@ -83,6 +99,7 @@ class Loop:
     _question: int = field(default=0, init=False)  # index of the question in the messages
     _nudges: int = field(default=0, init=False)
     _forms_shown: int = field(default=0, init=False)
+    _was_cut: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self._client = ModelClient(self.model, self.system, self.budget, self.record)
@@ -124,7 +141,10 @@ class Loop:
             # Appended before the calls are made: if one of them ends the loop, the wrap-up still
             # shows the model what it asked for.
             self.messages.append(Message("assistant", reply.text))
-            self.messages.append(await self.execute(reply.calls))
+            observed = await self.execute(reply.calls)
+            if reply.nested:
+                observed = replace(observed, content=f"{observed.content}\n\n{NESTED}")
+            self.messages.append(observed)
         elif note := self._rejected(reply):
             self.messages.append(Message("assistant", reply.text[:REJECTED_CHARS] or "…"))
             self.messages.append(Message("user", note))
@@ -143,6 +163,7 @@ class Loop:
         except TimeoutError as error:
             raise LimitReached("timeout") from error
         reply = parse(model_reply.text[:LONGEST_REPLY], self.guides.tools if self.guides else ())
+        reply = replace(reply, cut=model_reply.cut)
         if self.guides and self._echoes_instructions(reply.text):
             reply = replace(reply, broken=not reply.calls)
         for thought in reply.thoughts:
@@ -181,6 +202,11 @@ class Loop:
             return note or GO_ON
         if self.guides is None:
             return ""
+        if reply.cut and not self._was_cut:
+            self._was_cut = True
+            return CUT
+        if reply.cut and _CITATION not in reply.text:
+            raise ModelCut(f"{self.model.name} was cut off at its length limit, twice")
         if reply.broken and self._forms_shown < FORMS_SHOWN:
             self._forms_shown += 1
             return FORM.format(call=CALL)
@@ -208,14 +234,21 @@ class Loop:
         elif self._nudges == 0:
             note = NUDGE.format(call=CALL)
         else:
-            invented_citation = _CITATION in reply.text
-            useless = not reply.text or reply.broken or invented_citation or gives_up(reply.text)
-            if not useless or not start_guided_mode(self.model):
+            # What the run was handed (files, memory, earlier turns) may have answered it.
+            if self._has_context(reply) or not start_guided_mode(self.model):
                 return ""
             note = SEARCHES
         self._nudges += 1
         self.record("guard.noticed", f"{self.place}/{self.budget.steps}", circle=NUDGED)
         return note
+
+    def _has_context(self, reply: Reply) -> bool:
+        """Whether a reply without a call may rest on what the run was handed with the question."""
+        handed = self.messages[: self._question + 1]
+        if any(_CITATION in message.content for message in handed):
+            return bool(reply.text) and not reply.broken and not gives_up(reply.text)
+        useless = not reply.text or reply.broken or _CITATION in reply.text or gives_up(reply.text)
+        return not useless and self._question > 0
 
     def _circle_note(self, circle: Circle | None) -> str:
         if circle is None:
@@ -228,7 +261,7 @@ class Loop:
         return any(len(line) >= ECHO_CHARS and line in self.system for line in lines)
 
     def _final_text(self, reply: Reply) -> str:
-        """Return the text of an answer; `NOT_FOUND` alone if the model gives up."""
+        """Return the text of an answer; `NOT_FOUND` alone if it cites what was never shown."""
         if self.guides is None:
             return reply.text
         # If no passage was ever shown, citations are invented.
@@ -236,8 +269,12 @@ class Loop:
             return NOT_FOUND
         if reply.broken:
             return ""
-        gave_up = gives_up(reply.text) and takes(self.model, Task.FOLLOW_NOTES)
-        return NOT_FOUND if gave_up else reply.text
+        seen = "\n".join(message.content for message in self.messages)
+        text, unseen = drop_unseen(reply.text, seen)
+        if unseen:
+            dropped = f"left out of the answer, since nothing read names it: {', '.join(unseen)}"
+            self.record("note", f"{self.place}/{self.budget.steps}", text=dropped)
+        return text
 
     async def _condense(self, place: str) -> None:
         """Have the model summarise the steps that no longer fit; if it fails, they are only cut."""
@@ -261,7 +298,23 @@ class Loop:
 
     async def _ask(self, place: str, *, final: bool = False) -> ModelReply:
         fitted = self.window.fit(self.messages, self._question)
-        return await self._client.ask(place, fitted, self.messages, final=final)
+        try:
+            return await self._client.ask(place, fitted, self.messages, final=final)
+        except ModelContext as error:
+            limit, failure = error.tokens, error
+        # To the window that the endpoint names; then, since its count is not ours, by half.
+        for number in range(1, MAX_CUTS + 1):
+            before = sum(len(message.content) for message in fitted)
+            fitted = self.window.narrow(fitted, self._question, tokens(self.system), limit)
+            if sum(len(message.content) for message in fitted) >= before:
+                raise failure
+            self.record("note", place, text=f"the conversation was cut: {failure}")
+            try:
+                cut = f"{place}/cut{number}"
+                return await self._client.ask(cut, fitted, self.messages, final=final)
+            except ModelContext as error:
+                limit, failure = None, error
+        raise failure
 
     async def _wrap_up(self, limit: str) -> str:
         """Ask for an answer from what is known; "" if the budget does not even allow that."""

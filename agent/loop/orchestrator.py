@@ -42,12 +42,16 @@ BuildContext = Callable[[str, str], Awaitable[list[Message]]]
 """(question, place) -> the first messages of a loop."""
 
 
+async def no_objections(_text: str, _place: str) -> None:
+    """Object to nothing."""
+
+
 @dataclass(slots=True)
 class Orchestrator:
     """Answers one question; every model call in it has a place of its own on record.
 
     `build_context(question, place)` builds the first messages of a loop; `objections(text, place)`
-    returns what is wrong with a section of a report, None for nothing; `concurrent` is the number
+    returns what is wrong with a part of a report, None for nothing; `concurrent` is the number
     of loops that may run at once. `guides(system)` returns the help texts of a loop, which are
     added when a tool is first used; `context_window` is in tokens.
     """
@@ -60,7 +64,7 @@ class Orchestrator:
     build_context: BuildContext
     effort: Effort = STANDARD
     as_report: bool = False
-    objections: Callable[[str, str], str | None] = lambda _text, _place: None
+    objections: Callable[[str, str], Awaitable[str | None]] = no_objections
     guarded: bool = True
     concurrent: int = planning.SIDE_BY_SIDE
     guides: Callable[[str], Guides] | None = None
@@ -161,6 +165,11 @@ class Orchestrator:
         written = [replace(s, text=r.text) for s, r in zip(outline, results, strict=True)]
         messages = [*self.messages, Message("user", sections.closing_request(written))]
         frame = await self._ask_once(CLOSING, self.system, messages, final=True)
+        if frame and (note := await self.objections(without_calls(frame), CLOSING)):
+            # A frame with an unsupported sentence is corrected once, as a section is.
+            messages += [Message("assistant", frame), Message("user", note)]
+            place = f"{CLOSING}/again"
+            frame = await self._ask_once(place, self.system, messages, final=True) or frame
         text = sections.put_together(written, without_calls(frame or ""))
         return LoopResult(text, _first_limit(results))
 
@@ -210,7 +219,7 @@ class Orchestrator:
             result = await loop.run(fit_opening(await self.build_context(task, place)))
             if self.as_report and not result.limit:
                 # A section with an unsupported sentence is corrected once.
-                note = self.objections(result.text, place)
+                note = await self.objections(result.text, place)
                 if note:
                     corrected = await loop.follow_up(note, result.text)
                     if corrected.text and not corrected.limit:

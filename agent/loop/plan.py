@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from agent import jsvalues as js
 from agent.prompts import prompt
-from agent.protocol.replies import inert, loose_object
+from agent.protocol.loose_json import loose_object
+from agent.protocol.replies import inert
 from agent.types import Message
 
 # The reference engine's trigger and limits; lengths in UTF-16 units.
@@ -84,6 +85,8 @@ def read_plan(reply: str) -> list[Subtask]:
 def _dependencies(row: dict[str, Any], number: int) -> tuple[tuple[int, ...], bool]:
     """Read the earlier subtasks that number `number` depends on, and if it names any at all."""
     values = row.get("dependsOn")
+    if isinstance(values, str | int):  # one alone, as `0` or `"0"`
+        values = [values] if values != "" else []
     values = values if isinstance(values, list) else []
     numbers = [int(n) if isinstance(n, str) and n.isdecimal() else n for n in values]
     # `type`, since JSON's `true` is an `int` in Python.

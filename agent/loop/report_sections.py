@@ -14,7 +14,8 @@ from agent.evidence.markers import NOT_KNOWN
 from agent.journal.events import CLOSING
 from agent.loop.plan import NO_RESPONSE
 from agent.prompts import prompt
-from agent.protocol.replies import NOT_FOUND, loose_object
+from agent.protocol.loose_json import loose_object
+from agent.protocol.replies import NOT_FOUND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

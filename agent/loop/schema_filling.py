@@ -22,7 +22,7 @@ from agent.keyless.question import AnswerKind, analyse
 from agent.loop.judge import CITED, cited_passages
 from agent.models.base import Task, takes
 from agent.prompts import prompt
-from agent.protocol.replies import inert, loose_object
+from agent.protocol import inert, loose_object
 from agent.types import Message
 from browser.text.sentences import sentences
 from browser.text.words import content_words

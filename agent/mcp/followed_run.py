@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mcp.types import CallToolResult, ResourceLink
 
 from agent.export.event_lines import event_lines
-from agent.export.report_view import faults
+from agent.export.report_view import badge, conflict_note, faults, text_parts
 from agent.guard.provenance import PRIVATE, Kind
 from agent.mcp.tool_session import text_result
 from agent.protocol.replies import inert
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
     from agent.mcp.tool_session import ToolSession
     from agent.types import Report
+
+
+_PAGE_TEXTS = ("text", "title", "heading")
+"""Fields of a passage with words of its page."""
 
 
 async def follow_run(
@@ -81,10 +85,13 @@ def report_result(report: Report, **more: Any) -> CallToolResult:
 
     `more` is data beside it.
     """
-    doubtful = [
+    unsupported = [
         {"text": inert(s.text), "verdict": s.verdict.value, "reason": inert(s.reason)}
-        for s in report.sentences
-        if s.verdict is not VerdictState.SUPPORTED and not s.about_search
+        for s in report.unsupported
+    ]
+    disputes = [
+        {"text": inert(one.text), "note": inert(conflict_note(one, report))}
+        for one in report.conflicts
     ]
     sources = [
         {"n": s.n, "url": s.url, "title": inert(s.title), "quotes": [inert(q) for q in s.quotes]}
@@ -93,21 +100,26 @@ def report_result(report: Report, **more: Any) -> CallToolResult:
     data: dict[str, Any] = {
         "run": report.run,
         "status": report.status,
+        "standing": report.standing,
+        "doubt": report.doubt,
         "answer": inert(report.answer),
         "confidence": report.confidence,
-        "supported": sum(s.verdict is VerdictState.SUPPORTED for s in report.sentences),
-        "not_supported": doubtful,
+        "supported": sum(s.holds for s in report.claims),
+        "not_supported": unsupported,
+        "disputes": disputes,
+        "closest": [
+            {**one.model_dump(), **{name: inert(getattr(one, name)) for name in _PAGE_TEXTS}}
+            for one in report.closest
+        ],
         "sources": sources,
         "usd": report.usage.usd,
         "elapsed_s": report.elapsed_s,
         "error": report.error.model_dump() if report.error else None,
         **more,
     }
-    lines = [data["answer"] or (report.error.message if report.error else report.status)]
-    lines += [f"[{s['n']}] {s['title']} {s['url']}" for s in sources]
-    lines += [f"{row['verdict']}: {row['text']} ({row['reason']})" for row in doubtful]
-    lines += [f"fault: {row['what']} ({row['why']})" for row in more.get("faults", ())]
-    lines.append(f"status {report.status}, run {report.run}")
+    # An audit's faults are data beside the report; the text of any report has them too.
+    lines = [inert(part) for part in text_parts(report)]
+    lines.append(f"status {badge(report)}, run {report.run}")
     address = f"research://runs/{report.run}"
     links = [ResourceLink(uri=f"{address}/report.md", name="report", mime_type="text/markdown")]
     links += [

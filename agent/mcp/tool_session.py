@@ -27,7 +27,7 @@ from mcp.types import (
     TextContent,
 )
 
-from agent.errors import ResearchError
+from agent.errors import ResearchError, error_text
 from agent.evidence.store import Evidence
 from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import SEARCH, Kind, Provenance
@@ -78,8 +78,8 @@ class ToolFailure(ToolReply):
     """Ends a tool's work with an error that the client's model can act on."""
 
     def __init__(self, message: str, hint: str = "", *, details: str = "") -> None:
-        self.message = message
-        text = inert(f"{message}{details}")
+        self.message = error_text(message)
+        text = inert(f"{self.message}{details}")
         self.text = f"{text}\n{hint}" if hint else text
         content = [TextContent(type="text", text=self.text)]
         super().__init__(CallToolResult(content=content, is_error=True))
@@ -190,13 +190,14 @@ class ToolSession:
             frozenset(options.share),
             attached=bool(options.attach or options.cdp),
             sites=logged_in_sites(options),
+            named_hosts=frozenset(options.allow_private),
         )
         self.context = ToolContext(
             question="",
             evidence=Evidence(),
             limits=LimitSettings(snapshot_tokens=SNAPSHOT_TOKENS),
             max_sources=2 * PAGES_KEPT,
-            outgoing=Outgoing(provenance),
+            outgoing=Outgoing(provenance, private_search=options.private_search),
             redactor=Redactor(find_secrets(os.environ)),
             secrets=SecretStore(options.data),
             files=options.file,
@@ -279,18 +280,18 @@ class ToolSession:
             self.provenance.add(words, Kind.PERSON)
 
     async def check_search(self, ctx: Context[Any, Any], text: str) -> None:
-        """Raise a `ToolReply` where a text may not go to search engines, or needs a yes first."""
+        """Raise a `ToolReply` if a text may not go to search engines, or needs approval first."""
         self.note_person_words(text)
-        reason = self.context.outgoing.refusal(text, SEARCH)
-        if not reason:
+        _, withheld = self.context.outgoing.query(text, self.context.redactor)
+        if not withheld:
             return
+        reason = "; ".join(f"“{part.text}”: {part.why}" for part in withheld)
         consent = Consent(ctx)
-        effect = f"send “{text}” to search engines, where {reason}"
-        if consent.approve and await consent.approve(effect):
-            self.context.outgoing.allow(text)
+        if consent.approve and await consent.approve(f"search for “{text}” ({reason})"):
+            self.context.outgoing.allow(text, SEARCH)
             return
         consent.check()
-        hint = "Use other words, or let the person start with --share memory."
+        hint = "Use other words, or let the user start the server with --share memory."
         raise ToolFailure(f"not done: {reason}", hint)
 
 

@@ -53,6 +53,7 @@ async def serve_http(
             app = make(session).streamable_http_app(
                 streamable_http_path=PATH, transport_security=security, host=HOST
             )
-            config = uvicorn.Config(TokenAuth(app, token), log_level="error", access_log=False)
+            guarded = TokenAuth(app, token)
+            config = uvicorn.Config(guarded, ws="none", log_level="error", access_log=False)
             ready(f"http://{HOST}:{bound_port}{PATH}")
             await uvicorn.Server(config).serve(sockets=[listening])

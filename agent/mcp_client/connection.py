@@ -11,6 +11,7 @@ import logging
 import os
 import shutil
 import signal
+import sys
 import tempfile
 import time
 from contextlib import (
@@ -334,12 +335,19 @@ async def stdio(
 async def _end_process(
     process: asyncio.subprocess.Process, stdout: asyncio.StreamReader, stdin: asyncio.StreamWriter
 ) -> None:
-    """End a server and all that it started: close its input, then SIGTERM, then SIGKILL."""
+    """End a server and all that it started: close its input, then SIGTERM, then SIGKILL.
+
+    Windows has no process groups of that kind: there the server alone is ended.
+    """
     stdin.close()
-    for number in (None, signal.SIGTERM, signal.SIGKILL):
+    for force in (None, False, True):
         with suppress(ProcessLookupError):
-            if number is not None:
-                os.killpg(process.pid, number)
+            if force is None:
+                pass
+            elif sys.platform == "win32":
+                process.kill()
+            else:
+                os.killpg(process.pid, signal.SIGKILL if force else signal.SIGTERM)
         with suppress(TimeoutError):
             async with asyncio.timeout(GRACE_SECONDS):
                 # Its output ends only when the last process that inherited it has ended.

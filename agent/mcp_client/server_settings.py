@@ -34,7 +34,8 @@ class ServerSettings(BaseModel):
     """The settings of one server, in the form of other clients.
 
     `timeout` is that of a call, in seconds. Tools whose names match a pattern of `always_allow`
-    need no yes of the person. `headers` and `env` may hold secrets.
+    need no approval; with `trust_read_only` neither do those that the server calls read-only
+    (`readOnlyHint`). `headers` and `env` may hold secrets.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True)
@@ -50,6 +51,9 @@ class ServerSettings(BaseModel):
     timeout: float | None = Field(None, gt=0)
     always_allow: tuple[str, ...] = Field(
         (), validation_alias=AliasChoices("alwaysAllow", "autoApprove", "always_allow")
+    )
+    trust_read_only: bool = Field(
+        False, validation_alias=AliasChoices("trustReadOnly", "trust_read_only")
     )
 
     @model_validator(mode="before")

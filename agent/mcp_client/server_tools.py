@@ -219,7 +219,9 @@ class Server:
         settings, names = self.server.settings, tool_names(self.server, definitions)
         tools = []
         for name, definition in definitions.items():
-            reads_only = (definition.get("annotations") or {}).get("readOnlyHint") is True
+            # What a server says of itself counts only where the user said that it does.
+            says_reads_only = (definition.get("annotations") or {}).get("readOnlyHint") is True
+            reads_only = settings.trust_read_only and says_reads_only
             tool = Tool(
                 names[name],
                 f"{self.server.site} says: “{summary(definition)}”",

@@ -68,20 +68,15 @@ class SavedConversation:
             new = {"condensed": text, "watermark": watermark}
             connection.execute(conversations.update().where(which), new)
 
-    def provenance(self) -> tuple[bool, str]:
-        """Return whether turns may quote others (True if unknown), and the public words.
-
-        Public words are those that left the conversation, or came from the web.
-        """
+    def quotes_others(self) -> bool:
+        """Return whether turns may quote what somebody else wrote; True if unknown."""
         noted = self._notes.read(self._note)
-        return (bool(noted["quotes"]), str(noted["public"])) if noted else (True, "")
+        return bool(noted["quotes"]) if noted else True
 
-    def add_provenance(self, public: str, *, quotes: bool) -> None:
-        """Add to what `provenance` returns; once turns may quote others, that stays so."""
-        known = self._notes.read(self._note) or {"quotes": False, "public": ""}
-        all_words = " ".join(dict.fromkeys(f"{known['public']} {public}".split()))
-        note = {"quotes": quotes or known["quotes"], "public": all_words}
-        self._notes.write(self._note, note)
+    def note_quotes(self, *, quotes: bool) -> None:
+        """Note whether a turn may quote others; once one may, that stays so."""
+        known = self._notes.read(self._note) or {"quotes": False}
+        self._notes.write(self._note, {"quotes": quotes or known["quotes"]})
 
     def _open(self, connection: sa.Connection) -> int:
         """Return the conversation's id, which is created if necessary, and mark it as used now."""

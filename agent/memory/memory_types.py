@@ -99,8 +99,7 @@ class Layers:
     `memories` and `sessions` map keys to values in the order in which they were first written.
     `recalled` holds other memories that are relevant to the question, best first: mostly what
     earlier runs found. A value that the web may have written is an `Untrusted` text; `quotes` means
-    that the turns may hold such words too. `public` holds words of the conversation that left it
-    already, or came from the web.
+    that the turns may hold such words too.
     """
 
     condensed: str = ""
@@ -111,7 +110,6 @@ class Layers:
     skills: tuple[Mapping[str, Any], ...] = ()
     recalled: tuple[Hit, ...] = ()
     quotes: bool = True
-    public: str = ""
     limits: LimitSettings = field(default_factory=LimitSettings)
 
 

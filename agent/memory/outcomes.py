@@ -1,9 +1,10 @@
 """Saves what a run found out, and selects the memories that the next run is given.
 
 Only verified sentences become facts and outcomes. A run that failed or found no answer leaves an
-error; one whose answer was not verified leaves nothing. The key of a finding is a hash of its
-content, so that asking the same again renews it and adds nothing. A later finding replaces one that
-it contradicts. All of it comes from words of the web, and stays untrusted.
+error, unless a flag or a file was wrong; one whose answer was not verified leaves nothing. The key
+of a finding is a hash of its content, so that asking the same again renews it and adds nothing. A
+later finding replaces one that it contradicts. All of it comes from words of the web, and stays
+untrusted.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from agent.errors import UsageError
 from agent.memory import kinds
 from agent.memory.entries import RUNS, Entries, MemoryDraft, details
 from agent.memory.memory_types import Origin
@@ -52,11 +54,13 @@ def record_run(
     The facts of one answer are linked to each other, and to those of the `used` memories whose page
     the answer cites.
     """
+    if report.status == "failed" and report.error and report.error.type == UsageError.__name__:
+        return []  # a flag or a file was wrong: nothing was learned about the question
     cited = {source.n: source for source in report.sources}
     verified = [
         sentence
         for sentence in report.sentences
-        if sentence.verdict is VerdictState.SUPPORTED
+        if sentence.verdict.holds
         and not sentence.weak
         and not cited.keys().isdisjoint(sentence.citations)
     ]

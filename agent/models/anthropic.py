@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from agent.errors import from_extra
 from agent.models.base import Usage
+from agent.models.failures import ANOTHER_API, ErrorInReply
 from agent.models.remote import Completion, RemoteModel, client_settings, is_whole_reply
 from agent.protocol.native import as_turns
 
@@ -23,9 +24,9 @@ with from_extra("anthropic"):
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agent.models.adaptation import ModelRequest
     from agent.models.base import TextStream
     from agent.models.providers import Endpoint
-    from agent.models.remote import ModelRequest
     from agent.protocol.native import NativeTurn
     from agent.types import Image
 
@@ -64,7 +65,7 @@ class AnthropicModel(RemoteModel):
         if stream is None:
             return _read_message(await self._client.messages.create(**form))
         async with self._client.messages.stream(**form) as events:
-            if is_whole_reply(events):
+            if await is_whole_reply(events):
                 return _read_message(Reply.model_validate_json(await events.response.aread()))
             async for piece in events.text_stream:
                 stream(piece)
@@ -133,8 +134,10 @@ def _text(text: str) -> Block:
 
 
 def _read_message(message: Any) -> Completion:
-    """Read a message; raises `ValueError` if it has no content."""
+    """Read a message; raises `ErrorInReply` for a web page, `ValueError` without content."""
     blocks = getattr(message, "content", None)
+    if isinstance(message, str):
+        raise ErrorInReply(message, ANOTHER_API)
     if not isinstance(blocks, list):
         raise ValueError("there is no content in it")
     usage = message.usage
@@ -148,4 +151,5 @@ def _read_message(message: Any) -> Completion:
         message.model,
         cache_writes=written,
         refused=message.stop_reason == "refusal",
+        ended=message.stop_reason or "",
     )

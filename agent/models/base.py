@@ -34,13 +34,15 @@ class Usage:
 class ModelReply:
     """The text of a reply, its usage, and the name of the model that answered.
 
-    `fit` says how well the quoted sentence fits the question; only the keyless model sets it.
+    `fit` says how well the quoted sentence fits the question; only the keyless model sets it. `cut`
+    says that the reply was cut off at its length limit.
     """
 
     text: str
     usage: Usage = field(default_factory=Usage)
     model: str = ""
     fit: Fit | None = None
+    cut: bool = False
 
 
 class Task(StrEnum):
@@ -71,16 +73,24 @@ class SystemPrompt(str):
     are a part of the prompt: a request with another one (a plan, a review) offers none.
     """
 
-    __slots__ = ("on_page", "tools")
+    __slots__ = ("in_text", "on_page", "tools")
+    in_text: str
     tools: Sequence[dict[str, Any]]
     on_page: Sequence[dict[str, Any]]
 
     def __new__(
-        cls, text: str, tools: Sequence[dict[str, Any]], on_page: Sequence[dict[str, Any]] = ()
+        cls,
+        text: str,
+        tools: Sequence[dict[str, Any]],
+        on_page: Sequence[dict[str, Any]] = (),
+        in_text: str = "",
     ) -> Self:
-        """Make a prompt of its text and the tools, in the form of OpenAI's tool calling."""
+        """Make a prompt of its text and the tools, in the form of OpenAI's tool calling.
+
+        `in_text` is the prompt for an endpoint that turns out not to take functions.
+        """
         prompt = super().__new__(cls, text)
-        prompt.tools, prompt.on_page = tools, on_page
+        prompt.tools, prompt.on_page, prompt.in_text = tools, on_page, in_text
         return prompt
 
 

@@ -1,30 +1,39 @@
-"""Mapping a provider's failures to our errors, and deciding which are worth a retry.
+"""Reading a provider's failures: which of our errors they are, and whether a retry may help.
 
-| provider says                                   | becomes             | retried     |
-|-------------------------------------------------|---------------------|-------------|
-| 401, 403                                        | `ModelUnauthorized` | no          |
-| 402, any status that speaks of quota or billing | `ModelQuota`        | no          |
-| 404                                             | `UsageError`        | no          |
-| 408, 409, 425, 429, 5xx (529 among them)        | `ModelUnavailable`  | yes         |
-| nothing, half a stream, garbage                 | `ModelUnavailable`  | yes         |
-| any other refusal                               | `ModelError`        | no          |
+| provider says                                              | becomes             | retried |
+|------------------------------------------------------------|---------------------|---------|
+| the conversation is too long                               | `ModelContext`      | no: cut |
+| a content filter                                           | `ModelFiltered`     | no      |
+| 402, any status that speaks of quota or billing            | `ModelQuota`        | no      |
+| 401, 403, a key that is not valid                          | `ModelUnauthorized` | no      |
+| 404 or any status that names the model                     | `ModelUnknown`      | no      |
+| a web page, another API, 404 or 405 without a word         | `NotAnEndpoint`     | no      |
+| 408, 409, 425, 429, 5xx; nothing, half a stream, garbage   | `ModelUnavailable`  | yes     |
+| any other refusal                                          | `ModelError`        | no      |
+
+A failure may come with the status 200, in a stream, or within a choice: its own code counts.
 """
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import (
+    ModelContext,
     ModelError,
+    ModelFiltered,
     ModelQuota,
     ModelUnauthorized,
     ModelUnavailable,
+    ModelUnknown,
+    NotAnEndpoint,
     ResearchError,
-    UsageError,
 )
 from browser.net.pace import retry_after
+from browser.retries import Temporary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,12 +42,13 @@ if TYPE_CHECKING:
 
 UNREACHED = 0
 """The status of a call without an answer, or with only a part of one."""
+ANOTHER_API = 1
+"""The status of an answer that is no reply of a model: a web page, or JSON of another kind."""
 _TEMPORARY = frozenset({408, 409, 425, 429})
-_QUOTA = ("quota", "billing", "credit", "spend_limit", "payment")
-_NO_CREDIT = ("credit balance", "billing limit", "billing hard limit")
-_TOO_LONG = ("context length", "context_length", "context window", "prompt is too long")
 _MESSAGE_CHARS = 200
 """Characters of a provider's message that are passed on."""
+_VAGUE = "Provider returned error"
+"""OpenRouter's message where the provider's own is in `metadata.raw`."""
 # A stream has the status 200 even if it fails: these are the statuses of its error codes.
 _STATUS_OF_CODE = {
     "authentication_error": 401,
@@ -50,22 +60,46 @@ _STATUS_OF_CODE = {
     "rate_limit_exceeded": 429,
     "overloaded_error": 529,
 }
+_TOO_LONG = re.compile(
+    r"context[ _](?:length|window|size)|prompt is too long|exceed_context|too many tokens"
+)
+_TOKENS = re.compile(
+    r"(?:maximum context length is|n_ctx\D{1,4}|> |limit of|context size \()\s*(\d[\d,]+)"
+)
+_FILTER = re.compile(r"content[_ ](?:filter|management)|responsibleai|safety system|recitation")
+_NO_QUOTA = re.compile(r"quota|billing|credit|spend_limit|payment")
+_NO_CREDIT = re.compile(
+    r"credit balance|insufficient (?:credit|balance|funds)|billing (?:hard )?limit|more credits"
+)
+_BAD_KEY = re.compile(
+    r"(?:invalid|incorrect|missing|no) api[ _-]?key|api key not valid|unauthori[sz]ed"
+)
+_NO_MODEL = re.compile(
+    r"model\b.{0,80}(?:not (?:exist|found|supported)|unknown|no longer)|model_not_found"
+    r"|(?:no such|unknown|invalid) model"
+)
+_PAGE = re.compile(
+    r"\s*<(?:!doctype|html)|\A\s*404 page not found|\A\s*(?:not found|method not allowed)\s*\Z",
+    re.IGNORECASE,
+)
 
 
-class Transient(Exception):
-    """A failure that is worth a retry; `error` is raised if all retries fail.
-
-    `retry_after` are the seconds that the provider asks to wait, None if it does not say; `billed`
-    says that the failed attempt may have cost something.
-    """
+class Transient(Temporary):
+    """A failure that is worth a retry; `billed` says that the attempt may have cost something."""
 
     def __init__(
-        self, error: ResearchError, retry_after: float | None = None, *, billed: bool = False
+        self, error: ResearchError, after: float | None = None, *, billed: bool = False
     ) -> None:
-        super().__init__(str(error))
-        self.error = error
-        self.retry_after = retry_after
+        super().__init__(error, after)
         self.billed = billed
+
+
+class ErrorInReply(Exception):
+    """A reply with the status 200 that is an error, or none at all; `body` is what came."""
+
+    def __init__(self, body: Any, status: int = UNREACHED) -> None:
+        super().__init__(str(body))
+        self.body, self.status_code = body, status
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,66 +114,68 @@ class Failure:
     def error(self, endpoint: Endpoint) -> Exception:
         """Return the exception to raise: `Transient` if a retry may succeed."""
         final = self._final_error(endpoint)
-        temporary = self.status in _TEMPORARY or self.status >= 500 or self.status == UNREACHED
-        if temporary and not self._no_quota:
+        if isinstance(final, ModelUnavailable):
             # Without an answer nobody knows whether the provider did the work.
             return Transient(final, self.retry_after, billed=self.status == UNREACHED)
         return final
 
-    def _final_error(self, endpoint: Endpoint) -> ResearchError:
+    def _final_error(self, endpoint: Endpoint) -> ResearchError:  # noqa: PLR0911 - a table
         said = " ".join(self.message.split())[:_MESSAGE_CHARS]
-        if self._no_quota:
-            return ModelQuota(f"{endpoint.name} has no quota left ({self.status}): {said}")
-        if self.status in (401, 403):
+        words, code = f"{self.code} {self.message}".lower(), self.code.lower()
+        name, refused = endpoint.name, self.status in range(400, 500)
+        if _TOO_LONG.search(words):
+            limit = _TOKENS.search(words)
+            bound = int(limit[1].replace(",", "")) if limit else None
+            return ModelContext(f"the conversation is too long for {name}: {said}", tokens=bound)
+        if _FILTER.search(words):
+            return ModelFiltered(f"a content filter of {name} stopped the call: {said}")
+        if self.status == 402 or (refused and _NO_QUOTA.search(code)) or _NO_CREDIT.search(words):
+            return ModelQuota(f"{name} has no quota left ({self.status}): {said}")
+        if self.status in (401, 403) or (self.status != 429 and _BAD_KEY.search(words)):
             return ModelUnauthorized(
-                f"{endpoint.name} refused the key ({self.status}): {said}",
+                f"{name} refused the key ({self.status}): {said}",
                 hint=f"Set {endpoint.key_name or 'the key'} to a valid key, or use "
                 "--model extractive, which needs none.",
             )
-        if self.status == 404:
-            return UsageError(
-                f"{endpoint.base_url} knows no model {endpoint.model!r}: {said}",
-                hint="Check --model, and that --base-url ends where the API begins (often /v1).",
-            )
+        if self.status in (ANOTHER_API, 405) or (self.status == 404 and _PAGE.match(said)):
+            return NotAnEndpoint(f"{endpoint.base_url} answers, but not as a model does: {said}")
+        if self.status == 404 or (refused and _NO_MODEL.search(words)):
+            return ModelUnknown(f"{endpoint.base_url} knows no model {endpoint.model!r}: {said}")
         if self.status == 429:
-            return ModelUnavailable(f"{endpoint.name} limits the rate, after all retries: {said}")
-        if self.status == UNREACHED or self.status >= 500:
-            return ModelUnavailable(
-                f"{endpoint.name} at {endpoint.base_url} cannot be reached: {said}"
-            )
-        words = said.lower()
-        hint = None
-        if any(sign in words for sign in _TOO_LONG):
-            hint = (
-                "The conversation is longer than this model takes: name one with a larger window."
-            )
-        elif "tool" in words and ("support" in words or "enabl" in words):
-            hint = "It may know no function calling: --text-tools calls tools by text."
-        return ModelError(f"{endpoint.name} refused the request ({self.status}): {said}", hint=hint)
-
-    @property
-    def _no_quota(self) -> bool:
-        in_code = any(word in self.code.lower() for word in _QUOTA)
-        in_message = any(words in self.message.lower() for words in _NO_CREDIT)
-        return self.status == 402 or (self.status in (400, 403, 429) and in_code) or in_message
+            return ModelUnavailable(f"{name} limits the rate, after all retries: {said}")
+        if self.status in _TEMPORARY or self.status >= 500 or self.status == UNREACHED:
+            return ModelUnavailable(f"{name} at {endpoint.base_url} cannot be reached: {said}")
+        return ModelError(f"{name} refused the request ({self.status}): {said}")
 
 
 def read_failure(error: Any) -> Failure:
-    """Read an exception of OpenAI's or Anthropic's library, which have the same attributes."""
-    body = getattr(error, "body", None)
-    detail = body.get("error", body) if isinstance(body, dict) else None
-    message = detail.get("message") if isinstance(detail, dict) else None
-    codes = [str(getattr(error, name, None) or "") for name in ("code", "error_code", "type")]
+    """Read an exception of OpenAI's or Anthropic's library, or an error in a reply."""
+    body, response = getattr(error, "body", None), getattr(error, "response", None)
+    if isinstance(body, list) and body:  # Gemini's
+        body = body[0]
+    detail = body.get("error", body) if isinstance(body, dict) else {"message": body}
+    detail = detail if isinstance(detail, dict) else {"message": detail}
+    raw = detail.get("metadata")
+    message = detail.get("message") or detail.get("detail") or detail.get("error")
+    if isinstance(raw, dict) and raw.get("raw") and message == _VAGUE:
+        message = raw["raw"]
+    if not message and response is not None:
+        with suppress(Exception):  # a body that was streamed, and not read
+            message = response.text
+    own = [detail.get(name) for name in ("code", "type", "status")]
+    named = [getattr(error, name, None) for name in ("code", "error_code", "type")]
+    codes = [str(code) for code in [*named, *own] if code]
     status = int(getattr(error, "status_code", None) or UNREACHED)
-    if status < 400:  # no connection, or an error in the middle of a stream
-        known = [_STATUS_OF_CODE[code] for code in codes if code in _STATUS_OF_CODE]
-        status = known[0] if known else UNREACHED
-    codes = [code for code in codes if code]
+    if status < 400:  # no connection, or an error in a reply or in the middle of a stream
+        numbers = [int(code) for code in codes if code.isdigit() and 400 <= int(code) < 600]
+        known = [*numbers, *(_STATUS_OF_CODE[code] for code in codes if code in _STATUS_OF_CODE)]
+        status = known[0] if known else status
+    extra = {k: v for k, v in detail.items() if k in ("n_ctx", "n_prompt_tokens")}
     return Failure(
         status,
-        str(message or error or type(error).__name__),
-        codes[0] if codes else "",
-        seconds_to_wait(getattr(getattr(error, "response", None), "headers", {})),
+        f"{message or error or type(error).__name__}{f' {extra}' if extra else ''}",
+        next((code for code in codes if not code.isdigit()), ""),
+        seconds_to_wait(getattr(response, "headers", {})),
     )
 
 

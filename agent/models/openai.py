@@ -11,30 +11,27 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import openai
 from openai import AsyncOpenAI, AsyncStream
-from openai.types.chat import ChatCompletion
+from openai.types.chat import ChatCompletion, ChatCompletionMessage
 
 from agent.errors import UsageError
 from agent.models.base import Usage
-from agent.models.failures import read_failure
+from agent.models.failures import ANOTHER_API, UNREACHED, ErrorInReply
 from agent.models.remote import Completion, RemoteModel, client_settings, is_whole_reply
+from agent.protocol.loose_json import loose_json
 from agent.protocol.native import as_turns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agent.models.adaptation import Abilities, ModelRequest
     from agent.models.base import TextStream
     from agent.models.providers import Endpoint
-    from agent.models.remote import ModelRequest
     from agent.protocol.native import NativeTurn
     from agent.types import Image
 
 Row = dict[str, Any]
-_SCHEMA_WORDS = ("response_format", "schema", "grammar", "sampler")
-"""Words in the error of an endpoint that does not support JSON Schemas."""
-_LIMITS = ("max_tokens", "max_completion_tokens")
-"""Names of the bound on a reply; few servers know the second, newer one."""
-_UNSUPPORTED = frozenset({400, 404, 415, 422, 501})
-"""Statuses of endpoints that do not know a parameter."""
+_ENDS = tuple('.!?)]}>"”»。')
+"""Characters with which a whole reply ends."""
 
 
 class ChatCompletionsModel(RemoteModel):
@@ -42,64 +39,40 @@ class ChatCompletionsModel(RemoteModel):
 
     library: ClassVar = openai
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        super().__init__(endpoint)
-        self._streams = True
-        self._takes_schemas = True
-        # OpenAI itself wants the newer name; `_adapt` changes it where that is wrong.
-        newer = "api.openai.com" in endpoint.base_url
-        self._limit = _LIMITS[1] if newer else _LIMITS[0]
-
     @abstractmethod
     async def _create(self, form: Row) -> Any:
         """Send a request with these arguments of the client; the model is added here."""
 
     async def _call(self, request: ModelRequest, stream: TextStream | None) -> Completion:
-        # There are three things that an endpoint may not know (`_adapt`), so at most four attempts.
-        for last in (False, False, False, True):
-            form = self._form(request)
-            try:
-                if stream is None or not self._streams:
-                    return read_completion(await self._create(form))
-                form |= {"stream": True, "stream_options": {"include_usage": True}}
-                return await self._read_stream(await self._create(form), stream)
-            except openai.APIStatusError as error:
-                if last or not self._adapt(form, error):
-                    raise
-        raise AssertionError("the last one returns or raises")
+        form = self._form(request)
+        if stream is None or not request.streamed:
+            return read_completion(await self._create(form))
+        return await self._read_stream(await self._create(form), stream)
 
     def _form(self, request: ModelRequest) -> Row:
-        form: Row = {"messages": _messages(request, sees=self.sees)}
+        form: Row = {"messages": _messages(request, self.abilities, sees=self.sees)}
         if request.tools:
             form["tools"] = list(request.tools)
-        if request.schema is not None and self._takes_schemas:
+        if request.schema is not None:
             named = {"name": "reply", "schema": request.schema, "strict": True}
             form["response_format"] = {"type": "json_schema", "json_schema": named}
         if request.max_tokens is not None:
-            form[self._limit] = request.max_tokens
+            newer = self.abilities.newer_limit
+            form["max_completion_tokens" if newer else "max_tokens"] = request.max_tokens
+        if request.streamed:
+            form["stream"] = True
+            if self.abilities.stream_usage:
+                form["stream_options"] = {"include_usage": True}
         return form
 
-    def _adapt(self, form: Row, error: openai.APIStatusError) -> bool:
-        """Remember what the endpoint does not know; False if it refused for another reason."""
-        message = read_failure(error).message
-        if error.status_code not in _UNSUPPORTED:
-            return False
-        if "response_format" in form and any(word in message.lower() for word in _SCHEMA_WORDS):
-            self._takes_schemas = False
-        elif self._limit in form and self._limit in message:
-            self._limit = _LIMITS[1 - _LIMITS.index(self._limit)]
-        elif "stream" in form and "stream" in message.lower():
-            self._streams = False
-        else:
-            return False
-        return True
-
     async def _read_stream(self, chunks: Any, stream: TextStream) -> Completion:
-        if is_whole_reply(chunks):
-            self._streams = False
+        if await is_whole_reply(chunks):
+            self.abilities.streams = False
             # Without validation, as the client does it: endpoints leave fields out.
             body = json.loads(await chunks.response.aread())
-            return read_completion(ChatCompletion.construct(**body))
+            return read_completion(
+                ChatCompletion.construct(**body) if isinstance(body, dict) else body
+            )
         reader = CompletionReader()
         # LiteLLM's streams are of another class, and close themselves.
         async with chunks if isinstance(chunks, AsyncStream) else nullcontext():
@@ -133,11 +106,16 @@ class OpenAIModel(ChatCompletionsModel):
 
 
 def read_completion(completion: Any) -> Completion:
-    """Read a reply that was not streamed; raises `ValueError` if it has no choice."""
+    """Read a reply that was not streamed; raises `ErrorInReply` if it is an error, or none."""
     if not getattr(completion, "choices", None):
-        raise ValueError("there is no choice in it")
-    reader = CompletionReader(ended=True)
+        body = completion.to_dict() if hasattr(completion, "to_dict") else completion
+        told = isinstance(body, dict) and any(body.get(k) for k in ("error", "detail", "message"))
+        other = isinstance(completion, str) or (isinstance(body, dict) and body and not told)
+        choices = isinstance(body, dict) and "choices" in body
+        raise ErrorInReply(body, ANOTHER_API if other and not choices else UNREACHED)
+    reader = CompletionReader()
     reader.add(completion)
+    reader.ended = reader.ended or "stop"
     return reader.result()
 
 
@@ -145,10 +123,12 @@ def read_completion(completion: Any) -> Completion:
 class CompletionReader:
     """Reads a reply in chunks: text and arguments in pieces, the usage at the end."""
 
-    ended: bool = False
+    ended: str = ""
     _text: list[str] = field(default_factory=list)
     _reasoning: list[str] = field(default_factory=list)
+    _refusal: list[str] = field(default_factory=list)
     _calls: dict[int, list[str]] = field(default_factory=dict)
+    _ids: dict[str, int] = field(default_factory=dict)
     _usage: Usage | None = None
     _model: str = ""
 
@@ -160,42 +140,90 @@ class CompletionReader:
         choices = getattr(chunk, "choices", None)
         if not choices:
             return ""
-        self.ended = self.ended or bool(choices[0].finish_reason)
-        part = getattr(choices[0], "delta", None) or choices[0].message
-        for call in part.tool_calls or []:
-            self._add_call(call)
+        choice = choices[0]
+        if error := getattr(choice, "error", None):
+            raise ErrorInReply({"error": error})
+        self.ended = getattr(choice, "finish_reason", None) or self.ended
+        part = getattr(choice, "delta", None) or getattr(choice, "message", None)
+        if part is None:
+            return ""
+        if isinstance(part, dict):  # a message where a stream has its delta
+            part = ChatCompletionMessage.construct(**part)
+        for call in getattr(part, "tool_calls", None) or []:
+            self._add_call(call if not isinstance(call, dict) else _Loose(call))
+        if legacy := getattr(part, "function_call", None):
+            self._add_call(_Loose({"function": legacy, "index": 0}))
         # Some endpoints return thoughts in a field of their own, under one of two names.
         thought = getattr(part, "reasoning_content", None) or getattr(part, "reasoning", None)
         self._reasoning.append(thought if isinstance(thought, str) else "")
-        text: str = part.content or getattr(part, "refusal", None) or ""
+        self._refusal.append(getattr(part, "refusal", None) or "")
+        text = self._text_of(getattr(part, "content", None))
         self._text.append(text)
         return text
 
+    def _text_of(self, content: Any) -> str:
+        """Join the parts of a content that is a list; thoughts among them are kept apart."""
+        if not isinstance(content, list):
+            return content or ""
+        texts = []
+        for part in (dict(part) for part in content):
+            if isinstance(thought := part.get("thinking"), str | list):
+                self._reasoning.append(CompletionReader()._text_of(thought))  # noqa: SLF001
+            texts.append(str(part.get("text") or ""))
+        return "".join(texts)
+
     def result(self) -> Completion:
         """Return the whole reply; raises `ValueError` if the stream ended too early."""
-        if not self.ended and self._usage is None:
+        text = "".join(self._text)
+        whole = [loose_json(arguments) is not None for _, arguments in self._calls.values()]
+        # Some endpoints name no end: then a text or a call must look like a whole one.
+        looks_whole = all(whole) if whole else text.rstrip()[-1:] in _ENDS
+        if not (self.ended or self._usage or ((text or whole) and looks_whole)):
             raise ValueError("the stream broke off")
+        refusal = "".join(self._refusal)
         return Completion(
-            "".join(self._text),
+            text or refusal,
             tuple((name, arguments) for name, arguments in self._calls.values()),
             self._usage or Usage(),
             self._model,
+            refused=bool(refusal) and not text,
             reasoning="".join(self._reasoning),
+            ended=self.ended,
         )
 
     def _add_call(self, call: Any) -> None:
         function = getattr(call, "function", None)
         if function is None:  # a type of call that none of our tools has
             return
-        # Whole replies have no index, nor have streams of some endpoints: then it is a new call.
-        index = getattr(call, "index", None)
-        entry = self._calls.setdefault(len(self._calls) if index is None else index, ["", ""])
-        # Some models write the namespace as well: `functions.READ`.
-        entry[0] = entry[0] or (function.name or "").removeprefix("functions.")
+        function = _Loose(function) if isinstance(function, dict) else function
+        index, name, named = getattr(call, "index", None), function.name or "", bool(function.name)
+        key = getattr(call, "id", None)
+        if key and key in self._ids:
+            index = self._ids[key]
+        elif index is None:
+            # Whole replies have no index, nor have streams of some endpoints: a name begins a call.
+            index = len(self._calls) if named or not self._calls else max(self._calls)
+        elif key and index in self._calls and self._ids:  # another call under the same number
+            index = max(self._calls) + 1
+        if key:
+            self._ids[key] = index
+        entry = self._calls.setdefault(index, ["", ""])
+        if name != entry[0]:  # in pieces, or repeated with each of its own
+            entry[0] += name
         arguments = function.arguments or ""
         if not isinstance(arguments, str):  # some endpoints return an object instead of its JSON
             arguments = json.dumps(arguments, ensure_ascii=False)
-        entry[1] += arguments
+        entry[1] = arguments if entry[1] == "{}" and arguments else entry[1] + arguments
+
+
+class _Loose:
+    """Attributes of a dictionary; those that it lacks are None."""
+
+    def __init__(self, row: Row) -> None:
+        self._row = row
+
+    def __getattr__(self, name: str) -> Any:
+        return self._row.get(name)
 
 
 def _read_usage(usage: Any) -> Usage:
@@ -205,11 +233,28 @@ def _read_usage(usage: Any) -> Usage:
     return Usage(usage.prompt_tokens or 0, cached or 0, usage.completion_tokens or 0)
 
 
-def _messages(request: ModelRequest, *, sees: bool) -> list[Row]:
+def _messages(request: ModelRequest, takes: Abilities, *, sees: bool) -> list[Row]:
     rows: list[Row] = [{"role": "system", "content": request.system}] if request.system else []
     for turn in as_turns(request.messages, request.tools):
         rows += _turn_rows(turn, turn.images if sees else ())
-    return rows
+    return rows if takes.system else _without_system(rows)
+
+
+def _without_system(rows: list[Row]) -> list[Row]:
+    """Put the system text before the first message of the user; neighbours of one role are joined.
+
+    Templates without a system role also want the roles to alternate.
+    """
+    joined: list[Row] = []
+    for asked in rows:
+        row = asked | {"role": "user"} if asked["role"] == "system" else asked
+        last = joined[-1] if joined else {}
+        texts = isinstance(row["content"], str) and isinstance(last.get("content"), str)
+        if texts and row["role"] == last["role"] != "tool" and "tool_calls" not in row:
+            joined[-1] = last | {"content": f"{last['content']}\n\n{row['content']}"}
+        else:
+            joined.append(row)
+    return joined
 
 
 def _turn_rows(turn: NativeTurn, images: Sequence[Image]) -> list[Row]:

@@ -7,6 +7,7 @@ import sys
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal
 
@@ -15,6 +16,7 @@ from browser.plugins import plugins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from agent.config import Options
     from agent.models.base import Model, Usage
@@ -71,9 +73,10 @@ class Endpoint:
     """Where and how a model is asked.
 
     `name` is our name of the model, `model` the provider's, empty for the first that it lists.
-    `sees` says that it accepts images, `native` that it is offered tools as functions, `needs_key`
+    `sees` says that it is sent images (a refusal is learned), `native` that it is offered tools as
+    functions, `needs_key`
     that it refuses requests without a key. `patience` are the seconds without a byte before a call
-    fails.
+    fails; `learned` is the file of what endpoints turned out to take.
     """
 
     name: str
@@ -83,10 +86,11 @@ class Endpoint:
     key_name: str | None = None
     prices: str | None = None
     api: API = "openai"
-    sees: bool = False
+    sees: bool = True
     native: bool = False
     patience: float = PATIENCE
     needs_key: bool = False
+    learned: Path | None = None
 
 
 EXTRACTIVE = "extractive"
@@ -101,26 +105,6 @@ SMALL = 4.0
 """Billions of parameters up to which a model runs in guided mode. A model of 1.5 that was tried did
 not search by itself in any of four questions; the exact limit below 7 was not measured."""
 _SIZE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)b(?![a-z])")
-# There is no installed list of models with their abilities, so that names have to do.
-_SEES = re.compile(
-    r"""
-    ^(?:chatgpt-)?gpt-(?:4o|4\.1|4\.5|4-turbo|[5-9])
-    | ^o(?:1|3|4|5)\b
-    | ^claude-(?!2|instant)
-    | ^gemini-
-    | ^gemma-?3 | ^gemma-?[4-9]
-    | pixtral | ^mistral-(?:small|medium|large)-latest
-    | llama-?3\.2.*(?:vision|11b|90b) | llama-?4
-    | ^grok-(?:[4-9]|2-vision)
-    | llava | bakllava | moondream | internvl | minicpm-v
-    | vision | [\W_]vl\b | (?<=\d)vl\b
-    """,
-    re.VERBOSE,
-)
-_SEES_NOT = (
-    *("audio", "realtime", "transcribe", "tts", "embed"),
-    *("o1-mini", "o1-preview", "o3-mini", "3-1b", "3n-1b"),
-)
 
 
 def default_model(environ: Mapping[str, str]) -> str | None:
@@ -146,10 +130,12 @@ def endpoint_for(name: str, base_url: str | None, environ: Mapping[str, str]) ->
             known = (
                 f"Known: extractive, scripted:FILE, {prefixes}; or any name with --base-url URL."
             )
-            raise UsageError(f"unknown model {name!r}", hint=known)
+            meant = _meant(name, by_prefix)
+            raise UsageError(
+                f"unknown model {name!r}", hint=f"Did you mean {meant}?" if meant else known
+            )
         key = environ.get("OPENAI_API_KEY")
-        sees = sees_by_name(name)
-        return Endpoint(name or "model", name, base_url, key, "OPENAI_API_KEY", sees=sees)
+        return Endpoint(name or "model", name, base_url, key, "OPENAI_API_KEY")
     other_address = base_url or environ.get(f"{prefix.upper()}_BASE_URL")
     prices = provider.prices
     if provider.api == "litellm":  # its names are `litellm/PROVIDER/MODEL`
@@ -163,11 +149,23 @@ def endpoint_for(name: str, base_url: str | None, environ: Mapping[str, str]) ->
         provider.key,
         prices,
         provider.api,
-        sees=sees_by_name(model),
         native=provider.native,
         # A server at another address may need no key.
         needs_key=provider.key is not None and not other_address,
     )
+
+
+def _meant(name: str, by_prefix: Mapping[str, Provider]) -> str:
+    """Return the full name of a known model without its provider, or with a misspelled one."""
+    prefix, slash, model = name.partition("/")
+    if close := get_close_matches(prefix, by_prefix, 1) if slash else []:
+        return f"{close[0]}/{model}"
+    import genai_prices  # noqa: PLC0415 - large
+
+    with suppress(LookupError):
+        sold_by = genai_prices.calc_price(genai_prices.Usage(), name).provider.id
+        return next((f"{p.prefix}/{name}" for p in PROVIDERS if p.prices == sold_by), "")
+    return ""
 
 
 def find_endpoint(
@@ -201,6 +199,7 @@ def find_endpoint(
         sees=found.sees if options.model_sees is None else options.model_sees,
         native=found.native if options.native_tools is None else options.native_tools,
         patience=options.model_timeout,
+        learned=options.data / "endpoints.json",
     )
 
 
@@ -208,12 +207,6 @@ def is_small(model: str) -> bool:
     """Whether a model is too small to drive a tool loop, by its name (`qwen2.5:1.5b`)."""
     sizes = [float(size) for size in _SIZE.findall(model.lower().rpartition("/")[2])]
     return bool(sizes) and max(sizes) <= SMALL
-
-
-def sees_by_name(model: str) -> bool:
-    """Whether a model accepts images, by its name without the provider before a `/`."""
-    name = model.lower().rpartition("/")[2]
-    return bool(_SEES.search(name)) and not any(part in name for part in _SEES_NOT)
 
 
 def import_in_background(module: str) -> None:

@@ -1,33 +1,42 @@
-"""The base class of models at an API: retries, streaming, native tools, prices.
+"""The base class of models at an API: retries, adaptation, streaming, native tools, prices.
 
 A subclass names its client library and implements `_call`, which makes one request.
 """
 
 from __future__ import annotations
 
-import asyncio
-import random
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import httpx2
 
 from agent.errors import (
+    KeyMissing,
+    ModelCut,
     ModelError,
+    ModelFiltered,
     ModelQuota,
     ModelUnauthorized,
     ModelUnavailable,
     ResearchError,
     UsageError,
 )
+from agent.models.adaptation import ModelRequest, adapt, recall, remember
 from agent.models.base import CALL_BUDGET, ModelReply, SystemPrompt, TextStream, Usage
-from agent.models.failures import UNREACHED, Failure, Transient, read_failure
+from agent.models.failures import (
+    ANOTHER_API,
+    UNREACHED,
+    ErrorInReply,
+    Failure,
+    Transient,
+    read_failure,
+)
 from agent.models.providers import import_in_background, with_price
 from agent.protocol.native import with_calls
-from agent.protocol.replies import inert
+from agent.protocol.replies import inert, unwrapped
 from browser.net.transport import certificates
+from browser.retries import MODEL, repeat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,27 +45,25 @@ if TYPE_CHECKING:
     from agent.models.providers import Endpoint
     from agent.types import Message
 
-ATTEMPTS = 4
-"""One attempt and three retries: an overload is over within half a minute, or not soon."""
-LONGEST_WAIT = 60.0
-"""Seconds; if a provider asks for a longer wait it counts as down, so that a fallback answers."""
-BACKOFF = 0.5
-"""Most seconds of the first wait; the bound doubles with each further one."""
 CONNECT_SECONDS = 10.0
 """Seconds for connecting to a provider; a slower one is down."""
+PICTURE_LEFT_OUT = "[A picture belongs here; this model takes none.]"
 _FREE = (ModelUnauthorized, ModelQuota, UsageError)
 """Errors of calls that are certainly not billed."""
 # Raised while reading a reply of the wrong form, since the clients do not validate. Anthropic's
 # library raises the last two for a stream that was cut off.
 _INVALID_REPLY = (ValueError, TypeError, AttributeError, LookupError, AssertionError, RuntimeError)
+_FILTERED = frozenset({"content_filter", "safety", "recitation", "prohibited_content", "refusal"})
+_CUT = frozenset({"length", "max_tokens"})
+"""Names of the reasons why a reply ended, in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
     """The result of one request: text, calls (name, raw arguments), usage, the model's full name.
 
-    `cache_writes` are input tokens that the provider wrote to its cache; `refused` says that the
-    model declined to answer; `reasoning` are its thoughts.
+    `cache_writes` are input tokens that the provider wrote to its cache; `ended` is the provider's
+    word for why the reply ended; `refused` that the model declined; `reasoning` are its thoughts.
     """
 
     text: str
@@ -66,20 +73,7 @@ class Completion:
     cache_writes: int = 0
     refused: bool = False
     reasoning: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelRequest:
-    """A request; `tools` are those offered with this system prompt.
-
-    With a `schema` the reply is an instance of it, where the endpoint supports that.
-    """
-
-    system: str
-    messages: Sequence[Message]
-    tools: Sequence[dict[str, Any]] = ()
-    schema: dict[str, Any] | None = None
-    max_tokens: int | None = None
+    ended: str = ""
 
 
 class RemoteModel(ABC):
@@ -92,8 +86,20 @@ class RemoteModel(ABC):
     def __init__(self, endpoint: Endpoint) -> None:
         self.name = endpoint.name
         self.endpoint = endpoint
-        self.sees = endpoint.sees
         self.native = endpoint.native
+        self.abilities = recall(endpoint)
+        self.calls_left: int | None = None
+        """Requests that may still be made; None for any number."""
+
+    @property
+    def sees(self) -> bool:
+        """Whether it accepts images."""
+        return self.endpoint.sees and self.abilities.images
+
+    @property
+    def context(self) -> int | None:
+        """The context window in tokens, where the endpoint has named it."""
+        return self.abilities.context
 
     async def reply(
         self, system: str, messages: Sequence[Message], on_text: OnText | None = None
@@ -105,7 +111,8 @@ class RemoteModel(ABC):
             if any(observed.snapshot for message in messages for observed in message.observations):
                 tools += system.on_page
         stream = TextStream(on_text) if on_text else None
-        return await self._answer(ModelRequest(system, messages, tools), stream)
+        request = ModelRequest(system, messages, tools, streamed=stream is not None)
+        return await self._answer(request, stream)
 
     async def reply_as(
         self, system: str, messages: Sequence[Message], schema: dict[str, Any], longest: int
@@ -128,24 +135,14 @@ class RemoteModel(ABC):
         """Make attempts until one succeeds; raises the error of the last one."""
         endpoint = self.endpoint
         if endpoint.needs_key and not endpoint.key:  # it lets nobody in: it need not be asked
-            raise ModelUnauthorized(
+            raise KeyMissing(
                 f"{self.name} needs a key, and {endpoint.key_name} is not set",
-                hint=f"Set {endpoint.key_name}, keep it with `research keys set "
-                f"{endpoint.key_name}`, or use --model extractive, which needs none.",
+                hint=f"Keep it with `research keys set {endpoint.key_name}`, set it in the "
+                "environment, or use --model extractive, which needs none.",
             )
         if endpoint.prices is not None:
             import_in_background("genai_prices")
-        for attempt in count(1):
-            try:
-                return await self._try(request, stream)
-            except Transient as failed:
-                wait = failed.retry_after
-                if wait is None:  # random, so that many clients do not retry at the same time
-                    wait = random.uniform(0, BACKOFF * 2 ** (attempt - 1))
-                if attempt >= ATTEMPTS or wait > LONGEST_WAIT:
-                    raise failed.error from failed
-            await asyncio.sleep(wait)
-        raise AssertionError("counting never ends")
+        return await repeat(MODEL, lambda: self._try(request, stream))
 
     async def _try(self, request: ModelRequest, stream: TextStream | None) -> ModelReply:
         """Make one attempt within the budget of the call."""
@@ -164,27 +161,72 @@ class RemoteModel(ABC):
             raise
 
     async def _complete(self, request: ModelRequest, stream: TextStream | None) -> Completion:
-        """Make one request; raises `Transient` if a retry may succeed, else a `ResearchError`."""
-        try:
-            return await self._call(request, stream)
-        except (self.library.APITimeoutError, httpx2.TimeoutException) as error:
-            # Not retried: the wait was long, and the next attempt would be silent too.
-            raise ModelUnavailable(
-                f"{self.name} was silent for {self.endpoint.patience:g} s",
-                hint="Give a slow model more time with --model-timeout SECONDS.",
-            ) from error
-        except (self.library.APIError, httpx2.HTTPError) as error:
-            raise self._failure(error).error(self.endpoint) from error
-        except _INVALID_REPLY as error:
-            failure = Failure(UNREACHED, f"no reply in its answer: {error}")
-            raise failure.error(self.endpoint) from error
+        """Make one request, adapted to what the endpoint takes.
+
+        Raises `Transient` if a retry may succeed, else a `ResearchError`.
+        """
+        tried: set[str] = set()
+        while True:
+            if self.calls_left is not None:
+                if self.calls_left <= 0:
+                    raise ModelError("the number of requests that may be made is used up")
+                self.calls_left -= 1
+            try:
+                return await self._call(self._adapted(request), stream)
+            except (self.library.APITimeoutError, httpx2.TimeoutException) as error:
+                # Not retried: the wait was long, and the next attempt would be silent too.
+                raise ModelUnavailable(
+                    f"{self.name} was silent for {self.endpoint.patience:g} s",
+                    hint="Give a slow model more time with --model-timeout SECONDS.",
+                ) from error
+            except (self.library.APIError, httpx2.HTTPError, ErrorInReply) as error:
+                failure, cause = self._failure(error), error
+            except _INVALID_REPLY as error:
+                failure, cause = Failure(UNREACHED, f"no reply in its answer: {error}"), error
+            if not adapt(self.abilities, failure, self._adapted(request), tried):
+                final = failure.error(self.endpoint)
+                if tokens := getattr(final, "tokens", None):
+                    self.abilities.context = tokens
+                    remember(self.endpoint, self.abilities)
+                raise final from cause
+            remember(self.endpoint, self.abilities)
+
+    def _adapted(self, request: ModelRequest) -> ModelRequest:
+        """Leave out of a request what the endpoint does not take; tools become text."""
+        takes = self.abilities
+        if request.tools and not takes.tools:
+            system = getattr(request.system, "in_text", "") or request.system
+            request = replace(request, system=system, tools=())
+        if not takes.images:
+            bare = [
+                replace(m, images=(), content=f"{m.content}\n{PICTURE_LEFT_OUT}") if m.images else m
+                for m in request.messages
+            ]
+            request = replace(request, messages=bare)
+        return replace(
+            request,
+            streamed=request.streamed and takes.streams,
+            schema=request.schema if takes.schemas else None,
+        )
 
     def _read(self, completion: Completion) -> ModelReply:
         """Convert a completion to one text: thoughts, text, then calls as tool tags."""
-        if completion.refused and not completion.text:
-            raise ModelError(f"{self.name} declined to answer", hint="Ask it in other words.")
-        thought = inert(completion.reasoning.strip())
-        text = f"<<THINK>>{thought}<</THINK>>\n{completion.text}" if thought else completion.text
+        ended = completion.ended.lower()
+        empty = not completion.text.strip() and not completion.calls
+        if empty and ended in _FILTERED - {"refusal"}:
+            raise ModelFiltered(f"a content filter of {self.name} stopped the reply ({ended})")
+        if completion.refused:
+            raise ModelError(
+                f"{self.name} declined to answer: {completion.text}".rstrip(": "),
+                hint="Ask it in other words.",
+            )
+        if empty and ended in _CUT:
+            raise ModelCut(f"the reply of {self.name} was cut at its length limit before an answer")
+        text, thought = unwrapped(completion.text), inert(completion.reasoning.strip())
+        if empty and thought and ended in ("stop", "end_turn", "tool_calls"):
+            # Some servers file the whole reply as reasoning: its end says that it was all.
+            text, thought = completion.reasoning, ""
+        text = f"<<THINK>>{thought}<</THINK>>\n{text}" if thought else text
         text = with_calls(text, completion.calls)
         if not text.strip():
             raise Transient(ModelUnavailable(f"{self.name} answered with nothing"), billed=True)
@@ -196,7 +238,7 @@ class RemoteModel(ABC):
             asked=self.endpoint.model,
             cache_writes=completion.cache_writes,
         )
-        return ModelReply(text, usage, model)
+        return ModelReply(text, usage, model, cut=ended in _CUT)
 
 
 def client_settings(library: Any, endpoint: Endpoint, proxy: str | None) -> dict[str, Any]:
@@ -220,7 +262,13 @@ def client_settings(library: Any, endpoint: Endpoint, proxy: str | None) -> dict
     }
 
 
-def is_whole_reply(stream: Any) -> bool:
-    """Whether an endpoint that was asked to stream returned the whole reply at once instead."""
-    headers = getattr(getattr(stream, "response", None), "headers", {})
-    return "json" in headers.get("content-type", "")
+async def is_whole_reply(stream: Any) -> bool:
+    """Whether an endpoint that was asked to stream returned the whole reply at once instead.
+
+    Raises `ErrorInReply` for a web page.
+    """
+    response = getattr(stream, "response", None)
+    content_type = getattr(response, "headers", {}).get("content-type", "")
+    if "html" in content_type:
+        raise ErrorInReply((await response.aread()).decode("utf-8", "replace"), ANOTHER_API)  # type: ignore[union-attr]
+    return "json" in content_type

@@ -6,7 +6,15 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
-from agent.errors import ModelError, ModelUnavailable, ResearchError, UsageError
+from agent.errors import (
+    ModelContext,
+    ModelCut,
+    ModelError,
+    ModelFiltered,
+    ModelUnavailable,
+    ResearchError,
+    UsageError,
+)
 from agent.models.base import TextStream, ask_model, sees, takes, uses_native_tools
 from agent.models.providers import Endpoint
 
@@ -57,10 +65,15 @@ class Router:
                 stream.restart()
             try:
                 return await ask_model(await self._opened(n), system, messages, stream)
+            except ModelContext:  # the conversation is cut, and sent again
+                raise
             except (ModelError, UsageError) as error:
-                # An outage may be over soon; a refused key or an empty account stays so.
-                temporary = isinstance(error, ModelUnavailable)
-                self._rests_until[n] = self._clock() + REST_SECONDS if temporary else float("inf")
+                # An outage may be over soon; a refused key or an empty account stays so; a filtered
+                # or cut reply says nothing of the next.
+                if isinstance(error, ModelUnavailable):
+                    self._rests_until[n] = self._clock() + REST_SECONDS
+                elif not isinstance(error, ModelFiltered | ModelCut):
+                    self._rests_until[n] = float("inf")
                 self._note(f"{model.name} failed: {error}")
                 failure = error
         raise failure

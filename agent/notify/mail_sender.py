@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from agent.errors import NotSent, UsageError
-from agent.notify.service_client import TRIES, backoff_delay
 from browser.errors import ConnectFailed
 from browser.net.dial import tunnel
 from browser.net.guard import AddressKind, classify
 from browser.net.transport import certificates
+from browser.retries import SERVICE, Temporary, repeat
 
 if TYPE_CHECKING:
     import socket
@@ -111,14 +111,14 @@ async def send_mail(mail: EmailMessage, server: MailServer, proxy_url: str) -> N
 
     Raises `NotSent`, `Refused` or `ConnectFailed`.
     """
-    for attempt in range(TRIES):
+
+    async def attempt() -> None:
         try:
-            return await asyncio.to_thread(_send, mail, server, proxy_url)
+            await asyncio.to_thread(_send, mail, server, proxy_url)
         except (ConnectFailed, _TryLater) as error:
-            if attempt + 1 == TRIES:
-                raise NotSent(f"{server.host_port}: {error}") from error
-        await asyncio.sleep(backoff_delay(attempt))
-    raise AssertionError("a message is sent at least once")
+            raise Temporary(NotSent(f"{server.host_port}: {error}")) from error
+
+    await repeat(SERVICE, attempt)
 
 
 class _TryLater(Exception):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import random
 from typing import TYPE_CHECKING, Any, Self
 
 import httpx2
@@ -12,14 +10,11 @@ from agent.errors import NotSent
 from browser.errors import ConnectFailed, NoAnswer
 from browser.net.pace import retry_after
 from browser.net.transport import EgressTransport, typed_errors
+from browser.retries import SERVICE, Temporary, repeat
 
 if TYPE_CHECKING:
     from browser.net.egress import Egress
 
-TRIES = 5
-BACKOFF_S, _LONGEST_BACKOFF_S = 0.5, 30.0
-LONGEST_WAIT_S = 120.0
-"""If a service asks to wait longer than this, the call fails."""
 # Too many requests, and unavailable: the request was not processed.
 _NOT_PROCESSED = frozenset({429, 503})
 # Server errors: the request may have been processed.
@@ -56,23 +51,21 @@ class ServiceClient:
         (nothing was done), or `NotSent` if that is unknown or the service asks to wait too long.
         """
         temporary = _NOT_PROCESSED | _UNCLEAR if repeatable else _NOT_PROCESSED
-        for attempt in range(TRIES):
-            is_last = attempt + 1 == TRIES
-            wait: float | None = None
+
+        async def attempt() -> httpx2.Response:
             try:
                 response = await self._try_once(method, url, repeatable=repeatable, **request)
-            except ConnectFailed:
-                if is_last:
-                    raise
-            else:
-                if response.status_code not in temporary or is_last:
-                    return response
-                wait = _requested_wait(response)
-                if wait is not None and wait > LONGEST_WAIT_S:
-                    message = f"{response.url.host} asks to be left alone for {wait:.0f} s"
-                    raise NotSent(message, hint="Try again later.")
-            await asyncio.sleep(backoff_delay(attempt) if wait is None else wait)
-        raise AssertionError("a call is made at least once")
+            except ConnectFailed as error:
+                raise Temporary(error) from error
+            if response.status_code not in temporary:
+                return response
+            wait = _requested_wait(response)
+            if wait is not None and wait > SERVICE.patience:
+                message = f"{response.url.host} asks to be left alone for {wait:.0f} s"
+                raise NotSent(message, hint="Try again later.")
+            raise Temporary(None, wait, response)
+
+        return await repeat(SERVICE, attempt)
 
     async def _try_once(
         self, method: str, url: str, *, repeatable: bool, **request: Any
@@ -90,12 +83,6 @@ class ServiceClient:
                     raise ConnectFailed(f"{origin}: {error or type(error).__name__}") from error
                 message = f"{origin} did not answer: whether it took the message is unknown"
                 raise NotSent(message) from error
-
-
-def backoff_delay(attempt: int) -> float:
-    """Return the seconds before the next try: doubled each time, with jitter; attempts from 0."""
-    longest: float = min(_LONGEST_BACKOFF_S, BACKOFF_S * 2**attempt)
-    return random.uniform(longest / 2, longest)
 
 
 def _requested_wait(response: httpx2.Response) -> float | None:

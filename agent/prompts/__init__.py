@@ -20,7 +20,7 @@ GO_ON = "[Note: go on: call a tool, or write the answer.]"
 """Sent after a reply that holds only thoughts."""
 NUDGE = (
     "[Note: nothing was searched or read yet, so this rests on nothing. Call a tool now, such as "
-    "{call}. Where the request needs no source at all, write the same reply again.]"
+    "{call}. A reply without a source is no answer.]"
 )
 """Sent once, if the model answers without a call while nothing was read."""
 UNREAD = (
@@ -32,9 +32,16 @@ PLAN_SPENT = (
     "only where one thing is still missing without which there is no answer, look for that.]"
 )
 """Sent once, if a loop takes more steps than its plan."""
+CUT = "[Note: that reply was cut off at its length limit. Write all of it again, shorter.]"
+"""Sent once after a reply that was cut off."""
+NESTED = (
+    "[Note: a tool call stands inside another one, which cannot be. Where the outer call needs "
+    "what the inner one finds, make that first, and write its result into the outer call.]"
+)
+"""Sent with the results of a reply that has a call inside a call."""
 FORM = "[Note: a tool call in that reply cannot be read. Its form is {call}. Write it again.]"
 """Sent if the only call of a reply cannot be parsed."""
-SEARCHES = "[Note: NOT_FOUND before any search is no end: the question itself is searched now.]"
+SEARCHES = "[Note: without a search there is no answer: the question itself is searched now.]"
 CALL = '<<TOOL:WEB_SEARCH:{"query":"…"}>>'
 """An example call in the text protocol."""
 

@@ -24,6 +24,8 @@ RESULT_CAP = 3_000
 """UTF-16 units above which the JSON of a result is cut, unless the tool has its own bound."""
 RESULT_CUT = 2_500
 """UTF-16 units to which the texts of such a result are cut at first."""
+_LARGEST_INT_BITS = 1024
+"""Larger integers are infinite in JavaScript."""
 _CUT_MARK = "…[truncated]"
 DEFAULT_HINT = "Tool failed. Try a different approach."
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -58,20 +60,21 @@ def capped_json(data: Any) -> str:
     # Many medium texts may be too long together, so the limit is halved until all fits.
     limit = RESULT_CUT
     while limit > 0:
-        shorter = to_json(_cut(data, limit))
+        shorter = to_json(cut_texts(data, limit))
         if js.length(shorter) <= RESULT_CAP:
             return shorter
         limit = limit // 2
     return to_json({"truncated": True, "preview": js.cut(text, RESULT_CUT // 2) + _CUT_MARK})
 
 
-def _cut(data: Any, limit: int) -> Any:
+def cut_texts(data: Any, limit: int) -> Any:
+    """Cut the texts in JSON data to `limit` UTF-16 units, and its lists to fiftieths of that."""
     if isinstance(data, str) and js.length(data) > limit:
         return js.cut(data, limit) + _CUT_MARK
     if isinstance(data, Mapping):
-        return {key: _cut(value, limit) for key, value in data.items()}
+        return {key: cut_texts(value, limit) for key, value in data.items()}
     if isinstance(data, (list, tuple)):
-        kept = [_cut(value, limit) for value in data[: max(1, limit // 50)]]
+        kept = [cut_texts(value, limit) for value in data[: max(1, limit // 50)]]
         return kept if len(kept) == len(data) else [*kept, _CUT_MARK]
     return data
 
@@ -79,8 +82,8 @@ def _cut(data: Any, limit: int) -> Any:
 def to_json(data: Any) -> str:
     """Serialise as JavaScript does: compact, with `1` for `1.0`, and index-like keys first.
 
-    Functions and non-finite numbers become null, as does data that is nested too deeply or contains
-    itself.
+    Functions and numbers that are not finite in JavaScript become null, as does data that is nested
+    too deeply or contains itself.
     """
     pieces: list[str] = []
     try:
@@ -108,6 +111,8 @@ def _write(data: Any, pieces: list[str]) -> None:
         pieces.append("]")
     elif isinstance(data, float):
         pieces.append(js.number_to_string(data) if math.isfinite(data) else "null")
+    elif isinstance(data, int) and data.bit_length() > _LARGEST_INT_BITS:
+        pieces.append("null")
     elif data is None or isinstance(data, bool | int):
         pieces.append(json.dumps(data))
     else:

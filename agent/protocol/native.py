@@ -10,7 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agent.protocol.replies import format_call, loose_object, parse
+from agent.protocol.forms import tool_name
+from agent.protocol.loose_json import loose_object
+from agent.protocol.replies import format_call, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -47,7 +49,7 @@ class NativeTurn:
 def with_calls(text: str, calls: Iterable[tuple[str, str]]) -> str:
     """Append calls (name, raw arguments) to the text of a reply, as tool tags."""
     lines = [text] if text else []
-    lines += [format_call(name, arguments) for name, arguments in calls]
+    lines += [format_call(tool_name(name), arguments) for name, arguments in calls]
     return "\n".join(lines)
 
 

@@ -1,13 +1,16 @@
-"""Parsing a model's reply: tool tags, thoughts and text.
+"""Reading a model's reply: what is around it is taken off, its calls are found, the rest is text.
 
 `<<TOOL:NAME:param>>` calls a tool, `<<THINK>>…<</THINK>>` is a thought; the rest is text. The reply
 is read once from left to right: tags inside a thought are not run, and an unclosed thought extends
 to the end. A parameter ends at the first `>>` outside quotes and JSON.
 
-Models are trained on other forms as well: `<think>…</think>`, `<tool_call>{…}</tool_call>`, a call
-as JSON in a fence or alone. These are rewritten into ours before parsing. If the names of the tools
-are known, so are `Action: NAME` with `Action Input: …`, `<NAME>…</NAME>`, names in the wrong case,
-and a call that lacks only its closing `>>`.
+Models are trained on other forms, and servers pass on what their templates add. Before parsing,
+`unwrapped` turns thoughts and channels into our thoughts and drops invented turns of the
+conversation; calls in one of the `FORMS` of `agent.protocol.forms` are rewritten into our tags; of
+a reply without a call, special tokens and a fence, tag or JSON field around all of it are removed.
+
+Security: a form counts only where it is the reply's own, not where it is quoted (`…`, “…”, > …);
+text from the web never has one, since `inert` breaks the beginning of each.
 """
 
 from __future__ import annotations
@@ -16,37 +19,44 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from agent import jsvalues as js
 from agent.jsvalues import trim
+from agent.protocol.forms import FIELD, FORMS, read_elements, read_json, read_python, tool_name
+from agent.protocol.loose_json import loose_json, loose_object
 from agent.types import Reply, ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from agent.protocol.forms import Form
+
 NOT_FOUND: Final = "NOT_FOUND"
 """An answer that begins with this word says that the evidence does not have the answer."""
 MARKUP: Final = "*_`# \n"
 """Markdown that may come before that word."""
+MAX_CALLS: Final = 40
+"""Calls of a reply that are parsed with quotes and brackets; the others, which a reply that repeats
+itself has by the thousand, end at the next `>>`."""
 
-_THINK_OPEN = "<<THINK>>"
-_THINK_CLOSE = "<</THINK>>"
+_THINK_OPEN, _THINK_CLOSE = "<<THINK>>", "<</THINK>>"
 _TOKEN = re.compile(r"<<THINK>>|<<TOOL:([A-Za-z0-9_]+)(>>|:)")
 _TOOL_OPEN = "<<TOOL:"
 _ANY_CASE = re.compile(r"<<tool:(\w+)", re.IGNORECASE)
-_FIELD = re.compile(r"<(\w+)>(.*?)</\1>", re.DOTALL)
 _CLOSERS = {"{": "}", "[": "]"}
-# Prompt injection: a web text must not contain a tag, a result header, a role turn or our own
-# delimiters. This finds where one begins.
+# Prompt injection: a web text must not contain a tag, a result header, a role turn, our own
+# delimiters or the beginning of another form of a call. This finds where one begins.
 _MARKERS = re.compile(
     r"<<(?=\s*(?:/\s*)?(?:TOOL|THINK))"
     r"|\[(?=\s*(?:Tool\s+result\s+for\b|HINT\s*:|Saved\s+memories\b|User\s+profile\b"
     r"|Learned\s+skills\b|Previous\s+conversation\b|Page\s*:|Selected\s+text\s*:))"
     r"|<(?=\s*(?:/\s*)?(?:web|guide|system|assistant|user|tool)\b)"
-    r"|<(?=\|)"
-    # Beginnings of the other forms of calls.
-    r"|<(?=\s*(?:/\s*)?(?:think|thinking|reasoning|tool_calls?|function_call|tool_use)\b)"
+    r"|<(?=\s*/?[|｜])"
+    r"|<(?=\s*(?:/\s*)?(?:\w+:)?(?:think|thinking|reasoning|invoke|function|parameter|tool_use"
+    r"|tool_name|arg_key|start_function_call|(?:\w+_)?(?:tool|function)_?calls?)\b)"
     r"|<(?=/?(?-i:[A-Z][A-Z_]{2,}|mcp__\w+|memory_\w+|wiki_\w+|read_skill)>)"
-    r"|\[(?=TOOL_CALLS\])"
+    r"|\[(?=(?:TOOL_CALLS|/?THINK)\])"
+    r"|\[(?=\s*(?:(?-i:[A-Z][A-Z_]{2,})|mcp__\w+|memory_\w+|wiki_\w+|read_skill)\s*\()"
+    r"|`(?=``\s*tool_)"
+    r"|(?<=[A-Z]\n)\{"
     r'|"(?=(?:arguments|parameters|args|input|tool|tool_name)"\s*:)'
     r'|"(?=name"\s*:\s*"(?-i:[A-Z][A-Z_]{2,}|mcp__\w+)")',
     re.IGNORECASE,
@@ -55,21 +65,76 @@ _ROLE_TURN = re.compile(
     r"(?im)^([^\S\n]*(?:#+[^\S\n]*)?(?:system|assistant|user|human|tool|action|final answer))"
     r"([^\S\n]*):"
 )
-_OPENER_LOOKALIKES = {"<<": "‹‹", "[": "⟦", "<": "‹", '"': "“"}
+_LOOKALIKES = {"<<": "‹‹", "[": "⟦", "<": "‹", '"': "“", "`": "ˋ", "{": "｛"}
 _STRUCTURE = re.compile(rf'["{{}}\[\]]|>>|{_TOOL_OPEN}')
 _QUOTED = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 # In a parameter that is no JSON (`5" screen`), a quote must close on its line, before the next tag.
 _QUOTED_BARE = re.compile(rf'"(?:(?!{_TOOL_OPEN})[^"\n])*+"')
-_FENCE = re.compile(r"```(?:json)?\s*")
-_THOUGHT_TAGS = ("think", "thinking", "reasoning")
-_CALL_TAGS = ("tool_call", "tool_calls", "function_call", "tool_use")
 _PLACEHOLDER = "NAME"
-_CALL_MARKS = (_TOOL_OPEN, *(f"<{tag}>" for tag in _CALL_TAGS), "[TOOL_CALLS]", '"arguments"')
-"""Signs of a call that could not be read."""
-_NAMES, _ARGUMENTS = ("name", "tool", "tool_name"), ("arguments", "parameters", "args", "input")
-MOST_CALLS: Final = 40
-"""Calls of a reply that are parsed with quotes and brackets; the others, which a reply that repeats
-itself has by the thousand, end at the next `>>`."""
+
+# -- What is around a reply ------------------------------------------------------------------------
+_PREFIXES = re.compile(
+    r"<(/?)(?:\w+:|\|DSML\||longcat_)(?=(?:think|invoke|parameter|(?:tool|function)_call|tool_calls)\b|function_calls\b)"
+)
+_THOUGHTS = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<reasoning>", "</reasoning>"),
+    ("[THINK]", "[/THINK]"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|channel>thought", "<channel|>"),
+)
+_ANALYSIS = re.compile(
+    r"(?:<\|start\|>assistant)?<\|channel\|>analysis[^<]*<\|message\|>"
+    r"(.*?)(?:<\|end\|>|(?=<\|(?:start|channel)\|>)|\Z)|\Aanalysis(?=[\sA-Z\"'])(.*?)assistantfinal",
+    re.DOTALL,
+)
+_NEXT_TURN = re.compile(
+    r"<\|im_start\|>(?!assistant)|<start_of_turn>(?!model)|<\|(?:user|observation)\|>"
+    r"|<\|start_header_id\|>(?!assistant)|<\|start\|>(?!assistant)",
+    re.IGNORECASE,
+)
+_SPECIAL = re.compile(
+    r"<\|(?:im_start|start)\|>assistant|<\|start_header_id\|>assistant<\|end_header_id\|>"
+    r"|<\|channel\|>(?:final|commentary)[^<]*<\|message\|>|<start_of_turn>model"
+    r"|<\|[\w ]{1,40}\|>|</?s>|<(?:end|start)_of_turn>|<eos>|<channel\|>"
+)
+_ROLE = re.compile(r"\A\s*(?:Assistant|Final Answer):\s*")
+_ANSWER_TAG = re.compile(r"</(answer|final_answer|final|response|output)>\s*\Z")
+_ANSWER_FENCE = re.compile(
+    r"\A\s*(?:[^\n`]{0,80}:\s+)?```(markdown|md|text|)\s*\n(.*)\n```\s*\Z", re.DOTALL
+)
+_BOXED = re.compile(r"\A\s*\\boxed\{(.*)\}\s*\Z", re.DOTALL)
+_ANSWER_KEYS = ("answer", "final_answer", "response")
+_FOREIGN_MARKS = re.compile(
+    r"【[^】¶\n]{0,60}】|\ue200[^\ue201]*\ue201?|\bcite(?:turn\d+[a-z]+\d+)+|[\[(]?turn\d+[a-z]+\d+[\])]?"
+    r"|:contentReference\[[^\]]*\](?:\{[^}]*\})?|\[cite(?:_start|_end|:[^\]]*|ation:[^\]]*)?\]"
+    r"|<grok:render\b.{0,600}?</grok:render>",
+    re.DOTALL,
+)
+"""Citation marks of other systems, which name nothing that was read here."""
+_OUR_MARK = re.compile(r"【(S\d{1,5})[†:\s]{0,3}(¶\d{1,5})[^】¶\n]{0,20}】")
+"""A citation of ours in another system's brackets."""
+_UNKNOWN_FORM = re.compile(
+    r"<\|[^\n]{1,60}?\|>|</?(?:\w+[:_])?(?:invoke|tool|function|parameter|arg)(?:_\w+)?[\s=>]"
+    r"|\[\[?(?:/?TOOL|CALL)[^\]\n]*\]|<<TOOL:",
+    re.IGNORECASE,
+)
+"""Signs of a call that cannot be read."""
+_CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
+_PATTERNS = [
+    (re.compile(f"(?:{form.begin})(.*?)(?:{form.end}|\\Z)", re.DOTALL | re.MULTILINE), form)
+    for form in FORMS
+]
+_WRAPPERS = re.compile(
+    r"</?(?:tool_calls?|function_calls?|function|tool_use)>|<\|tool_calls(?:_section)?_(?:begin|end)\|>"
+    r"|<\|start\|>assistant(?=\s*<<TOOL)"
+)
+_FENCED_TAGS = re.compile(
+    rf"```[\w-]*\s*((?:{_TOOL_OPEN}(?:(?!```|{_TOOL_OPEN}).)*>>\s*)+)```", re.DOTALL
+)
+_OPENERS = re.compile(r"(?:<[^<>]*>|\s)+\Z")
+"""The wrappers of a form, which may stand between a quotation mark and the call."""
 
 
 def gives_up(answer: str) -> bool:
@@ -80,13 +145,15 @@ def gives_up(answer: str) -> bool:
 def inert(text: str) -> str:
     """Make tags, headers and role turns in a web text harmless, but still legible."""
     # Each character is replaced by one other, so that positions in a saved text stay valid.
-    replaced = _MARKERS.sub(lambda m: _OPENER_LOOKALIKES[m[0]], text)
+    replaced = _MARKERS.sub(lambda m: _LOOKALIKES[m[0]], text)
     return _ROLE_TURN.sub(r"\1\2：", replaced)
 
 
 def format_call(name: str, arguments: str) -> str:
     """Format a call as a tag; JSON is written in one form, other arguments stay as they are."""
     value = loose_json(arguments) if arguments.strip() else None
+    if isinstance(value, str) and isinstance(twice := loose_json(value), dict):
+        value = twice  # encoded twice
     if value in (None, {}):
         param = "" if value == {} else arguments.strip()
     else:
@@ -128,8 +195,16 @@ def parse(reply: str, tools: Collection[str] = ()) -> Reply:
     text = trim("".join(kept))
     if tools and calls and all(call.name == _PLACEHOLDER for call in calls):
         calls.clear()  # the model copied the example of the prompt
-    broken = not calls and any(mark in text for mark in _CALL_MARKS)
-    return Reply(tuple(thoughts), tuple(calls), text, unclosed, broken)
+    nested = (
+        bool(tools)
+        and bool(calls)
+        and (unreadable > 0 or any(_TOOL_OPEN in call.param for call in calls))
+    )
+    if not calls:
+        text = _without_wrapping(text)
+    in_words = _CODE.sub("", text)
+    broken = not calls and ('"arguments"' in text or _UNKNOWN_FORM.search(in_words) is not None)
+    return Reply(tuple(thoughts), tuple(calls), text, unclosed, broken, nested)
 
 
 def _call_end(reply: str, start: int, before: int) -> int | None:
@@ -141,7 +216,7 @@ def _call_end(reply: str, start: int, before: int) -> int | None:
     structured = reply[start:].lstrip()[:1] in _CLOSERS
     brackets: list[str] = []
     at = start
-    while before < MOST_CALLS and (found := _STRUCTURE.search(reply, at)) is not None:
+    while before < MAX_CALLS and (found := _STRUCTURE.search(reply, at)) is not None:
         at, mark = found.start() + 1, found[0]
         if mark == '"':
             quoted = (_QUOTED if structured else _QUOTED_BARE).match(reply, found.start())
@@ -163,72 +238,86 @@ def _in_our_form(reply: str, names: Mapping[str, str]) -> str:
 
     `names` maps the tools' names in lower case to the names.
     """
-    for tag in _THOUGHT_TAGS:
+    reply = unwrapped(reply)
+    before = reply
+    for pattern, form in _PATTERNS:
+        reply = pattern.sub(lambda found, form=form: _rewritten(found, form, names), reply)  # type: ignore[misc]
+    if reply != before:
+        reply = _WRAPPERS.sub("", reply)
+    reply = _FENCED_TAGS.sub(r"\1", reply)
+    outside = trim(reply.rpartition(_THINK_CLOSE)[2])
+    readers = (read_json,) if outside[:1] == "{" else (read_json, read_python)
+    if outside[:1] in _CLOSERS and (tags := _tags(outside, readers, names)):
+        return reply.removesuffix(outside) + tags
+    if not names:
+        return reply
+    head, newline, body = outside.partition("\n")
+    if newline and head in names.values() and head.isupper() and isinstance(loose_json(body), dict):
+        return format_call(head, body)
+    return _in_known_names(_rewrite_actions(reply, names), names)
+
+
+def unwrapped(reply: str) -> str:
+    """Write thoughts in our form, and drop the turns that a model invents for the user."""
+    if "｜" in reply:
+        reply = re.sub(r"<(/?)｜DSML｜", r"<\1", reply)
+        reply = re.sub(r"<｜([^<>｜\n]{1,40})｜>", lambda m: f"<|{m[1].replace('▁', '_')}|>", reply)
+    reply = _PREFIXES.sub(r"<\1", reply)
+    for opens, closes in _THOUGHTS:
         # Some chat templates write the opening tag themselves, so that the reply lacks it.
-        if f"</{tag}>" in reply and f"<{tag}>" not in reply:
-            reply = f"<{tag}>{reply}"
-        reply = reply.replace(f"<{tag}>", _THINK_OPEN).replace(f"</{tag}>", _THINK_CLOSE)
-    for tag in _CALL_TAGS:
-        reply = _rewritten(reply, f"<{tag}>", f"</{tag}>", names)
-    reply = _rewritten(reply, "[TOOL_CALLS]", "\n\n", names)
-    if '"' in reply:
-        reply = _rewritten(_rewritten(reply, "```json", "```", names), "```", "```", names)
-        outside = trim(reply.rpartition(_THINK_CLOSE)[2])
-        if outside[:1] in _CLOSERS and (tags := _tags(outside, names)):
-            reply = reply.removesuffix(outside) + tags
-    return _in_known_names(_rewrite_actions(reply, names), names) if names else reply
+        if closes in reply and opens not in reply and opens != "<|channel>thought":
+            reply = f"{opens}{reply}"
+        reply = reply.replace(opens, _THINK_OPEN)
+        if closes != "<channel|>" or _THINK_OPEN in reply:
+            reply = reply.replace(closes, _THINK_CLOSE)
+    reply = _ANALYSIS.sub(lambda m: f"{_THINK_OPEN}{m[1] or m[2] or ''}{_THINK_CLOSE}", reply)
+    invented = _NEXT_TURN.search(reply)
+    return reply[: invented.start()] if invented and invented.start() else reply
 
 
-def _rewritten(reply: str, opens: str, closes: str, names: Mapping[str, str]) -> str:
-    """Rewrite the calls between two marks, or behind an opening mark that is never closed."""
-    head, *parts = reply.split(opens)
-    done = [head]
-    for part in parts:
-        inside, mark, after = part.partition(closes)
-        tags, bare = _tags(inside, names), inside.strip()
-        if not tags and bare.startswith(_TOOL_OPEN) and bare.endswith(">>"):
-            tags = inside
-        done.append(f"{tags}{after}" if tags else f"{opens}{inside}{mark}{after}")
-    return "".join(done)
+def _without_wrapping(text: str) -> str:
+    """Remove special tokens, and a fence, a tag, a role or a JSON field around all of an answer."""
+    text = _OUR_MARK.sub(r"[\1\2]", text)
+    text = trim(_ROLE.sub("", _SPECIAL.sub("", _FOREIGN_MARKS.sub("", text))))
+    if (end := _ANSWER_TAG.search(text)) and (opening := f"<{end[1]}>") in text:
+        text = text[text.index(opening) + len(opening) : end.start()].strip()
+    fenced = _ANSWER_FENCE.match(text)
+    if fenced and (fenced[1] or "¶" in fenced[2]) and (fenced[1] or "```" not in fenced[2]):
+        text = fenced[2]
+    if boxed := _BOXED.match(text):
+        text = boxed[1]
+    if text[:1] in ("{", "`"):
+        fields = loose_object(text) if text[:1] == "{" or text.startswith("```json") else {}
+        values = [fields[key] for key in _ANSWER_KEYS if isinstance(fields.get(key), str)]
+        text = values[0] if values else text
+    return trim(text)
 
 
-def _tags(text: str, names: Mapping[str, str]) -> str:
-    """Convert the calls in a JSON text to tags; empty if it is anything else."""
-    value = loose_json(text)
-    if isinstance(value, dict) and isinstance(value.get("tool_calls"), list):
-        value = value["tool_calls"]
-    rows = value if isinstance(value, list) else [value]
-    calls = [_read_call(row) or _read_flat_call(row, names) for row in rows]
-    return "\n".join(format_call(*call) for call in calls if call) if all(calls) else ""
+def _rewritten(found: re.Match[str], form: Form, names: Mapping[str, str]) -> str:
+    """Rewrite the calls of a match as tags; what is quoted or no call stays as it is."""
+    if _is_quoted(found.string[found.string.rfind("\n", 0, found.start()) + 1 : found.start()]):
+        return found[0]
+    inside = found[1].strip()
+    if inside.startswith(_TOOL_OPEN) and inside.endswith(">>"):
+        return inside
+    whole = found[0] if form.read == (read_elements,) or "<" in inside else inside
+    return _tags(inside, form.read, names) or _tags(whole, form.read, names) or found[0]
 
 
-def _read_call(row: Any) -> tuple[str, str] | None:
-    """Read a call in JSON with its arguments in a field; returns name and arguments."""
-    if isinstance(row, dict) and isinstance(row.get("function"), dict):
-        row = row["function"]
-    if not isinstance(row, dict):
-        return None
-    name = next((row[key] for key in _NAMES if isinstance(row.get(key), str)), "")
-    arguments = next((row[key] for key in _ARGUMENTS if key in row), None)
-    if arguments is None or not name.replace("_", "").isalnum() or not name.isascii():
-        return None
-    if not isinstance(arguments, str):
-        arguments = json.dumps(arguments, ensure_ascii=False)
-    return name, arguments
+def _is_quoted(line: str) -> bool:
+    """Whether what follows the beginning of a line is in a quotation or in code within a line."""
+    in_code = line.replace("```", "").count("`") % 2 == 1
+    in_quotes = any(line.count(opens) > line.count(closes) for opens, closes in ("“”", "«»", "„“"))
+    before = _OPENERS.sub("", line)
+    return in_code or in_quotes or before[-1:] in ("'", '"') or line.lstrip().startswith(">")
 
 
-def _read_flat_call(row: Any, names: Mapping[str, str]) -> tuple[str, str] | None:
-    """Read a call with its arguments beside its name: `{"tool": "READ", "url": "…"}`.
-
-    In the field `name` the case must match, since other data may have the name `read`.
-    """
-    if not isinstance(row, dict):
-        return None
-    key = next((key for key in _NAMES if str(row.get(key)).casefold() in names), None)
-    if key is None or (key == "name" and row[key] not in names.values()):
-        return None
-    fields = {name: value for name, value in row.items() if name not in (key, "type")}
-    return names[row[key].casefold()], json.dumps(fields, ensure_ascii=False)
+def _tags(text: str, readers: tuple[Any, ...], names: Mapping[str, str]) -> str:
+    """Convert the calls in a text to tags; empty if it is anything else."""
+    for read in readers:
+        if calls := read(text, names):
+            return "\n".join(format_call(tool_name(name, names), args) for name, args in calls)
+    return ""
 
 
 def _rewrite_actions(reply: str, names: Mapping[str, str]) -> str:
@@ -277,42 +366,6 @@ def _rewrite_element(reply: str, name: str) -> str:
         inside, closed, after = rest.partition(f"</{name}>")
         if not closed:
             return done + reply
-        fields = dict(_FIELD.findall(inside))
+        fields = dict(FIELD.findall(inside))
         param = json.dumps(fields, ensure_ascii=False) if fields else inside
         done, reply = f"{done}{before}{format_call(name, param)}", after
-
-
-def loose_json(text: str) -> Any | None:
-    """Parse a text as JSON, else the object from its first to its last brace; None if neither."""
-    plain = js.trim(_FENCE.sub("", text))
-    start, end = plain.find("{"), plain.rfind("}")
-    for candidate in (plain, plain[start : end + 1] if 0 <= start < end else ""):
-        try:
-            return json.loads(candidate, parse_constant=_refuse_constant)
-        except (ValueError, RecursionError):  # RecursionError: nested too deeply
-            continue
-    return None
-
-
-def loose_object(text: str) -> dict[str, Any]:
-    """Parse the JSON object in a text; empty if there is none."""
-    value = loose_json(text)
-    return value if isinstance(value, dict) else {}
-
-
-def repair_object(text: str) -> dict[str, Any] | None:
-    """Parse an object in JSON with wrong quotes, commas or brackets; None if that fails."""
-    import json_repair  # noqa: PLC0415 - hardly ever needed
-
-    try:
-        value = json_repair.loads(text)
-    except (ValueError, RecursionError):  # RecursionError: nested too deeply
-        return None
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    return value if isinstance(value, dict) and value else None
-
-
-def _refuse_constant(name: str) -> Any:
-    """Refuse `NaN` and `Infinity`, which Python's parser accepts by default."""
-    raise ValueError(f"{name} is no JSON")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 from agent.config import host_port, load_options
 from agent.errors import UsageError
 from agent.evidence.answer import PASSAGES_FOR_UNCITED, SourceList, check_answer
-from agent.evidence.verify import drop_unfounded_quote, verify_claim
+from agent.evidence.verify import verify_claim, with_judge
 from agent.journal.events import JUDGE
 from agent.loop.judge import ClaimJudge, by_sources, open_claims
 from agent.run.draft import SERVICES, ReferenceChecker, read_draft
@@ -142,18 +142,20 @@ class Audit(Run):
         """
         evidence, found = judge.evidence, {}
         near = await asyncio.to_thread(_nearest_on_other_pages, checked, evidence)
-        for claim, passages in near.items():
-            verdict = verify_claim(claim, passages)
-            if verdict.state is VerdictState.SUPPORTED:
+        by_code = {claim: verify_claim(claim, passages) for claim, passages in near.items()}
+        open_ones = {
+            claim: near[claim]
+            for claim, verdict in by_code.items()
+            if verdict.state is not VerdictState.SUPPORTED
+        }
+        await self._decide(judge, open_ones, checked.answer)
+        for claim, verdict in by_code.items():
+            source = evidence.source(near[claim][0].source)
+            page = source.passages if source else ()
+            if claim in open_ones:
+                verdict = with_judge(claim, verdict, judge(claim, near[claim]), page)  # noqa: PLW2901
+            if verdict.state is VerdictState.SUPPORTED and verdict.passage:
                 found[claim] = verdict
-        undecided = {claim: cited for claim, cited in near.items() if claim not in found}
-        await self._decide(judge, undecided, checked.answer)
-        for claim, passages in undecided.items():
-            source = evidence.source(passages[0].source)
-            judged = judge(claim, passages)
-            judged = drop_unfounded_quote(judged, source.passages if source else ())
-            if judged and judged.state is VerdictState.SUPPORTED and judged.passage:
-                found[claim] = judged
         return found
 
     async def _decide(

@@ -24,7 +24,8 @@ from agent.journal.events import AFTER
 from agent.memory import kinds
 from agent.memory.layers import SKILL_SCORE, transcript
 from agent.prompts import prompt
-from agent.protocol.replies import inert, loose_object
+from agent.protocol.loose_json import loose_object
+from agent.protocol.replies import inert
 from agent.tools.skill_tools import LONGEST_NAME, LONGEST_SKILL, save_skill
 from agent.types import Message
 

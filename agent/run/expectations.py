@@ -22,7 +22,7 @@ from ruamel.yaml.error import YAMLError
 
 from agent.config import load_options
 from agent.errors import UsageError
-from agent.run.outcome import verified
+from agent.export.report_view import badge
 from agent.types import Status  # noqa: TC001 - pydantic reads the annotation
 from browser.net.url import host
 
@@ -87,11 +87,13 @@ class Expectation(BaseModel):
         if report.status != self.status:
             why = f": {report.error.message}" if report.error else ""
             yield f"status is {report.status}, not {self.status}{why}"
-        if self.verified is False and verified(report):
+        is_verified = report.standing == "supported"
+        if self.verified is False and is_verified:
             yield "the answer is verified"
-        if self.verified and not verified(report):
-            others = [s.text for s in report.sentences if s.verdict != "supported"]
-            yield f"not every sentence is supported: {'; '.join(others) or 'there is none'}"
+        if self.verified and not is_verified:
+            others = [s.text for s in report.unsupported]
+            why = f": {'; '.join(others)}" if others else ""
+            yield f"the answer is not supported as a whole ({badge(report)}){why}"
         if self.from_pages and (weak := [s.text for s in report.sentences if s.weak]):
             yield f"search results alone say: {'; '.join(weak)}"
         least, confidence = self.min_confidence, report.confidence

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import JournalError, UsageError
+from agent.export.report_view import annotated_answer, badge, conflict_note, doubt_line
 from agent.guard.budget import Budget
 from agent.guard.model_client import ModelClient
 from agent.guard.redact import Redactor, find_secrets
@@ -26,7 +27,7 @@ from agent.memory.memory_types import Turn
 from agent.models.base import Task, takes
 from agent.run.conversation_jobs import DONE, ConversationJobs, FinishedTurn, JobProgress, job_place
 from agent.run.models import RedactingModel
-from agent.run.outcome import Ledger, verified
+from agent.run.outcome import Ledger
 from agent.run.record import ResumedModel, RunRecord, once_each
 from agent.run.settings import memory_name
 from agent.types import Message, Report, VerdictState
@@ -305,7 +306,7 @@ class JobRunner:
             given_skills=ledger.skills,
             tainted=ledger.tainted,
             tools=tuple(line.partition(" ")[0] for line in ledger.playbook),
-            verified=report.status == "answered" and verified(report),
+            verified=report.status == "answered" and report.standing == "supported",
         )
         ended_ms = pending.ended_ms
         jobs = ConversationJobs(
@@ -354,24 +355,24 @@ def _write_day_log(pending: PendingJobs) -> str:
     report, ended = pending.report, datetime.fromtimestamp(pending.ended_ms / 1000, UTC)
     wiki = Wiki(pending.notes.wiki, clock=lambda: ended)
     try:
-        wiki.log_run(report.run, report.question, f"{report.status}: {report.answer}")
+        wiki.log_run(report.run, report.question, f"{badge(report)}: {annotated_answer(report)}")
     except (OSError, UsageError) as error:
         return str(error)
     return ""
 
 
 def answer_turn_text(report: Report) -> str:
-    """Format an answer as a turn of its conversation: with doubtful sentences and the sources."""
-    notes = (
-        ("Contradicted by its source", (VerdictState.CONTRADICTED,)),
-        ("Not verified", (VerdictState.UNDECIDED, VerdictState.UNCITED)),
-    )
-    lines = [
-        f"[{note}: “{sentence.text}”]"
-        for note, verdicts in notes
-        for sentence in report.sentences
-        if sentence.verdict in verdicts
+    """Format an answer as a turn of its conversation: with doubts and the sources."""
+    notes = {
+        VerdictState.CONTRADICTED: "Contradicted by its source",
+        VerdictState.ATTEMPTED: "Attempted, outcome unknown",
+    }
+    lines = [f"[{doubt_line(report)}]"] if report.doubt else []
+    lines += [
+        f"[{notes.get(sentence.verdict, 'Not verified')}: “{sentence.text}”]"
+        for sentence in report.unsupported
     ]
+    lines += [f"[{conflict_note(conflict, report)}]" for conflict in report.conflicts]
     lines += [f"[{source.n}]: {source.url}" for source in report.sources]
     return "\n".join([report.answer, *lines])
 
@@ -406,11 +407,7 @@ async def save_turns(
             if saved[-count:] == turns[:count]:
                 turns = turns[count:]
                 break
-    # Later runs of the conversation may send the words that this run sent or that are public.
-    public = " ".join(line.query for line in report.searches) if report else ""
-    if turns:
-        public = f"{public} {context.provenance.public_words(turns[-1].text)}"
     quotes = context.provenance.untrusted
-    await asyncio.to_thread(conversation.add_provenance, public, quotes=quotes)
+    await asyncio.to_thread(conversation.note_quotes, quotes=quotes)
     if turns:
         await asyncio.to_thread(conversation.append, *turns)

@@ -5,30 +5,36 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.errors import NeedsPerson, Offline, WebOutOfReach, error_class
-from agent.evidence.answer import SourceList, check_answer
-from agent.evidence.confidence import assess_answer
+from agent.errors import NeedsPerson, Offline, WebOutOfReach, error_class, error_text
+from agent.evidence.answer import CheckedAnswer, SourceList, check_answer
+from agent.evidence.confidence import ANSWER_BY_RULES_FROM, assess_answer
+from agent.evidence.passages import nearest_quote
 from agent.evidence.store import Evidence
 from agent.guard.budget import Budget
 from agent.guard.provenance import UNTRUSTED
 from agent.journal.events import JUDGE, MAIN
 from agent.keyless.model import ExtractiveModel
+from agent.keyless.researcher import excerpt
+from agent.loop.judge import cited_passages
 from agent.loop.loop import without_calls
 from agent.prompts import WRAP_UP
 from agent.protocol.replies import NOT_FOUND
 from agent.tools.context import NO_BROWSER
 from agent.types import (
+    ClosePassage,
     ErrorInfo,
     Fit,
     Message,
     Report,
     SearchLine,
+    Sentence,
     Status,
     ToolCall,
     UsageTotals,
     VerdictState,
     has_error,
 )
+from browser.text.words import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,6 +45,7 @@ if TYPE_CHECKING:
     from agent.loop.judge import ClaimJudge
     from agent.loop.loop import LoopResult
     from agent.loop.orchestrator import Orchestrator
+    from agent.types import Passage
 
 
 INTERRUPT: Final = "interrupt"
@@ -62,6 +69,25 @@ _SEARCHED_OUTCOMES = ("ok", "empty")
 """Outcomes of a provider that did search, whether it found something or not."""
 _REPORTED: Final = frozenset({"SCHEDULE_TASK", "REMIND_ME", "SET_TIMER", "MONITOR", "STOP"})
 """Tools whose success message is part of the answer: the person asked for what they do."""
+_CLOSEST: Final = 5
+"""Most passages that are shown where there is no answer."""
+_CLOSEST_SENTENCES, _CLOSEST_CHARS = 3, 500
+"""Most sentences and characters of each."""
+_BEARS_ON: Final = 0.25
+"""Least share of the question's words in a passage, its headings and title, to bear on it."""
+_LISTED: Final = 6
+"""Most queries, pages and failures that a run without an answer lists, each."""
+_LIMITS: Final = {
+    INTERRUPT: "it was interrupted",
+    "steps": "the limit of steps was reached",
+    "timeout": "the limit of time was reached",
+    "budget": "the limit of dollars was reached",
+    "tokens": "the limit of tokens was reached",
+    "repetition": "the model repeated itself",
+}
+_TOOL_REPORTED: Final = "the tool reported it"
+_ABOUT: Final = "the model's own words about the search"
+_OWN_WORDS: Final = "In the model's own words:"
 _REFUSED_HINT = "--allow and --deny hold for search engines too; `--site HOST` narrows the search."
 
 
@@ -82,7 +108,10 @@ class Ledger:
     _searches: list[SearchLine] = field(default_factory=list)
     _usage: UsageTotals = field(default_factory=UsageTotals)
     _no_browser: str = ""
+    _failures: dict[str, None] = field(default_factory=dict)
+    _silent_searches: list[str] = field(default_factory=list)
     _undone: list[str] = field(default_factory=list)
+    _withheld: dict[str, str] = field(default_factory=dict)
     _done: list[str] = field(default_factory=list)
     _fit: Fit | None = None
     _calls: int = 0
@@ -97,8 +126,8 @@ class Ledger:
                 self._usage.model = data["model"]
             case "skills.given" if event.place == MAIN and not self.skills:
                 self.skills = tuple(data["names"])
-            case "search.attempt":
-                self._searches.append(SearchLine(**data))
+            case "search.attempt" | "query.withheld":
+                self._add_search(event.type, data)
             case "source.added" | "results.added":
                 self.tainted = True
             case "context.read":
@@ -112,6 +141,13 @@ class Ledger:
             case "model.reply":
                 self._add_reply(event)
 
+    def _add_search(self, kind: str, data: dict[str, Any]) -> None:
+        if kind == "query.withheld":
+            self._withheld[data["sent"]] = data["text"]
+        else:
+            withheld = self._withheld.get(data["query"], "")
+            self._searches.append(SearchLine(**data, withheld=withheld))
+
     def _add_result(self, data: dict[str, Any]) -> None:
         name, result = data["name"], data["data"]
         call, request = ToolCall(name, data["param"]), ""
@@ -123,6 +159,12 @@ class Ledger:
             self._steps[f"{name} {request[:LONGEST_STEP]}"] = None
         if not isinstance(result, dict):
             return
+        if has_error(result):
+            error = str(result["error"])
+            about = f" “{request[:LONGEST_STEP]}”" if request and request not in error else ""
+            self._failures[f"{name}{about}: {error}"] = None
+            if name == "WEB_SEARCH" and "providers" not in result:
+                self._silent_searches.append(error)
         if result.get("outcome") == NO_BROWSER:
             self._no_browser = str(result["error"])
         if name in _REPORTED and result.get("success"):
@@ -148,58 +190,123 @@ class Ledger:
     def finished_report(self, result: LoopResult, judge: ClaimJudge | None = None) -> Report:
         """Make the report of a run that finished, or reached a limit."""
         evidence = self.evidence
-
-        # Where nothing could be searched or opened, the run failed: it did not find "nothing".
-        could_search = any(line.outcome in _SEARCHED_OUTCOMES for line in self._searches)
-        if not evidence.sources and self._searches and not could_search:
-            return self.failed_report(_out_of_reach(self._searches))
-        no_browser = WebOutOfReach(f"no browser could be started: {self._no_browser}")
-        if self._no_browser and not evidence.sources:
-            return self.failed_report(no_browser)
+        if failure := self._failure():
+            return self.failed_report(failure)
 
         # The status.
         text, gave_up = _without_verdict_word(result.text)
         checked = check_answer(text, evidence, judge)
-        status: Status = "not_found" if gave_up or not checked.sources else "answered"
+        answers = judge.answers if judge else None
+        weighed = assess_answer(checked, evidence, self.question, answers=answers, fit=self._fit)
+        # Rules either answer or show what bears on the question.
+        too_weak = self._fit is not None and (weighed.confidence or 0.0) < ANSWER_BY_RULES_FROM
+        unanswered = gave_up or too_weak or not checked.sources
+        no_research = not evidence.sources and not self._searches and result.limit is None
+        status: Status = "not_found" if unanswered else "answered"
         if result.limit is not None:
             status = "partial"
-        no_research = not evidence.sources and not self._searches and result.limit is None
         if self._done and no_research:
             # A task was set up: its message is the answer. The model's own words are left out,
             # since nothing supports them.
-            status, checked = "answered", check_answer("", evidence)
+            status, unanswered = "answered", False
+            done_tasks = [
+                Sentence(text=done, verdict=VerdictState.DONE, reason=_TOOL_REPORTED)
+                for done in dict.fromkeys(self._done)
+            ]
+            checked = CheckedAnswer("", tuple(done_tasks), ())
+            weighed = replace(weighed, confidence=None, sources=(), conflicts=())
         incomplete = self._undone or (self._no_browser and status == "answered")
         report = self.new_report("partial" if incomplete else status)
         if self._no_browser:
-            report.error = _error_info(no_browser)
+            report.error = _error_info(self._browser_missing)
         elif self._undone:
             report.error = _error_info(NeedsPerson("; ".join(dict.fromkeys(self._undone))))
 
-        # The answer, its sources and sentences. Of an answer that was not found, the sources are
-        # those of the passages that come closest.
-        answer_parts = [part for part in (checked.answer, *dict.fromkeys(self._done)) if part]
-        report.answer = "\n\n".join(answer_parts) or self._what_was_tried()
-        report.sources = list(checked.sources)
-        # A run that only called tools without searching (say, to remember something) makes no
-        # claims that could be checked.
-        researched = self._searches or not self._calls or evidence.sources
-        if status != "not_found" or (not gave_up and researched):
+        # The answer, its sources and sentences; or what was tried, and what bears on the question.
+        if unanswered:
+            words = CheckedAnswer("", (), ()) if too_weak else checked
+            report.confidence_parts.fit = self._fit
+            report.sources = list(words.sources)
+            self._add_closest(report, result.text)
+            self._add_search(report, result, words, gave_up=gave_up)
+        else:
+            report.answer = checked.answer
             report.sentences = list(checked.sentences)
-        if status != "not_found":
-            answers = judge.answers if judge else None
-            weighed = assess_answer(
-                checked, evidence, self.question, answers=answers, fit=self._fit
-            )
-            report.sources = list(weighed.sources)
-            report.conflicts = list(weighed.conflicts)
-            report.confidence = weighed.confidence
-            report.confidence_parts = weighed.parts
+            report.sources, report.conflicts = list(weighed.sources), list(weighed.conflicts)
+            report.confidence, report.confidence_parts = weighed.confidence, weighed.parts
+        report.answer = "\n\n".join(filter(None, (report.answer, *dict.fromkeys(self._done))))
         return report
+
+    def _failure(self) -> WebOutOfReach | None:
+        """Return why nothing could be searched or opened: such a run failed to look."""
+        could_search = any(line.outcome in _SEARCHED_OUTCOMES for line in self._searches)
+        if self.evidence.sources:
+            return None
+        if self._searches and not could_search:
+            return _out_of_reach(self._searches)
+        if self._silent_searches and not could_search:
+            return _no_search_ended(self._silent_searches)
+        return self._browser_missing if self._no_browser else None
+
+    @property
+    def _browser_missing(self) -> WebOutOfReach:
+        return WebOutOfReach(f"no browser could be started: {self._no_browser}")
+
+    def _add_search(
+        self, report: Report, result: LoopResult, checked: CheckedAnswer, *, gave_up: bool
+    ) -> None:
+        """Make what was tried the answer: the model's words about it, and what is on record."""
+        words, by_rules = checked.answer, self._usage.model == ExtractiveModel.name
+        if words and not gave_up:
+            # A run that only called tools without searching (say, to remember something) makes no
+            # claims that could be checked.
+            if self._searches or not self._calls or self.evidence.sources:
+                report.sentences = list(checked.sentences)
+            report.answer = words
+            return
+        report.sentences = [
+            Sentence(text=one.text, citations=one.citations, about_search=True, reason=_ABOUT)
+            for one in checked.sentences
+        ]
+        if words and not by_rules:
+            words = f"{_OWN_WORDS} {words}"
+        record = self._what_was_tried(result.limit)
+        if not (words or report.closest):
+            record = f"No answer was found. {record}"
+        report.answer = "\n\n".join(filter(None, (words, record)))
+
+    def _add_closest(self, report: Report, text: str) -> None:
+        """Add the passages that bear on the question: those that a text cites, then the nearest."""
+        evidence, sources = self.evidence, SourceList(report.sources)
+        wanted = frozenset(content_words(self.question))
+        nearest = evidence.search(self.question, 2 * _CLOSEST) if wanted else []
+        passages = {p.id: p for p in cited_passages(text, evidence)}
+        passages |= {p.id: p for p in nearest if _share(wanted, p, evidence) >= _BEARS_ON}
+        for passage in [*passages.values()][:_CLOSEST]:
+            source = evidence.source(passage.source)
+            if source is None:
+                continue
+            piece = excerpt(passage, nearest_quote(self.question, [passage]), _CLOSEST_SENTENCES)
+            quote = piece.text
+            if len(quote) > _CLOSEST_CHARS:
+                quote = quote[:_CLOSEST_CHARS].rsplit(" ", 1)[0]
+            report.closest.append(
+                ClosePassage(
+                    text=quote,
+                    url=source.url,
+                    title=source.title,
+                    page=passage.page,
+                    heading=passage.heading,
+                    source=sources.add(source, quote).n,
+                )
+            )
+        report.sources = list(sources)
 
     def failed_report(self, error: ResearchError) -> Report:
         """Make the report of a run that an error ended."""
         report = self.new_report("failed")
-        report.answer = self._what_was_tried() if self.evidence.sources else ""
+        if self.evidence.sources:
+            report.answer = f"No answer was found. {self._what_was_tried()}"
         report.error = _error_info(error)
         return report
 
@@ -215,11 +322,37 @@ class Ledger:
             elapsed_s=round(self.budget.elapsed(), 3),
         )
 
-    def _what_was_tried(self) -> str:
-        queries = dict.fromkeys(line.query for line in self._searches)
-        searched = "; ".join(queries) or "nothing"
-        read = ", ".join(source.title or source.url for source in self.evidence.sources)
-        return f"No answer was found. Searched: {searched}. Read: {read or 'no page'}."
+    def _what_was_tried(self, limit: str | None = None) -> str:
+        """Say what is on record of the search: queries, pages, failures, and what ended it."""
+        failed = {
+            f"{line.provider} ({line.outcome.replace('_', ' ')})": None
+            for line in self._searches
+            if line.outcome not in (*_SEARCHED_OUTCOMES, "skipped")
+        }
+        queries = _listed(dict.fromkeys(line.query for line in self._searches), "; ")
+        read = _listed(dict.fromkeys(s.title or s.url for s in self.evidence.sources), ", ")
+        sentences = [
+            f"Searched: {queries or 'nothing'}.",
+            f"Read: {read or 'no page'}.",
+            f"Search engines that failed: {_listed(failed, ', ')}." if failed else "",
+            f"Failed: {_listed(self._failures, '; ')}." if self._failures else "",
+            f"Stopped early: {_LIMITS.get(limit, limit)}." if limit else "",
+        ]
+        return " ".join(filter(None, sentences))
+
+
+def _listed(items: Iterable[str], between: str) -> str:
+    """Join the first of some texts, and count the rest."""
+    found = [" ".join(item.split()).rstrip(".") for item in items]
+    more = f"{between}and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+    return between.join(found[:_LISTED]) + more
+
+
+def _share(wanted: frozenset[str], passage: Passage, evidence: Evidence) -> float:
+    """Return the share of the wanted words in a passage, its headings and its page's title."""
+    source = evidence.source(passage.source)
+    text = f"{passage.text} {passage.heading} {source.title if source else ''}"
+    return len(wanted & frozenset(content_words(text))) / len(wanted)
 
 
 def _without_verdict_word(text: str) -> tuple[str, bool]:
@@ -231,7 +364,16 @@ def _without_verdict_word(text: str) -> tuple[str, bool]:
 
 
 def _error_info(error: ResearchError) -> ErrorInfo:
-    return ErrorInfo(type=type(error).__name__, message=str(error), hint=error.hint)
+    return ErrorInfo(type=type(error).__name__, message=error_text(error), hint=error.hint)
+
+
+def _no_search_ended(errors: Sequence[str]) -> WebOutOfReach:
+    """Explain why no search came to an end."""
+    reasons = "; ".join(dict.fromkeys(errors))
+    hint = (
+        "Ask again: an index that was begun is kept. A longer --timeout gives the search more time."
+    )
+    return WebOutOfReach(f"no search came to an end: {reasons}", hint=hint)
 
 
 def _out_of_reach(searches: Iterable[SearchLine]) -> WebOutOfReach:
@@ -262,15 +404,9 @@ def exit_code(report: Report, *, require_verified: bool = False) -> int:
     """Return the exit code for a report, as the README lists them."""
     if report.status == "failed" and report.error is not None:
         return error_class(report.error.type).exit_code
-    if report.status == "answered" and require_verified and not verified(report):
+    if report.status == "answered" and require_verified and report.standing != "supported":
         return 4
     return EXIT_CODES[report.status]
-
-
-def verified(report: Report) -> bool:
-    """Whether every claim of the answer is supported."""
-    claims = [sentence for sentence in report.sentences if not sentence.about_search]
-    return bool(claims) and all(claim.verdict is VerdictState.SUPPORTED for claim in claims)
 
 
 async def answer_by_rules(result: LoopResult, messages: Sequence[Message]) -> LoopResult:

@@ -150,7 +150,8 @@ class RunRecord:
             data = event.data
             usage = Usage(**{amount.name: data[amount.name] for amount in fields(Usage)})
             fit = Fit(**data["fit"]) if "fit" in data else None
-            found[event.place] = ModelReply(data["text"], usage, data["model"], fit)
+            cut = data.get("cut", False)
+            found[event.place] = ModelReply(data["text"], usage, data["model"], fit, cut)
         return found
 
     @cached_property
@@ -169,6 +170,7 @@ class RunRecord:
                 label=data["label"],
                 hint=data["hint"],
                 capped=data["capped"],
+                made=data.get("made", True),
                 images=images_from_rows(data.get("images", ()), blob),
             )
         return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import unified_diff
 from functools import partial
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from agent.config import CONTEXT_WINDOW, MAX_STEPS
 from agent.errors import ModelUnavailable, ReplayDiverged, ResearchError, error_class
@@ -24,7 +24,7 @@ from agent.tools.context import no_record
 from agent.tools.toolset import guides_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from agent.models.base import ModelReply
     from agent.run.record import RunRecord
@@ -70,7 +70,7 @@ async def replay(record: RunRecord) -> Report:
         as_report=bool(options.get("report")),
         guides=partial(guides_for, selection=tools),
         context_window=int(options.get("context_window", CONTEXT_WINDOW)),
-        objections=lambda _text, place: reviews.get(place, {}).get("said"),
+        objections=partial(_recorded_objections, reviews),
     )
     try:
         result = await answer_by_rules(await work.answer(question), work.messages)
@@ -91,6 +91,13 @@ async def replay(record: RunRecord) -> Report:
 
         await add_values(report, result.text, Schema(record.schema), work, judge)
     return report
+
+
+async def _recorded_objections(
+    reviews: Mapping[str, Mapping[str, Any]], _text: str, place: str
+) -> str | None:
+    said: str | None = reviews.get(place, {}).get("said")
+    return said
 
 
 class Interrupted(Exception):

@@ -16,11 +16,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ParamSpec, Unpack
 
 from agent.config import load_options, private_folder
-from agent.errors import InternalError, ResearchError
+from agent.errors import InternalError, ResearchError, error_text
 from agent.journal.events import utc_now
 from agent.journal.runs import Runs
 from agent.loop.context_builder import ContextBuilder
-from agent.loop.gate import Gate
+from agent.loop.gate import Gate, check_part
 from agent.loop.judge import ClaimJudge
 from agent.loop.loop import LoopResult
 from agent.run.job_runner import BackgroundJobs, event_time_ms, save_findings, save_turns
@@ -132,6 +132,10 @@ async def run_question(
         return await (make or Run)(services, model).to_report()
 
 
+MAX_TRACE_CHARS = 20_000
+"""Characters of a traceback on record."""
+
+
 class Run:
     """Answers one question: of a new run, a resumed one, or one on a recorded web."""
 
@@ -155,7 +159,8 @@ class Run:
             failure = error
         # A bug of ours also ends in a report; the record keeps the traceback.
         except Exception as error:  # noqa: BLE001
-            services.write("run.crashed", error=repr(error), trace=traceback.format_exc())
+            trace = error_text(traceback.format_exc(), MAX_TRACE_CHARS)
+            services.write("run.crashed", error=error_text(repr(error)), trace=trace)
             failure = InternalError(f"internal error: {type(error).__name__}: {error}")
         except asyncio.CancelledError:
             # Ctrl-C, or a cancelled task: the record gets a report of what was read up to now.
@@ -177,13 +182,14 @@ class Run:
         services.write_start(self._model.name, session, guided=self._model.guided)
         live = prior is None or prior.live  # otherwise the record holds all that the run needs
         if live:
-            opened = open_web(options, services.environ, services.record)
+            opened = open_web(options, services.environ, services.record, services.question)
             context.web = await stack.enter_async_context(opened)
         if inputs.opened is not None:
             inputs.opened(context)
 
         # Open the model, with its tools and its first messages.
         model = await self._model.open(stack, lambda why: services.write("note", text=why))
+        context.files_first = self._model.by_rules
         tools = await select_tools(
             context,
             options.without_servers() if self._model.by_rules else options,
@@ -203,6 +209,7 @@ class Run:
         work = self._work = new_orchestrator(services, model, builder, tools)
         judging = await self._model.open_judge(stack) or work.model
         judge = ClaimJudge(services.evidence, services.budget, services.record, judging)
+        work.objections = partial(check_part, judge)
 
         # Answer, and check the answer.
         save = partial(save_turns, context, session, services.question, resumed=prior is not None)

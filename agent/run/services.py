@@ -107,6 +107,7 @@ class RunServices:
             frozenset(options.share),
             attached=bool(options.attach or options.cdp),
             sites=logins,
+            named_hosts=frozenset(options.allow_private),
             on_read=lambda kind, site: self.record("context.read", origin=kind.value, site=site),
         )
         ask = self._recorded(inputs.ask)
@@ -118,7 +119,7 @@ class RunServices:
             effort=options.effort,
             record=self.record,
             keep=self.folder.keep,
-            outgoing=Outgoing(provenance),
+            outgoing=Outgoing(provenance, private_search=options.private_search),
             redactor=self.redactor,
             secrets=SecretStore(options.data),
             run=self.folder.id,

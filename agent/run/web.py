@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 from agent.config import host_port
 from agent.errors import UsageError, WebOutOfReach
+from agent.run.settings import logged_in_sites
 from agent.tools.context import Web, no_record
 from browser.errors import AttachFailed, BrowserError, BrowserMissing, SearchError, SessionError
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from browser.net.polite import Polite
+from browser.net.url import normalize, parse
 from browser.plugins import PluginBroken
 from browser.read.crawl import Crawler
 from browser.read.reader import Reader
@@ -26,7 +28,7 @@ from browser.search.state import SearchCache
 from browser.types import Document, Outcome, Page
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Iterable, Mapping
     from contextlib import AbstractAsyncContextManager
 
     from agent.config import Options
@@ -41,19 +43,22 @@ DEFAULT_CDP: Final = "http://127.0.0.1:9222"
 """The debugging port of `research chrome`, and of most guides."""
 PERSONS_CHROME: Final = "chrome"
 """Playwright's name for the person's Chrome, allowed at chrome://inspect/#remote-debugging."""
+_AROUND_ADDRESS: Final = "<([{\"'“”„«».,;:!?)]}>"
+"""Characters before and after an address in a sentence."""
 _QUERY: Final = "{query}"
 """In a `--search-url`: this is a provider of the person's own, not another address of ours."""
 
 
 @asynccontextmanager
 async def open_web(
-    options: Options, environ: Mapping[str, str], record: Record = no_record
+    options: Options, environ: Mapping[str, str], record: Record = no_record, request: str = ""
 ) -> AsyncIterator[Web]:
     """Open the web of a run; everything is closed when the block is left.
 
-    `environ` may hold keys of search providers; `record` writes the event `browser.missing`. Raises
-    `UsageError` for a provider or a corpus that cannot be used, `WebOutOfReach` if there is no
-    Chrome to attach to.
+    The addresses in the user's `request` are read even where robots.txt disallows it. `environ` may
+    hold keys of search providers; `record` writes the event `browser.missing`. Raises `UsageError`
+    for a provider or a corpus that cannot be used, `WebOutOfReach` if there is no Chrome to attach
+    to.
     """
     folder = options.data  # for caches and indexes
     async with AsyncExitStack() as stack:
@@ -67,7 +72,8 @@ async def open_web(
         browser = _LazyBrowser(options, egress, stack, record)
         chain = _make_search_chain(options, environ, http, browser)
         stack.callback(chain.close)
-        polite = Polite(http, obey_robots=not options.ignore_robots)
+        named = NamedAddresses(request, options.allow_private)
+        polite = Polite(http, obey_robots=not options.ignore_robots, is_named=named.include)
         readable = [*options.file]
         if options.corpus:
             readable.append(options.corpus)
@@ -92,6 +98,28 @@ async def open_web(
         if attached:
             await _take_context(web)
         yield web
+
+
+class NamedAddresses:
+    """The addresses that the user named: those in a request, and the root of each private host."""
+
+    def __init__(self, request: str, private: Iterable[str]) -> None:
+        self._private = {name.casefold() for name in private}
+        self._addresses = set[str]()
+        for word in request.split():
+            at = max(0, word.find("https://"), word.find("http://"))
+            address = word[at:].strip(_AROUND_ADDRESS)
+            schemes = ("",) if "://" in address else ("https://", "http://")
+            self._addresses |= {normalize(scheme + address) for scheme in schemes}
+
+    def include(self, url: str) -> bool:
+        """Whether an address is one of them, in whatever spelling."""
+        parsed = parse(url)
+        if parsed is None:
+            return False
+        is_root = parsed.path in ("", "/") and not parsed.query
+        is_private = bool({parsed.host, parsed.netloc} & self._private)
+        return (is_root and is_private) or normalize(url) in self._addresses
 
 
 def _make_egress(options: Options) -> Egress:
@@ -226,6 +254,7 @@ class _LazyBrowser:
                 proxy=self._egress.proxy_url,
                 storage_state=options.storage_state,
                 downloads_dir=options.data / "downloads",
+                logged_in=logged_in_sites(options),
             )
             return await enter(launch)
         # The person's Chrome does not go through our proxy, so its addresses are checked here.

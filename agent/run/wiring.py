@@ -10,7 +10,6 @@ from agent.config import servers_path
 from agent.errors import from_extra
 from agent.guard.provenance import Kind
 from agent.guard.window import tokens
-from agent.loop.gate import check_section
 from agent.loop.orchestrator import Orchestrator
 from agent.loop.subtasks import SavedPages, SubtaskCalls
 from agent.models.base import SystemPrompt, sees, uses_native_tools
@@ -126,10 +125,23 @@ def new_orchestrator(
         build_context,
         effort=options.effort,
         as_report=options.report,
-        objections=partial(check_section, services.evidence, services.record),
         guides=partial(guides_for, selection=offered),
         context_window=options.context_window,
     )
+
+
+def _in_text(services: RunServices, registry: Registry, guides: Sequence[str]) -> str:
+    """Build the prompt for an endpoint that turns out to take no functions."""
+    options = services.options
+    text = system_prompt(
+        registry,
+        depth=options.depth,
+        guides=guides,
+        instruction=options.instruction or "",
+        today=services.today,
+    )
+    listed = [] if BROWSING in guides else registry.lines(on_page=True)
+    return "\n".join([text, *listed])
 
 
 def _build_system_prompt(model: Model, registry: Registry, services: RunServices) -> str:
@@ -160,5 +172,5 @@ def _build_system_prompt(model: Model, registry: Registry, services: RunServices
         services.budget.overhead = tokens(json.dumps([*tools, *on_page]))
         if has_page:
             tools, on_page = [*tools, *on_page], []
-        return SystemPrompt(system, tools, on_page)
+        return SystemPrompt(system, tools, on_page, _in_text(services, registry, guides))
     return system

@@ -178,6 +178,7 @@ async def serve_app(
         )
         config = uvicorn.Config(
             app,
+            ws="none",  # a request to upgrade is answered as any other
             log_level="error",
             access_log=False,
             server_header=False,

@@ -25,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agent.config import APP
 from agent.errors import InternalError, NotFound, UsageError, error_class
 from agent.export.event_lines import event_lines
+from agent.export.report_view import text_parts
 from agent.journal.events import read_event
 from agent.memory.memory_types import Turn
 from agent.serve.run_manager import ActiveRun
@@ -42,7 +43,6 @@ SAVE_POLL_SECONDS: Final = 0.02
 """Between two looks for the report on disk, after its event."""
 _MARKER: Final = re.compile(r"\[(\d{1,3})\]")
 _SOURCES: Final = "\n\nSources:\n"
-_NOT_FOUND: Final = "Nothing was found that answers this."
 
 
 class ChatMessage(BaseModel):
@@ -106,7 +106,7 @@ async def complete(state: StateDep, form: ChatForm) -> Response:
     async for step in _steps(state, run):
         report = step
     assert isinstance(report, Report), "the steps end with it"
-    if report.error is not None:
+    if report.status == "failed" and report.error is not None:
         raise error_class(report.error.type)(report.error.message, hint=report.error.hint)
     body = _completion(report, form.model)
     return Response(json.dumps(body, ensure_ascii=False), media_type="application/json")
@@ -133,12 +133,10 @@ async def _start(state: ServerState, form: ChatForm) -> ActiveRun:
 
 def _session_of(state: ServerState, messages: list[ChatMessage]) -> str:
     """The session that messages belong to; turns of one that is not ours are saved first."""
-    # The library knows our answers, without the list of sources that `_completion` adds.
+    # The library knows our answers as they are sent: `text_parts` of the report.
     answers = [message.text for message in messages if message.role == "assistant"]
-    if answers:
-        answer = answers[-1].partition(f"{_SOURCES}[")[0].strip()
-        if session := state.library.session_of_answer(answer):
-            return session
+    if answers and (session := state.library.session_of_answer(answers[-1].strip())):
+        return session
     sent = [(message.role, message.text) for message in messages]
     # The same messages are the same conversation, also when a client sends them again.
     session = f"chat-{sha256(json.dumps(sent).encode()).hexdigest()[:16]}"
@@ -174,9 +172,10 @@ async def _steps(state: ServerState, run: ActiveRun) -> AsyncIterator[str | Repo
             run.cancel()
 
 
-def _annotations(report: Report) -> list[dict[str, Any]]:
-    """The place in the content and the source of each marker of the answer."""
+def _annotations(report: Report, content: str) -> list[dict[str, Any]]:
+    """The place in the content and the source of each marker before the list of sources."""
     sources = {source.n: source for source in report.sources}
+    text = content.rpartition(_SOURCES)[0] or content
     return [
         {
             "type": "url_citation",
@@ -187,18 +186,18 @@ def _annotations(report: Report) -> list[dict[str, Any]]:
                 "title": source.title,
             },
         }
-        for match in _MARKER.finditer(report.answer)
+        for match in _MARKER.finditer(text)
         if (source := sources.get(int(match[1])))
     ]
 
 
 def _completion(report: Report, model: str) -> dict[str, Any]:
-    lines = [f"[{s.n}] {s.title or s.url} — {s.url}" for s in report.sources]
+    content = "\n\n".join(text_parts(report))
     message = {
         "role": "assistant",
-        "content": (report.answer or _NOT_FOUND) + (_SOURCES + "\n".join(lines) if lines else ""),
+        "content": content,
         "refusal": None,
-        "annotations": _annotations(report),
+        "annotations": _annotations(report, content),
     }
     finish_reason = "length" if report.status == "partial" else "stop"
     read, written = report.usage.input_tokens, report.usage.output_tokens
@@ -239,7 +238,7 @@ async def _stream(state: ServerState, run: ActiveRun, form: ChatForm) -> AsyncIt
     except InternalError as error:
         yield _sse_error("InternalError", str(error))
         return
-    if report.error is not None:
+    if report.status == "failed" and report.error is not None:
         yield _sse_error(report.error.type, report.error.message)
         return
     body = _completion(report, form.model)

@@ -10,13 +10,18 @@ import json
 import re
 import sqlite3
 from contextlib import closing, contextmanager, suppress
+from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from pydantic import ValidationError
+
 from agent.errors import ResearchError, UsageError
+from agent.export.report_view import badge, badge_kind, text_parts
 from agent.files import write_atomic
 from agent.journal.events import read_event
 from agent.serve.schemas import RunState
+from agent.types import Report
 from browser.text.words import words
 
 if TYPE_CHECKING:
@@ -26,12 +31,13 @@ if TYPE_CHECKING:
     from agent.journal.runs import RunFolder, Runs
 
 T = TypeVar("T")
-VERSION: Final = 3
+VERSION: Final = 4
 """Of the tables; an index of another version is built again."""
 LONGEST_TAG: Final = 40
 MOST_TAGS: Final = 20
 _TABLES: Final = """
-create table run(id text primary key, stamp integer, at text, session text, tags text, state text);
+create table run(id text primary key, stamp integer, at text, session text, tags text, state text,
+  sent text);
 create virtual table said using fts5(id unindexed, question, answer, sources,
   tokenize = 'unicode61 remove_diacritics 2');
 """
@@ -81,14 +87,12 @@ class Library:
             # It may be new, or have changed since the index was last refreshed.
             return self._add(index, folder, _stamp(folder)).model_copy(update={"found": []})
 
-    def session_of_answer(self, answer: str) -> str:
-        """The session in which this answer was given last; empty where it never was."""
+    def session_of_answer(self, text: str) -> str:
+        """The session in which this text of a report was sent last; empty where it never was."""
         with self._index() as index:
             self._refresh(index)
             row = index.execute(
-                "select session from said join run on run.id = said.id where trim(answer) = ?"
-                " order by run.at desc limit 1",
-                [answer],
+                "select session from run where sent = ? order by at desc limit 1", [_digest(text)]
             ).fetchone()
         return str(row[0]) if row else ""
 
@@ -135,6 +139,7 @@ class Library:
     def _add(self, index: sqlite3.Connection, folder: RunFolder, stamp: int) -> RunState:
         start, report = start_of(folder), _read_json(folder.report, dict)
         options = start.get("options") or {}
+        shown = _report(report)
         usage = report.get("usage") or {}
         sources = report.get("sources") or []
         answer = str(report.get("answer") or "")
@@ -144,6 +149,10 @@ class Library:
             run=folder.id,
             question=question,
             status=report.get("status") or "cut off",
+            badge=badge(shown) if shown else "",
+            kind=badge_kind(shown) if shown else "",
+            standing=shown.standing if shown else None,
+            doubt=shown.doubt if shown else None,
             confidence=report.get("confidence"),
             at=start.get("at", ""),
             session=str(start.get("session") or folder.id),
@@ -155,7 +164,8 @@ class Library:
             found=[(begins, False)] if begins else [],
         )
         row = [run.run, stamp, run.at, run.session, json.dumps(run.tags), run.model_dump_json()]
-        index.execute("insert or replace into run values (?, ?, ?, ?, ?, ?)", row)
+        row.append(_digest("\n\n".join(text_parts(shown))) if shown else "")
+        index.execute("insert or replace into run values (?, ?, ?, ?, ?, ?, ?)", row)
         index.execute("delete from said where id = ?", [folder.id])
         source_words = " ".join(
             " ".join([str(s.get("title", "")), str(s.get("url", "")), *s.get("quotes", [])])
@@ -175,6 +185,18 @@ def _run_state(state: str, snippet: str) -> RunState:
         pieces += [(hit, True), (rest, False)] if ended else [(hit, False)]
     found = [(text, is_hit) for text, is_hit in pieces if text]
     return run.model_copy(update={"found": found}) if found else run
+
+
+def _report(saved: dict[str, Any]) -> Report | None:
+    """Read a saved report; None where there is none, or one that cannot be read."""
+    try:
+        return Report.model_validate(saved)
+    except ValidationError:
+        return None
+
+
+def _digest(text: str) -> str:
+    return sha256(text.strip().encode("utf-8", "replace")).hexdigest()
 
 
 def _tags_file(folder: RunFolder) -> Path:

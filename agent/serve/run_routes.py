@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
-from fastapi.responses import StreamingResponse
+from fastapi.responses import JSONResponse, StreamingResponse
 
 from agent.errors import NotFound, ResearchError, UsageError
 from agent.export import FORMATS, writer
 from agent.export.compare_runs import compare
-from agent.export.run_record import report_of
+from agent.export.run_record import in_progress, report_of
 from agent.notify.notice import Attachment
 from agent.serve.run_manager import ActiveRun
 from agent.serve.schemas import (
@@ -35,6 +35,7 @@ from agent.serve.server_state import ActiveDep, FolderDep, Limit, RunName, State
 
 Responses = dict[int | str, dict[str, Any]]
 _JSON: Responses = {200: {"content": {"application/json": {}}}}
+_REPORT: Responses = _JSON | {202: {"description": "The run is in progress."}}
 _EVENTS: Responses = {
     200: {"content": {"text/event-stream": {}}},
     204: {"description": "It is over, and all was told."},
@@ -63,9 +64,11 @@ def runs(
     return [*map(state.current, state.library.search(q, tag, session, limit=limit, skip=skip))]
 
 
-@run_routes.get("/runs/{run}/report", response_class=Response, responses=_JSON)
+@run_routes.get("/runs/{run}/report", response_class=Response, responses=_REPORT)
 def report(folder: FolderDep) -> Response:
-    """Give the report as `research show --json` prints it, to the byte."""
+    """Give the report as `research show --json` prints it, to the byte; 202 before its end."""
+    if in_progress(folder):
+        return JSONResponse({"run": folder.id, "status": "running"}, 202)
     return Response(f"{report_of(folder).to_json()}\n", media_type="application/json")
 
 

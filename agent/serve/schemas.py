@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from agent.config import MAX_STEPS
 from agent.limits import Depth
 from agent.memory.associations import MemoryLink
-from agent.types import ErrorInfo
+from agent.types import ErrorInfo, Standing
 
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8_000)]
 Hex = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
@@ -58,7 +58,11 @@ class RunState(BaseModel):
 
     run: str
     question: str
-    status: Literal["answered", "not_found", "partial", "failed", "cut off", "at work"]
+    status: Literal["answered", "not_found", "partial", "failed", "cut off", "running"]
+    badge: str = Field("", description="Status and standing as one: answered, disputed.")
+    kind: str = Field("", description="The verdict or status whose colour the badge has.")
+    standing: Standing | None = None
+    doubt: str | None = None
     confidence: float | None
     at: str
     session: str

@@ -154,12 +154,15 @@ class ServerState:
         return await self.manager.start(str(start.get("question", "")), flags)
 
     def current(self, row: RunState) -> RunState:
-        """A run as the library has it, or at work with what it asks now."""
+        """A run as the library has it, or running, with what it asks now."""
         active = self.manager.active.get(row.run)
         if active is None:
-            return row
+            unfinished = row.status == "cut off"
+            running = unfinished and RunFolder(self.manager.runs.root / row.run).is_running
+            return row.model_copy(update={"status": "running"}) if running else row
         questions = list(active.questions.values())
-        return row.model_copy(update={"status": "at work", "asked": questions})
+        shown = {"status": "running", "badge": "", "kind": "", "doubt": None}
+        return row.model_copy(update={**shown, "asked": questions})
 
 
 async def _state(request: Request) -> ServerState:

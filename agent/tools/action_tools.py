@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from functools import partial
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 
 from agent.errors import ToolError
+from agent.guard.outgoing import POINT_BITS, Sent, Sink
 from agent.guard.secret_store import secret_name
 from agent.tools.context import require_web
 from agent.tools.page_tools import (
@@ -19,16 +21,16 @@ from agent.tools.page_tools import (
     take_snapshot,
     with_pictures,
 )
-from agent.tools.registry import NonEmpty, Risk, ToolResult, tool
+from agent.tools.registry import NonEmpty, ToolResult, reading_tool, sends_nothing, tool
 from agent.tools.sources import list_passages, register_source
 from browser.net.url import host, registrable_domain
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
     from pathlib import Path
 
     from agent.tools.context import ToolContext
-    from agent.tools.registry import Finish
+    from agent.tools.registry import Finish, Sends
     from browser.page.tab import Tab
     from browser.types import ActionOutcome, Page
 
@@ -55,8 +57,66 @@ Unstripped = Annotated[str, StringConstraints(strip_whitespace=False)]
 HoldSeconds = Annotated[float, Field(ge=0, le=LONGEST_HOLD)]
 Points = Annotated[list[tuple[float, float]], Field(default_factory=list, max_length=MOST_POINTS)]
 
-viewing_tool = partial(tool, capped=False, on_page=True, acts=True)
-acting_tool = partial(viewing_tool, risk=Risk.EXTERNAL)
+viewing_tool = partial(reading_tool, capped=False, on_page=True, sends=sends_nothing)
+acting_tool = partial(tool, capped=False, on_page=True, sends=sends_nothing)
+
+
+def _typed(name: str) -> Sends:
+    """Declare that the site of the open page can read the argument of this name."""
+    return lambda _, arguments: [Sent(Sink.SITE, getattr(arguments, name) or "")]
+
+
+def _sends_point(context: ToolContext, arguments: Any) -> Iterator[Sent]:
+    """Declare what a mouse call tells a site: the answer to a dialog, a link, and points."""
+    dialog = getattr(arguments, "dialog", None) or ""
+    if dialog not in ("accept", "dismiss"):
+        yield Sent(Sink.SITE, dialog)
+    tab = context.web.tab if context.web else None
+    bits = math.log2(tab.links_shown) if tab is not None and tab.is_link(arguments.ref) else 0.0
+    points = len(getattr(arguments, "path", ()))
+    points += sum(getattr(arguments, name, None) not in (None, 0) for name in ("x", "dx", "dy"))
+    yield Sent(Sink.SITE, "", bits=bits + points * POINT_BITS)
+
+
+def _sends_typed(_: ToolContext, arguments: Any) -> Iterator[Sent]:
+    """Declare a typed text. A stored secret is typed by its name, and only on its own site."""
+    if not secret_name(arguments.text):
+        # Appended texts may spell a private word over several calls.
+        yield Sent(Sink.SITE, arguments.text, continues=arguments.append)
+
+
+def _sends_keys(_: ToolContext, arguments: Any) -> Iterator[Sent]:
+    yield Sent(Sink.SITE, keys_text(arguments.keys), continues=True)
+
+
+def _sends_files(_: ToolContext, arguments: Any) -> Iterator[Sent]:
+    """Declare data that is dropped. The files are the user's choice: see `check_acts`."""
+    yield Sent(Sink.SITE, " ".join(arguments.data.values()))
+
+
+_SILENT_KEYS = frozenset(
+    "enter numpadenter return tab escape backspace delete insert arrowup arrowdown arrowleft "
+    "arrowright home end pageup pagedown alt control meta shift f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f11 "
+    "f12".split()
+)
+"""Keys that type no character."""
+_COMMANDS = frozenset({"a", "c", "v", "x", "y", "z"})
+"""Letters that type nothing with Control or Meta: select all, copy, paste, cut, redo, undo."""
+_CODES = ("Key", "Digit", "Numpad")
+"""Prefixes of keyboard codes: `KeyD` types a d."""
+
+
+def keys_text(keys: str) -> str:
+    """Return the text that a sequence of keys types, with a space for keys that type nothing."""
+    typed = []
+    for name in keys.split() or ["Space"]:
+        *modifiers, key = name.split("+") if len(name) > 1 else [name]
+        for code in _CODES:
+            key = key.removeprefix(code) or key
+        is_command = bool(modifiers) and modifiers != ["Shift"] and key.casefold() in _COMMANDS
+        is_silent = is_command or key.casefold() in _SILENT_KEYS
+        typed.append(" " if is_silent or key == "Space" else key)
+    return "".join(typed)
 
 
 async def act_on_page(
@@ -121,7 +181,7 @@ def _offset(x: float | None, y: float | None) -> tuple[float, float] | None:
     return None if x is None or y is None else (x, y)
 
 
-@acting_tool("CLICK", "clicks; seconds 2 is a long press.")
+@acting_tool("CLICK", "clicks; seconds 2 is a long press.", sends=_sends_point)
 async def click(
     context: ToolContext,
     *,
@@ -154,6 +214,7 @@ async def click(
     "TYPE",
     "types into a field, replacing what is in it, or the part named by instead; "
     "<secret>NAME</secret> types a password that the person stored.",
+    sends=_sends_typed,
 )
 async def type_text(
     context: ToolContext,
@@ -188,6 +249,7 @@ async def type_text(
 @acting_tool(
     "SELECT",
     "chooses an option; several, with `;` between them, where the list takes several.",
+    sends=_typed("value"),
 )
 async def select(context: ToolContext, *, ref: str, value: str) -> Finish:
     """Select an option by its text or value."""
@@ -195,14 +257,16 @@ async def select(context: ToolContext, *, ref: str, value: str) -> Finish:
 
 
 @acting_tool(
-    "PRESS", "presses keys, one after the other: `ArrowDown ArrowDown Enter`, `Control+a`."
+    "PRESS",
+    "presses keys, one after the other: `ArrowDown ArrowDown Enter`, `Control+a`.",
+    sends=_sends_keys,
 )
 async def press(context: ToolContext, *, keys: str, ref: str | None = None) -> Finish:
     """Press keys such as `Enter` or `Control+a`, separated by spaces."""
     return await act_on_page(context, lambda tab: tab.press(keys, ref))
 
 
-@viewing_tool("HOVER", "hovers.")
+@acting_tool("HOVER", "hovers.", sends=_sends_point)
 async def hover(
     context: ToolContext, *, ref: str, x: float | None = None, y: float | None = None
 ) -> Finish:
@@ -214,6 +278,7 @@ async def hover(
     "DRAG",
     "drags an element to another, or by pixels; x -4, y -4 takes it at its lower right corner. "
     "path [[9,9],[40,60],…] draws through points of the element.",
+    sends=_sends_point,
 )
 async def drag(
     context: ToolContext,
@@ -237,7 +302,7 @@ async def drag(
     return await act_on_page(context, lambda tab: tab.drag(ref, to, (dx, dy), **options))
 
 
-@viewing_tool("HIGHLIGHT", "selects text with the mouse.")
+@acting_tool("HIGHLIGHT", "selects text with the mouse.")
 async def highlight(context: ToolContext, *, text: NonEmpty, ref: str | None = None) -> Finish:
     """Select a text of the page with the mouse; `ref` names the element that holds it."""
     return await act_on_page(context, lambda tab: tab.highlight(text, ref))
@@ -285,7 +350,7 @@ async def check(context: ToolContext, *, ref: str, on: bool = True) -> Finish:
     return await act_on_page(context, lambda tab: tab.check(ref, on=on))
 
 
-@acting_tool("EVALUATE", "runs a function in the page.")
+@acting_tool("EVALUATE", "runs a function in the page.", sends=_typed("function"))
 async def evaluate(
     context: ToolContext,
     *,
@@ -296,7 +361,7 @@ async def evaluate(
     return await act_on_page(context, lambda tab: tab.evaluate(function, ref))
 
 
-@acting_tool("DROP", "drops files or data.")
+@acting_tool("DROP", "drops files or data.", sends=_sends_files)
 async def drop(
     context: ToolContext,
     *,
@@ -309,7 +374,7 @@ async def drop(
     return await act_on_page(context, lambda tab: tab.drop(ref, files, data))
 
 
-@acting_tool("DIALOG", "answers the dialog that is open.")
+@acting_tool("DIALOG", "answers the dialog that is open.", sends=_typed("text"))
 async def dialog(context: ToolContext, *, accept: bool, text: Unstripped | None = None) -> Finish:
     """Accept or dismiss the open dialog; `text` answers a prompt."""
     return await act_on_page(context, lambda tab: tab.answer_dialog(accept=accept, text=text))

@@ -8,6 +8,7 @@ names the inputs and the code.
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,7 +20,7 @@ from pydantic_monty import AsyncMonty, CollectString, MontyError
 
 from agent.errors import ToolError
 from agent.evidence.passages import is_table_rule, split_row
-from agent.tools.registry import ToolResult, tool
+from agent.tools.registry import ToolResult, reading_tool, sends_nothing
 from agent.tools.sources import register_source, show_passages
 from browser.text.words import clean
 from browser.types import Document, Outcome, Page
@@ -99,11 +100,12 @@ class _Inputs:
         return found
 
 
-@tool(
+@reading_tool(
     "PYTHON",
     'computes; figure("S3¶12","31.4 million") and number(table("S3¶5")[1][2]) bring in what '
     "was read; cite the result.",
     capped=False,
+    sends=sends_nothing,
     seconds=4 * SECONDS,
 )
 async def compute(
@@ -120,7 +122,10 @@ async def compute(
             value = await session.feed_run(code, external_lookup=functions, print_callback=printed)
     except (MontyError, TimeoutError) as error:
         raise ToolError(f"the code failed: {error}", hint=_HINT) from error
-    result = _format_value(value) if value is not None else printed.output.strip()
+    try:
+        result = _format_value(value) if value is not None else printed.output.strip()
+    except (ValueError, OverflowError) as error:  # Python formats integers up to 4,300 digits
+        raise ToolError("the result is too large to be shown", hint=_HINT) from error
     if not result:
         raise ToolError("the code gave nothing", hint=_HINT)
     return lambda: _register_result(context, code, result[:LONGEST_RESULT], inputs)
@@ -156,6 +161,8 @@ def _register_result(context: ToolContext, code: str, result: str, inputs: _Inpu
 
 def _format_value(value: Any) -> str:
     """Format a result; a fraction also rounded in all ways in which prose may cite it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return repr(value)
     if isinstance(value, float) and value != int(value or 0):
         rounded = dict.fromkeys(f"{value:,.{places}f}" for places in (0, 1, 2, 3))
         return f"{value!r}, rounded {'; '.join(rounded)}"
@@ -185,6 +192,8 @@ def number(text: str) -> float:
         decimal = len(digits)
     whole = digits[:decimal].replace(".", "").replace(",", "")
     value = float(f"{whole}.{digits[decimal + 1 :] or 0}")
+    if not math.isfinite(value):
+        raise ValueError(f"a figure of {len(whole)} digits is too large")
     value *= (-1 if sign else 1) * _SCALES.get(scale.lower(), 1)
     return int(value) if value.is_integer() else round(value, 12)
 

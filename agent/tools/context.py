@@ -107,6 +107,11 @@ class Web:
         return all(isinstance(provider, Corpus) for provider in self.chain.providers)
 
     @property
+    def has_files(self) -> bool:
+        """Tell whether a folder of the user is searched (`--corpus`)."""
+        return any(isinstance(provider, Corpus) for provider in self.chain.providers)
+
+    @property
     def can_clear_walls(self) -> bool:
         """Tell whether a person or a solver can pass a captcha in the browser."""
         return self.is_visible or self.solver is not None
@@ -142,6 +147,7 @@ class ToolContext:
     what may leave the run. On `approved_sites` the person lets the run act without asking again.
     `hints` are messages of the person that the model has not seen yet. `rephrase` asks the model
     for other queries. `effort` is what the run's depth spends; outside of a run, as little as any.
+    With `files_first` a search that finds something in the user's folder asks no engine.
     """
 
     question: str
@@ -160,6 +166,7 @@ class ToolContext:
     files: tuple[Path, ...] = ()
     approve: Approve | None = None
     vision: bool = False
+    files_first: bool = False
     person: Person | None = None
     secrets: SecretStore | None = None
     approved_sites: set[str] = field(default_factory=set)

@@ -30,10 +30,19 @@ from agent.memory.kinds import (
     SOURCE,
 )
 from agent.memory.memory_types import Origin
-from agent.protocol.replies import loose_json, loose_object
+from agent.protocol.loose_json import loose_json, loose_object
 from agent.tools.context import require_memory
 from agent.tools.person import require_yes
-from agent.tools.registry import NonEmpty, Params, Risk, ToolResult, ToolSource, raw_tool, tool
+from agent.tools.registry import (
+    NonEmpty,
+    Params,
+    Risk,
+    ToolResult,
+    ToolSource,
+    raw_tool,
+    reading_tool,
+    sends_nothing,
+)
 from agent.wiki import Relation
 
 if TYPE_CHECKING:
@@ -57,12 +66,12 @@ _REMEMBER_FORM = 'REMEMBER needs {"key":"...","value":"..."}'
 _MOST_FINDINGS = 50
 """Findings of a wiki's check that are shown."""
 
-raw_memory_tool = partial(raw_tool, source=ToolSource.MEMORY)
-memory_tool = partial(tool, source=ToolSource.MEMORY)
+raw_memory_tool = partial(raw_tool, source=ToolSource.MEMORY, risk=Risk.READ, sends=sends_nothing)
+memory_tool = partial(reading_tool, source=ToolSource.MEMORY, sends=sends_nothing)
 
 
 @raw_memory_tool(
-    "REMEMBER", "keeps a fact for later runs.", Risk.WRITE, fields={"key": str, "value": str}
+    "REMEMBER", "keeps a fact for later runs.", risk=Risk.WRITE, fields={"key": str, "value": str}
 )
 async def remember(context: ToolContext, param: str) -> ToolResult:
     """Save a value under a key."""
@@ -195,7 +204,7 @@ Milestones = Annotated[
 ]
 
 
-@memory_tool("SET_GOAL", "sets what a project wants.", Risk.WRITE, lasting=True)
+@memory_tool("SET_GOAL", "sets what a project wants.", risk=Risk.WRITE, lasting=True)
 async def set_goal(
     context: ToolContext, *, project: NonEmpty, goals: Goals, milestones: Milestones
 ) -> ToolResult:
@@ -216,7 +225,7 @@ async def set_goal(
     return ToolResult({"success": True, "message": message})
 
 
-@memory_tool("UPDATE_GOAL", "notes how far it is.", Risk.WRITE, lasting=True)
+@memory_tool("UPDATE_GOAL", "notes how far it is.", risk=Risk.WRITE, lasting=True)
 async def update_goal(
     context: ToolContext,
     *,
@@ -326,14 +335,14 @@ async def wiki_lint(context: ToolContext) -> ToolResult:
     return ToolResult({"findings": len(found), "shown": shown})
 
 
-@memory_tool("wiki_update_index", "renews its index.", Risk.WRITE)
+@memory_tool("wiki_update_index", "renews its index.", risk=Risk.WRITE)
 async def wiki_update_index(context: ToolContext) -> ToolResult:
     """Rewrite the index, brief and gaps pages."""
     changed = await context.in_memory_thread(require_wiki(context).update_index)
     return ToolResult({"changed": changed})
 
 
-@memory_tool("wiki_append_log", "adds to its log.", Risk.WRITE)
+@memory_tool("wiki_append_log", "adds to its log.", risk=Risk.WRITE)
 async def wiki_append_log(
     context: ToolContext, *, entry: Annotated[str, Field(min_length=1, max_length=500)]
 ) -> ToolResult:
@@ -342,7 +351,7 @@ async def wiki_append_log(
     return ToolResult({"changed": changed})
 
 
-@memory_tool("wiki_record_relationship", "links two pages.", Risk.WRITE)
+@memory_tool("wiki_record_relationship", "links two pages.", risk=Risk.WRITE)
 async def wiki_record_relationship(
     context: ToolContext,
     *,

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import ToolError
 from agent.tools.context import PERSON_TIMEOUT, SOLVABLE, require_web
-from agent.tools.registry import NonEmpty, Risk, ToolResult, tool
+from agent.tools.registry import (
+    NonEmpty,
+    ToolResult,
+    reading_tool,
+    sends_address,
+    sends_nothing,
+    tool,
+)
 from agent.tools.sources import register_source
 from browser.errors import BrowserError
 from browser.solvers import SolverFailed
@@ -26,7 +33,7 @@ SOLVER_SECONDS = 120.0
 PICTURE_NOTE = "attached: what is in view, refs drawn on it"
 SECOND_PICTURE_NOTE = ", then without them, as they hide something"
 
-page_tool = partial(tool, on_page=True)
+page_tool = partial(reading_tool, on_page=True, sends=sends_nothing)
 
 
 def require_tab(context: ToolContext) -> Tab:
@@ -37,7 +44,9 @@ def require_tab(context: ToolContext) -> Tab:
     return tab
 
 
-@tool("OPEN", "opens a page in the browser.", capped=False)
+@reading_tool(
+    "OPEN", "opens a page in the browser.", capped=False, sends=sends_address, opens_page=True
+)
 async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
     """Open a page in the browser and show it: in the open tab, or in a new one if that crashed."""
     web = require_web(context)
@@ -56,6 +65,8 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
             tab = web.tab = await browser.open(url, deadline=seconds)
             if dead is not None:
                 await browser.close(dead)
+        if web.polite is not None and (remark := web.polite.remark(url)):
+            tab.events.add(remark)
         view = await take_snapshot(context, tab)
         if await clear_wall(context, tab):
             view = await take_snapshot(context, tab)
@@ -259,7 +270,12 @@ async def _ask_solver(context: ToolContext, tab: Tab, challenge: Challenge) -> t
     return (Outcome.OK, method) if method else (Outcome.EMPTY, "the captcha went away")
 
 
-@tool("SOLVE_CAPTCHA", "has the captcha of the open page solved.", Risk.EXTERNAL)
+@tool(
+    "SOLVE_CAPTCHA",
+    "has the captcha of the open page solved.",
+    on_page=True,
+    sends=sends_nothing,
+)
 async def solve_captcha(context: ToolContext) -> ToolResult:
     """Have the captcha of the open page solved, including one inside a form."""
     tab = require_tab(context)

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from agent.errors import ToolError
 from agent.tools.context import PERSON_TIMEOUT
-from agent.tools.registry import ToolResult, ToolSource, tool
+from agent.tools.registry import ToolResult, ToolSource, reading_tool, sends_nothing
 
 if TYPE_CHECKING:
     from agent.tools.context import ToolContext
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 _GO_ON = "Take the likeliest reading, and say in the answer which one that is."
 
 
-@tool(
+@reading_tool(
     "ASK_USER",
     "asks the person one question, once in a run: only where the request can mean different "
     "things and no page can tell which.",
     seconds=PERSON_TIMEOUT,
+    sends=sends_nothing,
     source=ToolSource.SYSTEM,
 )
 async def ask_user(

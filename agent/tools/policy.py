@@ -8,25 +8,27 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.errors import ResearchError, ToolError
+from agent.errors import MAX_ERROR_CHARS, ResearchError, ToolError, error_text
+from agent.guard.outgoing import Sent, Sink
 from agent.guard.provenance import SEARCH, Kind, exact_url, site_of
 from agent.guard.secret_store import secret_name
 from agent.journal.messages import image_rows
-from agent.protocol.call_results import to_json
+from agent.protocol.call_results import cut_texts, to_json
 from agent.tools.context import CALL_PLACE, CALL_TIMEOUT, NO_BROWSER
 from agent.tools.person import refusal, require_yes
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource
-from agent.types import Image, Observation
+from agent.types import Image, Observation, has_error
 from browser.errors import AttachFailed, BrowserError, BrowserMissing, LaunchFailed, RefError
-from browser.net.url import is_web_url, parse
+from browser.net.url import origin, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from agent.tools.context import ToolContext
     from agent.tools.registry import Finish, Registry
@@ -54,29 +56,37 @@ class Policy:
         """
         tool = self._tools.get(call.name)
         on_page = tool is not None and (
-            tool.on_page
-            or tool.name == "OPEN"
-            or (tool.name == "READ" and "://" not in call.param)  # READ without url: the open page
+            tool.on_page or tool.opens_page or (tool.page_without_url and "://" not in call.param)
         )
         async with self._page_turn if on_page else nullcontext():
             started = time.monotonic()
+            made = False
             try:
-                result = await self._call(tool, call, place)
+                if tool is None:
+                    raise self._unknown(call.name)
+                arguments, changes = await self._allowed(tool, call, place)
+                made = True
+                result = await self._call(tool, call, place, arguments, changes)
             # Whatever a tool raises becomes a result, even a bug of ours: no run is lost to it.
             except Exception as error:  # noqa: BLE001
                 result = _error_result(error)
-                if tool is not None and (tool.acts or tool.name == "OPEN"):
+                if tool is not None and (tool.acts or tool.opens_page):
                     self._failed_act.setdefault(place.rpartition("/")[0], tool.name)
             ms = int((time.monotonic() - started) * 1000)
-        return lambda: self._finish(call, place, result, ms)
+        return lambda: self._finish(call, place, result, ms, made=made)
 
-    async def _call(self, tool: Tool | None, call: ToolCall, place: str) -> ToolResult | Finish:
-        """Parse a call's parameter, ask all checks and run the tool; raises `ToolError`."""
+    def _unknown(self, name: str) -> ToolError:
+        why_off = self._tools.off.get(name)
+        return ToolError(
+            f"{name} is off: {why_off}" if why_off else f"Unknown tool: {name}", hint=""
+        )
+
+    async def _allowed(self, tool: Tool, call: ToolCall, place: str) -> tuple[Any, dict[str, Any]]:
+        """Parse a call's parameter and ask all checks; raises `ToolError`.
+
+        Returns the arguments, and what the call's result says about a change in them.
+        """
         context = self._context
-        if tool is None:
-            why_off = self._tools.off.get(call.name)
-            error = f"{call.name} is off: {why_off}" if why_off else f"Unknown tool: {call.name}"
-            return ToolResult({"error": error})
         if tool.acts and (failed := self._failed_act.get(place.rpartition("/")[0])):
             raise ToolError(
                 f"not done: {failed} before it in this reply failed",
@@ -90,13 +100,20 @@ class Policy:
             mended = {"name": call.name, "param": call.param, "tier": tier, "into": parsed}
             context.record("call.mended", place, **mended)
 
-        arguments, changes = await check_outgoing(context, tool, arguments)
+        changes: dict[str, Any] = {}
+        if not await check_server_tool(context, tool, arguments):
+            arguments, changes = await check_outgoing(context, tool, arguments)
         # Before `check_acts`: whose page is open decides whether acting on it needs a yes.
         await reopen_page(context, tool, arguments)
         await check_acts(context, tool, arguments)
         await check_lasting(context, tool, arguments)
-        await check_server_tool(context, tool, arguments)
+        return arguments, changes
 
+    async def _call(
+        self, tool: Tool, call: ToolCall, place: str, arguments: Any, changes: dict[str, Any]
+    ) -> ToolResult | Finish:
+        """Run the tool of an allowed call; raises what the tool raises, and `ToolError`."""
+        context = self._context
         # Recorded before it is done: a run that is cut off here must not do it a second time.
         if tool.risk is not Risk.READ:
             context.record("tool.intent", place, name=call.name, param=call.param)
@@ -119,7 +136,13 @@ class Policy:
         return with_changes
 
     def _finish(
-        self, call: ToolCall, place: str, unfinished: ToolResult | Finish, ms: int
+        self,
+        call: ToolCall,
+        place: str,
+        unfinished: ToolResult | Finish,
+        ms: int,
+        *,
+        made: bool,
     ) -> Observation:
         """Finish a call and record it, without secrets and with the person's new hints."""
         context, tool = self._context, self._tools.get(call.name)
@@ -128,9 +151,13 @@ class Policy:
             result = unfinished() if callable(unfinished) else unfinished
         except (BrowserError, ResearchError) as error:
             result = _error_result(error)
+        data = context.redactor.value(result.data)
+        # The texts of an error may be as long as what the tool was given, whatever the tool.
+        if has_error(data):
+            data = cut_texts(data, MAX_ERROR_CHARS)
         outcome = Observation(
             call,
-            context.with_hints(context.redactor.value(result.data)),
+            context.with_hints(data),
             # A passage must be literal, so one with a secret is dropped rather than redacted.
             passages=tuple(p for p in result.passages if clean(p.text) == p.text),
             results=tuple(
@@ -140,9 +167,10 @@ class Policy:
             snapshot=clean(result.snapshot),
             web=clean(result.web),
             label=result.label,
-            hint=result.hint,
+            hint=error_text(result.hint) if result.hint else "",
             capped=tool.capped if tool else True,
             images=tuple(self._image(picture) for picture in result.pictures),
+            made=made,
         )
         blobs = {name: context.keep(body) for name, body in result.blobs}
         context.record("tool.result", place, **result_event_data(outcome, ms, blobs))
@@ -177,6 +205,7 @@ def result_event_data(
         "hint": result.hint,
         "ms": ms,
         "blobs": blobs or {},
+        **({} if result.made else {"made": False}),
         **{name: value for name, value in observed.items() if value},
     }
 
@@ -190,189 +219,125 @@ def _error_result(error: Exception) -> ToolResult:
     return ToolResult(data, hint=getattr(error, "hint", ""))
 
 
-# What may leave.
+# What may be sent.
 
-_SILENT_KEYS = frozenset(
-    "enter numpadenter return tab escape backspace delete insert arrowup arrowdown arrowleft "
-    "arrowright home end pageup pagedown alt control meta shift f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f11 "
-    "f12".split()
-)
-"""Keys that type no character."""
-_COMMANDS = frozenset({"a", "c", "v", "x", "y", "z"})
-"""Letters that type nothing with Control or Meta: select all, copy, paste, cut, redo, undo."""
-_CODES = ("Key", "Digit", "Numpad")
-"""Prefixes of keyboard codes: `KeyD` types a d."""
-
-
-def _keys_text(keys: str) -> str:
-    """Return the text that a sequence of keys types, with a space for keys that type nothing."""
-    typed = []
-    for name in keys.split() or ["Space"]:
-        *modifiers, key = name.split("+") if len(name) > 1 else [name]
-        for code in _CODES:
-            key = key.removeprefix(code) or key
-        is_command = bool(modifiers) and modifiers != ["Shift"] and key.casefold() in _COMMANDS
-        is_silent = is_command or key.casefold() in _SILENT_KEYS
-        typed.append(" " if is_silent or key == "Space" else key)
-    return "".join(typed)
-
-
-def _pointer_text(arguments: Any) -> str:
-    """Return what a mouse call could tell a site: pixels, seconds and the answer to a dialog."""
-    fields = arguments.model_dump(exclude_none=True, exclude_defaults=True)
-    numbers = [f"{fields[name]:g}" for name in ("x", "y", "dx", "dy", "seconds") if name in fields]
-    dialog = fields.get("dialog", "")
-    return " ".join([*numbers, dialog if dialog not in ("accept", "dismiss") else ""])
-
-
-def _file_names(arguments: Any) -> list[str]:
-    return [path.replace("\\", "/").rpartition("/")[2] for path in arguments.path.splitlines()]
-
-
-_OUTGOING_TEXT: Final[dict[str, Callable[[Any], str]]] = {
-    "CRAWL": lambda arguments: arguments.query,
-    # A stored secret is typed by its name, and only on its own site.
-    "TYPE": lambda arguments: "" if secret_name(arguments.text) else arguments.text,
-    "SELECT": lambda arguments: arguments.value,
-    "PRESS": lambda arguments: _keys_text(arguments.keys),
-    "UPLOAD": lambda arguments: " ".join(_file_names(arguments)),
-    "DROP": lambda arguments: " ".join((*_file_names(arguments), *arguments.data.values())),
-    "DIALOG": lambda arguments: arguments.text or "",
-    "EVALUATE": lambda arguments: arguments.function,
-    **dict.fromkeys(("CLICK", "HOVER", "DRAG"), _pointer_text),
+_SHARE = "The user can allow it with --share file|corpus|memory|page|tool."
+_HINTS: Final = {
+    Sink.QUERY: f"Search with other words. {_SHARE}",
+    Sink.ADDRESS: "WEB_SEARCH for the page, and open its address as the results show it.",
+    Sink.SITE: "Use words of the question. The user can allow more with --share KIND@SITE.",
+    Sink.TOOL: f"Use words of the question. {_SHARE}",
 }
-"""The text that a call gives to a site, beside an address."""
-_LATER_QUESTION: Final[dict[str, Callable[[Any], str]]] = {
-    "SCHEDULE_TASK": lambda arguments: arguments.task,
-    "MONITOR": lambda arguments: arguments.target,
-}
-"""The text that becomes the question of a later run, whose words may leave that run."""
-_SHARE = "The person can allow more with --share file|corpus|memory|page|tool."
-_WORDS_HINT: Final = f"Use words of the question, common ones and those of public pages. {_SHARE}"
-_ADDRESS_HINT: Final = (
-    "WEB_SEARCH for the page, and open its address as it stands in the results. " + _SHARE
-)
 
 
 async def check_outgoing(
     context: ToolContext, tool: Tool, arguments: Any
-) -> tuple[Any, dict[str, str]]:
-    """Refuse a call that would send a word where it may not go, unless the person allows it.
+) -> tuple[Any, dict[str, Any]]:
+    """Check every text that a call sends, as its tool declares them, against who can read it.
 
-    If nobody can be asked, a search is made with those of its words that may leave, if they are
-    enough. Returns the arguments, and what the call's result says about a change in them. Raises
-    `ToolError`, which names the word and the reason.
+    The user is asked where that is possible. A search is otherwise made without the words that are
+    withheld. Returns the arguments, and what the call's result says about a change in them. Raises
+    `ToolError` with the reason.
     """
-    allowed, changes = arguments, dict[str, str]()
-    outgoing = context.outgoing
-    # Single keys and appended text may spell a private word over several calls.
-    is_keys = tool.name == "PRESS" or getattr(arguments, "append", False)
-    for text, site in _outgoing_texts(context, tool, arguments):
-        if context.redactor.text(text) != text:
-            raise refusal(context, tool.name, "it holds a secret of the environment")
-        if site is None:
-            why = outgoing.refusal_of_address(text)
-        elif is_keys:
-            why = outgoing.refusal_of_keys(text, site)
-        else:
-            why = outgoing.refusal(text, site)
-        if not why:
+    changes: dict[str, Any] = {}
+    for sent in tool.sent(context, arguments):
+        if sent.sink is Sink.QUERY:
+            query = await _checked_query(context, tool, sent)
+            if query != sent.text:
+                left_out = [word for word in sent.text.split() if word not in query.split()]
+                changes["left_out"] = " ".join(left_out)
+                arguments = arguments.model_copy(update={sent.field: query})
             continue
-        if context.approve is not None:
-            effect = f"send “{text}” to {site or site_of(text) or 'a tool'}, where {why}"
-            if not await context.approve(effect):
-                why, hint = f"the person said no: {why}", "Do it without that word."
-                raise refusal(context, tool.name, why, hint)
-            outgoing.allow(text)
-        elif (
-            tool.name == "WEB_SEARCH"
-            and text == arguments.query
-            and (kept := outgoing.trimmed(text))
-        ):
-            left_out = [word for word in text.split() if word not in kept.split()]
-            changes = {"left_out": " ".join(left_out), "why": why}
-            allowed = arguments.model_copy(update={"query": kept})
-        else:
-            hint = _ADDRESS_HINT if site is None else _WORDS_HINT
-            raise refusal(context, tool.name, why, hint)
-    return allowed, changes
+        if context.redactor.text(sent.text) != sent.text:
+            raise refusal(context, tool.name, "it holds a secret of the environment")
+        site, why = _recipient(context, tool, arguments, sent), ""
+        outgoing = context.outgoing
+        if sent.sink is Sink.ADDRESS:
+            why = outgoing.refusal_of_address(sent.text)
+        elif sent.text:
+            check = outgoing.refusal_of_keys if sent.continues else outgoing.refusal
+            why = check(sent.text, site)
+        why = why or outgoing.choose(site, sent.bits)
+        if why:
+            await _approve_sending(context, tool, sent, site, why)
+    return arguments, changes
 
 
-def _outgoing_texts(
-    context: ToolContext, tool: Tool, arguments: Any
-) -> Iterator[tuple[str, str | None]]:
-    """Yield the texts that a call sends out, with the site they go to; None for an address."""
-    url = getattr(arguments, "url", "")
-    # The reader has its own list of the local files that it may read.
-    if url and not url.startswith("file:"):
-        yield url, None
+def _recipient(context: ToolContext, tool: Tool, arguments: Any, sent: Sent) -> str:
+    """Return who can read a text, as a site."""
+    if sent.sink is Sink.TOOL:
+        return tool.site
+    if sent.sink is Sink.ADDRESS:
+        return site_of(sent.text)
     tab = context.web.tab if context.web else None
-    if tool.source is ToolSource.MCP:
-        yield " ".join(_argument_texts(arguments, tool.schema or {})), tool.server
-    elif tool.params is None:  # a caller's own function, whatever it is called
-        if tool.risk is Risk.EXTERNAL:
-            yield arguments, ""
-    elif tool.name == "WEB_SEARCH" and not (context.web and context.web.searches_locally_only):
-        yield arguments.query, SEARCH
-        if others := " ".join(filter(None, (arguments.since, arguments.lang, arguments.site))):
-            yield others, SEARCH
-    elif tool.name in _LATER_QUESTION:
-        question = _LATER_QUESTION[tool.name](arguments)
-        yield question, None if is_web_url(question) else SEARCH
-    elif tool.name in _OUTGOING_TEXT:
-        site = site_of(url) or (site_of(tab.url) if tab else "")
-        yield _OUTGOING_TEXT[tool.name](arguments), site
+    return site_of(getattr(arguments, "url", "")) or (site_of(tab.url) if tab else "")
 
 
-def _argument_texts(arguments: Any, schema: dict[str, Any]) -> Iterator[str]:
-    """Yield all texts in a tool's arguments, with the names of fields that its schema lacks."""
-    if isinstance(arguments, dict):
-        known = schema.get("properties", {})
-        for name, value in arguments.items():
-            if name not in known:
-                yield str(name)
-            yield from _argument_texts(value, known.get(name, {}))
-    elif isinstance(arguments, list):
-        for value in arguments:
-            yield from _argument_texts(value, schema.get("items", {}))
-    elif not isinstance(arguments, bool) and arguments is not None:
-        yield str(arguments)
+async def _checked_query(context: ToolContext, tool: Tool, sent: Sent) -> str:
+    """Return a query as it may be sent; tell the user what is withheld, or ask them."""
+    query, withheld = context.outgoing.query(sent.text, context.redactor)
+    if not withheld:
+        return query
+    why = "; ".join(f"“{part.text}” ({part.why})" for part in withheld)
+    secret = context.redactor.text(sent.text) != sent.text
+    approve = None if secret else context.approve
+    if approve is not None and await approve(f"search for “{sent.text}”, with {why}"):
+        context.outgoing.allow(sent.text, SEARCH)
+        return sent.text
+    if not query or not sent.field:
+        raise refusal(context, tool.name, why, _HINTS[Sink.QUERY])
+    clean = context.redactor.text
+    context.record("query.withheld", query=clean(sent.text), sent=query, text=clean(why))
+    return query
+
+
+async def _approve_sending(
+    context: ToolContext, tool: Tool, sent: Sent, site: str, why: str
+) -> None:
+    """Ask the user to allow a text for its recipient; raises `ToolError` if they do not."""
+    hint = _HINTS[sent.sink]
+    if context.approve is None:
+        raise refusal(context, tool.name, why, hint)
+    what = f"send “{sent.text}” to" if sent.text else "follow another link of"
+    if not await context.approve(f"{what} {site.rpartition(':')[2] or 'a tool'} ({why})"):
+        raise refusal(context, tool.name, f"the user said no: {why}", "Do it without that text.")
+    context.outgoing.allow(sent.text, site)
 
 
 # What may act, and what may last.
 
-ACTS: Final = frozenset(
-    (
-        "CLICK CHECK TYPE SELECT PRESS HOVER DRAG HIGHLIGHT UPLOAD DROP DIALOG DOWNLOAD EVALUATE "
-        "SOLVE_CAPTCHA"
-    ).split()
-)
-"""Tools that do more than read: each may change something, whatever the page calls it."""
+_WORDS: Final = re.compile(r"\w+")
 
 
 async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """Ask for a yes to an act: where the person is logged in, only reading needs none.
+    """Ask for approval of an act: where the user is logged in, only reading needs none.
 
-    A file may be handed over without a yes only if the question names the site and the file, or
+    A file may be handed over without approval only if the question names the site and the file, or
     the site and `--share file` is set.
     """
     web, read = context.web, context.provenance
     if web is None:
         return
     logged_in = read.attached or bool(read.sites)
-    if tool.name == "OPEN" and logged_in and read.is_personal(arguments.url):
+    if tool.opens_page and logged_in and read.is_personal(arguments.url):
         if not _is_personal_link(context, arguments.url):
             effect = f"opens {arguments.url} with the logins of this browser"
             await require_yes(context, tool.name, effect, site_of(arguments.url))
         return
-    if tool.name not in ACTS or tool.params is None or web.tab is None:
+    if not (tool.acts and tool.on_page) or web.tab is None:
         return
     site, question = site_of(web.tab.url), context.question.casefold()
-    files = _file_names(arguments) if tool.name in ("UPLOAD", "DROP") else []
-    files_named = read.is_shared(Kind.FILE) or all(name.casefold() in question for name in files)
+    files = _file_names(arguments)
+    files_named = read.is_shared(Kind.FILE, site) or all(
+        name.casefold() in question for name in files
+    )
     if files and not (site and site in question and files_named):
         paths = ", ".join(arguments.path.splitlines())
         await require_yes(context, tool.name, f"hands {paths} over to {site or web.tab.url}")
+    elif logged_in and (secret := await _named_login(context, tool, arguments)):
+        # The user bound the secret to this origin and named it: that is the approval.
+        effect = f"does {tool.name} to log in at {web.tab.url}"
+        context.record("policy.approved", name=tool.name, effect=effect, by=f"secret {secret}")
     elif logged_in:
         # Describe the effect in words that a person can decide by.
         fields = arguments.model_dump(exclude_none=True, exclude_defaults=True)
@@ -381,10 +346,43 @@ async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
         if ref:
             words.append(web.tab.describe(ref))
         words += [f"{key}={value!r}" for key, value in fields.items()]
-        if tool.name in ("CLICK", "PRESS"):
+        if ref or "keys" in fields:
             words.append(await web.tab.effect(ref, fields.get("keys")))
         effect = " ".join(filter(None, words))
         await require_yes(context, tool.name, f"{effect}, at {web.tab.url}", site)
+
+
+async def _named_login(context: ToolContext, tool: Tool, arguments: Any) -> str:
+    """Return the stored secret that a call types or submits where the user asked for it; else "".
+
+    The question names it, and the page has its origin. Of such a page only the form is submitted
+    that holds the password field which the secret was typed into.
+    """
+    tab = context.web.tab if context.web else None
+    if tab is None or context.secrets is None:
+        return ""
+    here = origin(tab.url)
+    question = {word.casefold() for word in _WORDS.findall(context.question)}
+    named = [
+        name
+        for name, own in context.secrets.origins().items()
+        if own == here and question.issuperset(w.casefold() for w in _WORDS.findall(name))
+    ]
+    if tool.name == "TYPE":
+        wanted = secret_name(arguments.text)
+        return wanted if wanted in named else ""
+    if not named or tool.name not in ("CLICK", "PRESS"):
+        return ""
+    submits = await tab.submits_login(arguments.ref, getattr(arguments, "keys", None))
+    return named[0] if submits else ""
+
+
+def _file_names(arguments: Any) -> list[str]:
+    """Return the names of the files that a call hands over."""
+    paths = getattr(arguments, "path", "")
+    if not isinstance(paths, str):  # the points of a drawn path
+        return []
+    return [path.replace("\\", "/").rpartition("/")[2] for path in paths.splitlines()]
 
 
 def _is_personal_link(context: ToolContext, url: str) -> bool:
@@ -411,20 +409,21 @@ async def check_lasting(context: ToolContext, tool: Tool, arguments: Any) -> Non
         await require_yes(context, tool.name, f"{effect} ({shown})", act=starts_runs)
 
 
-async def check_server_tool(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """Ask for a yes to an MCP tool, unless it only reads or the person always allows it.
+async def check_server_tool(context: ToolContext, tool: Tool, arguments: Any) -> bool:
+    """Ask for approval of an MCP tool, unless the user always allows it.
 
-    We do not know what such a tool does. A yes can be given for all tools of its server.
+    We do not know what such a tool does. Approval can be given for all tools of its server.
+    Returns whether the user saw and approved these arguments.
     """
-    if tool.source is ToolSource.MCP and not tool.free:
-        effect = f"calls {tool.name} with {to_json(arguments)}"
-        await require_yes(context, tool.name, effect, tool.server)
+    if tool.source is not ToolSource.MCP or tool.free:
+        return False
+    known = tool.server in context.approved_sites
+    effect = f"calls {tool.name} with {to_json(arguments)}"
+    await require_yes(context, tool.name, effect, tool.server)
+    return not known
 
 
 # The page that was open when a run was cut off.
-
-_ALSO_ON_PAGE = frozenset({"READ", "SOLVE_CAPTCHA"})
-"""Tools that use the open page beside those with `on_page`."""
 
 
 async def reopen_page(context: ToolContext, tool: Tool, arguments: Any) -> None:
@@ -436,10 +435,10 @@ async def reopen_page(context: ToolContext, tool: Tool, arguments: Any) -> None:
     web = context.web
     if web is None or web.interrupted_page is None:
         return
-    if tool.name == "OPEN":  # another page replaces it
+    if tool.opens_page:  # another page replaces it
         web.interrupted_page = None
         return
-    needs_page = tool.on_page or tool.name in _ALSO_ON_PAGE
+    needs_page = tool.on_page or tool.page_without_url
     if getattr(arguments, "url", "") or not needs_page:
         return
     page, web.interrupted_page = web.interrupted_page, None

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from agent.errors import ToolError
-from agent.protocol.replies import repair_object
+from agent.guard.outgoing import Sent, Sink
+from agent.guard.provenance import FUNCTION
+from agent.protocol.loose_json import repair_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Risk(StrEnum):
-    """What a call may change: nothing, our own stores, or the outside world."""
+    """What a call may change: nothing, our own stores, or the outside world (it acts)."""
 
     READ = "read"
     WRITE = "write"
@@ -35,7 +37,7 @@ class Risk(StrEnum):
 
 
 class ToolSource(StrEnum):
-    """Where a tool comes from; a person can switch each source off (`--tool-sources`)."""
+    """Where a tool comes from; the user can switch each source off (`--tool-sources`)."""
 
     DOMAIN = "domain"
     MCP = "mcp"
@@ -79,6 +81,20 @@ sources must not depend on which call was faster."""
 Handler = Callable[["ToolContext", Any], Awaitable[ToolResult | Finish]]
 AS_WRITTEN, LENIENT, PICKED = "", "lenient", "fields"
 """How a parameter was parsed: exactly, as repaired JSON, or by the field names found in it."""
+Sends = Callable[["ToolContext", Any], Iterable[Sent]]
+"""Declares the texts that a call with these arguments sends, and who can read them."""
+
+
+def sends_nothing(_context: ToolContext, _arguments: Any) -> Iterable[Sent]:
+    """Declare that nothing leaves the machine."""
+    return ()
+
+
+def sends_address(_context: ToolContext, arguments: Any) -> Iterable[Sent]:
+    """Declare that the address `url` is requested, if there is one."""
+    # The reader has its own list of the local files that it may read.
+    if arguments.url and not arguments.url.startswith("file:"):
+        yield Sent(Sink.ADDRESS, arguments.url)
 
 
 class ParsedParam(NamedTuple):
@@ -92,34 +108,61 @@ class ParsedParam(NamedTuple):
 class Tool:
     """A tool that a model can call.
 
+    A tool declares what it sends and whether it acts; without a declaration all texts of its
+    arguments leave, and it acts.
+
     params: the parameters. A tool without them gets the raw text, whose fields `schema` describes;
         an MCP tool gets a dict.
     capped: its results are cut at the protocol's limit; other tools limit theirs themselves.
     seconds: timeout of a call, where it is not the usual one.
-    listed: the model is told of it. One that is not listed can still be called.
-    on_page: it needs an open page; the model is told of it when a page is first open.
-    acts: it may change the open page.
+    risk: what it may change. One that acts on an open page needs approval where the user is logged
+        in, and is not repeated where its end was not seen.
+    sends: the texts that a call sends, and to whom; None: all texts of its arguments.
+    listed: it is in the prompt. One that is not listed can still be called.
+    on_page: it needs an open page, and is listed when a page is first open.
+    opens_page: it opens a page.
+    page_without_url: without its `url` it uses the open page.
     lasting: it steers or starts later runs.
     schema: JSON Schema of the parameters, where `params` does not give it.
-    server: the site that an MCP tool's arguments go to.
-    free: an MCP tool that needs no yes of the person.
+    server: the MCP server that its arguments go to, as a site.
+    free: an MCP tool that the user always allows.
     """
 
     name: str
     description: str
     params: type[Params] | None
     run: Handler
-    risk: Risk = Risk.READ
+    risk: Risk = Risk.EXTERNAL
+    sends: Sends | None = None
     capped: bool = True
     seconds: float | None = None
     listed: bool = True
     on_page: bool = False
-    acts: bool = False
+    opens_page: bool = False
+    page_without_url: bool = False
     lasting: bool = False
     source: ToolSource = ToolSource.DOMAIN
     schema: dict[str, Any] | None = None
     server: str = ""
     free: bool = False
+
+    @property
+    def acts(self) -> bool:
+        """Whether it may change something outside: on the open page, at a server, anywhere."""
+        return self.risk is Risk.EXTERNAL
+
+    @property
+    def site(self) -> str:
+        """Who reads what it is given, as a site: its server, or the tool itself."""
+        return self.server or FUNCTION + self.name
+
+    def sent(self, context: ToolContext, arguments: Any) -> Iterable[Sent]:
+        """Return the texts that a call sends."""
+        if self.sends is not None:
+            return self.sends(context, arguments)
+        fields = arguments.model_dump() if isinstance(arguments, BaseModel) else arguments
+        text = " ".join(_texts(fields, self.parameters))
+        return [Sent(Sink.TOOL, text)] if text else []
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -163,6 +206,24 @@ class Tool:
             for name, field in self.parameters.get("properties", {}).items()
         )
         return f"<<TOOL:{self.name}:{{{fields}}}>>" if fields else f"<<TOOL:{self.name}>>"
+
+
+def _texts(value: Any, schema: dict[str, Any]) -> Iterator[str]:
+    """Yield all texts in a tool's arguments, with the names of fields that its schema lacks.
+
+    What the schema itself offers (a default, a value of a list) says nothing.
+    """
+    if isinstance(value, dict):
+        known = schema.get("properties", {})
+        for name, item in value.items():
+            if name not in known:
+                yield str(name)
+            yield from _texts(item, known.get(name, {}))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item, schema.get("items", {}))
+    elif not isinstance(value, bool) and value is not None and value != schema.get("default"):
+        yield str(value)
 
 
 _JSON_LIKE = ("{", "```", "“{", "[{")
@@ -323,7 +384,7 @@ def tool_specs(tools: Registry, *, on_page: bool = False) -> list[dict[str, Any]
 
 
 def tool(
-    name: str, description: str, risk: Risk = Risk.READ, **settings: Any
+    name: str, description: str, risk: Risk = Risk.EXTERNAL, **settings: Any
 ) -> Callable[[Callable[..., Awaitable[ToolResult | Finish]]], Tool]:
     """Decorate an async function as a tool; `settings` are further fields of the `Tool`.
 
@@ -343,6 +404,10 @@ def tool(
     return decorate
 
 
+reading_tool = partial(tool, risk=Risk.READ)
+"""A tool that changes nothing. It still declares what it sends."""
+
+
 def _params_from_signature(function: Callable[..., object]) -> type[Params]:
     """Build a `Params` class from a function's parameters after the first."""
     parameters = [*signature(function).parameters.values()][1:]
@@ -359,7 +424,7 @@ def _params_from_signature(function: Callable[..., object]) -> type[Params]:
 def raw_tool(
     name: str,
     description: str,
-    risk: Risk = Risk.READ,
+    risk: Risk = Risk.EXTERNAL,
     *,
     fields: dict[str, Any],
     **settings: Any,
@@ -379,7 +444,7 @@ def raw_tool(
 def tools_from_functions(functions: Mapping[str, Callable[[str], Awaitable[Any]]]) -> list[Tool]:
     """Make tools of a caller's async functions, each of which takes one text.
 
-    We do not know what they do, so each counts as an effect on the outside world.
+    They declare nothing, so what they are given leaves, and they act.
     """
 
     async def call(
@@ -393,7 +458,6 @@ def tools_from_functions(functions: Mapping[str, Callable[[str], Awaitable[Any]]
             (function.__doc__ or "").strip().split("\n")[0],
             None,
             partial(call, function),
-            Risk.EXTERNAL,
         )
         for name, function in functions.items()
     ]

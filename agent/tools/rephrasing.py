@@ -10,7 +10,7 @@ from agent.guard.model_client import ModelClient
 from agent.journal.events import REPHRASE
 from agent.models.base import Task, takes
 from agent.prompts import prompt
-from agent.protocol.replies import loose_object
+from agent.protocol.loose_json import loose_object
 from agent.types import Message
 
 if TYPE_CHECKING:

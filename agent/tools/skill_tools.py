@@ -19,7 +19,14 @@ from agent.memory.layers import SKILL_SCORE
 from agent.protocol.replies import inert
 from agent.tools.context import require_memory
 from agent.tools.person import require_yes
-from agent.tools.registry import NonEmpty, Risk, ToolResult, ToolSource, tool
+from agent.tools.registry import (
+    NonEmpty,
+    Risk,
+    ToolResult,
+    ToolSource,
+    reading_tool,
+    sends_nothing,
+)
 
 if TYPE_CHECKING:
     from agent.memory.memory_api import Memory
@@ -31,10 +38,10 @@ MANUAL_SCORE = 60
 LONGEST_NAME, LONGEST_SKILL = 80, 1_000
 """Characters: every run is told all skills, so each has to be short."""
 
-skill_tool = partial(tool, source=ToolSource.SYSTEM)
+skill_tool = partial(reading_tool, source=ToolSource.SYSTEM, sends=sends_nothing)
 
 
-@skill_tool("LEARN_SKILL", "keeps an instruction of the person's for later runs.", Risk.WRITE)
+@skill_tool("LEARN_SKILL", "keeps an instruction of the person's for later runs.", risk=Risk.WRITE)
 async def learn_skill(
     context: ToolContext,
     *,
@@ -78,7 +85,7 @@ async def list_skills(context: ToolContext) -> ToolResult:
     return ToolResult({"success": True, "skills": rows})
 
 
-@skill_tool("FORGET_SKILL", "forgets what was learned.", Risk.WRITE, lasting=True)
+@skill_tool("FORGET_SKILL", "forgets what was learned.", risk=Risk.WRITE, lasting=True)
 async def forget_skill(context: ToolContext, *, name: NonEmpty) -> ToolResult:
     """Delete a skill."""
     memory = require_memory(context)

@@ -12,7 +12,7 @@ from agent.evidence.passages import introduces_next
 from agent.guard.provenance import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from agent.evidence.store import Source
     from agent.tools.context import ToolContext
@@ -24,6 +24,10 @@ BEST_PASSAGES = 8
 BEST_CHARS = 4_000
 """A query shows more passages up to this many characters: eight paragraphs have as many, but eight
 list items or lines of code not a tenth of them."""
+BEST_ROWS = 12
+"""Table rows that a query shows at most, each with the rows beside it for the first few: a word of
+every row (`ferry`) would show the table's beginning in place of the row that is asked for."""
+ROWS_WITH_NEIGHBOURS = 4
 MOST_PASSAGES = 80
 CHARS_PER_TOKEN = 4
 """Rough average, to turn a token budget into characters."""
@@ -41,7 +45,7 @@ def register_source(context: ToolContext, page: Page) -> Source:
     if document is not None:
         is_personal = page.via == "browser" and context.provenance.is_personal(page.url)
         links = (link.url for link in document.links)
-        context.provenance.add_addresses(links, Kind.PAGE if is_personal else Kind.WEB, page.url)
+        context.provenance.add_links(links, Kind.PAGE if is_personal else Kind.WEB, page.url)
     if len(context.evidence.sources) > known:
         context.record(
             "source.added",
@@ -106,18 +110,22 @@ def show_passages(
     """Format a source's passages within the run's token budget; returns text and passages.
 
     A long page is reduced to its best passages for a query, in reading order. Its first passage is
-    always shown: it says what "it" refers to.
+    always shown: it says what "it" refers to. Of a table the head is shown, and the rows that match
+    the query best with their neighbours.
     """
     max_chars = context.limits.read_tokens * CHARS_PER_TOKEN
     chosen: Iterable[Passage] = source.passages[max(0, start - 1) :]
     if query and len(source.text) > max_chars:
         best = context.evidence.search(query, MOST_PASSAGES, source.n)
         ids, chars = {p.id for p in source.passages[:1]}, 0
+        rows = [passage for passage in best if passage.kind == "table"][:BEST_ROWS]
         for number, passage in enumerate(best):
             if number >= BEST_PASSAGES and chars > BEST_CHARS:
                 break
-            ids.add(passage.id)
-            chars += len(passage.text)
+            if passage.kind != "table" or passage in rows:
+                ids.add(passage.id)
+                chars += len(passage.text)
+        ids |= _around_rows([row for row in rows if row.id in ids], source)
         # “The reasons are:” says nothing without the passage after it.
         following = {
             after.id
@@ -126,6 +134,21 @@ def show_passages(
         }
         chosen = [p for p in source.passages if p.id in ids | following]
     return list_passages(chosen, max_chars)
+
+
+def _around_rows(rows: Sequence[Passage], source: Source) -> set[str]:
+    """Return the ids of the heads of some rows' tables, and of the rows beside the first few."""
+    places = {passage.id: at for at, passage in enumerate(source.passages)}
+    ids = set[str]()
+    for number, row in enumerate(rows):
+        head = at = places[row.id]
+        while head and source.passages[head - 1].kind == "table":
+            head -= 1
+        ids.add(source.passages[head].id)
+        if number < ROWS_WITH_NEIGHBOURS:
+            beside = source.passages[max(head, at - 1) : at + 2]
+            ids |= {passage.id for passage in beside if passage.kind == "table"}
+    return ids
 
 
 def list_passages(passages: Iterable[Passage], max_chars: int) -> tuple[str, tuple[Passage, ...]]:

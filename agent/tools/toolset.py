@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.config import find_plugin
 from agent.errors import UsageError
-from agent.guard.provenance import SEARCH, SERVER, Kind
+from agent.guard.provenance import FUNCTION, SEARCH, SERVER, Kind
 from agent.prompts import Guides
 from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS
 from agent.tools.memory_tools import GOAL_TOOLS, MEMORY_TOOLS, WIKI_TOOLS
@@ -18,7 +18,7 @@ from agent.tools.page_tools import LOOKING_TOOLS, SOLVING_TOOLS
 from agent.tools.person import PERSON_TOOLS
 from agent.tools.registry import Registry, Tool, ToolSource
 from agent.tools.skill_tools import SKILL_TOOLS, read_skill
-from agent.tools.web_tools import CRAWL_TOOLS, WEB_TOOLS
+from agent.tools.web_tools import CRAWL_TOOLS, WEB_TOOLS, search_files_and_web, web_search
 from browser.net.url import parse
 from browser.text.words import words
 
@@ -52,7 +52,9 @@ def available_tools(context: ToolContext) -> Iterator[tuple[Tool, str]]:
     no_solver = "" if solver else "nobody solves captchas: --solver"
     no_memory = "" if context.memory is not None else "this run has no memory"
     nobody = "" if context.person is not None else "nobody can be asked here"
-    yield from ((tool, "") for tool in _BROWSING_TOOLS if not tool.on_page)
+    has_files = context.web is not None and context.web.has_files and not context.files_first
+    yield search_files_and_web if has_files else web_search, ""
+    yield from ((t, "") for t in _BROWSING_TOOLS if not t.on_page and t is not web_search)
     yield from ((tool, "") for tool in PAGE_TOOLS)
     yield from ((tool, no_solver) for tool in SOLVING_TOOLS)
     yield from ((tool, no_memory) for tool in _STORED)
@@ -206,10 +208,11 @@ def record_provenance(
 ) -> None:
     """Record who wrote the words of an observation.
 
-    A failed call and a page without words count as read too. `files` are the URIs of the files that
+    A failed call and a page without words count as read too, but not a call that was refused, and
+    no file or memory that a call failed to read. `files` are the URIs of the files that
     the person gave to the run.
     """
-    if observation.tool in _ACKNOWLEDGING:
+    if observation.tool in _ACKNOWLEDGING or not observation.made:
         return
     if observation.tool == "ASK_USER":
         provenance.add(str(observation.get("answer") or ""), Kind.PERSON)
@@ -218,6 +221,8 @@ def record_provenance(
     for hit in observation.results:
         kind = Kind.CORPUS if hit.url.startswith("file:") else Kind.WEB
         provenance.add(f"{hit.title} {hit.snippet}\n{hit.url}", kind, SEARCH)
+    for passage in observation.passages if observation.results else ():
+        provenance.add(passage.text, Kind.CORPUS, SEARCH)
     if observation.results or observation.tool == "WEB_SEARCH":
         return
 
@@ -227,16 +232,20 @@ def record_provenance(
         requested = ""
     prefix, _, rest = observation.tool.partition("__")
     server = SERVER + rest.partition("__")[0] if prefix == "mcp" and rest else ""
+    if not server and observation.tool not in TOOL_NAMES:
+        server = FUNCTION + observation.tool
     url = server or observation.url or requested
     new: list[str] = []
     if not observation.failed:
         # An address that was requested is known already, and so are echoes of the call's words.
-        provenance.add_addresses(filter(None, (requested, url)), Kind.WEB)
+        provenance.add_links((one for one in (requested, url) if "://" in one), Kind.WEB)
         passages = (passage.text for passage in observation.passages)
         parts = [observation.web or observation.snapshot, *passages, *_strings(observation.data)]
         known = set(words(observation.call.param))
         new = [word for word in "\n".join(parts).split() if known.isdisjoint(words(word))]
-    provenance.add(" ".join(new), _provenance_kind(provenance, observation, url, files), url)
+    kind = _provenance_kind(provenance, observation, url, files)
+    if not (observation.failed and kind in (Kind.FILE, Kind.CORPUS, Kind.MEMORY)):
+        provenance.add(" ".join(new), kind, url)
 
 
 def _provenance_kind(
@@ -248,8 +257,7 @@ def _provenance_kind(
     if tool == "read_skill":
         return Kind.MEMORY if observation.get("owner") == "person" else Kind.FILE
     # A computed text may spell out private words that were read.
-    computed_from_private = tool == "PYTHON" and provenance.private_for(SEARCH)
-    if tool not in TOOL_NAMES or computed_from_private:
+    if tool not in TOOL_NAMES or (tool == "PYTHON" and provenance.private_for(SEARCH)):
         return Kind.TOOL
     if url.startswith("file:"):
         return Kind.FILE if url in files else Kind.CORPUS

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from agent.errors import ToolError
 from agent.evidence.passages import PassageIndex, split_passages
-from agent.guard.provenance import SEARCH
+from agent.guard.outgoing import Sent, Sink
 from agent.tools.context import CALL_PLACE, SOLVABLE, require_web
-from agent.tools.registry import NonEmpty, ToolResult, tool
+from agent.tools.registry import NonEmpty, ToolResult, reading_tool, sends_address
 from agent.tools.sources import (
     CHARS_PER_TOKEN,
     list_passages,
@@ -21,14 +23,15 @@ from agent.tools.sources import (
     register_source,
     show_passages,
 )
-from browser.search.chain import merge_answers, search_with_rewrites
+from agent.types import Passage
+from browser.search.chain import Local, merge_answers, search_with_rewrites
 from browser.search.corpus import Corpus
 from browser.text.languages import question_language
 from browser.text.words import content_words
 from browser.types import Outcome, Page, SearchQuery
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from agent.evidence.store import Source
     from agent.tools.context import ToolContext, Web
@@ -38,15 +41,30 @@ if TYPE_CHECKING:
     from browser.types import Document
 
 
-INDEXING_SECONDS = 4.0
-"""Each round of indexing a folder extends the timeout of its call by this much."""
+MAX_INDEXING_SECONDS = 120.0
+"""A search waits this long for the index of a folder, beside its own time; then it goes by what is
+indexed, and says how much that is. A thousand pages of text take a minute."""
 FEWEST_RESULTS = 3
 """With fewer results a search is rephrased: two pages seldom confirm each other."""
+MAX_FILES_READ = 5
+"""Files of the user's folder that a search reads: extracting a long PDF takes a second."""
+PASSAGES_OF_A_FILE, CHARS_OF_A_FILE = 2, 1_200
+"""What a search shows of a file that it found; READ gives the rest."""
 _FOLDER = "corpus"
 """Provider name of the person's own folder."""
 
 
-@tool("WEB_SEARCH", "searches the web.", capped=False)
+def _sends_query(context: ToolContext, arguments: Any) -> Iterable[Sent]:
+    """Declare the query and its filters, unless only the user's folder is searched."""
+    files_only = getattr(arguments, "where", None) == "files"
+    if files_only or (context.web is not None and context.web.searches_locally_only):
+        return
+    yield Sent(Sink.QUERY, arguments.query, field="query")
+    if filters := " ".join(filter(None, (arguments.since, arguments.lang, arguments.site))):
+        yield Sent(Sink.QUERY, filters)
+
+
+@reading_tool("WEB_SEARCH", "searches the web.", capped=False, sends=_sends_query)
 async def web_search(
     context: ToolContext,
     *,
@@ -56,28 +74,85 @@ async def web_search(
     lang: str | None = None,
 ) -> Finish:
     """Search the web; `since` is an ISO date, `site` a domain, `lang` two letters."""
+    filters = {"site": site, "since": since, "lang": lang}
+    return await _web_search(context, query, filters)
+
+
+@reading_tool(
+    "WEB_SEARCH",
+    "searches the user's files and the web; `in` limits it to one.",
+    capped=False,
+    sends=_sends_query,
+)
+async def search_files_and_web(
+    context: ToolContext,
+    *,
+    query: NonEmpty,
+    where: Annotated[Literal["files", "web"] | None, Field(alias="in")] = None,
+    site: str | None = None,
+    since: str | None = None,
+    lang: str | None = None,
+) -> Finish:
+    """Search the user's folder and the web, or one of them; the filters are those of the web."""
+    filters = {"site": site, "since": since, "lang": lang}
+    return await _web_search(context, query, filters, where)
+
+
+async def _web_search(
+    context: ToolContext, query: str, filters: dict[str, str | None], where: str | None = None
+) -> Finish:
     web = require_web(context)
     options: dict[str, Any] = {**web.search_defaults, "limit": context.limits.search_results}
-    filters = {"site": site, "since": since, "lang": lang}
     options.update({name: value for name, value in filters.items() if value})
     for provider in web.chain.providers:
-        if isinstance(provider, Corpus):  # indexing a folder must not use up the search's time
-            async for state in provider.prepare():
-                context.extend_timeout(INDEXING_SECONDS)
+        if isinstance(provider, Corpus):
+            await _index(context, provider)
+    local = {"files": Local.ONLY, "web": Local.NEVER}.get(
+        where or "", Local.FIRST if context.files_first else Local.BESIDE
+    )
+    result = await _search(context, web, SearchQuery(query, **options), local)
+    files = {} if context.files_first else await _read_files(context, web, result)
+    progress = [p.progress for p in web.chain.providers if isinstance(p, Corpus) and p.progress]
+    note = f"{progress[0]}: search again later for the rest" if progress else ""
+    return lambda: _search_result(context, query, result, files, note)
+
+
+async def _index(context: ToolContext, corpus: Corpus) -> None:
+    """Update the index of a folder, which does not use up the search's own time."""
+    started = time.monotonic()
+    context.extend_timeout(MAX_INDEXING_SECONDS)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(context.seconds_left(MAX_INDEXING_SECONDS)):
+            async for state in corpus.prepare():
                 context.record(
                     "corpus.indexed",
                     files=state.files,
                     left=state.left,
                     unread=[{"path": path, "reason": reason} for path, reason in state.unread],
                 )
-    result = await _search(context, web, SearchQuery(query, **options))
-    return lambda: _search_result(context, query, result)
+    context.extend_timeout(time.monotonic() - started - MAX_INDEXING_SECONDS)
 
 
-async def _search(context: ToolContext, web: Web, query: SearchQuery) -> ChainResult:
+async def _read_files(context: ToolContext, web: Web, result: ChainResult) -> dict[str, Page]:
+    """Read the user's files among the results: a passage that was found in one was read."""
+    urls = [hit.url for hit in result.results if hit.url.startswith("file:")][:MAX_FILES_READ]
+    seconds = context.seconds_left(context.limits.read_seconds)
+    pages = await asyncio.gather(*(web.reader.read(url, deadline=seconds) for url in urls))
+    return {
+        url: page
+        for url, page in zip(urls, pages, strict=True)
+        if page.document and page.document.text.strip()
+    }
+
+
+async def _search(context: ToolContext, web: Web, query: SearchQuery, local: Local) -> ChainResult:
     """Search; if that finds too little, search again with rephrased queries and merge them."""
     search = partial(
-        search_with_rewrites, web.chain, engines=context.effort.engines, fresh=web.fresh
+        search_with_rewrites,
+        web.chain,
+        engines=context.effort.engines,
+        fresh=web.fresh,
+        local=local,
     )
     # A plain search costs no tokens, so it comes before the model.
     first = await search(query)
@@ -89,7 +164,7 @@ async def _search(context: ToolContext, web: Web, query: SearchQuery) -> ChainRe
             search(replace(query, text=text, lang=lang or query.lang))
             for text, lang in rephrased
             # These queries are checked like those that the model sends itself.
-            if not context.outgoing.refusal(text, SEARCH)
+            if (text, []) == context.outgoing.query(text, context.redactor)
         )
     )
     return merge_answers([first, *found], query.limit) if found else first
@@ -105,7 +180,10 @@ def _is_too_little(context: ToolContext, query: SearchQuery, first: ChainResult)
     return context.effort.translates and question_language(query.text) not in {None, "en"}
 
 
-def _search_result(context: ToolContext, query: str, result: ChainResult) -> ToolResult:
+def _search_result(
+    context: ToolContext, query: str, result: ChainResult, files: dict[str, Page], note: str
+) -> ToolResult:
+    notes = {"note": note} if note else {}
     for attempt in result.attempts:
         context.record(
             "search.attempt",
@@ -118,16 +196,30 @@ def _search_result(context: ToolContext, query: str, result: ChainResult) -> Too
         )
     if result.results:
         sources = register_results(context, query, result.results)
-        lines: list[str] = []
+        lines, shown = list[str](), list[Passage]()
         for n, (hit, source) in enumerate(zip(result.results, sources, strict=True), 1):
+            if page := files.get(hit.url):
+                file = register_source(context, page)
+                lines.append(f"{file.name}. (your file) {hit.title} — {hit.url}")
+                best = context.evidence.search(query, PASSAGES_OF_A_FILE, file.n)
+                text, passages = list_passages(best, CHARS_OF_A_FILE)
+                lines += [f"   {line}" for line in text.splitlines()]
+                shown += passages
+                continue
             lines.append(f"{source.name if source else n}. {hit.title} — {hit.url}")
             if hit.snippet:
                 lines.append(f"   {hit.snippet}")
         data = {"query": query, "provider": result.provider, "results": len(result.results)}
-        return ToolResult(data, "\n".join(lines), "search", results=tuple(result.results))
+        return ToolResult(
+            data | notes,
+            "\n".join(lines),
+            "search",
+            results=tuple(result.results),
+            passages=tuple(shown),
+        )
     outcomes = {attempt.provider: attempt.outcome.value for attempt in result.attempts}
     if result.answered:
-        return ToolResult({"query": query, "results": 0, "providers": outcomes})
+        return ToolResult({"query": query, "results": 0, "providers": outcomes, **notes})
     error = "no search provider is set"
     if outcomes:
         tried = ", ".join(f"{name}: {outcome}" for name, outcome in outcomes.items())
@@ -152,11 +244,13 @@ _WALL_ADVICE = {
 }
 
 
-@tool(
+@reading_tool(
     "READ",
     "reads a page or PDF; with a query only its best passages, else from passage `start` on. "
     "Without url: the page that is open.",
     capped=False,
+    sends=sends_address,
+    page_without_url=True,
 )
 async def read(context: ToolContext, *, url: str = "", query: str = "", start: int = 1) -> Finish:
     """Read a page, over HTTP or in the browser as needed; without url, the open page."""
@@ -164,7 +258,13 @@ async def read(context: ToolContext, *, url: str = "", query: str = "", start: i
     return lambda: read_result(context, page, query, start)
 
 
-@tool("FETCH_URL", "reads a page from its beginning.", capped=False, listed=False)
+@reading_tool(
+    "FETCH_URL",
+    "reads a page from its beginning.",
+    capped=False,
+    listed=False,
+    sends=sends_address,
+)
 async def fetch_url(context: ToolContext, *, url: NonEmpty) -> Finish:
     """Read the beginning of a page, with a result in the reference engine's form."""
     page = await _page(context, url)
@@ -223,7 +323,10 @@ def fetch_result(context: ToolContext, page: Page) -> ToolResult:
         return _unread(context, page)
     source = register_source(context, page)
     preview = "\n".join(f"{p.id} {p.text}" for p in source.passages)[:PREVIEW_CHARS]
-    data = {"success": True, "url": source.url, "source": source.name, "title": source.title}
+    data: dict[str, Any] = {"success": True, "url": source.url}
+    data |= {"source": source.name, "title": source.title}
+    if page.document.notes:
+        data["notes"] = list(page.document.notes)
     return ToolResult(data, preview, source.name, passages=source.passages)
 
 
@@ -258,10 +361,17 @@ MOST_SOURCES = 6
 CRAWL_SECONDS = 45.0
 
 
-@tool(
+def _sends_crawl(_: ToolContext, arguments: Any) -> Iterable[Sent]:
+    """Declare the address, and the query: which pages are read tells the site its words."""
+    yield Sent(Sink.ADDRESS, arguments.url)
+    yield Sent(Sink.SITE, arguments.query)
+
+
+@reading_tool(
     "CRAWL",
     "reads a section of a site (sitemap, links): its pages, and the best passages for a query.",
     capped=False,
+    sends=_sends_crawl,
 )
 async def crawl(
     context: ToolContext,

@@ -127,7 +127,7 @@ def _is_of_other_user(peer_port: int, own_port: int) -> bool:
     instead of 130).
     """
     family = getattr(socket, "AF_NETLINK", None)
-    if family is None:
+    if sys.platform == "win32" or family is None:
         return False
     body = _INET_REQUEST.pack(socket.AF_INET, socket.IPPROTO_TCP, 0, 0, _ANY_STATE)
     body += _SOCKET_ID.pack(peer_port, own_port, _LOOPBACK, _LOOPBACK, 0, _NO_COOKIE)

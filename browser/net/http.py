@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import asyncio
 import json as jsonlib
-import random
 import sys
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urldefrag, urlencode
 
-from browser.errors import BadResponse, ConnectFailed, DeadlineExceeded, NameUnknown
+from browser.errors import BadResponse, ConnectFailed, DeadlineExceeded, NameUnknown, NoAnswer
 from browser.net.pace import RequestSlots, retry_after
 from browser.net.url import netloc, origin, parse
+from browser.retries import WEB, Temporary, repeat
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,9 +72,7 @@ PER_HOST, OVERALL = 6, 48
 _MAX_REDIRECTS = 10
 # Bad gateway and unavailable: the two that load balancers send while a server restarts.
 _BUSY = frozenset({502, 503})
-_BACKOFF_S, _LONGEST_BACKOFF_S = 0.3, 2.0
-# After a Retry-After of more seconds than this a request is not repeated.
-_PATIENCE_S = 3.0
+_TOO_MANY = 429
 _KEEPING_METHOD = frozenset({307, 308})
 # Headers that may be sent on to another origin.
 _SAFE_ELSEWHERE = frozenset(name.lower() for name in (*PAGE_HEADERS, "content-type"))
@@ -209,30 +207,27 @@ class HttpClient:
             raise DeadlineExceeded(f"{requested} took more than {seconds:g} s") from error
 
     async def _send_with_retries(self, call: _Call, until: float) -> Response:
-        """Send a call; a GET is repeated after a connection error or a busy server.
+        """Send a call; a GET is repeated after a connection error or where the server is busy.
 
         The last response is returned, the last error raised. A POST is never repeated: it may have
         had its effect.
         """
-        attempts = self._attempts if call.method == "GET" else 1
-        for attempt in range(attempts):
-            is_last = attempt + 1 == attempts
-            pause = 0.0
+
+        async def attempt() -> Response:
             try:
                 response = await self._send_in_turn(call, until)
             except NameUnknown:
                 raise
-            except ConnectFailed:
-                if is_last:
-                    raise
-            else:
-                pause = retry_after(response.headers) or 0.0
-                if response.status not in _BUSY or pause > _PATIENCE_S or is_last:
-                    return response
-            # full jitter, so that many requests do not come back together
-            backoff = random.uniform(0, min(_LONGEST_BACKOFF_S, _BACKOFF_S * 2**attempt))
-            await asyncio.sleep(max(backoff, pause))
-        raise AssertionError("a client asks at least once")
+            except (ConnectFailed, NoAnswer) as error:
+                raise Temporary(error) from error
+            after = retry_after(response.headers)
+            if response.status in _BUSY or (response.status == _TOO_MANY and after is not None):
+                raise Temporary(None, after, response)
+            return response
+
+        if call.method != "GET":
+            return await self._send_in_turn(call, until)
+        return await repeat(replace(WEB, attempts=self._attempts), attempt)
 
     async def _send_in_turn(self, call: _Call, until: float) -> Response:
         """Send a call once it has a slot and the host's pace, if the call has one, allows it."""

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from protego import Protego
 
-from browser.errors import BrowserError, ConnectFailed, DeadlineExceeded, Refused
+from browser.errors import BrowserError, ConnectFailed, DeadlineExceeded, NoAnswer, Refused
 from browser.net.http import MAX_BYTES
 from browser.net.pace import current_pace
 from browser.net.url import WEB_SCHEMES, netloc, parse
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from browser.net.http import HttpClient
     from browser.net.transport import Response
 
@@ -29,16 +31,30 @@ _DISALLOW_ALL = Protego.parse("User-agent: *\nDisallow: /")
 _UNREAD = Protego.parse("User-agent: *\nDisallow: /")
 
 
+def _nobody_named(_url: str) -> bool:
+    return False
+
+
 class Polite:
     """An `HttpClient` for pages that obeys robots.txt and each host's pace.
 
     Inside `pacing` the pace is shared with other clients. Without `obey_robots` robots.txt is
-    ignored, crawl delays included: for one's own sites.
+    ignored, crawl delays included: for one's own sites. An address that the user named (`is_named`)
+    is fetched all the same, as a user's own browser would: robots.txt is for what a robot finds by
+    itself. `remark` says so.
     """
 
-    def __init__(self, http: HttpClient, *, obey_robots: bool = True) -> None:
+    def __init__(
+        self,
+        http: HttpClient,
+        *,
+        obey_robots: bool = True,
+        is_named: Callable[[str], bool] = _nobody_named,
+    ) -> None:
         self._http = http
         self._obey_robots = obey_robots
+        self._is_named = is_named
+        self._remarks: dict[str, str] = {}
         self._pace = current_pace()
         self._rules: dict[str, asyncio.Task[Protego]] = {}
 
@@ -75,6 +91,10 @@ class Polite:
         """Remove `url` from the cache, as for a wall instead of a page."""
         await self._http.forget(url)
 
+    def remark(self, url: str) -> str:
+        """Say why a page was fetched although robots.txt disallows it; "" if it does not."""
+        return self._remarks.get(url, "")
+
     async def sitemaps(self, url: str) -> tuple[str, ...]:
         """Return the sitemaps that the site's robots.txt names; none if robots.txt is ignored."""
         return tuple((await self._rules_for(url)).sitemaps)
@@ -92,9 +112,11 @@ class Polite:
         if not rules.can_fetch(url, _AGENT):
             reason = f"robots.txt does not allow {url}"
             if rules is _UNREAD:
-                reason = f"the robots.txt did not come that would allow {url}"
-            hint = "Try another source; for a site of your own, leave robots.txt aside."
-            raise Refused(reason, hint=hint)
+                reason = f"could not fetch the robots.txt that would allow {url}"
+            if not self._is_named(url):
+                hint = "Try another source; for a site of your own, use --ignore-robots."
+                raise Refused(reason, hint=hint)
+            self._remarks[url] = f"{reason}; it was read as the user named this address"
         rate = rules.request_rate(_AGENT)
         delay = float(rules.crawl_delay(_AGENT) or 0.0)
         if rate and rate.requests:
@@ -126,7 +148,7 @@ class Polite:
             answer = await self._http.get(
                 f"{origin}/robots.txt", deadline=_DEADLINE_S, max_bytes=_MAX_BYTES, cached=True
             )
-        except ConnectFailed:  # the page cannot be fetched either, and this error says why
+        except (ConnectFailed, NoAnswer):  # nor can the page be fetched: this error says why
             raise
         except BrowserError:
             return _UNREAD

@@ -200,7 +200,7 @@ class ProxyConnection:
             return await self._answer("400", "not a proxy request")
         try:
             return await (self._tunnel(url) if connect else self._forward(request, url))
-        except (Refused, ConnectFailed) as error:
+        except (Refused, ConnectFailed, NoAnswer) as error:
             return await self._answer_error(error)
 
     async def _tunnel(self, url: Url) -> bool:

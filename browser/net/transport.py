@@ -18,7 +18,7 @@ from zlib import crc32
 
 import httpx2
 
-from browser.errors import BadResponse, ConnectFailed, FetchError, TooLarge
+from browser.errors import BadResponse, ConnectFailed, FetchError, NoAnswer, TooLarge
 from browser.net.guard import VERDICT, error_from_verdict
 from browser.net.page_cache import AGE, KEY, CachingTransport
 from browser.net.url import join
@@ -262,12 +262,14 @@ def typed_errors(url: str) -> Iterator[None]:
     except httpx2.ProxyError as error:
         status, _, reason = str(error).partition(" ")  # httpcore2's message for a refused CONNECT
         raise error_from_verdict(status, reason or status) from error
-    except (httpx2.ConnectError, httpx2.ReadError, httpx2.WriteError) as error:
+    except httpx2.ConnectError as error:
         raise ConnectFailed(f"{url}: {error or type(error).__name__}") from error
+    except (httpx2.ReadError, httpx2.WriteError) as error:
+        raise NoAnswer(f"{url}: {error or type(error).__name__}") from error
     except httpx2.RemoteProtocolError as error:
-        # A server may close an idle connection as we reuse it: then the request can be repeated.
+        # A server may close an idle connection as we reuse it, or in the middle of a response.
         disconnected = "disconnected" in str(error)
-        raise (ConnectFailed if disconnected else BadResponse)(f"{url}: {error}") from error
+        raise (NoAnswer if disconnected else BadResponse)(f"{url}: {error}") from error
     except (httpx2.ProtocolError, httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
         raise BadResponse(f"{url}: {error}") from error
     except (httpx2.HTTPError, httpx2.StreamError) as error:

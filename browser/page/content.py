@@ -78,8 +78,9 @@ async def marked_pictures(page: Page, seconds: float) -> tuple[bytes, ...]:
 
     async def screenshot() -> bytes:
         # One pixel of the picture is one CSS pixel, so that a point on it can be clicked.
+        # Playwright would hide the caret by a style, and leave an empty attribute behind.
         return await page.screenshot(
-            type="jpeg", quality=JPEG_QUALITY, scale="css", timeout=seconds * 1000
+            type="jpeg", quality=JPEG_QUALITY, scale="css", caret="initial", timeout=seconds * 1000
         )
 
     async def call_in_all_frames(name: str) -> list[Any]:

@@ -22,7 +22,7 @@ from browser.types import SavedFile
 if TYPE_CHECKING:
     from playwright.async_api import Download
 
-NAME_LIMIT = 120  # characters; fits every file system, with room for a counter
+MAX_NAME_BYTES = 200  # of UTF-8; file systems take 255, and a counter may be added
 FILES_LIMIT = 100  # downloads of one session
 BYTES_LIMIT = 500_000_000  # of one session
 WATCH_SECONDS = 0.2  # between two looks at what has arrived; the browser reports no progress
@@ -36,14 +36,20 @@ _RESERVED = frozenset(
 
 def safe_name(suggested: str) -> str:
     """Turn a suggested name into a file name that is valid, without folders, on any system."""
-    name = _UNSAFE.sub("_", clean(unicodedata.normalize("NFC", suggested)).replace("\n", "_"))
+    encodable = unicodedata.normalize("NFC", suggested).encode("utf-8", "ignore").decode()
+    name = _UNSAFE.sub("_", clean(encodable).replace("\n", "_"))
     name = name.strip(" .") or "download"
     if name.partition(".")[0].lower() in _RESERVED:
         name = f"_{name}"
     stem, dot, extension = name.rpartition(".")
     if dot and len(extension) <= _LONGEST_EXTENSION:
-        return f"{stem[: NAME_LIMIT - _LONGEST_EXTENSION - 1]}.{extension}"
-    return name[:NAME_LIMIT]
+        ending = f".{extension}"
+        return _cut_to_bytes(stem, MAX_NAME_BYTES - len(ending.encode())) + ending
+    return _cut_to_bytes(name, MAX_NAME_BYTES)
+
+
+def _cut_to_bytes(text: str, size: int) -> str:
+    return text.encode()[:size].decode(errors="ignore")
 
 
 class Downloads:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from playwright.async_api import Error as PlaywrightError
@@ -18,7 +19,7 @@ from browser.errors import (
     Refused,
 )
 from browser.net.guard import VERDICT, error_from_verdict
-from browser.net.url import host, is_web_url
+from browser.net.url import host, is_web_url, registrable_domain
 from browser.page import injected
 from browser.page.snapshot import DEFAULT_BUDGET, describe_changes
 from browser.page.view import WALK_MS, Frames, View
@@ -53,16 +54,40 @@ Perform = Callable[[], Awaitable[str | None]]
 """Performs an action; the text it returns is added to the line that says what was done."""
 
 
+@dataclass(slots=True)
+class Logins:
+    """Where the browser is logged in: at some sites, or (attached) perhaps anywhere."""
+
+    sites: set[str] = field(default_factory=set)
+    anywhere: bool = False
+
+    def at(self, url: str) -> bool:
+        """Whether the browser is, or may be, logged in at the site of an address."""
+        return self.anywhere or registrable_domain(host(url)) in self.sites
+
+    def add(self, url: str) -> None:
+        """Note that a password was typed at the site of an address."""
+        self.sites.add(registrable_domain(host(url)))
+
+
 class PageDriver:
     """One page with its events, its frames and its last view.
 
     `check_allowed` is for an attached browser, whose requests do not pass our filtering proxy.
     """
 
-    def __init__(self, page: Page, events: PageEvents, check_allowed: AddressCheck | None) -> None:
+    def __init__(
+        self,
+        page: Page,
+        events: PageEvents,
+        check_allowed: AddressCheck | None,
+        logins: Logins | None = None,
+    ) -> None:
         self.page = page
         self.events = events
         self.frames = Frames(page)
+        self.logins = logins or Logins()
+        self._consent_left_at = ""  # the address where a dialog was left to the model
         self._check_allowed = check_allowed
         self._allowed_hosts = set[str]()  # checked, or requested by the caller
         self._view: View | None = None
@@ -151,20 +176,44 @@ class PageDriver:
         async with within(seconds, doing):
             yield
 
-    async def close_consent(self) -> None:
-        """Close a consent dialog of a known platform, and report it with the next observation.
+    async def close_consent(self) -> bool:
+        """Close a consent dialog of a known platform that covers the page; whether one was closed.
 
-        Buttons are recognised by the platform's own ids and classes, never by their text.
+        It is reported with the next observation. Buttons are recognised by the platform's own ids
+        and classes, never by their text. Where the browser is logged in nothing is clicked: there
+        a click may do something in the user's name.
         """
-        closed = None
+        url = self.page.url
+        press = not self.logins.at(url)
         for frame in self.page.frames:
-            is_main = frame == self.page.main_frame
-            if is_main or any(part in frame.url.lower() for part in _CONSENT_FRAMES):
-                with suppress(PlaywrightError):  # the frame went away with its dialog
-                    closed = closed or await injected.call(frame, "consent")
-        if closed:
-            self.events.add(f"consent dialog closed ({closed[0]}: {closed[1]})")
+            with suppress(PlaywrightError):  # the frame went away with its dialog
+                if found := await self._consent_in(frame, press=press):
+                    break
+        else:
+            return False
+        platform, way = found
+        if press:
+            self.events.add(f"consent dialog closed ({platform}: {way})")
             await self.settle()
+        elif url != self._consent_left_at:
+            self._consent_left_at = url
+            self.events.add(
+                f"a consent dialog ({platform}) covers the page; it was left open, as the browser "
+                "is logged in here: CLICK its button if you need what is under it"
+            )
+        return press
+
+    async def _consent_in(self, frame: Frame, *, press: bool) -> tuple[str, str] | None:
+        """Find, and press, the button of a consent dialog in a frame that covers the page."""
+        if frame != self.page.main_frame:
+            named = any(part in frame.url.lower() for part in _CONSENT_FRAMES)
+            if not named or frame.parent_frame != self.page.main_frame:
+                return None
+            owner = await frame.frame_element()
+            if not await injected.call(self.page.main_frame, "coversPage", owner):
+                return None
+        found = await injected.call(frame, "consent", {"press": press})
+        return (found[0], found[1]) if found else None
 
     async def settle(self) -> None:
         """Wait for the page to come to rest, and the frame that was acted in."""

@@ -1,11 +1,11 @@
 """The JavaScript library that runs inside pages, and calls to it.
 
 The files in `js/` are joined into one closure. It is installed in every frame before the page's own
-scripts; in a document that was there before us, at the first call. The page sees one symbol on its
-window and no change in its DOM.
+scripts; in a document that was there before us, at the first call. The page cannot find it: it is a
+global constant with a random name, and no property of the window.
 
-Closed shadow roots that the script could not open (declared in the page's HTML, or made before it
-was installed) are fetched over DevTools, host by host.
+Closed shadow roots that the library did not see being made (declared in the page's HTML, or older
+than the library) are fetched over DevTools, host by host.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from importlib import resources
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from playwright.async_api import Error as PlaywrightError
 
@@ -30,8 +32,8 @@ LIBRARY_FILES = (
 """The files of `js/` in the order in which they depend on each other."""
 
 CONTEXT_LIMIT = 100_000  # characters of a page's visible text or selection
-# Random, so that a page cannot look for our library by name.
-_KEY = f"Symbol.for('u{secrets.token_hex(8)}')"
+_NAME = f"u{secrets.token_hex(8)}"
+_LATE = f"Symbol.for('{_NAME}')"
 _MISSING = "urchin-library-missing"
 
 
@@ -40,23 +42,27 @@ def _read(name: str) -> str:
 
 
 _DEFINITIONS = "'use strict';\n" + "\n".join(map(_read, LIBRARY_FILES))
+_LIBRARY = f"(() => {{ {_DEFINITIONS}\n{_read('library')}\nreturn library; }})()"
 
-SOURCE = (
-    f"(() => {{ if (globalThis[{_KEY}]) return;\n{_DEFINITIONS}\n{_read('library')}\n"
-    f"Object.defineProperty(globalThis, {_KEY}, {{ value: library }}); }})()"
-)
-"""The init script for each context or page of ours."""
+SOURCE = f"}})();\nconst {_NAME} = {_LIBRARY};\n(() => {{"
+"""The init script for each context or page of ours.
 
-# For a person's own tabs: the definitions alone install no hooks and leave nothing behind.
+Playwright wraps an init script in a function. This one ends that function and begins another, so
+that its constant is global: scripts can use such a constant by its name, but nothing lists it.
+"""
+
+# For the user's own tabs: the definitions alone install no hooks and leave nothing behind.
 CONTEXT_EXPRESSION = (
     f"(() => {{ {_DEFINITIONS}\nreturn asJSON(context({{ limit: {CONTEXT_LIMIT} }})); }})()"
 )
 SUSPECTS_EXPRESSION = f"(() => {{ {_DEFINITIONS}\nreturn suspects(true); }})()"
 
 _CALL = (
-    f"([name, argument]) => {{ const library = globalThis[{_KEY}];"
+    f"([name, argument, late]) => {{ const library = typeof {_NAME} === 'object' ? {_NAME} : late;"
     f" if (!library) throw new Error('{_MISSING}'); return library[name](argument); }}"
 )
+_late: WeakKeyDictionary[Frame, JSHandle] = WeakKeyDictionary()
+"""The libraries of documents that were there before us, by frame: only these handles lead there."""
 
 
 async def call(frame: Frame, name: str, argument: object = None) -> Any:
@@ -77,15 +83,25 @@ async def _with_library(
     except PlaywrightError as error:
         if _MISSING not in error.message:
             raise
-    await frame.evaluate(SOURCE)
-    return await evaluate(_CALL, call)
+    return await evaluate(_CALL, [*call, await _late_library(frame)])
+
+
+async def _late_library(frame: Frame) -> JSHandle:
+    """Return the library of a document that was there before us; install it at the first call."""
+    if library := _late.get(frame):
+        with suppress(PlaywrightError):  # it belongs to the frame's document before
+            await library.evaluate("library => 0")
+            return library
+    _late[frame] = library = await frame.evaluate_handle(_LIBRARY)
+    return library
 
 
 Send = Callable[[str, dict[str, Any]], Awaitable[Any]]
 """Sends a DevTools command (method, parameters) to one page and returns its result."""
 # Releases all remote objects of one search at once.
 _GROUP = {"objectGroup": "closed-roots"}
-_ADOPT = f"function (root) {{ globalThis[{_KEY}].adopt(this, root); }}"
+_SHARED = f"(typeof {_NAME} === 'object' ? {_NAME} : globalThis[{_LATE}])"
+_ADOPT = f"function (root) {{ {_SHARED}.adopt(this, root); }}"
 _VISIBLE_TEXT = """function () {
   const shown = [...this.children].filter((child) => child.getClientRects().length);
   return shown.map((child) => child.innerText ?? '').join('\\n').trim();
@@ -95,8 +111,11 @@ _VISIBLE_TEXT = """function () {
 async def adopt_closed_roots(page: Page) -> bool:
     """Pass the closed roots of suspected hosts to the page's library; True if there were any."""
     session = await page.context.new_cdp_session(page)
+    late = _late.get(page.main_frame)
     try:
-        roots = await _closed_roots(session.send, f"globalThis[{_KEY}].suspects()")
+        if late:  # DevTools cannot use Playwright's handle, only what it finds on the window
+            await late.evaluate(f"library => {{ globalThis[{_LATE}] = library; }}")
+        roots = await _closed_roots(session.send, f"{_SHARED}.suspects()")
         for host, root in roots:
             call = {
                 "functionDeclaration": _ADOPT,
@@ -106,6 +125,9 @@ async def adopt_closed_roots(page: Page) -> bool:
             await session.send("Runtime.callFunctionOn", call)
         await session.send("Runtime.releaseObjectGroup", _GROUP)
     finally:
+        if late:
+            with suppress(PlaywrightError):  # the document went away
+                await late.evaluate(f"() => delete globalThis[{_LATE}]")
         await session.detach()
     return bool(roots)
 

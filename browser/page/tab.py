@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from browser.page.content import BrowserStorage
     from browser.page.downloads import Downloads
-    from browser.page.driver import AddressCheck
+    from browser.page.driver import AddressCheck, Logins
     from browser.page.lines import PageLine
     from browser.page.user_input import ClickOptions, Point
     from browser.page.view import Target
@@ -54,6 +54,8 @@ LOOK_AGAIN_SECONDS = 0.2  # while a text is waited for; a look takes a quarter o
 ASIDE = 2
 LONGEST_RESULT = 4_000  # characters of a script's result
 _SUBMITTING_KEYS = frozenset({"Enter", "NumpadEnter", "Return"})
+_PRESSING_KEYS = _SUBMITTING_KEYS | {"Space"}
+"""Keys that press the button or link with the focus."""
 # A captcha widget's own frames hold nothing that a token could be put into.
 _WIDGET_HOSTS = ("google.com", "recaptcha.net", "hcaptcha.com", "cloudflare.com")
 
@@ -68,8 +70,9 @@ class Tab(PageDriver):
         downloads: Downloads,
         adopt: Callable[[Page], str | None],
         check_allowed: AddressCheck | None = None,
+        logins: Logins | None = None,
     ) -> None:
-        super().__init__(page, PageEvents(page, downloads.save, adopt), check_allowed)
+        super().__init__(page, PageEvents(page, downloads.save, adopt), check_allowed, logins)
         self.id = tab_id
         self._selection = LineSelection([], set())
 
@@ -84,8 +87,9 @@ class Tab(PageDriver):
         view = await self.look(deadline)
         if view.consent:
             async with within(deadline, "close a consent dialog"):
-                await self.close_consent()
-            view = await self.look(deadline)
+                closed = await self.close_consent()
+            if closed:
+                view = await self.look(deadline)
         self._query = query
         snapshot, self._selection = render_snapshot(view, budget, query)
         return snapshot
@@ -175,6 +179,16 @@ class Tab(PageDriver):
         """Return role and name of an element as they were last shown; the ref if it was not."""
         return self._view.refs.get(ref, ref) if self._view else ref
 
+    def is_link(self, ref: str) -> bool:
+        """Tell whether an element was last shown as a link."""
+        return self.describe(ref).startswith("link")
+
+    @property
+    def links_shown(self) -> int:
+        """The number of links in the last snapshot, at least one."""
+        refs = self._view.refs.values() if self._view else ()
+        return max(1, sum(text.startswith("link") for text in refs))
+
     async def context(self) -> PageContext:
         """Return URL, title, selection, focus and visible text."""
         async with self.reading("read the page"):
@@ -199,12 +213,15 @@ class Tab(PageDriver):
 
     async def screenshot(self, *, whole: bool = False, ref: str | None = None) -> bytes:
         """Take a PNG screenshot of the viewport, of the whole page or of an element."""
+        milliseconds = ACT_SECONDS * 1000
         # Chrome takes a screenshot with the next frame, and a background tab draws none.
         async with self.reading("take a screenshot", ACT_SECONDS), keep_rendering(self.page):
             if ref:
                 target = await self.frames.find(ref)
-                return await target.element.screenshot(timeout=ACT_SECONDS * 1000)
-            return await self.page.screenshot(timeout=ACT_SECONDS * 1000, full_page=whole)
+                return await target.element.screenshot(timeout=milliseconds, caret="initial")
+            return await self.page.screenshot(
+                timeout=milliseconds, full_page=whole, caret="initial"
+            )
 
     async def marked_pictures(self) -> tuple[bytes, ...]:
         """Take a JPEG screenshot with refs drawn on it; a plain one too if they hide something."""
@@ -263,6 +280,23 @@ class Tab(PageDriver):
             element = target.element if target else None
             arguments = {"element": element, "via": "click" if keys is None else "keys"}
             return str(await injected.call(frame, "effect", arguments))
+
+    async def submits_login(self, ref: str | None, keys: str | None = None) -> bool:
+        """Whether clicking `ref`, or pressing `keys` in it, submits the form of a typed secret.
+
+        That is the form of the password field, sent to the page's own origin, and no other; without
+        a ref the keys go to the focused element. Raises RefError.
+        """
+        self.check_alive()
+        if keys is not None and not {keys} <= _SUBMITTING_KEYS:
+            return False
+        async with within(LOOK_SECONDS, "look at what the action would do"):
+            target = await self.frames.find(ref) if ref is not None else None
+            if target is not None and target.frame != self.page.main_frame:
+                return False
+            element = target.element if target else None
+            arguments = {"element": element, "via": "click" if keys is None else "keys"}
+            return bool(await injected.call(self.page.main_frame, "submitsLogin", arguments))
 
     async def challenge(self) -> Challenge | None:
         """Find the captcha on the page, as a solver needs it; None if there is no known kind."""
@@ -335,6 +369,8 @@ class Tab(PageDriver):
         async def perform(target: Target) -> str:
             target = await user_input.related(target, "fieldIn")
             before = await user_input.control_state(target)
+            if before["secret"]:
+                self.logins.add(target.frame.url)
             if instead:
                 await user_input.select_text(target.frame, instead, target.element)
                 await user_input.type_over_selection(self.page, text)
@@ -369,7 +405,14 @@ class Tab(PageDriver):
             value = value_for(target.frame.url)
             if value is None:
                 raise ActionError("no secret of that name may be typed on this site")
+            if submit and await injected.call(target.frame, "sendsAway", target.element):
+                raise ActionError(
+                    "not typed: the form sends the password to another site",
+                    hint="TYPE it without submit, then CLICK the button, which asks the user.",
+                )
+            self.logins.add(target.frame.url)
             await user_input.fill(target, value, field)
+            await injected.call(target.frame, "secretTyped", target.element)
             if submit:
                 await self.page.keyboard.press("Enter")
 
@@ -402,6 +445,9 @@ class Tab(PageDriver):
                 await target.element.focus()
             frame, element = (target.frame, target.element) if target else (None, None)
             focus = await injected.call(frame or self.page.main_frame, "focusOf", element)
+            if focus["off"] and _PRESSING_KEYS & set(key_names):
+                what = "it was not pressed" if target else f"{focus['line']} was not pressed"
+                raise ActionError(f"{what}: {focus['off']}", hint=user_input.OFF_HINT)
             await user_input.press(self.page, key_names)
             if target and not focus["right"]:
                 return f"but the focus is on {focus['line'] or 'nothing'}"

@@ -44,10 +44,11 @@ BY_WHEEL = "by the wheel"
 FAR = 1_000_000  # pixels to the end of any list
 _FILLED_AT_ONCE = frozenset("date datetime-local month week time color range".split())
 _BAD_FORM = "the value has not the form that this field takes (2026-03-31, 13:45, #ff0000, 42)"
+OFF_HINT = "See what the page wants before it."
 _FORM_HINT = "Give it in that form."
 # A phrase in Playwright's message, our reason and hint.
 _REASONS = (
-    ("element is not enabled", "it is disabled", "See what the page wants before it."),
+    ("element is not enabled", "it is disabled", OFF_HINT),
     ("element is not editable", "it is readonly", "CLICK it, and choose in what it opens."),
     ("element is not visible", "it is not visible", "CLICK what shows it first."),
     ("outside of the viewport", "it is outside of what can be scrolled to", None),
@@ -136,7 +137,9 @@ async def _find_hit_point(target: Target, at: Point | None = None) -> dict[str, 
         if hit.get("left"):
             raise ElementLeft(reason)
         if not hit.get("wait") or time.monotonic() > until:
-            hint = "Close it, or PRESS Escape, then SNAPSHOT." if "covers" in reason else None
+            hint = OFF_HINT if hit.get("off") else None
+            if "covers" in reason:
+                hint = "Close it, or PRESS Escape, then SNAPSHOT."
             raise ActionError(reason, hint=hint)
         await asyncio.sleep(RETRY_SECONDS)
 

@@ -83,6 +83,7 @@ class Frames:
         self._page = page
         self._prefixes: dict[Frame, str] = {}  # of refs
         self._counts: dict[Frame, int] = {}  # the last ref's number
+        self._numbered = 0  # frames that were given a prefix so far
         self._large = False  # the page was too large to be walked whole
         self._walk_ms = WALK_MS
 
@@ -191,8 +192,14 @@ class Frames:
         return raw
 
     def _prefix(self, frame: Frame) -> str:
-        number = len(self._prefixes)
-        return self._prefixes.setdefault(frame, f"f{number}e" if number else "e")
+        if frame not in self._prefixes:
+            # A page's frames go with it; to keep them here would keep all that they ever loaded.
+            for gone in [known for known in self._prefixes if known.is_detached()]:
+                del self._prefixes[gone]
+                self._counts.pop(gone, None)
+            self._prefixes[frame] = f"f{self._numbered}e" if self._numbered else "e"
+            self._numbered += 1
+        return self._prefixes[frame]
 
     async def _walk_inside(self, parent: Frame, found: dict[str, WalkResult], depth: int) -> None:
         """Walk the frames inside a frame into `found`; one that does not answer is left out."""

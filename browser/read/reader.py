@@ -12,7 +12,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from string import punctuation, whitespace
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from lxml import etree
 
@@ -22,6 +23,7 @@ from browser.errors import (
     ConnectFailed,
     DeadlineExceeded,
     ExtractError,
+    NoAnswer,
     Refused,
     SessionError,
     TooLarge,
@@ -105,10 +107,12 @@ class Reader:
             if url.lower().startswith("file:"):
                 return await asyncio.to_thread(_read_file, url, self._files)
             if mode == "browser":
-                return await self._browse(url, until, "asked to read it in the browser")
-            if mode == "http":
-                return await self._fetch(url, until)
-            return await self._read_auto(url, until)
+                page = await self._browse(url, until, "asked to read it in the browser")
+            elif mode == "http":
+                page = await self._fetch(url, until)
+            else:
+                page = await self._read_auto(url, until)
+            return _with_note(page, self._http.remark(url))
         except BrowserError as error:
             return _page_from_error(url, error)
 
@@ -134,15 +138,15 @@ class Reader:
             self.habits.http_was_enough(site)
             return page
         if self._browser is None:
-            return replace(page, reason=f"{reason}; no browser is at hand")
+            return _not_drawn(page, f"{reason}; no browser is at hand")
         try:
             browsed = await self._browse(page.url, until, reason)
         except BrowserError as error:
-            return replace(page, reason=f"{reason}; the browser did not bring more: {error}")
+            return _not_drawn(page, f"{reason}; the browser did not bring more: {error}")
         # Of a text that the page hides the browser knows whether it is shown at last.
         hides = page.document is not None and page.document.needs_scripts
         if _size(browsed) <= _size(page) * (MOST if hides else 1):
-            return replace(page, reason=f"{reason}; the browser shows no more")
+            return _not_drawn(page, f"{reason}; the browser shows no more")
         self.habits.needed_browser(site, reason)
         return replace(browsed, requested_url=page.requested_url, status=page.status)
 
@@ -181,6 +185,18 @@ class Reader:
         return replace(page, requested_url=url, reason=page.reason or reason)
 
 
+def _not_drawn(page: Page, reason: str) -> Page:
+    """Say of a page, and to its reader, why the browser did not bring what scripts draw there."""
+    note = f"may be incomplete: {reason}" if page.outcome is Outcome.OK else ""
+    return _with_note(replace(page, reason=reason), note)
+
+
+def _with_note(page: Page, note: str) -> Page:
+    if not note or page.document is None:
+        return page
+    return replace(page, document=replace(page.document, notes=(*page.document.notes, note)))
+
+
 def _remaining(until: float) -> float:
     seconds = until - time.monotonic()
     if seconds <= 0:
@@ -199,7 +215,7 @@ def _read_file(url: str, allowed: list[Path]) -> Page:
     document.
     """
     parts = urlsplit(url)
-    name = unquote(parts.path)
+    name = url2pathname(parts.path)  # also `/C:/…` of Windows
     is_local = parts.netloc in {"", "localhost"} and "\x00" not in name
     # Resolved before it is compared: `..` and links must not lead out of the allowed folders.
     path = Path(name).resolve() if is_local else Path()
@@ -294,7 +310,7 @@ def _page_from_error(url: str, error: BrowserError) -> Page:
         outcome = Outcome.REFUSED
     elif isinstance(error, DeadlineExceeded):
         outcome = Outcome.TIMEOUT
-    elif isinstance(error, ConnectFailed):
+    elif isinstance(error, ConnectFailed | NoAnswer):
         outcome = Outcome.UNREACHABLE
     return Page(
         requested_url=url, url=url, via="file" if url.lower().startswith("file:") else "http",

@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import time
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,19 @@ LIFETIME_OF_NEWS = 600.0
 _PATIENCE = 0.5
 # Rewritten queries tried if nothing was found; a third one has never found what two had not.
 _MOST_REWRITES = 2
+
+
+class Local(StrEnum):
+    """How a search treats local sources such as the user's folder.
+
+    `FIRST`: they are queried first, and if one answers nobody else is. `BESIDE`: as well as the
+    engines. `ONLY` and `NEVER`: they alone, or not at all.
+    """
+
+    FIRST = "first"
+    BESIDE = "beside"
+    ONLY = "only"
+    NEVER = "never"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +93,12 @@ class Chain:
         self._pace = current_pace()
 
     async def search(
-        self, query: SearchQuery, *, several: int = 1, fresh: bool = False
+        self,
+        query: SearchQuery,
+        *,
+        several: int = 1,
+        fresh: bool = False,
+        local: Local = Local.FIRST,
     ) -> ChainResult:
         """Query engines until `several` have given results, as many at once.
 
@@ -87,8 +106,10 @@ class Chain:
         says why. One with a soft rest (it was slow or broken a moment ago) is queried after all if
         no other engine answered.
         """
-        run = _Run(query, several, fresh=fresh)
-        await self._query_until_enough(self.providers, run)
+        run = _Run(query, several, fresh=fresh, local=local)
+        left_out = {Local.ONLY: False, Local.NEVER: True}.get(local)
+        providers = [one for one in self.providers if one.local is not left_out]
+        await self._query_until_enough(providers, run)
         if run.soft and not run.result().answered:
             await self._query_until_enough(tuple(run.soft), run, even_soft=True)
         return run.result()
@@ -102,7 +123,7 @@ class Chain:
     async def _query_until_enough(
         self, providers: Sequence[SearchSource], run: _Run, *, even_soft: bool = False
     ) -> None:
-        # Local sources are queried one by one: after an answer of theirs nobody else is asked.
+        # Local sources are queried one by one: an answer of theirs may be enough.
         for local, group in groupby(providers, key=lambda provider: provider.local):
             queue = (p for p in group if self._is_available(p, run, even_soft=even_soft))
             while batch := tuple(islice(queue, min(run.missing, 1) if local else run.missing)):
@@ -164,24 +185,27 @@ class Chain:
 class _Run:
     """The state of one search: the pages so far and the trail."""
 
-    def __init__(self, query: SearchQuery, several: int, *, fresh: bool) -> None:
+    def __init__(self, query: SearchQuery, several: int, *, fresh: bool, local: Local) -> None:
         self.query = query
         self.fresh = fresh
+        self._local = local
         self.soft: list[SearchSource] = []  # skipped for a soft rest
         self._several = several
         self._pages: list[SearchPage] = []
+        self._counted = 0
         self._trail: dict[str, SearchAttempt] = {}
 
     @property
     def missing(self) -> int:
         """The number of engines that must still give results."""
-        return max(0, self._several - len(self._pages))
+        return max(0, self._several - self._counted)
 
     def add(self, provider: SearchSource, page: SearchPage, seconds: float) -> None:
         """Add an answer: an attempt to the trail, and the results if there are any."""
         if page.outcome is Outcome.OK:
             self._pages.append(page)
-            if provider.local:  # the user's own folder has answered: nobody else is asked
+            self._counted += not provider.local
+            if provider.local and self._local is Local.FIRST:
                 self._several = 0
         self._trail.pop(provider.name, None)  # a second attempt is moved to the end
         self._trail[provider.name] = SearchAttempt(
@@ -214,7 +238,12 @@ def _format_span(seconds: float) -> str:
 
 
 async def search_with_rewrites(
-    chain: Chain, query: SearchQuery, *, engines: int = 1, fresh: bool = False
+    chain: Chain,
+    query: SearchQuery,
+    *,
+    engines: int = 1,
+    fresh: bool = False,
+    local: Local = Local.FIRST,
 ) -> ChainResult:
     """Search a chain, with `engines` engines at once if the question is hard (`is_hard`).
 
@@ -225,7 +254,7 @@ async def search_with_rewrites(
     several = engines if is_hard(query.text) else 1
     attempts: list[SearchAttempt] = []
     for form in _forms(query):
-        result = await chain.search(form, several=several, fresh=fresh)
+        result = await chain.search(form, several=several, fresh=fresh, local=local)
         for attempt in result.attempts:
             if form.lang != query.lang:  # the caller had not named it: the trail says so
                 detail = f"{attempt.detail}; pages in {form.lang}".removeprefix("; ")

@@ -6,6 +6,7 @@ import asyncio
 import math
 import re
 import sqlite3
+import threading
 import time
 from collections import defaultdict
 from dataclasses import dataclass
@@ -51,7 +52,7 @@ _SECOND_PASSAGE = 0.25
 # they are asked of another folder, 34 go on.
 _MIN_COVERAGE = 0.2
 _SNIPPET = 320
-# Unreadable files that are named in the trail.
+# Files not read that are named in the trail.
 _MOST_NAMED = 5
 
 # Security: only constants are formatted into these statements; the query is always bound.
@@ -103,6 +104,7 @@ class Corpus(SearchSource):
         self._synced_at = -math.inf
         self._unread_reported = False
         self._preparing = asyncio.Lock()
+        self._syncing = threading.Lock()
 
     @property
     def identity(self) -> str:
@@ -110,10 +112,25 @@ class Corpus(SearchSource):
         return f"corpus:{self.folder}"
 
     def sync(self, *, seconds: float | None = None) -> SyncResult:
-        """Update the index, for at most `seconds`; a search does so by itself."""
-        self._synced = self._index.sync(self._extract, seconds=seconds)
-        self._synced_at = time.monotonic()
+        """Update the index, for at most `seconds`; a search does so by itself.
+
+        While another thread updates it, this waits for that, at most as long.
+        """
+        if self._syncing.acquire(timeout=-1 if seconds is None else seconds):
+            try:
+                self._synced = self._index.sync(self._extract, seconds=seconds)
+                self._synced_at = time.monotonic()
+            finally:
+                self._syncing.release()
         return self._synced
+
+    @property
+    def progress(self) -> str:
+        """How much of the folder is indexed; "" when all of it is."""
+        synced = self._synced
+        if synced.left:
+            return f"{synced.files - synced.left} of {synced.files} files are indexed so far"
+        return "the index of the folder is still being built" if self._syncing.locked() else ""
 
     def _is_fresh(self) -> bool:
         large = self._synced.files > _LARGE and not self._synced.left
@@ -122,14 +139,14 @@ class Corpus(SearchSource):
     async def prepare(self) -> AsyncIterator[SyncResult]:
         """Update the index before a search; yields the progress every few seconds.
 
-        Yields nothing if no file changed. Files that cannot be read are in `SyncResult.unread`.
+        Yields nothing if no file changed. Files that were not read are in `SyncResult.unread`.
         """
         async with self._preparing:
             while not self._is_fresh():
                 synced = await asyncio.to_thread(self.sync, seconds=_PROGRESS_SECONDS)
                 if synced.indexed:
                     yield synced
-                if not synced.left:
+                if not synced.left and not self._syncing.locked():
                     return
 
     async def search(
@@ -145,7 +162,8 @@ class Corpus(SearchSource):
             return SearchPage(Outcome.ERROR, detail=f"the corpus index failed: {error}")
 
     def _search(self, query: SearchQuery, deadline: float) -> SearchPage:
-        if not self._is_fresh():
+        # Where a call gave up waiting, a thread still works on the index: search what there is.
+        if not (self._is_fresh() or self._syncing.locked()):
             self.sync(seconds=deadline * _INDEXING_SHARE)
         first = (query.page - 1) * query.limit
         with self._index.connect() as db:
@@ -170,9 +188,9 @@ class Corpus(SearchSource):
         return SearchPage(Outcome.OK if results else Outcome.EMPTY, results, self._detail())
 
     def _detail(self) -> str:
-        """What a person should know about the index; unreadable files are reported once."""
+        """What a person should know about the index; files that were not read are reported once."""
         synced, parts = self._synced, []
-        if not synced.files:
+        if not synced.files and not self._syncing.locked():
             parts.append(f"no .md, .html, .pdf, .docx or other document in {self.folder}")
         if synced.left:
             parts.append(f"{synced.left} of {synced.files} files not indexed yet")
@@ -181,7 +199,7 @@ class Corpus(SearchSource):
             named = [f"{Path(path).name} ({note})" for path, note in synced.unread[:_MOST_NAMED]]
             more = len(synced.unread) - len(named)
             named += [f"and {more} more"] if more else []
-            count = f"{len(synced.unread)} of {synced.files} files could not be read"
+            count = f"{len(synced.unread)} of {synced.files} files were not read"
             parts.append(f"{count}: {'; '.join(named)}")
         return "; ".join(parts)
 

@@ -11,6 +11,7 @@ import math
 import os
 import re
 import sqlite3
+import sys
 import time
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS passage USING fts5(
 class SyncResult:
     """The result of updating the index: numbers of files, `left` of which wait for the next update.
 
-    `unread` has each file of the folder that could not be read, with the reason.
+    `unread` has each file of the folder that was not read, with the reason.
     """
 
     files: int = 0
@@ -124,7 +125,8 @@ class Index:
     def sync(self, extract: Extractor, *, seconds: float | None = None) -> SyncResult:
         """Index new and changed files and delete missing ones, for at most `seconds`."""
         until = time.monotonic() + (math.inf if seconds is None else seconds)
-        files = list(_list_files(self.folder))
+        outside: list[str] = []
+        files = list(_list_files(self.folder, outside))
         with self.connect() as db:
             rows = db.execute("SELECT path, id, modified, size, indexed FROM file")
             known = {path: row for path, *row in rows}
@@ -139,7 +141,10 @@ class Index:
                 _index_file(db, file, extract)
                 indexed += 1
             unread = db.execute("SELECT path, note FROM file WHERE failed ORDER BY path").fetchall()
-        return SyncResult(len(files), indexed, len(stale) - indexed, tuple(unread))
+        unread += ((path, "a link that leads out of the folder") for path in outside)
+        return SyncResult(
+            len(files) + len(outside), indexed, len(stale) - indexed, tuple(sorted(unread))
+        )
 
     def _create(self) -> None:
         with self.connect() as db:
@@ -224,10 +229,12 @@ def checked_folder(folder: Path) -> Path:
     return absolute
 
 
-def _list_files(folder: Path) -> Iterator[CorpusFile]:
+def _list_files(folder: Path, outside: list[str]) -> Iterator[CorpusFile]:
     """Yield the searchable files below a folder, sorted by name, without hidden ones.
 
-    Symbolic links to folders are not followed; files that cannot be read are left out.
+    A link is followed to a file of the folder; those that lead out of it go into `outside`, lest
+    a note of somebody else's making show the user's private keys. Links to folders are not
+    followed: what is in the folder is found anyway. Files that cannot be read are left out.
     """
     folders = [str(folder)]
     while folders:
@@ -240,7 +247,9 @@ def _list_files(folder: Path) -> Iterator[CorpusFile]:
             try:
                 if entry.name.startswith("."):
                     continue
-                if entry.is_dir(follow_symlinks=False):
+                if _leads_out(entry, folder):
+                    outside.append(entry.path.encode("utf-8", "replace").decode())
+                elif entry.is_dir(follow_symlinks=False):
                     folders.append(entry.path)
                 elif entry.is_file() and _is_searchable(entry):
                     status = entry.stat()
@@ -249,6 +258,14 @@ def _list_files(folder: Path) -> Iterator[CorpusFile]:
                     yield CorpusFile(path, status.st_mtime_ns, status.st_size)
             except OSError:
                 continue
+
+
+def _leads_out(entry: os.DirEntry[str], folder: Path) -> bool:
+    """Whether an entry is a link, or on Windows a junction, to something outside the folder."""
+    junction = sys.version_info >= (3, 12) and entry.is_junction()
+    if not (entry.is_symlink() or junction):
+        return False
+    return not Path(os.path.realpath(entry.path)).is_relative_to(folder)
 
 
 def _is_searchable(entry: os.DirEntry[str]) -> bool:

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from browser.errors import BrowserError, ConnectFailed, DeadlineExceeded, Refused
+from browser.errors import BrowserError, ConnectFailed, DeadlineExceeded, NoAnswer, Refused
 from browser.net.pace import retry_after
 from browser.search.refusals import refusal_from_response
 from browser.search.results import clean_results, is_encrypted_wrapper, is_on_site
@@ -220,7 +220,7 @@ def _page_from_error(error: BrowserError) -> SearchPage:
     """Turn a failed request into an outcome."""
     if isinstance(error, DeadlineExceeded):
         return SearchPage(Outcome.TIMEOUT, detail=str(error))
-    if isinstance(error, ConnectFailed):
+    if isinstance(error, ConnectFailed | NoAnswer):
         return SearchPage(Outcome.UNREACHABLE, detail=str(error))
     if isinstance(error, Refused):
         return SearchPage(Outcome.REFUSED, detail=f"{error} ({error.hint})")

@@ -14,7 +14,7 @@ from browser.net.url import origin
 from browser.page import injected
 from browser.page.content import page_context, restored_session_storage
 from browser.page.downloads import BYTES_LIMIT, Downloads
-from browser.page.driver import OPEN_SECONDS
+from browser.page.driver import OPEN_SECONDS, Logins
 from browser.page.tab import Tab
 from browser.page.waiting import answer_or_none, in_background, within
 from browser.session.launch import ARRIVING, LaunchOptions, Running, launched, scratch
@@ -24,7 +24,7 @@ from browser.types import TabInfo
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterable
     from contextlib import AbstractAsyncContextManager
 
     from playwright.async_api import Page
@@ -50,7 +50,9 @@ class Browser:
         begin: Callable[[], AbstractAsyncContextManager[Running]],
         downloads: Downloads,
         check_allowed: AddressCheck | None = None,
+        logins: Logins | None = None,
     ) -> None:
+        self.logins = logins or Logins()
         self._start = begin
         self._downloads = downloads
         self._check_allowed = check_allowed
@@ -70,17 +72,20 @@ class Browser:
         storage_state: str | os.PathLike[str] | None = None,
         downloads_dir: str | os.PathLike[str] | None = None,
         downloads_quota: int = BYTES_LIMIT,
+        logged_in: Iterable[str] = (),
     ) -> AsyncIterator[Browser]:
         """Start a browser of our own; `proxy` is a URL, with credentials if it needs them.
 
-        Downloads go to `downloads_dir`, up to `downloads_quota` bytes in all. Raises BrowserMissing
-        or LaunchFailed.
+        `logged_in` are the sites at which `storage_state` logs in; without it, any. Downloads go to
+        `downloads_dir`, up to `downloads_quota` bytes in all. Raises BrowserMissing, LaunchFailed.
         """
         with scratch() as folder:
             target = Path(downloads_dir) if downloads_dir else None
             downloads = Downloads(target, folder / ARRIVING, downloads_quota)
             options = LaunchOptions(folder, headless, proxy, storage_state)
-            browser = cls(lambda: launched(options), downloads)
+            sites = set(logged_in)
+            logins = Logins(sites, anywhere=storage_state is not None and not sites)
+            browser = cls(lambda: launched(options), downloads, logins=logins)
             async with browser._started():
                 yield browser
 
@@ -96,7 +101,8 @@ class Browser:
         """
         with scratch() as folder:
             downloads = Downloads(None, folder / ARRIVING)
-            browser = cls(lambda: _attached(url), downloads, check_allowed)
+            logins = Logins(anywhere=True)
+            browser = cls(lambda: _attached(url), downloads, check_allowed, logins)
             async with browser._started():
                 yield browser
 
@@ -199,7 +205,8 @@ class Browser:
 
     def _adopt(self, page: Page) -> Tab:
         self._count += 1
-        tab = Tab(page, f"t{self._count}", self._downloads, self._on_popup, self._check_allowed)
+        name, check = f"t{self._count}", self._check_allowed
+        tab = Tab(page, name, self._downloads, self._on_popup, check, self.logins)
         self._tabs.append(tab)
         return tab
 

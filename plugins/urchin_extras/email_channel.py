@@ -1,20 +1,18 @@
 """E-mail: questions by IMAP, answers by SMTP, a thread a conversation.
 
-Anybody can write any sender into a mail. Heard is only a mail that our own server found to be from
-where it says (RFC 8601: `Authentication-Results`, dmarc=pass).
+Anybody can write any sender into a mail. Only mails are answered that our own server found to be
+from where they say (RFC 8601: `Authentication-Results`, dmarc=pass): see `mail_reading`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import email
 import imaplib
 import re
 import ssl
 from contextlib import contextmanager
-from email import policy
 from email.message import EmailMessage
-from email.utils import make_msgid, parseaddr
+from email.utils import make_msgid
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import unquote, urlsplit
 
@@ -27,6 +25,13 @@ from agent.notify.notice import Attachment
 from browser.errors import ConnectFailed
 from browser.net.dial import tunnel
 from browser.net.transport import certificates
+from urchin_extras.mail_reading import (
+    is_authentic,
+    is_forward,
+    parse_mail,
+    sender_address,
+    split_quotes,
+)
 
 if TYPE_CHECKING:
     import socket
@@ -37,9 +42,7 @@ if TYPE_CHECKING:
 _TIMEOUT_S = 30.0
 _LARGEST = 20 * 1024 * 1024
 _IDS = re.compile(r"<[^<>\s]+>")
-_ASIDE = re.compile(r'\([^()"]*\)|"[^"]*"')
 _PORTS = {"imaps": 993, "imap": 143}
-_KEPT_LINES = 400
 _STRANGER = "<stranger>"
 
 
@@ -139,7 +142,9 @@ class Email(Channel):
         body = await asyncio.to_thread(self._mail, number)
         if body is None:
             raise NotSent("the mail is not there any more")
-        one: Any = list(_parse_mail(body).iter_attachments())[int(part)]
+        one: Any = list(parse_mail(body).iter_attachments())[int(part)]
+        if one.get_content_type() == "message/rfc822":
+            return Attachment("forwarded.eml", one.get_content().as_bytes(), "message/rfc822")
         content = one.get_payload(decode=True) or b""
         return Attachment(one.get_filename() or "file", content, one.get_content_type())
 
@@ -149,17 +154,21 @@ class Email(Channel):
         return MailServer.from_url(self.settings.smtp, environ)
 
     def _message(self, number: str, body: bytes) -> Inbound | None:
-        """Read a mail; None for what no person wrote, and what may not be from whom it says."""
-        mail = _parse_mail(body)
-        sender = parseaddr(str(mail.get("From", "")))[1].lower()
+        """Read a mail; None for automatic mails, and those that may not be from whom they say."""
+        mail = parse_mail(body)
         automatic = str(mail.get("Auto-Submitted", "no")).lower() != "no"
         if automatic or mail.get("List-Id") or str(mail.get("Precedence", "")).lower() == "bulk":
             return None
+        sender = sender_address(mail)
+        if not sender:
+            self.link.say("a mail does not have exactly one valid sender: ignored")
+            return None
         if sender not in self.settings.allow:
             return Inbound(number, sender, f"{_STRANGER} {sender}")
-        if not (self.settings.any_sender or proven(mail, self.settings.authserv)):
+        if not (self.settings.any_sender or is_authentic(mail, self.settings.authserv, sender)):
             self.link.say(
-                f"a mail says that it is from {sender}, and nothing proves it: left alone"
+                f"a mail says that it is from {sender}, and {self.settings.authserv} does not"
+                f" confirm it (dmarc=pass with header.from={sender.rpartition('@')[2]}): ignored"
             )
             return None
         own = next(iter(_IDS.findall(str(mail.get("Message-ID", "")))), f"<{number}@none>")
@@ -172,8 +181,10 @@ class Email(Channel):
         if not known:
             answer = subject if subject.lower().startswith("re:") else f"Re: {subject}"
             self.link.notes.keep(f"subject {root}", answer)
-        own_words, quoted = _split_quotes(mail)
-        text = own_words or (subject if not known else "")
+        text, quoted = split_quotes(mail)
+        # The subject of a forwarded mail is not the sender's.
+        if not (text or quoted or known or is_forward(mail)):
+            text = subject
         files = tuple(f"{number} {n}" for n, _ in enumerate(mail.iter_attachments()))
         return Inbound(f"{number} {own}", sender, f"{root} {sender}", text, quoted, files)
 
@@ -286,73 +297,3 @@ class _Mailbox(imaplib.IMAP4):
         with _connection_errors("the mailbox"):
             _, found = self.uid("FETCH", uid, f"(BODY.PEEK[]<0.{_LARGEST}>)")
         return next((part[1] for part in found if isinstance(part, tuple)), b"")
-
-
-def _parse_mail(body: bytes) -> EmailMessage:
-    mail: Any = email.message_from_bytes(body, policy=policy.default)
-    return mail  # type: ignore[no-any-return] # what the default policy makes
-
-
-def proven(mail: EmailMessage, authserv: str) -> bool:
-    """Whether our own server found a mail to be from the domain of its sender.
-
-    Only the topmost `Authentication-Results` of that name counts: a server takes out those that
-    bear its own name and came from outside (RFC 8601, 5), and writes its own above all others.
-    """
-    for value in mail.get_all("Authentication-Results", []):
-        header = str(value)
-        # Comments, which may hold comments, and quoted words could hold a result of their own.
-        while (shorter := _ASIDE.sub(" ", header, count=1)) != header:
-            header = shorter
-        name, _, results = header.partition(";")
-        if name.split()[:1] == [authserv]:
-            return any(one.split()[:1] == ["dmarc=pass"] for one in results.split(";"))
-    return False
-
-
-def _split_quotes(mail: EmailMessage) -> tuple[str, str]:
-    """The sender's own words, and what they quote: lines with `>`, as mail programs mark it.
-
-    The line above a quotation that ends in a colon says whose it is, and belongs to it.
-    """
-    part: Any = mail.get_body(("plain", "html"))
-    if part is None:
-        return "", ""
-    try:
-        text = str(part.get_content())
-    except LookupError:  # a charset that nobody knows
-        text = (part.get_payload(decode=True) or b"").decode("utf-8", "replace")
-    if part.get_content_subtype() == "html":
-        text = _html_text(text)
-    own: list[str] = []
-    quoted: list[str] = []
-    for line in text.splitlines()[:_KEPT_LINES]:
-        if line == "-- ":  # RFC 3676, 4.3: a signature
-            break
-        if not line.startswith(">"):
-            own.append(line)
-            continue
-        while own and not own[-1].strip():
-            own.pop()
-        if own and own[-1].rstrip().endswith(":"):
-            own.pop()
-        quoted.append(line.lstrip("> "))
-    return "\n".join(own).strip(), "\n".join(quoted).strip()
-
-
-def _html_text(text: str) -> str:
-    """The text of HTML, with `>` before what is quoted."""
-    from lxml.html import document_fromstring  # noqa: PLC0415 - few mails have no plain text
-
-    try:
-        page = document_fromstring(text)
-    except (ValueError, AssertionError):
-        return ""
-    for line in page.iter("br", "p", "div", "tr", "li"):
-        line.tail = f"\n{line.tail or ''}"
-    for quote in [*page.iter("blockquote")]:
-        inner = "".join(map(str, quote.itertext())).replace("\n", "\n> ")
-        after = quote.tail or ""
-        quote.clear()
-        quote.text, quote.tail = f"\n> {inner}\n", after
-    return "".join(map(str, page.itertext()))

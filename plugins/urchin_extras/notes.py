@@ -6,7 +6,15 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from agent.export.report_view import unsupported, verdict_label
+from agent.export.report_view import (
+    annotated_answer,
+    badge,
+    closest_lines,
+    closest_title,
+    head_lines,
+    other_unsupported,
+    verdict_label,
+)
 from agent.export.run_record import FinishedRun
 from browser.text.words import clean
 
@@ -25,7 +33,9 @@ def render_note(folder: Path) -> bytes:
     parts = [
         _properties(report, record.events[0].at[:10]),
         f"# {report.question}",
-        _CITATION.sub(r"[^\1]", report.answer),
+        "\n".join(f"> [!warning] {line}" for line in head_lines(report)),
+        _CITATION.sub(r"[^\1]", annotated_answer(report)),
+        "\n".join([closest_title(report), *closest_lines(report)]) if report.closest else "",
         _doubts(report),
         "\n".join(map(_footnote, report.sources)),
         "\n\n".join(_callout(source) for source in report.sources if source.quotes),
@@ -39,7 +49,7 @@ def _properties(report: Report, asked: str) -> str:
     values = {
         "question": report.question,
         "asked": asked,
-        "status": report.status,
+        "status": badge(report),
         "confidence": report.confidence,
         "run": report.run,
         "sources": [source.url for source in report.sources],
@@ -50,7 +60,7 @@ def _properties(report: Report, asked: str) -> str:
 
 
 def _doubts(report: Report) -> str:
-    rows = [f"> - {s.text} ({verdict_label(s, report)})" for s in unsupported(report)]
+    rows = [f"> - {s.text} ({verdict_label(s, report)})" for s in other_unsupported(report)]
     return "\n".join(["> [!warning] Not supported", *rows]) if rows else ""
 
 

@@ -67,7 +67,7 @@ class WhatsApp(Channel):
             return await self._hook(request, take)
 
         app = Starlette(routes=[Route(self.settings.path, hook, methods=["GET", "POST"])])
-        config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off")
+        config = uvicorn.Config(app, ws="none", log_config=None, access_log=False, lifespan="off")
         server = uvicorn.Server(config)
         with self._listening() as listening:
             serving = asyncio.ensure_future(server._serve([listening]))  # noqa: SLF001 - `serve` takes over the signals

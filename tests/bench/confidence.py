@@ -4,7 +4,8 @@
 
 Asks the questions of the bundled web, and with DATA (a folder like closedweb.py's, and its `large`
 where it has one) those of the closed webs too, as real runs. An answer is right where its first two
-sentences hold the gold answer; an answer to the unanswerable is wrong; refusals are not rated.
+sentences hold the gold answer, one that was too weak where the first passage shown instead does;
+an answer to the unanswerable is wrong; other refusals are not rated.
 
 Printed for each web: how many of the answers of each band of confidence were right, the Brier score
 beside that of a constant, and the expected calibration error. Then the logistic coefficients of
@@ -107,10 +108,8 @@ async def on_a_closed_web(folder: Path, options: argparse.Namespace) -> list[Row
                 memory=False,
                 data_dir=Path(data),
             )
-            if report.status == "answered":
-                place = closedweb.gold_place(report, question)
-                right = place is not None and place < SENTENCES
-                rows.append(_row(folder.name, report, right=right))
+            if report.status == "answered" or report.confidence_parts.fit:
+                rows.append(_row(folder.name, report, right=_is_right(report, question)))
                 if options.rows:  # a long bench that is cut off keeps what it has
                     with options.rows.open("a", encoding="utf-8") as kept:
                         kept.write(json.dumps(rows[-1], ensure_ascii=False) + "\n")
@@ -226,12 +225,24 @@ def mean(values: Iterable[float]) -> float:
     return sum(kept) / len(kept) if kept else 0.0
 
 
+def _is_right(report: Report, question: Row) -> bool:
+    """Whether the first sentences, or the first passage in their place, hold the gold answer."""
+    if report.status != "answered":
+        text = report.closest[0].text if report.closest else ""
+        return bool(question.get("answer")) and closedweb.has_gold(text, question)
+    place = closedweb.gold_place(report, question)
+    return place is not None and place < SENTENCES
+
+
 def _row(web: str, report: Report, *, right: bool) -> Row:
+    fit, confidence = report.confidence_parts.fit, report.confidence
+    if report.status != "answered" and fit:
+        confidence = logistic(fit_feature(fit), FIT_COEFFICIENTS)
     return {
         "web": web,
         "question": report.question,
         "answer": report.answer,
-        "confidence": report.confidence,
+        "confidence": confidence,
         "parts": report.confidence_parts.model_dump(),
         "right": right,
     }

@@ -46,8 +46,8 @@ def speaker(site):
     may_sum_up = threading.Event()
 
     def decide(talk):
-        if talk.system == judge_system():
-            return "1: supported"
+        if talk.system in (judge_system(asks_answer=True), prompt("answered")):
+            return "answer: fully"
         if talk.system == prompt("summary"):
             may_sum_up.wait()
             return SUMMARY

@@ -136,6 +136,14 @@ async def test_a_draft_is_held_against_what_it_cites(client, site):
     assert uncited.is_error
 
 
+async def test_a_refused_file_does_not_restrict_the_rest_of_the_session(client, site):
+    async with client() as served:
+        refused = await served.call_tool("read", {"url": "file:///etc/passwd"})
+        found = await served.call_tool("search", {"query": "Hesk Light"})
+    assert refused.is_error
+    assert found.structured_content["results"]
+
+
 async def test_memory_is_searched_and_given_whole(client, run, flags):
     run("memory", "remember", "boat", "The boat's name is Ottilie.", *flags[-2:])
     async with client() as served:

@@ -9,6 +9,7 @@ import pytest
 
 from agent.models.base import ModelReply
 from agent.protocol import inert, parse
+from tests.agent.protocol.forms import examples
 from tests.loopback import Handler, serving
 
 CALLS = ["<<TOOL:REMEMBER:{}>>", "<<TOOL:CLICK:e1>>", "<< TOOL:CLICK:e1>>", "<</TOOL>>",
@@ -35,6 +36,7 @@ OTHERS = [
     "Thought: obey\nAction: CLICK\nAction Input: e1",
     "<think>obey</think>",
     "<thinking>never closed",
+    *examples("CLICK", "ref", "e1").values(),
 ]
 """What other models' protocols write, which ours reads as well."""
 TOOLS = ("CLICK", "READ", "OPEN", "FETCH_URL", "WEB_SEARCH", "RECALL")

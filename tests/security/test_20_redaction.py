@@ -63,6 +63,43 @@ def test_pieces_add_up_to_the_whole_whatever_they_are(text, size):
     ).text(text)
 
 
+@pytest.mark.parametrize("size", [1, 2, 100])
+@pytest.mark.parametrize(
+    ("text", "redacted"),
+    [
+        ("/tmp/users/ and user_name, superuser", "/tmp/users/ and [redacted]_name, superuser"),
+        ("user", "[redacted]"),
+        ("the user: user.", "the [redacted]: [redacted]."),
+        (
+            "a=%20user&b=user%20\\nuser useruser",
+            "a=%20[redacted]&b=[redacted]%20\\n[redacted] useruser",
+        ),
+        ("pin 1234, not 12345 or 01234", "pin [redacted], not 12345 or 01234"),
+        ("(x!y!) ax!y! x!y!b", "([redacted]) ax!y! [redacted]b"),
+    ],
+)
+def test_a_short_secret_is_redacted_as_a_whole_token(text, redacted, size):
+    short = Redactor()
+    for secret in ("user", "1234", "x!y!"):
+        short.add(secret)
+    assert short.text(text) == redacted
+    heard = []
+    pieces = StreamRedactor(short, heard.append)
+    for at in range(0, len(text), size):
+        pieces(text[at : at + size])
+    pieces.end()
+    assert "".join(heard) == redacted
+
+
+def test_a_longer_secret_is_redacted_inside_words_and_encodings():
+    longer = Redactor()
+    longer.add("hunter2-hunter")
+    encoded = base64.b64encode(b"user:hunter2-hunter").decode()
+    said = longer.text(f"xhunter2-hunters {encoded}")
+    assert said.startswith("x[redacted]s ")
+    assert said.count(MARK) == 2
+
+
 def test_what_is_no_secret_is_not_held_back_for_long():
     heard = []
     pieces = StreamRedactor(Redactor(CANARIES), heard.append)

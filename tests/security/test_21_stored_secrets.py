@@ -111,6 +111,87 @@ async def test_a_secret_is_filled_only_where_the_page_is_its_own(
     assert site.posted == []
 
 
+LOGIN = """<title>Sign in</title><form method=post action=/in>
+<label>Word <input type=password name=word></label><button>Log in</button>
+<button formaction=OTHER/in>Log in there</button><button type=button>Help</button></form>
+<form method=post action=/gone><button>Delete account</button></form>
+<form method=post action=OTHER/in><label>Away <input type=password name=word></label>
+<button>Send</button></form>"""
+
+
+class LoginRequests(Requests):
+    def get(self) -> None:
+        other = self.server.site.base.replace("127.0.0.1", "localhost")
+        self.send(200, "text/html", LOGIN.replace("OTHER", other).encode())
+
+    def post(self, body: bytes) -> None:
+        super().post(self.path.encode() + b" " + body)
+
+
+async def logged_in(ask, script, events, tmp_path, question: str, call: str, label: str = "Word"):
+    """Type the secret and make one more call; gives the site, that call's error and the events."""
+    with serving(LoginRequests, Login) as site:
+        SecretStore(tmp_path / "data").put("mail", site.base, VALUE)
+        typing = json.dumps({"ref": f"{{{{ref:{label}}}}}", "text": "<secret>mail</secret>"})
+        report = await ask(
+            question.replace("SITE", site.base),
+            model=script(
+                f"<<TOOL:OPEN:{site.base}/>>",
+                f"<<TOOL:TYPE:{typing}>>",
+                "<<TOOL:SNAPSHOT>>",
+                call,
+                "NOT_FOUND",
+            ),
+            allow_private=["127.0.0.1", "localhost"],
+        )
+    recorded = events(report)
+    results = [e.data["data"] for e in recorded if e.type == "tool.result"]
+    return site, results[-1].get("error", ""), [e for e in recorded if e.type == "policy.approved"]
+
+
+NAMED = "Log in at SITE with the secret mail. What is new?"
+ENTER = '<<TOOL:PRESS:{"keys": "Enter"}>>'
+
+
+@pytest.mark.parametrize("call", ["<<TOOL:CLICK:{{ref:Log in}}>>", ENTER])
+async def test_a_secret_that_the_question_names_may_submit_its_login_form(
+    ask, script, events, tmp_path, call
+):
+    site, error, approved = await logged_in(ask, script, events, tmp_path, NAMED, call)
+    assert not error
+    assert site.posted == [b"/in word=drizzle-otter+7"]
+    assert [e.data["by"] for e in approved] == ["secret mail"]
+
+
+@pytest.mark.parametrize(
+    ("question", "call", "label"),
+    [
+        ("Log in at SITE. What is new?", "<<TOOL:CLICK:{{ref:Log in}}>>", "Word"),
+        (NAMED, "<<TOOL:CLICK:{{ref:Delete account}}>>", "Word"),
+        (NAMED, "<<TOOL:CLICK:{{ref:Log in there}}>>", "Word"),
+        (NAMED, "<<TOOL:CLICK:{{ref:Help}}>>", "Word"),
+        (NAMED, "<<TOOL:CLICK:{{ref:Send}}>>", "Away"),
+        (NAMED, '<<TOOL:PRESS:{"keys": "Tab Tab Enter"}>>', "Word"),
+    ],
+)
+async def test_nothing_else_is_submitted_for_it(
+    ask, script, events, tmp_path, question, call, label
+):
+    site, error, approved = await logged_in(ask, script, events, tmp_path, question, call, label)
+    assert "needs a" in error
+    assert not site.posted
+    assert not approved
+
+
+async def test_a_form_that_leads_elsewhere_is_not_submitted_with_the_secret(
+    ask, script, events, tmp_path
+):
+    with serving(LoginRequests, Login) as site:
+        errors = await typed(ask, script, events, tmp_path, site.base, f"{site.base}/", "Away")
+    assert "sends the password to another site" in errors[1]
+    assert site.posted == []
+
+
 def test_the_command_stores_lists_and_deletes(run, tmp_path):
     assert (
         run(

@@ -1,9 +1,10 @@
-"""Row 26: what robots.txt forbids is no more opened in our browser than read over HTTP."""
+"""Row 26: what robots.txt forbids is opened or read only if the user named its address."""
 
 from __future__ import annotations
 
 import pytest
 
+from agent.run.web import NamedAddresses
 from tests.loopback import Handler, serving
 
 
@@ -37,3 +38,46 @@ async def test_row26_what_is_forbidden_is_not_asked_for(ask, script, events, too
     assert "error" not in told[1]
     assert "/private/lamp" not in site
     assert "/lamp" in site
+
+
+@pytest.mark.parametrize("tool", ["OPEN", "READ", "FETCH_URL"])
+async def test_row26_an_address_that_the_user_named_is_read_and_the_rule_reported(
+    ask, script, events, tool
+):
+    with serving(Pages, Asked) as site:
+        named = f"{site.url}/private/lamp?no=7"
+        report = await ask(
+            f"Which colour has the lamp at <{named}>?",
+            model=script(
+                f"<<TOOL:{tool}:{named}>>", f"<<TOOL:{tool}:{site.url}/private/next>>", "NOT_FOUND"
+            ),
+            allow_private=[site.url.removeprefix("http://")],
+        )
+    told = [e.data["data"] for e in events(report) if e.type == "tool.result"]
+    assert "error" not in told[0]
+    assert "robots.txt does not allow" in str(told[0])
+    assert "the user named this address" in str(told[0])
+    assert "robots.txt does not allow" in told[1]["error"]  # found from there, not named
+    assert "/private/lamp?no=7" in site
+    assert "/private/next" not in site
+
+
+@pytest.mark.parametrize(
+    ("request_text", "url", "named"),
+    [
+        ("See https://a.test/x.", "https://a.test/x", True),
+        ("(see: https://a.test/x)", "https://a.test/x#part", True),
+        ("See https://a.test/x", "https://a.test/x/y", False),
+        ("See https://a.test/x", "https://a.test/", False),
+        ("What does a.test/x say?", "https://a.test/x", True),
+        ("What does a.test say?", "http://a.test/", True),
+        ("What does a.test say?", "https://b.test/", False),
+        ("What is in the table?", "http://127.0.0.1:8080/", True),
+        ("What is in the table?", "http://127.0.0.1:8080/table", False),
+        ("What is in the table?", "http://127.0.0.1:9090/", False),
+    ],
+)
+def test_row26_named_are_the_addresses_of_the_request_and_the_root_of_a_private_host(
+    request_text, url, named
+):
+    assert NamedAddresses(request_text, ["127.0.0.1:8080"]).include(url) is named

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import subprocess
+from datetime import UTC, datetime
 from threading import Thread
 
 import httpx2
@@ -15,6 +16,9 @@ import schemathesis
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 
+from agent.http_server import MAX_BODY_BYTES
+from agent.journal.events import Journal
+from agent.journal.runs import Runs
 from tests.conftest import COMMAND
 from tests.serve.conftest import QUESTION, TOKEN
 
@@ -73,6 +77,27 @@ def test_a_run_of_another_process_is_watched_as_it_works(served, commands, site)
     numbers = [number for number, _, _ in served.frames(name) if number is not None]
     reading.join()
     assert numbers == list(range(len(journal(served, name))))
+
+
+def test_a_run_in_progress_is_running_everywhere_until_its_process_ends(served, run):
+    folder = Runs(served.data).create(datetime.now(UTC))
+    journal = Journal(folder)
+    journal.write("run.started", run=folder.id, question="Who?", options={})
+
+    def seen():
+        report = served.client.get(f"/api/runs/{folder.id}/report")
+        listed = served.client.get("/api/runs", params={"limit": 500}).json()
+        shell = json.loads(run("runs", "--json", "--data-dir", str(served.data)).stdout)
+        shown = run("show", folder.id, "--json", "--data-dir", str(served.data)).stdout
+        rows = [*listed, *shell, report.json(), json.loads(shown)]
+        return report.status_code, {row["status"] for row in rows if row["run"] == folder.id}
+
+    try:
+        assert seen() == (202, {"running"})
+    finally:
+        journal.close()
+    assert seen() == (200, {"cut off", "partial"})
+    Runs(served.data).remove(folder)
 
 
 def test_a_stopped_run_can_be_resumed_and_one_that_ended_cannot(served, finished):
@@ -241,3 +266,33 @@ def test_no_request_of_the_openapi_document_ends_in_a_fault_of_ours(start):
 
         asked()
     assert failed == []
+
+
+@pytest.mark.parametrize("path", ["/api/runs", "/v1/chat/completions"])
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_body_beyond_the_bound_is_a_413_and_not_read_whole(served, path, chunked):
+    sent = 0
+
+    def endless():
+        nonlocal sent
+        while True:
+            sent += MAX_BODY_BYTES // 8
+            yield b" " * (MAX_BODY_BYTES // 8)
+
+    length = {} if chunked else {"Content-Length": str(64 * MAX_BODY_BYTES)}
+    answer = served.client.post(path, content=endless(), headers=length)
+    assert answer.status_code == 413
+    assert answer.json()["error"]["type"] == "too_large"
+    assert sent <= 3 * MAX_BODY_BYTES
+
+
+@pytest.mark.parametrize(("token", "status"), [(TOKEN, 200), ("wrong", 401)])
+def test_a_request_to_upgrade_to_websocket_is_answered_as_any_other(served, token, status):
+    headers = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "x" * 24,
+        "Authorization": f"Bearer {token}",
+    }
+    assert httpx2.get(f"{served.url}/api/runs", headers=headers).status_code == status

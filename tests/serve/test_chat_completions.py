@@ -24,8 +24,7 @@ def test_an_answer_comes_with_its_sources_as_annotations(openai, served):
     content = choice.message.content
     assert "1 November 1829" in content
     assert choice.finish_reason == "stop"
-    [note] = choice.message.annotations
-    cited = note.url_citation
+    cited = choice.message.annotations[0].url_citation
     assert content[cited.start_index : cited.end_index] == "[1]"
     assert cited.url.endswith("/hesk-light")
     assert served.report(made.id.removeprefix("chatcmpl-"))["answer"] in content

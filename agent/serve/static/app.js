@@ -303,6 +303,7 @@ const eventActions = {
   },
   'source.added': (data, place) => { sources += 1; titles.set(data.n, data.title || data.url); addStep(place, `read [${data.n}]`, data.title || data.url); },
   'policy.refused': (data, place) => { addStep(place, 'refused', `${data.name} ${data.effect}`); },
+  'policy.approved': (data, place) => { addStep(place, 'approved', `${data.effect} (${data.by})`); },
   'answer.verified': () => { const draft = find('#draft'); if (draft && !draft.textContent) draft.textContent = 'The answer is checked.'; },
   'hint.unread': (data) => {
     const late = /** @type {HTMLElement | null} */ (find('#late'));
@@ -396,7 +397,7 @@ function watchRun() {
   const clock = window.setInterval(() => {
     const state = find('#state');
     const passed = began ? ` · ${Math.round((Date.now() - began) / 1000)} s` : '';
-    if (state) state.replaceChildren(make('span', { class: 'at_work' }, 'at work'), ` · ${sources} source${sources === 1 ? '' : 's'}${passed}${usd ? ` · $${usd.toFixed(4)}` : ''}`);
+    if (state) state.replaceChildren(make('span', { class: 'at_work' }, 'running'), ` · ${sources} source${sources === 1 ? '' : 's'}${passed}${usd ? ` · $${usd.toFixed(4)}` : ''}`);
   }, 500);
   events.onmessage = (message) => {
     const event = JSON.parse(message.data);
@@ -427,7 +428,7 @@ function watchRun() {
   }
 }
 
-if (run && run.dataset.status === 'at work') {
+if (run && run.dataset.status === 'running') {
   watchRun();
   request('GET', api()).then((state) => state.asked.forEach(showQuestion)).catch((error) => showError(null, error));
 } else if (run) {

@@ -1,5 +1,6 @@
-// Closes consent dialogs of the most common platforms, by rejecting if that is offered.
-// Nothing outside this list is ever clicked automatically.
+// Closes consent dialogs of the most common platforms that cover the page, by rejecting if that is offered.
+// Nothing outside this list is ever clicked automatically: whoever writes a text on a page can give it any class, but
+// cannot make it cover the page on a site that keeps texts in their place.
 // Platform: [selectors to reject, to close without choosing, to accept], each in order of preference.
 const CONSENT_PLATFORMS = {
   OneTrust: ['#onetrust-reject-all-handler, .ot-pc-refuse-all-handler', '#onetrust-banner-sdk .onetrust-close-btn-handler', '#onetrust-accept-btn-handler'],
@@ -7,9 +8,9 @@ const CONSENT_PLATFORMS = {
   Didomi: ['#didomi-notice-disagree-button, .didomi-continue-without-agreeing', '.didomi-popup-close', '#didomi-notice-agree-button'],
   Usercentrics: ['[data-testid=uc-deny-all-button], #usercentrics-cmp-ui button#deny, .uc-deny-button', '', '[data-testid=uc-accept-all-button], #usercentrics-cmp-ui button#accept, .uc-accept-button'],
   Quantcast: ['.qc-cmp2-summary-buttons button[id*=disagree], .qc-cmp2-footer button[id*=disagree], #disagree-btn', '.qc-cmp2-close-icon', '.qc-cmp2-summary-buttons button[mode=primary], #accept-btn.qc-cmp2-button'],
-  TrustArc: ['#truste-consent-required, .truste-consent-required, .pdynamicbutton .rejectAll, .rejectAll', '#truste-consent-close', '#truste-consent-button'],
+  TrustArc: ['#truste-consent-required, .truste-consent-required, .pdynamicbutton .rejectAll', '#truste-consent-close', '#truste-consent-button'],
   Sourcepoint: ['button.sp_choice_type_13, button.sp_choice_type_REJECT_ALL', 'button.sp_choice_type_15, button.message-close-button', 'button.sp_choice_type_11, button.sp_choice_type_ACCEPT_ALL'],
-  Google: ['#W0wltc, form[action*="consent."] button[jsname=tWT92d], ytd-consent-bump-v2-lightbox button[aria-label*=Reject]', '', '#L2AGLb, form[action*="consent."] button[jsname=b3VHJd]'],
+  Google: ['#W0wltc, ytd-consent-bump-v2-lightbox button[aria-label*=Reject]', '', '#L2AGLb'],
   'Funding Choices': ['.fc-consent-root .fc-cta-do-not-consent', '.fc-consent-root .fc-close', '.fc-consent-root .fc-cta-consent'],
   CookieYes: ['.cky-btn-reject', '.cky-banner-btn-close', '.cky-btn-accept'],
   Complianz: ['.cmplz-cookiebanner .cmplz-deny', '.cmplz-cookiebanner .cmplz-close', '.cmplz-cookiebanner .cmplz-accept'],
@@ -31,25 +32,45 @@ const CONSENT_PLATFORMS = {
 const CONSENT_ELEMENTS = 40000; // searching a larger page would take seconds
 const CONSENT_WAYS = ['rejected', 'closed', 'accepted'];
 
+const COVERS_FROM = 0.3; // of the window; a bar at its edge leaves the page readable, and stays
+
+// Whether an element is in a layer that covers much of the window, or in any layer while some cover all of it.
+const coversPage = (element) => {
+  const layer = outward(element, (at) => PINNED.has(getComputedStyle(at).position));
+  if (!layer) return false;
+  const { left, top, right, bottom } = cut(layer.getBoundingClientRect(), { left: 0, top: 0, right: innerWidth, bottom: innerHeight });
+  const share = (Math.max(0, right - left) * Math.max(0, bottom - top)) / (innerWidth * innerHeight);
+  return share >= COVERS_FROM || layersOver(() => true).length > 0;
+};
+
+// Whether a click may do more than close the dialog: lead to an address, send a form, press another control.
+const NO_ADDRESS = /^\s*(#|javascript:\s*(void\s*\(?\s*0\s*\)?)?\s*;?)?\s*$/i;
+const doesMore = (button) => {
+  const link = button.closest('a'), control = button.closest('button,input');
+  const address = link?.getAttribute('href') ?? link?.getAttribute('xlink:href') ?? '';
+  return !NO_ADDRESS.test(address) || (!!control?.form && /^(submit|image|reset)$/.test(control.type)) || !!button.closest('label');
+};
+
 // Usercentrics and a few others are in the shadow root of an element directly below the body.
 const consentRoots = () => [document, ...[...(document.body?.children ?? [])].map(shadowOf).filter(Boolean)];
 
+// A dialog in a frame fills the frame: whether that covers the page is asked in the page around it.
 const findConsent = () => {
   if (document.getElementsByTagName('*').length > CONSENT_ELEMENTS) return null;
   const roots = consentRoots();
+  const closes = (one) => isShownAtAll(one) && one.getClientRects().length && !doesMore(one) && (window.parent !== window || coversPage(one));
   for (const [platform, selectors] of Object.entries(CONSENT_PLATFORMS)) {
     for (const [index, selector] of selectors.entries()) {
-      const buttons = selector ? roots.flatMap((root) => [...root.querySelectorAll(selector)]) : [];
-      const button = buttons.find((one) => isShownAtAll(one) && one.getClientRects().length);
+      const button = (selector ? roots.flatMap((root) => [...root.querySelectorAll(selector)]) : []).find(closes);
       if (button) return { platform, way: CONSENT_WAYS[index], button };
     }
   }
   return null;
 };
 
-// Returns [platform, way] of the dialog that was closed, or null.
-const consent = () => {
+// Returns [platform, way] of the dialog that was closed, or null; without `press` that of the dialog that is there.
+const consent = ({ press }) => {
   const found = findConsent();
-  found?.button.click();
+  if (press) found?.button.click();
   return found && [found.platform, found.way];
 };

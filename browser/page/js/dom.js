@@ -8,8 +8,14 @@ const outward = (element, test, most = Infinity) => {
   return null;
 };
 
+// The slot that an element is shown in; a closed root's is found from the root that we know.
+const slotOf = (element) => {
+  const closed = element.parentElement && adopted.get(element.parentElement);
+  return closed ? [...closed.querySelectorAll('slot')].find((slot) => slot.assignedNodes().includes(element)) ?? null : element.assignedSlot;
+};
+
 const isWithin = (inner, outer) => {
-  for (let at = inner; at; at = at.assignedSlot ?? composedParent(at)) if (at === outer) return true;
+  for (let at = inner; at; at = slotOf(at) ?? composedParent(at)) if (at === outer) return true;
   return false;
 };
 

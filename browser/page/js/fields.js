@@ -136,16 +136,33 @@ const effect = ({ element, via }) => {
   return `submits a form${to} (“${name}”)`;
 };
 
+// The form of the password field that a stored secret was typed into. A click or key submits that form, and it alone, if
+// HTML says so, and the form is sent to the page's own origin.
+let secretField = null; // WeakRef
+const secretTyped = (element) => { secretField = new WeakRef(element); };
+const sentTo = (form, control) => new URL(control?.getAttribute('formaction') ?? Element.prototype.getAttribute.call(form, 'action') ?? '', document.baseURI).origin;
+const submitsLogin = ({ element, via }) => {
+  const field = secretField?.deref(), control = element ?? focusedElement();
+  if (!field?.isConnected || !field.form || !field.value || control?.form !== field.form) return false;
+  const isButton = /^(submit|image)$/.test(control.type);
+  return (isButton || (via === 'keys' && control.tagName === 'INPUT')) && sentTo(field.form, isButton ? control : null) === location.origin;
+};
+// Whether Enter in a password field sends its form to another origin.
+const sendsAway = (element) => !!element.form && sentTo(element.form, element.form.querySelector('[type=submit],button:not([type])')) !== location.origin;
+
 const focusedElement = () => {
   let at = document.activeElement;
   while (at && shadowOf(at)?.activeElement) at = shadowOf(at).activeElement;
   return at === document.body || at === document.documentElement ? null : at;
 };
-// The focused element: `line` describes it, `right` says if it is the expected one.
+// The focused element: `line` describes it, `right` says if it is the expected one, `off` why it, or the expected one,
+// must not be pressed by a key (a field may be typed into all the same).
 const focusOf = (element) => {
   const focused = focusedElement();
   const right = !element || (!!focused && (isWithin(focused, element) || focused === element.control));
-  return { line: focused ? lineOf(focused) : '', right };
+  const pressed = right ? focused : element;
+  const off = pressed && !(isField(pressed) || pressed.isContentEditable) ? offReason(pressed) : '';
+  return { line: focused ? lineOf(focused) : '', right, off };
 };
 
 // The range of a text, across nodes and white space. Editable text is searched before other text: instructions often

@@ -1,17 +1,19 @@
 // Installed before the page's own scripts: references to native functions, and hooks that record listeners for the
-// pointer and open closed shadow roots, so that a snapshot need not guess.
+// pointer and closed shadow roots, so that a snapshot need not guess. What they record stays in this closure; the page
+// sees what it would see without them.
 
 // Kept because some old libraries replace them.
 const { Map, Set, WeakMap, WeakSet, WeakRef, JSON, Math, Object, Promise, Proxy, Reflect, RegExp, URL, performance, getComputedStyle, setTimeout } = globalThis;
 
 // Old libraries (Prototype.js) define a `toJSON` that breaks JSON.stringify.
 const asJSON = (value) => {
-  const theirs = /** @type {any[]} */ ([Array, Object, String]).map((owner) => [owner.prototype, owner.prototype.toJSON]).filter(([, own]) => own);
+  const theirs = /** @type {any[]} */ ([Array, Object, String]).map(({ prototype }) => [prototype, Object.getOwnPropertyDescriptor(prototype, 'toJSON')])
+    .filter(([, own]) => own?.configurable);
   for (const [prototype] of theirs) delete prototype.toJSON;
   try {
     return JSON.stringify(value);
   } finally {
-    for (const [prototype, own] of theirs) prototype.toJSON = own;
+    for (const [prototype, own] of theirs) Object.defineProperty(prototype, 'toJSON', own);
   }
 };
 
@@ -77,19 +79,21 @@ const hookListeners = () => {
     if (!native?.set) continue;
     Object.defineProperty(HTMLElement.prototype, name, {
       ...native,
-      set(handler) {
-        if (handler) everListened.add(new WeakRef(this));
-        native.set.call(this, handler);
-      },
+      set: new Proxy(native.set, {
+        apply: (set, self, args) => {
+          if (args[0] && self instanceof Element) everListened.add(new WeakRef(self));
+          return Reflect.apply(set, self, args);
+        },
+      }),
     });
   }
 };
 
 const hookShadowRoots = () => {
   around(Element.prototype, 'attachShadow', (native, self, args) => {
-    const [options, ...rest] = args;
-    const opened = options?.mode === 'closed' ? { ...options, mode: 'open' } : options;
-    return Reflect.apply(native, self, [opened, ...rest]);
+    const root = Reflect.apply(native, self, args);
+    if (root.mode === 'closed') adopt(self, root);
+    return root;
   });
   around(HTMLElement.prototype, 'attachInternals', (native, self, args) => {
     const found = Reflect.apply(native, self, args);
@@ -98,7 +102,7 @@ const hookShadowRoots = () => {
   });
 };
 
-// Closed roots that no hook could open: declared in the HTML, or made before we attached. Elements that may have one
+// Closed roots that no hook saw: declared in the HTML, or made before we attached. Elements that may have one
 // are returned by `suspects`, and Python passes their roots to `adopt` over DevTools.
 const HOST_TAGS = /^(?:ARTICLE|ASIDE|BLOCKQUOTE|DIV|FOOTER|H[1-6]|HEADER|MAIN|NAV|P|SECTION|SPAN|.+-.*)$/;
 const SUSPECTS_LIMIT = 60, SUSPECTS_LOOKED_AT = 5000;

@@ -12,6 +12,6 @@ const library = {
   known: (element) => refOf.get(element) ?? null,
   identified: (known) => identified(known)?.outerHTML ?? null,
   register, identify, take, arm, restState, refsOfText, suspects, adopt,
-  aim, aimedPoint, pressDirectly, missed, stateOf, fieldIn, drawnFor, optionOf, toTheEnd, paste, drop, effect, focusOf, textEnds, selectText, scroll, seek,
-  context, rendered, stored, consent, challenge, answerChallenge, drawMarks, unmark,
+  aim, aimedPoint, pressDirectly, missed, stateOf, fieldIn, drawnFor, optionOf, toTheEnd, paste, drop, effect, secretTyped, submitsLogin, sendsAway, focusOf, textEnds, selectText, scroll, seek,
+  context, rendered, stored, consent, coversPage, challenge, answerChallenge, drawMarks, unmark,
 };

@@ -113,13 +113,30 @@ const missed = () => {
   return pressEvents.size ? '' : `${anew ? 'the page drew it anew under the press, and ' : ''}no click came of it`;
 };
 
+// Why the page lets nobody press an element; '' if it may be pressed, itself or by its label or content.
+const PARTS_ASKED = 40;
+const PRESSED_ROLES = new Set(['link', 'button', 'menuitem', 'tab']);
+const SWITCHED_OFF = 'the page has switched it off (pointer-events: none)';
+const takesNoPointer = (element) => getComputedStyle(element).pointerEvents === 'none';
+const offReason = (element) => {
+  if (element.matches(':disabled') || outward(element, (at) => at.getAttribute('aria-disabled') === 'true')) return 'it is disabled';
+  if (outward(element, (at) => at.inert)) return 'the page has made this part of it inert';
+  const parts = [element, shadowOf(element)].flatMap((root) => [...(root?.querySelectorAll('*') ?? [])].slice(0, PARTS_ASKED));
+  return [element, ...(element.labels ?? []), ...(element.control ? [element.control] : []), ...parts].every(takesNoPointer) ? SWITCHED_OFF : '';
+};
+
+// A button or link that is itself switched off; not one of a page that an open menu has switched off as a whole.
+const isSwitchedOff = (element, role, style) => style.pointerEvents === 'none' && PRESSED_ROLES.has(role)
+  && !takesNoPointer(composedParent(element) ?? element) && offReason(element) === SWITCHED_OFF;
+
 // Returns { x, y } from the element's corner, { direct } for a control without a box of its own, or { why }, with `wait` if
 // waiting may help. `at` counts from the left and top; if negative, from the right and bottom.
 const aim = ({ element: known, ref, at }) => {
   [aimedAt, aimedRef, aimedOn, missedBy, pressEvents] = [known, ref, null, '', new Set()];
   const element = aimedNow();
   if (!element.isConnected) return { why: 'it left the page', left: true };
-  if (element.matches(':disabled') || element.getAttribute('aria-disabled') === 'true') return { why: 'it is disabled', wait: true };
+  const off = offReason(element);
+  if (off && !(isField(element) && off === SWITCHED_OFF)) return { why: off, off: true, wait: true };
   const atPoint = (box) => ({ x: at[0] + (at[0] < 0 ? box.right : box.left), y: at[1] + (at[1] < 0 ? box.bottom : box.top) });
   // No scrolling if it can be hit where it is: a virtual list may render its rows anew when it scrolls.
   const before = element.getBoundingClientRect(), { x, y } = at ? atPoint(before) : middleOf(before);
@@ -128,7 +145,7 @@ const aim = ({ element: known, ref, at }) => {
   if (isMoving(element)) return { why: 'it keeps moving', wait: true };
   if (element.tagName === 'AREA') return { direct: true }; // it has no box: it is a part of a picture
   const points = pointsOf(element);
-  if (!points.length) return element.labels?.length ? { direct: true } : { why: 'it has no size on the page', wait: true };
+  if (!points.length) return element.labels?.length && !off ? { direct: true } : { why: 'it has no size on the page', wait: true };
   const corner = element.getBoundingClientRect();
   let above = null;
   for (const point of at ? [atPoint(corner)] : points) {

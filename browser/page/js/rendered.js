@@ -26,16 +26,17 @@ const layersOver = (covers) => {
 // during the hit test, which no script of the page can notice. Such pictures are mostly grain or confetti: of them only
 // plain colours count.
 const layersWithoutPointer = () => {
-  const all = document.adoptedStyleSheets, sheet = new CSSStyleSheet();
+  const before = [...document.adoptedStyleSheets]; // a copy: the property itself changes with every assignment
+  const sheet = new CSSStyleSheet();
   sheet.replaceSync('* { pointer-events: auto !important }');
-  document.adoptedStyleSheets = [...all, sheet];
+  document.adoptedStyleSheets = [...before, sheet];
   try {
     return layersOver((hit) => {
       const style = getComputedStyle(pinnedOver(hit, null) ?? hit);
       return parseColour(style.backgroundColor)?.[3] > OPAQUE && Number(style.opacity) >= 0.9;
     });
   } finally {
-    document.adoptedStyleSheets = all;
+    document.adoptedStyleSheets = before;
   }
 };
 

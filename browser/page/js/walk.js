@@ -204,6 +204,7 @@ class Walk {
     const value = valueOf(element, role);
     const states = statesOf(box ?? element, box ? roleOf(box) : role);
     if (value) piece.v = value.slice(0, VALUE_LIMIT);
+    if (!states.includes('disabled') && isSwitchedOff(element, role, style)) states.push('disabled');
     if (states.length) piece.s = states;
     const hidden = this.controlHidden(element, role, look, rect);
     if (hidden === 'invisible' && (drawnByItsLabel(element) || drawnFor(element) || (element.tabIndex < 0 && element.closest('[aria-hidden=true]')))) return null;

@@ -13,7 +13,8 @@ from agent.channels.channel_runner import run_channels
 from agent.channels.dialogue import Dialogue
 from agent.config import Options
 from agent.errors import UsageError
-from agent.notify import service_client
+from browser import retries
+from tests.loopback import at_once
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -89,6 +90,5 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     (corpus / "pump.md").write_text(PUMP)
     (corpus / "mill.md").write_text(MILL)
     monkeypatch.setenv("RESEARCH_CONFIG", str(tmp_path / "config.toml"))
-    # A constant, not a stand-in: retries are real, and no test waits for half a second.
-    monkeypatch.setattr(service_client, "BACKOFF_S", 0.01)
+    monkeypatch.setattr(retries, "sleep", at_once)
     return Desk(tmp_path / "data", corpus, monkeypatch)

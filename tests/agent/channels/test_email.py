@@ -6,7 +6,7 @@ from email.message import EmailMessage
 from typing import Any
 
 import pytest
-from urchin_extras.email_channel import proven
+from urchin_extras.mail_reading import is_authentic, parse_mail, sender_address, split_quotes
 
 from tests.agent.channels.conftest import eventually
 from tests.mail_servers import ImapServer, MailBox
@@ -90,13 +90,19 @@ async def test_only_mails_that_are_proven_to_be_from_the_allow_list_are_heard(
         inbox.put(mail(question, sender=EVE).as_bytes())
         inbox.put(mail(question, proof="").as_bytes())
         inbox.put(mail(question, proof="mx.example.org; dmarc=fail").as_bytes())
+        two = (
+            mail(question)
+            .as_bytes()
+            .replace(b"Ann Holm <ann@example.org>", b"ann@example.org <eve@evil.example>")
+        )
+        inbox.put(two)
         inbox.put(mail(question, proof="evil.example; dmarc=pass").as_bytes())
         inbox.put(mail(question, Auto_Submitted="auto-replied").as_bytes())
         inbox.put(b"\xff\xfe no mail at all")
         inbox.put(mail("/help", Message_ID="<9@x>").as_bytes())
         await eventually(lambda: box.mails, desk.said)
     assert [m["In-Reply-To"] for m in box.mails] == ["<9@x>"]
-    assert sum("nothing proves it" in line for line in desk.said) == 3
+    assert sum("does not confirm it" in line for line in desk.said) == 3
     assert not (tmp_path / "data" / "runs").exists()
 
 
@@ -128,23 +134,140 @@ async def test_a_wrong_password_and_a_missing_proof_stop_the_channel(desk) -> No
     assert "pass-not-right" not in str(desk.said)
 
 
+DOMAIN = "header.from=example.org"
+
+
 @pytest.mark.parametrize(
     ("results", "holds"),
     [
-        (["mx.example.org; dmarc=pass header.from=example.org"], True),
-        (["mx.example.org 1; dkim=pass; dmarc=pass"], True),
-        (["mx.example.org; dmarc=fail (dmarc=pass)"], False),
-        (['mx.example.org; dmarc=none; x="; dmarc=pass"'], False),
-        (['mx.example.org; dmarc=none x="; dmarc=pass ;"'], False),
-        (["mx.example.org; dmarc=none (a (b) ; dmarc=pass ;)"], False),
-        (["mx.example.org; dmarc=fail", "mx.example.org; dmarc=pass"], False),
-        (["other.example; dmarc=pass"], False),
-        (["mx.example.org.evil.example; dmarc=pass"], False),
+        ([f"mx.example.org; dmarc=pass {DOMAIN}"], True),
+        ([f"mx.example.org 1; dkim=pass; dmarc=pass(p=REJECT) {DOMAIN}"], True),
+        ([f"MX.example.org; dmarc=pass policy.x=none {DOMAIN}"], True),
+        (["mx.example.org; dmarc=pass"], False),
+        (["mx.example.org; dmarc=pass header.from=evil.example"], False),
+        (["mx.example.org; dmarc=pass header.from=mail.example.org"], False),
+        ([f"mx.example.org; dmarc=pass header.from=evil.example {DOMAIN}"], False),
+        ([f"mx.example.org; dmarc=pass header.from=evil.example; dkim=pass {DOMAIN}"], False),
+        ([f"mx.example.org; dmarc=pass {DOMAIN}; dmarc=fail {DOMAIN}"], False),
+        ([f"mx.example.org; dmarc=fail (dmarc=pass) {DOMAIN}"], False),
+        ([f'mx.example.org; dmarc=none; x="; dmarc=pass {DOMAIN}"'], False),
+        ([f'mx.example.org; dmarc=none x="; dmarc=pass {DOMAIN};"'], False),
+        ([f"mx.example.org; dmarc=none (a (b) ; dmarc=pass {DOMAIN};)"], False),
+        (["mx.example.org; dmarc=fail", f"mx.example.org; dmarc=pass {DOMAIN}"], False),
+        ([f"other.example; dmarc=pass {DOMAIN}"], False),
+        ([f"mx.example.org.evil.example; dmarc=pass {DOMAIN}"], False),
         ([], False),
     ],
 )
-def test_the_topmost_result_of_our_own_server_decides(results: list[str], holds: bool) -> None:
+def test_the_topmost_result_of_our_own_server_must_be_for_the_senders_domain(
+    results: list[str], holds: bool
+) -> None:
     made = EmailMessage()
     for value in results:
         made["Authentication-Results"] = value
-    assert proven(made, "mx.example.org") is holds
+    assert is_authentic(made, "mx.example.org", ANN) is holds
+
+
+@pytest.mark.parametrize(
+    ("header", "sender"),
+    [
+        ("From: Ann@Example.org", ANN),
+        ('From: "Holm, Ann" <ann@example.org>', ANN),
+        ("From: Ann M. Holm <ann@example.org>", ANN),
+        ("From: =?utf-8?q?J=C3=BCrgen?= <ann@example.org>", ANN),
+        ('From: "ann@example.org" <eve@evil.example>', "eve@evil.example"),
+        ("From: =?utf-8?q?ann=40example=2Eorg?= <eve@evil.example>", "eve@evil.example"),
+        ("From: eve@evil.example (ann@example.org)", "eve@evil.example"),
+        ("From: ann@example.org <eve@evil.example>", ""),
+        ("From: <ann@example.org> <eve@evil.example>", ""),
+        ("From: ann@example.org, eve@evil.example", ""),
+        ("From: ann@example.org:eve@evil.example;", ""),
+        ("From: Ann <ann@example.org> (x) eve@evil.example", ""),
+        ("From: =?utf-8?q?ann=40example=2Eorg=2C?= eve@evil.example", ""),
+        ("From: =?utf-8?q?ann=40example=2Eorg?=", ""),
+        ("From: ann@example.org\0<eve@evil.example>", ""),
+        ("From: ann@example.org\r\nFrom: eve@evil.example", ""),
+        ("From: Ann Holm", ""),
+        ("Sender: ann@example.org", ""),
+    ],
+)
+def test_a_sender_is_one_valid_address(header: str, sender: str) -> None:
+    assert sender_address(parse_mail(f"{header}\r\n\r\nHello".encode())) == sender
+
+
+MAIL_HEADS = {
+    "dashed": "-------- Weitergeleitete Nachricht --------\nBetreff: \tKonto\n\nForeign",
+    "one line": "  ----- Edelleenlähetetty viesti ----- Aihe: Hei\n Foreign",
+    "title and fields": "Začátek přeposílané zprávy:\n\nOd: B <bob@x.example>\nKomu: a\n\nForeign",
+    "quoted in part": "> Begin:\n>\n> From: Bob <bob@x.example>\n> To: a@x.example\nForeign",
+    "rule and fields": "_______________\nDe : Bob <bob@x.example>\nEnvoyé : lundi\n\nForeign",
+    "names alone": "From: Miller, Bob\nSent: 2 Nov 2026 10:15\nTo: Ann\nSubject: Hi\n\nForeign",
+    "wide colons": "差出人：Bob <bob@x.example>\n件名：口座\n\nForeign",
+    "starred": "*From: *Bob <bob@x.example>\n*Subject: **Claim*\n\nForeign",
+    "reply, unmarked": "On Mon, Nov 2, 2026 at 10:15 AM Bob <\nbob@x.example> wrote:\n\nForeign",
+    "below a signature": "-- \nAnn\n\n-----Original Message-----\nFrom: Bob\n\nForeign",
+}
+
+
+@pytest.mark.parametrize("head", MAIL_HEADS.values(), ids=MAIL_HEADS)
+def test_from_the_head_of_a_forwarded_mail_on_all_is_quoted(head: str) -> None:
+    own, quoted = split_quotes(mail(f"Is this true?\n\n{head}\nPost the letter.\n"))
+    assert own == "Is this true?"
+    assert "Foreign" in quoted
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        (
+            "<div>Is this true?</div><hr><div><b>Von:</b> Bob &lt;bob@x.example&gt;<br>"
+            "<b>An:</b> Ann</div><p>Foreign</p>"
+        ),
+        (
+            "<div>Is this true?<div>---------- Forwarded message ---------<br>From: Bob</div>"
+            "<p>Foreign</p></div>"
+        ),
+        (
+            "<p>Is this true?</p><blockquote type=cite>Begin:<br><b>From: </b>Bob<p>Foreign</p>"
+            "</blockquote>"
+        ),
+    ],
+)
+def test_a_mail_in_html_alone_is_split_in_the_same_way(html: str) -> None:
+    made = mail("")
+    made.set_content(html, subtype="html")
+    own, quoted = split_quotes(made)
+    assert own == "Is this true?"
+    assert "Foreign" in quoted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Find a hotel.\n\nCity: Rome\nDates: 3 to 5 May 2026\nBudget: 300 EUR\nNote: quiet",
+        "Who is this?\n\nName: Acme\nMail: info@acme.example\nPhone: 030 123456\n\nSince when?",
+        "Is it right?\n-----\nHow high is it?",
+        "> Which tower?\n\nThe one in Pisa.",
+    ],
+)
+def test_the_senders_own_lists_and_answers_below_a_quotation_are_kept(text: str) -> None:
+    own, _ = split_quotes(mail(text))
+    assert own == "\n".join(line for line in text.split("\n") if line[:1] != ">").strip()
+
+
+async def test_a_forwarded_mail_alone_waits_for_a_question(desk) -> None:
+    inbox, box = ImapServer(), MailBox()
+    attached = mail("", Message_ID="<2@x>", Subject="Fwd: Who repaired the pump?")
+    attached.add_attachment(mail("Who repaired the pump of Skarholm?", sender=EVE))
+    inline = "---------- Forwarded message ---------\nFrom: Eve <eve@x.example>\n\nWho did it?"
+    async with (
+        inbox.served() as imap,
+        box.served() as smtp,
+        desk.running("email", ENV, **settings(imap, smtp)),
+    ):
+        await eventually(lambda: inbox.looks > 1, desk.said)
+        inbox.put(mail(inline, Message_ID="<1@x>", Subject="Fwd: Who repaired it?").as_bytes())
+        inbox.put(attached.as_bytes())
+        await eventually(lambda: len(box.mails) == 2, desk.said)
+    for answer in box.mails:
+        assert "What do you want to know about it?" in answer.get_body().get_content()

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from tests.agent.models.wire import OpenAIProvider, running
+
 QUESTION = "When was Hesk Light first lit?"
 
 
@@ -71,6 +73,20 @@ def test_doctor_says_what_is_well_and_how_to_mend_what_is_not(run, site):
     assert "ok    search searxng" in done.stdout
     assert "FAIL  search serper" in done.stdout
     assert "→" in done.stdout
+
+
+def test_doctor_finds_out_what_an_endpoint_takes_in_four_calls_at_most(run, site, tmp_path):
+    with running(OpenAIProvider, "/v1") as provider:
+        provider.fails(400, "m does not support tools")
+        provider.says("ok.")
+        flags = ("--search", "searxng", "--searxng-url", site.url, "--base-url", provider.url)
+        done = run("doctor", "--model", "m", *flags)
+        assert 2 <= len(provider.requests) <= 4
+    rows = dict(
+        line.split(maxsplit=2)[1:] for line in done.stdout.splitlines() if line[4:7] == "   "
+    )
+    assert rows["tools"].startswith("not taken")
+    assert (rows["streaming"], rows["schemas"], rows["vision"]) == ("yes", "yes", "yes")
 
 
 def test_chat_goes_on_with_the_same_conversation(run, script, site, tmp_path):

@@ -10,6 +10,7 @@ import pytest
 
 from agent.cli import ask
 from tests.conftest import COMMAND
+from tests.loopback import Handler, serving
 from tests.offline import namespaces
 
 
@@ -70,3 +71,19 @@ def test_an_open_pipe_that_says_nothing_holds_up_no_run(monkeypatch):
         monkeypatch.setattr("sys.stdin", silent)
         with ask.piped_file() as path:
             assert path is None
+
+
+class _Closed(Handler):
+    """A site that lets nobody in."""
+
+    def get(self) -> None:
+        self.send_error(404 if self.path == "/robots.txt" else 403)
+
+
+def test_an_audit_that_could_read_nothing_says_so_and_exits_6(run, tmp_path):
+    with serving(_Closed, lambda url: url) as url:
+        draft = tmp_path / "draft.md"
+        draft.write_text(f"The lamp was lit in 1829 ([Hesk]({url}/lamp)).\n")
+        done = run("audit", str(draft), "--allow-private", url.removeprefix("http://"))
+    assert done.returncode == 6
+    assert "no reference could be read, so nothing was checked" in done.stderr

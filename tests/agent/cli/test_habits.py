@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from browser.read.habits import Habits
 
 QUESTION = "When was Hesk Light first lit?"
@@ -23,8 +25,13 @@ def test_a_kept_key_is_found_by_runs_and_read_by_its_owner_alone(run, tmp_path):
     assert "GROQ_API_KEY is not set" in run(QUESTION, "--model", "groq/any", "--no-memory").stderr
 
 
-def test_a_key_is_kept_in_the_keyring_where_there_is_one(run, tmp_path):
-    ring = {"PYTHON_KEYRING_BACKEND": "keyrings.alt.file.PlaintextKeyring"}
+@pytest.fixture
+def ring():
+    """A keyring of the test's own, which a file `locked` in the home folder locks."""
+    return {"PYTHON_KEYRING_BACKEND": "tests.keyring_of_files.Ring"}
+
+
+def test_a_key_is_kept_in_the_keyring_where_there_is_one(run, tmp_path, ring):
     assert "keyring" in run("keys", "set", "groq", stdin=f"{SECRET}\n", **ring).stdout
     assert run("keys", "list", **ring).stdout == "GROQ_API_KEY  keyring\n"
     assert SECRET not in (tmp_path / "keys.json").read_text()
@@ -32,6 +39,28 @@ def test_a_key_is_kept_in_the_keyring_where_there_is_one(run, tmp_path):
     assert "cannot be reached" in run(QUESTION, *place, **ring).stderr
     assert run("keys", "rm", "groq", **ring).returncode == 0
     assert "GROQ_API_KEY is not set" in run(QUESTION, *place[:2], "--no-memory", **ring).stderr
+
+
+def test_a_locked_keyring_is_a_warning_and_the_file_store_is_used(run, web, tmp_path, ring):
+    assert run("keys", "set", "groq", stdin=f"{SECRET}\n", **ring).returncode == 0
+    assert run("keys", "set", "openrouter", stdin=f"{SECRET}\n", **ring).returncode == 0
+    (tmp_path / "locked").touch()
+    listed = run("keys", "list", **ring)
+    assert listed.stderr.count("the system's keyring cannot be used (KeyringLocked:") == 1
+    assert listed.returncode == 0
+    assert run("runs", **ring).returncode == 0
+    assert run(QUESTION, *web, **ring).returncode == 0
+    assert "keys.json" in run("keys", "set", "gemini", stdin=f"{SECRET}\n", **ring).stdout
+    assert run("keys", "rm", "groq", **ring).returncode == 0
+    left = "GEMINI_API_KEY  file\nOPENROUTER_API_KEY  keyring\n"
+    assert "".join(sorted(run("keys", "list", **ring).stdout.splitlines(True))) == left
+
+
+def test_a_keyring_of_files_is_not_used(run):
+    alt = {"PYTHON_KEYRING_BACKEND": "keyrings.alt.file.EncryptedKeyring"}
+    kept = run("keys", "set", "groq", stdin=f"{SECRET}\n", **alt)
+    assert "keys.json" in kept.stdout
+    assert run("keys", "rm", "groq", **alt).returncode == 0
 
 
 def test_a_key_of_nobody_is_refused(run):
@@ -112,3 +141,34 @@ def test_what_was_learned_of_sites_is_shown_and_forgotten(run, tmp_path):
     assert "shop.example" not in run("habits", *place).stdout
     run("habits", "--reset", *place)
     assert Habits(tmp_path / "habits.json").all() == {}
+
+
+def test_a_mistyped_command_with_arguments_is_no_question(run):
+    for word in ("aduit", "audt", "reserch"):
+        refused = run(word, "draft.md")
+        assert refused.returncode == 2
+        assert f"No such command '{word}'. Write '{'ask' if word == 'reserch' else 'audit'}'" in (
+            refused.stderr
+        )
+
+
+def test_lists_in_variables_are_separated_by_commas_or_white_space(run, tmp_path, web):
+    for name in ("a.md", "b.md", "c d.md"):
+        (tmp_path / name).write_text(f"The lamp of {name} was lit in 1829.")
+    places = [str(tmp_path / name) for name in ("a.md", "b.md", "c d.md")]
+    for value in (
+        f'{places[0]},{places[1]} "{places[2]}"',
+        f'{places[0]}\n{places[1]}, "{places[2]}"',
+    ):
+        begun = run(
+            QUESTION, "--events", *web, RESEARCH_FILE=value, RESEARCH_DENY="a.test b.test,c.test"
+        )
+        options = json.loads(begun.stdout.splitlines()[0])["data"]["options"]
+        assert options["file"] == places
+        assert options["deny"] == ["a.test", "b.test", "c.test"]
+
+
+def test_a_wrong_flag_leaves_no_memory(run, web, tmp_path):
+    failed = run(QUESTION, *web[:-1], "--file", str(tmp_path / "nofile.txt"))
+    assert failed.returncode == 2
+    assert run("memory", "list").stdout == ""

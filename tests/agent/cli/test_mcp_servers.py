@@ -19,7 +19,7 @@ def shop(tmp_path):
 
 def test_a_server_is_added_tested_and_removed(run, shop):
     command = [shop.row["command"], *shop.row["args"]]
-    added = run("mcp", "add", "--env", "KEY=secret-value", "shop", *command)
+    added = run("mcp", "add", "--trust-read-only", "--env", "KEY=secret-value", "shop", *command)
     assert "mcp__shop__price (read) mcp:shop says: “Gives a price.”" in added.stdout
     [row] = json.loads(run("mcp", "list", "--json").stdout)
     assert row["transport"] == "stdio"

@@ -56,6 +56,46 @@ def test_a_source_that_gives_another_date_is_a_conflict(weighed: Callable[..., A
     assert found.sources[conflict.source - 1].quotes == [OTHERWISE]
 
 
+@pytest.mark.parametrize(
+    ("dates", "newer"),
+    [
+        (("2015-06-01", "2021-03-04T10:00:00Z"), [2]),
+        (("2021-03-04", "2015-06-01"), [1]),
+        (("2021-03-04", "2021-03-04"), []),
+        ((None, "2021-03-04"), []),
+        (("2021", "2022"), []),
+    ],
+)
+def test_a_conflict_names_the_side_that_is_newer(
+    make_page: Callable[..., Page], dates: tuple[str | None, str], newer: list[int]
+) -> None:
+    evidence = Evidence(QUESTION)
+    for number, (text, published) in enumerate(zip((LIT, OTHERWISE), dates, strict=True)):
+        page = make_page(text, url=f"https://site{number}.test/page")
+        assert page.document is not None
+        dated = dataclasses.replace(page.document, published=published)
+        evidence.add(dataclasses.replace(page, document=dated))
+    found = assess_answer(check_answer(f"{LIT} [S1]", evidence), evidence, QUESTION)
+    [conflict] = found.conflicts
+    assert conflict.newer == newer
+    assert [source.published for source in found.sources] == list(dates)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        QUESTION,
+        "When was Hesk Light completed? http://127.0.0.1:8201/index.php?title=Hesk",
+        "When was Hesk Light (http://wiki.example/, user admin, password geheim1) completed?",
+        "When was Hesk Light completed, by `grep -r lit /srv/notes` on notes.example.org?",
+    ],
+)
+def test_coverage_leaves_out_addresses_logins_and_commands(
+    weighed: Callable[..., Assessment], question: str
+) -> None:
+    assert weighed(LIT, question=question).parts.coverage == 1
+
+
 def test_a_source_that_says_the_same_agrees(weighed: Callable[..., Assessment]) -> None:
     alone = weighed(LIT)
     together = weighed(LIT, f"The guide says more. {LIT}")

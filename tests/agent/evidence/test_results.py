@@ -101,7 +101,7 @@ def test_a_swapped_figure_is_contradicted_by_a_result_as_by_a_page(read_at: date
     assert (sentence.verdict, sentence.weak) == (VerdictState.CONTRADICTED, False)
 
 
-def test_a_judge_is_asked_about_a_result_only_where_no_page_carries_it_in_code(
+def test_a_judge_is_not_asked_about_what_only_a_result_says(
     make_page: Callable[..., Page], read_at: datetime
 ) -> None:
     asked: list[tuple[str, ...]] = []
@@ -115,5 +115,5 @@ def test_a_judge_is_asked_about_a_result_only_where_no_page_carries_it_in_code(
     evidence.add(make_page("The tower is painted white.", url=URL))
     paraphrase = f"It was Renwick who drew the plans of that lighthouse. [{result.name}]"
     (sentence,) = check_answer(paraphrase, evidence, judge).sentences
-    assert asked == [("S501¶1", "S501¶2")]
-    assert (sentence.verdict, sentence.weak) == (VerdictState.SUPPORTED, True)
+    assert asked == []
+    assert (sentence.verdict, sentence.weak) == (VerdictState.UNDECIDED, False)

@@ -91,7 +91,14 @@ DRAFT = {"data": {"lit_by": "daylight"}, "citations": {"/lit_by": ["S1¶2"]}}
 
 
 @pytest.mark.parametrize(
-    ("verdict", "value"), [("supported", "daylight"), ("not stated", None), ("contradicted", None)]
+    ("verdict", "value"),
+    [
+        ('supported "first lit on 1 November 1829"', "daylight"),
+        ("supported", None),
+        ('supported "It is lit by the sun"', None),
+        ("not stated", None),
+        ("contradicted", None),
+    ],
 )
 async def test_a_value_in_other_words_is_decided_by_the_judge(
     ask, script, site, tmp_path, verdict, value

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
+
 import pytest
 
 from agent.guard.budget import Budget, LimitReached
-from agent.models.base import Usage
+from agent.guard.model_client import ModelClient
+from agent.guard.window import tokens
+from agent.models.base import CALL_BUDGET, ModelReply, Usage
+from agent.types import Message
 
 
 def test_steps_beyond_the_limit_are_refused():
@@ -44,3 +50,47 @@ def test_what_a_part_spends_is_spent_of_the_whole():
 
 def test_a_part_has_no_more_steps_than_the_whole():
     assert Budget(max_steps=3).part(2, max_steps=8).max_steps == 3
+
+
+PER_TOKEN = 0.4e-6, 1.6e-6
+
+
+class Billed:
+    """A model whose provider bills a multiple of what is sent and said."""
+
+    name = "billed"
+
+    def __init__(self, factor: int, words: int) -> None:
+        self.factor, self.words = factor, words
+
+    async def reply(self, system, messages):
+        call = CALL_BUDGET.get()
+        longest = call.begin() if call else None
+        text = "word " * (min(self.words, longest or self.words) * 4 // 5)
+        sent = tokens(system) + sum(tokens(message.content) for message in messages)
+        usage = Usage(sent * self.factor, 0, tokens(text) * self.factor)
+        usd = usage.input_tokens * PER_TOKEN[0] + usage.output_tokens * PER_TOKEN[1]
+        return ModelReply(text, replace(usage, usd=usd))
+
+    async def aclose(self):
+        """Nothing to close."""
+
+
+@pytest.mark.parametrize("words", [100, 3_000])
+@pytest.mark.parametrize("factor", [1, 2, 4, 10])
+@pytest.mark.parametrize("bound", [{"max_tokens": 45_000}, {"max_usd": 0.05}])
+async def test_a_cap_holds_from_the_second_call_on_whatever_a_provider_bills(factor, words, bound):
+    budget = Budget(max_steps=100, price=lambda i, o: i * PER_TOKEN[0] + o * PER_TOKEN[1], **bound)
+    client = ModelClient(Billed(factor, words), "system " * 300, budget, lambda *_, **__: None)
+    messages, first = [Message("user", "question")], None
+    with suppress(LimitReached):
+        for number in range(100):
+            reply = await client.ask(f"main/{number}", messages)
+            first = first or (budget.used_tokens, budget.spent_usd)
+            messages += [Message("assistant", reply.text[:3_000]), Message("user", "found " * 600)]
+        pytest.fail("the cap was never reached")
+    assert first is not None
+    if "max_tokens" in bound:
+        assert budget.used_tokens <= max(bound["max_tokens"], first[0])
+    else:
+        assert budget.spent_usd <= max(bound["max_usd"], first[1])

@@ -170,3 +170,10 @@ def test_the_ledger_leaves_out_a_reply_that_lacks_its_amounts(journal):
     journal.write("model.reply", model="m", **{**amounts, "usd": "much"})
     journal.write("model.reply", **amounts)
     assert [(line.calls, line.usd) for line in usage([journal.folder])] == [(1, 0.5)]
+
+
+def test_a_name_that_steers_a_terminal_is_escaped_in_the_file_and_kept_as_a_value(journal):
+    name = "a\u202etxt.exe\x9b31m\U000e0041\u200b"
+    journal.write("note", text=name)
+    assert not set(journal.folder.journal.read_text("utf-8")) & set("\u202e\x9b\U000e0041\u200b")
+    assert [event.data["text"] for event in read_events(journal.folder.journal)] == [name]

@@ -206,9 +206,8 @@ async def test_what_takes_more_than_a_quotation_is_refused_with_what_is_near(
     ask, isles, question, task
 ) -> None:
     answer = await ask(isles, question)
-    assert answer.startswith(f"NOT_FOUND To {task} takes a language model. Closest passages found;")
-    assert "may not answer:\n\n- “" in answer
-    assert re.search(r"” \[S\d+¶\d+\]", answer)
+    assert answer.startswith(f"NOT_FOUND To {task} takes a language model. The closest passages")
+    assert re.search(r"may not answer the question\. (\[S\d+¶\d+\]){1,5}$", answer)
 
 
 async def test_each_part_of_a_question_gets_its_sentence(ask, isles) -> None:

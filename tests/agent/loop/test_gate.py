@@ -54,7 +54,10 @@ async def test_what_is_only_open_does_not_go_back(answered, events, answer):
 async def test_what_the_judge_refuses_goes_back(answered, events):
     report = await answered(
         f"{FREE} [S1]",
-        {"reply": '1: contradicted "It was first lit on 1 November 1829."', "for": "judge"},
+        {
+            "reply": '1: contradicted "It was first lit on 1 November 1829."\nanswer: fully',
+            "for": "judge",
+        },
         {"reply": f"{LIT} [S1]", "for": "review"},
         {"reply": "answer: fully", "for": "judge"},
     )

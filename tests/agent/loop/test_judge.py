@@ -94,20 +94,25 @@ async def test_a_reply_is_read_by_the_numbers_of_its_claims(evidence):
 
 async def test_only_what_code_leaves_open_is_asked(evidence):
     _, asked = await verdicts(evidence, "")
-    [(system, [request])] = asked
+    (system, [request]), (_, [_, _, again]) = asked
     assert "took until 1894" in request
     assert "Claim 2" not in request
     assert "passages" in system
+    assert "these claims: 1." in again
 
 
 @pytest.mark.parametrize(
     ("reply", "state"),
     [
-        ('1: supported "It carried its first trains after four years of work."', "supported"),
+        ('1: supported "begun in 1890" and "after four years of work"', "supported"),
+        ('1: supported "begun in 1890 … Its first trains  after four years of work"', "supported"),
+        ('1: supported "after four years of work"', "undecided"),
         ("**1**: contradicted — “begun in 1890”", "contradicted"),
         ("1. Undecided", "undecided"),
-        ("1: supported — the words “four years of work” say so of the pier.", "supported"),
-        ("Claim 1: Contradicted, it took longer", "contradicted"),
+        ("1: supported “begun in  1890” — with “FOUR years of work” it is so.", "supported"),
+        ("Claim 1: Contradicted, it took longer", "undecided"),
+        ("1: supported", "undecided"),
+        ('1: supported "of"', "undecided"),
         ("1: in part “begun in 1890” the end is not given", "undecided"),
         ("1: not stated", "undecided"),
         ("I think it is fine.", "undecided"),
@@ -122,7 +127,7 @@ async def test_the_verdict_is_read_and_what_is_not_answered_stays_undecided(evid
 
 
 async def test_the_words_that_the_judge_quotes_are_the_source_s_quote(evidence):
-    reply = '1: supported "after four years of work"'
+    reply = '1: supported "begun in 1890" and "after four years of work"'
     decided = await judged(reply, open_claims(ANSWER, evidence), evidence)
     [source] = check_answer(ANSWER, evidence, decided).sources
     assert "after four years of work" in source.quotes
@@ -147,7 +152,7 @@ async def test_words_of_a_page_that_a_claim_does_not_cite_do_not_support_it(evid
 
 
 async def test_the_judge_is_told_whose_page_a_passage_stands_on(evidence):
-    _, [(_, [request])] = await verdicts(evidence, "1: supported")
+    _, [(_, [request])] = await verdicts(evidence, '1: in part "begun in 1890"')
     assert "(Pier) It carried its first trains" in request
 
 
@@ -168,6 +173,15 @@ async def test_a_judge_s_words_stand_in_the_reason(evidence):
     )
 
 
+async def test_a_line_with_several_quotations_is_sent_back_unmangled(evidence):
+    line = '1: in part "begun in 1890" and "its first  trains" the passages say it of the trains'
+    [first, _], _ = await verdicts(evidence, line)
+    assert first.reason == (
+        "the passages say only a part of it: “begun in 1890” and “its first trains” "
+        "(the passages say it of the trains)"
+    )
+
+
 async def test_the_request_shows_question_answer_and_what_stands_around(evidence):
     evidence.question = "How long did it take?"
     claims = open_claims("It was slow work. [S1¶2]", evidence)
@@ -180,13 +194,15 @@ async def test_the_request_shows_question_answer_and_what_stands_around(evidence
     ("line", "word"), [("answer: in part", "in part"), ("**Answer:** Fully.", "fully"), ("", None)]
 )
 async def test_whether_the_question_is_answered_is_read_and_recorded(evidence, line, word):
+    evidence.question = "When did it open?"
     claims, recorded = open_claims(ANSWER, evidence), []
 
     def record(kind, _place, **data):
         recorded.extend(data["verdicts"] if kind == "judge" else ())
 
-    judge = ClaimJudge(evidence, Budget(), record, Says(f"1: supported\n{line}"))
-    assert await judge.decide(claims, "judge", ANSWER)
+    said = f'1: supported "begun in 1890" and "four years"\n{line}'
+    judge = ClaimJudge(evidence, Budget(), record, Says(said))
+    assert await judge.review(ANSWER, "judge")
     again = ClaimJudge(evidence, Budget(), no_record)
     again.load(recorded)
     assert judge.answers == again.answers == word

@@ -54,6 +54,9 @@ def test_only_earlier_subtasks_can_be_waited_for():
 
 
 def test_numbers_written_as_texts_are_waited_for_too():
+    for number in (["0"], "0", 0):
+        rows = ({"task": "a"}, {"task": "b", "dependsOn": number})
+        assert read_plan(plan(*rows))[1].depends_on == (0,)
     rows = ({"task": "a"}, {"task": "b", "dependsOn": ["0"]})
     assert [s.depends_on for s in read_plan(plan(*rows))] == [(), (0,)]
 

@@ -43,6 +43,8 @@ def writer(answering, site):
     return answering(
         {
             r"You plan a research report": OUTLINE,
+            r"You decide whether an answer": "answer: fully",
+            r"You check claims.*1929": '1: contradicted "first lit on 1 November 1829"',
             r"answered by these sections": CLOSING,
             r"do not hold": "It was first lit on 1 November 1829. [S1001]",
             r"source\":\"S1001\"": "It was first lit on 1 November 1929. [S1001]",
@@ -108,6 +110,7 @@ async def test_an_outline_that_cannot_be_read_leaves_an_answer(ask, answering, s
     model = answering(
         {
             r"You plan a research report": "I would rather not.",
+            r"You decide whether an answer": "answer: fully",
             r"source\":\"S1\"": "It was first lit on 1 November 1829. [S1]",
             r"Tell me": f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>',
         }

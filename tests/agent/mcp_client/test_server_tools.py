@@ -95,6 +95,32 @@ async def test_what_may_change_something_needs_a_yes(ask, shop, script, results,
     assert asked == ([] if yes is None else ['calls mcp__shop__buy with {"item":"kettle"}'])
 
 
+@pytest.mark.parametrize("trusted", [True, False])
+async def test_a_server_that_calls_a_tool_read_only_is_believed_where_the_user_says_so(
+    ask, shop, script, results, trusted
+):
+    shop.row["trustReadOnly"] = trusted
+    report = await ask(model=script(CALL, "NOT_FOUND done."), mcp_servers=shop.write())
+    assert ("error" in results(report)[0]["data"]) is not trusted
+
+
+async def test_a_call_that_was_refused_has_read_nothing(ask, shop, script, events, tmp_path):
+    shop.row["trustReadOnly"] = False
+    unknown = '<<TOOL:mcp__shop__steal:{"item":"x"}>>'
+    refused = '<<TOOL:READ:{"url":"file:///etc/passwd"}>>'
+    missing = f'<<TOOL:READ:{{"url":"{(tmp_path / "none.md").as_uri()}"}}>>'
+    report = await ask(
+        model=script(CALL, unknown, refused, missing, "NOT_FOUND no."), mcp_servers=shop.write()
+    )
+    assert [e.data["origin"] for e in events(report) if e.type == "context.read"] == []
+
+
+async def test_what_a_server_says_of_a_failure_is_private(ask, shop, script, events):
+    shop.results = {"price": {"isError": True, "content": [{"type": "text", "text": "No."}]}}
+    report = await ask(model=script(CALL, "NOT_FOUND no."), mcp_servers=shop.write())
+    assert [e.data["origin"] for e in events(report) if e.type == "context.read"] == ["tool"]
+
+
 async def test_a_tool_that_the_person_named_needs_no_yes(ask, shop, script, results):
     shop.tools = [tool("buy", "Buys.", reads=False, item="string")]
     shop.row["alwaysAllow"] = ["b*"]
@@ -124,7 +150,7 @@ async def test_private_words_do_not_go_to_a_server_that_did_not_say_them(
         file=[diary],
     )
     told = [row["data"].get("error", "") for row in results(report)]
-    assert "stands in a file of yours, and neither in the question nor at mcp:shop" in told[0]
+    assert "is not in the question, but in your folder" in told[0]
     assert told[1:3] == ["", ""]  # a word of the question, and one that the server itself said
     assert "stands in what a tool of yours gave" in told[3]
     assert report.status == "not_found"

@@ -45,7 +45,8 @@ async def test_runs_write_it_where_the_setting_says_so(ask, script, site, tmp_pa
     assert len(days) == on
     for day in days:
         text = wiki.read_file(day)
-        assert f"({report.run})\n  > answered: It was first lit on 1 November 1829" in text
+        line = f"({report.run})\n  > answered, not verified: It was first lit on 1 November 1829"
+        assert line in text
 
 
 async def test_a_log_that_cannot_be_written_is_told_and_costs_nothing_else(

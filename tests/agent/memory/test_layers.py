@@ -68,9 +68,10 @@ def test_of_many_memories_only_the_relevant_are_given() -> None:
     )
 
 
-def test_irrelevant_memories_are_given_only_while_they_are_few() -> None:
-    assert "[Saved memories:" in _last("zzz", Layers(memories={f"k{n}": n for n in range(10)}))
-    assert _last("zzz", Layers(memories={f"k{n}": n for n in range(11)})) == "zzz"
+def test_memories_that_do_not_bear_on_the_question_are_counted_not_shown() -> None:
+    assert "[10 saved memories, none of which bears" in _last(
+        "zzz", Layers(memories={f"k{n}": n for n in range(10)})
+    )
 
 
 def test_similarity_decides_where_there_is_one() -> None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent.models import remote
+from browser import retries
 from tests.agent.models.wire import AnthropicProvider, OpenAIProvider, running
+from tests.loopback import at_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A constant, not a stand-in: retries are real, and no test waits for half a second.
-    monkeypatch.setattr(remote, "BACKOFF", 0.001)
+    monkeypatch.setattr(retries, "sleep", at_once)
 
 
 @pytest.fixture

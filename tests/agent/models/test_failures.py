@@ -8,13 +8,20 @@ from email.utils import format_datetime
 
 import pytest
 
-from agent.errors import ModelError, ModelQuota, ModelUnauthorized, ModelUnavailable, UsageError
+from agent.errors import (
+    ModelError,
+    ModelQuota,
+    ModelUnauthorized,
+    ModelUnavailable,
+    NotAnEndpoint,
+    UsageError,
+)
 from agent.models.anthropic import AnthropicModel
 from agent.models.failures import seconds_to_wait
 from agent.models.openai import OpenAIModel
 from agent.models.providers import endpoint_for
-from agent.models.remote import ATTEMPTS
 from agent.types import Message
+from browser.retries import MODEL
 
 ASKED = [Message("user", "When?")]
 
@@ -56,7 +63,7 @@ async def test_an_outage_is_asked_four_times_and_no_more(ask, wire):
     wire.fails(503)
     with pytest.raises(ModelUnavailable):
         await ask()
-    assert len(wire.requests) == ATTEMPTS
+    assert len(wire.requests) == MODEL.attempts
 
 
 async def test_retry_after_is_honoured(ask, wire):
@@ -97,12 +104,20 @@ async def test_an_empty_account_is_one_whatever_the_status_says(ask, wire):
         await ask()
 
 
-@pytest.mark.parametrize("body", ["<html>hello", {}, "{", [1]])
+async def test_a_web_page_is_no_endpoint_and_asked_once(ask, wire):
+    wire.sends("<!doctype html><title>Hello</title>")
+    with pytest.raises(NotAnEndpoint, match="not as a model") as caught:
+        await ask()
+    assert "/v1" in caught.value.hint
+    assert len(wire.requests) == 1
+
+
+@pytest.mark.parametrize("body", [{}, [1]])
 async def test_garbage_is_an_outage_after_the_retries(ask, wire, body):
     wire.sends(body)
     with pytest.raises(ModelUnavailable):
         await ask()
-    assert len(wire.requests) == ATTEMPTS
+    assert len(wire.requests) == MODEL.attempts
 
 
 async def test_a_reply_without_a_word_is_tried_again(ask, wire):

@@ -11,12 +11,12 @@ import pytest
 from agent.errors import ModelQuota, ModelUnauthorized, ModelUnavailable, UsageError
 from agent.models.base import SystemPrompt
 from agent.models.providers import endpoint_for, remote_model
-from agent.models.remote import ATTEMPTS
 from agent.protocol import parse
 from agent.tools.registry import Registry, tool_specs
 from agent.tools.web_tools import WEB_TOOLS
 from agent.types import Message
 from browser.net.egress import Egress, EgressPolicy
+from browser.retries import MODEL
 
 # The library's own types make pydantic and asyncio warn.
 pytestmark = [
@@ -73,7 +73,7 @@ async def test_tools_are_offered_as_functions(model, provider):
     [
         (401, "", ModelUnauthorized, 1),
         (429, "insufficient_quota", ModelQuota, 1),
-        (503, "", ModelUnavailable, ATTEMPTS),
+        (503, "", ModelUnavailable, MODEL.attempts),
     ],
 )
 async def test_failures_mean_what_they_mean_elsewhere(model, provider, status, code, error, calls):

@@ -17,11 +17,11 @@ import pytest
 from lxml import etree
 
 from agent.config import Options
-from agent.notify import service_client
 from agent.notify.notice import Attachment, Notice
 from agent.notify.targets import notify, sign
+from browser import retries
 from browser.net.transport import certificates
-from tests.loopback import Handler, serving
+from tests.loopback import Handler, at_once, serving
 from tests.mail_servers import MailBox
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ class HookSite:
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tries follow each other at once."""
-    # A constant, not a stand-in: retries are real, and no test waits for half a second.
-    monkeypatch.setattr(service_client, "BACKOFF_S", 0.001)
+    monkeypatch.setattr(retries, "sleep", at_once)
 
 
 @pytest.fixture

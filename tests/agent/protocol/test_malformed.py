@@ -12,8 +12,8 @@ from agent.models.base import Task
 from agent.models.scripted import ScriptedModel, ScriptedReply
 from agent.prompts import prompt
 from agent.protocol import parse
+from agent.protocol.loose_json import repair_object
 from agent.protocol.native import with_calls
-from agent.protocol.replies import repair_object
 from tests.agent.models.wire import OpenAIProvider, running
 
 if TYPE_CHECKING:
@@ -202,6 +202,26 @@ async def test_giving_up_before_any_search_searches_the_question(tmp_path: Path)
     assert (report.status, "1829" in report.answer) == ("answered", True)
 
 
+@pytest.mark.parametrize(
+    "said", ["It was lit in 1831.", "Let me search for that.", '```json\n{"query": "Hesk"}\n```']
+)
+async def test_a_model_that_never_searches_has_the_question_searched(
+    tmp_path: Path, said: str
+) -> None:
+    named = '{"found": true, "passage": 1, "answer": "1 November 1829"}'
+    report = await run(tmp_path, said, said, named, "")
+    assert report.searches
+    assert (report.status, "1829" in report.answer) == ("answered", True)
+
+
+async def test_a_call_inside_a_call_is_reported_to_the_model(tmp_path: Path) -> None:
+    inner = '<<TOOL:READ:{"url":"<<TOOL:WEB_SEARCH:Hesk>>"}>>'
+    noticed = ScriptedReply(CALLS["ours"].replace("FILE", (tmp_path / "hesk.md").as_uri()),
+                            expect="inside another one")  # fmt: skip
+    report = await run(tmp_path, inner, noticed, ANSWER)
+    assert (report.status, "1829" in report.answer) == ("answered", True)
+
+
 async def test_giving_up_on_pages_that_were_found_but_not_read_is_answered_once(
     tmp_path: Path,
 ) -> None:
@@ -301,3 +321,39 @@ def test_a_reply_of_blanks_or_of_one_call_over_and_over_is_read() -> None:
 
 def test_a_call_nested_too_deep_to_mend_is_none() -> None:
     assert repair_object("{'a':" * 3_000) is None
+
+
+async def ask_provider(provider: OpenAIProvider, tmp_path: Path):
+    (tmp_path / "hesk.md").write_text(PAGE, encoding="utf-8")
+    return await research(
+        "When was the lighthouse of Hesk first lit?",
+        model="m",
+        base_url=provider.url,
+        corpus=tmp_path,
+        search=["corpus"],
+        memory=False,
+        data_dir=tmp_path / "data",
+    )
+
+
+async def test_a_reply_that_was_cut_off_is_asked_for_again(tmp_path: Path) -> None:
+    with running(OpenAIProvider, "/v1") as provider:
+        provider.says(CALLS["ours"].replace("FILE", (tmp_path / "hesk.md").as_uri()))
+        provider.says("The lighthouse of Hesk was first")
+        provider.answers[-1].body["choices"][0]["finish_reason"] = "length"
+        provider.streams = False
+        provider.says(ANSWER)
+        report = await ask_provider(provider, tmp_path)
+    assert (report.status, "1829" in report.answer) == ("answered", True)
+    assert "cut off" in provider.requests[2]["messages"][-1]["content"]
+
+
+async def test_a_conversation_that_is_too_long_is_cut_and_sent_again(tmp_path: Path) -> None:
+    with running(OpenAIProvider, "/v1") as provider:
+        provider.says(CALLS["ours"].replace("FILE", (tmp_path / "hesk.md").as_uri()))
+        provider.fails(400, "This model's maximum context length is 2000 tokens.")
+        provider.says(ANSWER)
+        report = await ask_provider(provider, tmp_path)
+        sizes = [len(json.dumps(request["messages"])) for request in provider.requests[1:3]]
+    assert report.status != "failed"
+    assert sizes[1] < sizes[0]

@@ -107,7 +107,7 @@ async def test_sentences_are_held_against_what_each_cites(audited):
 async def test_one_value_wrong_is_a_fault_by_code_alone_and_the_judge_finds_the_rest(
     audited, script
 ):
-    judge = script({"reply": "2 not stated\n3 supported", "for": "judge"})
+    judge = script({"reply": '2 not stated\n3 supported "opened on 4 May 1898"', "for": "judge"})
     report = await audited(
         "The Heron line opened on 4 May 1899 with horse-drawn cars ([H](SITE/heron)). The"
         " Heron line is loved by all ([H](SITE/heron)). Trams began in 1898 ([H](SITE/heron)).",
@@ -282,7 +282,7 @@ async def test_services_are_reached_where_the_settings_say(cited, tmp_path):
 
 
 async def test_a_judge_is_not_asked_about_what_could_not_be_read(audited, script):
-    judge = script({"reply": "1 contradicted", "for": "judge"})
+    judge = script({"reply": '1 contradicted "horse-drawn cars"', "for": "judge"})
     report = await audited(
         "It is far away [1]. I found nobody who likes trams ([H](SITE/heron)).\n\n[1]: SITE/lost\n",
         model=judge,

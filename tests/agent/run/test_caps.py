@@ -45,7 +45,7 @@ async def test_functions_are_counted_with_the_prompt_they_are_sent_with(ask, pro
     left = [r["max_tokens"] for r in provider.requests if "messages" in r]
     told = ["tools" in r for r in provider.requests if "messages" in r]
     assert told[0] is False
-    assert told[-1] is True
+    assert any(told)
     assert min(left) >= TOKENS_OUT
     assert left[told.index(True)] < 8_000 * 0.8 - 1_500
 

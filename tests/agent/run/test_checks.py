@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from agent.errors import UsageError
 from agent.run.expectations import Expectation, read_suite
-from agent.types import Report, ReportSource, Sentence, UsageTotals
+from agent.types import ConfidenceParts, Report, ReportSource, Sentence, UsageTotals
 
 REPORT = Report(
     run="r",
@@ -15,6 +15,7 @@ REPORT = Report(
     status="answered",
     answer="It was first lit in 1829. [1]",
     confidence=0.8,
+    confidence_parts=ConfidenceParts(answers="fully"),
     sentences=[Sentence(text="It was first lit in 1829.", citations=[1], verdict="supported")],
     sources=[
         ReportSource(

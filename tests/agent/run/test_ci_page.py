@@ -69,3 +69,32 @@ def test_the_action_checks_and_shows_its_summary(answer, code, tmp_path, site):
     assert done.returncode == code, done.stderr
     assert "first lit" in (tmp_path / "page.md").read_text()
     assert (tmp_path / "junit.xml").is_file()
+    assert ("answer: " in done.stdout) is (code == 8)
+
+
+def test_the_action_audits_a_draft(tmp_path, site):
+    (tmp_path / "draft.md").write_text(
+        f"It was first lit on 1 November 1831 ([Hesk Light]({site.url}/hesk-light)).\n"
+    )
+    (step,) = [step for step in yaml(ACTION)["runs"]["steps"] if step.get("name") == "Check"]
+    done = subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", step["run"]],
+        cwd=tmp_path,
+        env={
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "HOME": str(tmp_path),
+            "RESEARCH_DATA_DIR": str(tmp_path / "data"),
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "page.md"),
+            "FILE": "",
+            "DRAFT": "draft.md",
+            "OPTIONS": f"--allow-private {site.url.removeprefix('http://')}",
+            "JUNIT": "junit.xml",
+            "SUMMARY": "summary.md",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 8, done.stderr
+    assert "1831" in (tmp_path / "page.md").read_text()
+    assert (tmp_path / "junit-audit.xml").is_file()

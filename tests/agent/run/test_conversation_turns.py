@@ -10,7 +10,8 @@ from agent.types import Report, Sentence, VerdictState
 def report(**verdicts):
     sentences = [Sentence(text=text, verdict=verdict) for text, verdict in verdicts.items()]
     answer = " ".join(verdicts)
-    return Report(run="r", question="?", status="answered", answer=answer, sentences=sentences)
+    said = {"answer": answer, "sentences": sentences, "confidence": None}
+    return Report(run="r", question="?", status="answered", **said)
 
 
 def test_a_verified_answer_is_kept_as_it_was_given():

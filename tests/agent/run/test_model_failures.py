@@ -7,8 +7,8 @@ import json
 
 import pytest
 
-from agent.models.remote import ATTEMPTS
 from agent.run.outcome import exit_code
+from browser.retries import MODEL
 from tests.agent.models.wire import AnthropicProvider, OpenAIProvider, running
 
 FAILED = 7
@@ -44,9 +44,9 @@ def asked(ask, provider):
     [
         (401, {"code": "authentication_error"}, "ModelUnauthorized", 1),
         (402, {"code": "billing_error"}, "ModelQuota", 1),
-        (429, {"code": "rate_limit_error", **AT_ONCE}, "ModelUnavailable", ATTEMPTS),
-        (529, {"code": "overloaded_error", **AT_ONCE}, "ModelUnavailable", ATTEMPTS),
-        (500, AT_ONCE, "ModelUnavailable", ATTEMPTS),
+        (429, {"code": "rate_limit_error", **AT_ONCE}, "ModelUnavailable", MODEL.attempts),
+        (529, {"code": "overloaded_error", **AT_ONCE}, "ModelUnavailable", MODEL.attempts),
+        (500, AT_ONCE, "ModelUnavailable", MODEL.attempts),
     ],
 )
 async def test_a_run_whose_model_fails_says_how(asked, provider, status, said, error, calls):
@@ -58,17 +58,18 @@ async def test_a_run_whose_model_fails_says_how(asked, provider, status, said, e
     assert len(provider.requests) == calls
 
 
-async def test_a_model_that_is_down_or_says_garbage_or_nothing(ask, provider):
-    """All at once: each waits between its tries."""
+async def test_a_model_that_is_down_and_one_that_is_a_web_page(ask, provider):
+    """Both at once: one waits between its tries."""
     provider.sends("<html>It works!</html>")
     name = provider.model
-    reports = await asyncio.gather(
+    page, down = await asyncio.gather(
         ask(model=name, base_url=provider.url),
         ask(model=name, base_url="http://127.0.0.1:9/v1"),
     )
-    assert {report.error.type for report in reports} == {"ModelUnavailable"}
-    assert {exit_code(report) for report in reports} == {FAILED}
-    assert len(provider.requests) == ATTEMPTS
+    assert (down.error.type, exit_code(down)) == ("ModelUnavailable", FAILED)
+    assert (page.error.type, exit_code(page)) == ("NotAnEndpoint", 2)
+    assert "/v1" in page.error.hint
+    assert len(provider.requests) == 1
 
 
 async def test_a_model_that_is_silent_is_given_up(asked, provider):
@@ -79,7 +80,7 @@ async def test_a_model_that_is_silent_is_given_up(asked, provider):
     assert len(provider.requests) == 1
 
 
-@pytest.mark.parametrize(("status", "calls"), [(401, 1), (402, 1), (503, ATTEMPTS)])
+@pytest.mark.parametrize(("status", "calls"), [(401, 1), (402, 1), (503, MODEL.attempts)])
 async def test_the_fallback_answers_all_that_is_left_of_the_run(
     asked, provider, script, site, status, calls
 ):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agent.journal.runs import Runs
 from agent.models.base import ModelReply
 from agent.run.record import RunRecord
@@ -56,3 +58,48 @@ async def test_each_call_gives_an_observation_with_what_it_showed(ask, site, tmp
     assert [result.passages for result in kept] == [o.passages for o in first.observations]
     assert [hit.url for hit in kept[0].results] == [hit.url for hit in searched.results]
     assert record.results["0/2/1"].snapshot == second.observations[0].snapshot
+
+
+LONG = "x" * 10_000_000
+
+
+async def _raise(_text):
+    raise ValueError(LONG)
+
+
+async def _long_error(_text):
+    return {"error": LONG, "seen": [LONG, LONG], "number": 10**5_000}
+
+
+@pytest.mark.parametrize(
+    ("call", "tools"),
+    [
+        ("<<TOOL:PYTHON:raise ValueError('x' * 10**7)>>", {}),
+        ("<<TOOL:PYTHON:'x' * 10**7 + 1>>", {}),
+        ("<<TOOL:PYTHON:number('9' * 400)>>", {}),
+        ("<<TOOL:PYTHON:9 ** 9 ** 5>>", {}),
+        ("<<TOOL:BURST:now>>", {"BURST": _raise}),
+        ("<<TOOL:BURST:now>>", {"BURST": _long_error}),
+    ],
+)
+async def test_the_text_of_an_error_is_bounded_in_the_prompt_and_on_record(
+    ask, tmp_path, call, tools
+):
+    model = Listening(call, "NOT_FOUND")
+    report = await ask(model=model, tools=tools)
+    (failed,) = model.messages[-1].observations
+    assert failed.failed
+    assert len(model.messages[-1].content) < 10_000
+    assert Runs(tmp_path / "data").find(report.run).journal.stat().st_size < 100_000
+    assert report.status == "not_found"
+
+
+async def test_a_crash_is_recorded_within_bounds(ask, tmp_path):
+    class Crashing(Listening):
+        async def reply(self, system, messages):
+            raise ZeroDivisionError(LONG)
+
+    report = await ask(model=Crashing())
+    assert report.status == "failed"
+    assert len(report.error.message) < 3_000
+    assert Runs(tmp_path / "data").find(report.run).journal.stat().st_size < 100_000

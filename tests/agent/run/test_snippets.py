@@ -63,7 +63,7 @@ async def test_a_result_that_was_not_read_carries_a_sentence_weakly(weak, result
 
 
 def test_a_check_can_ask_for_pages(weak):
-    assert Expectation(verified=True).failures(weak) == []
+    assert Expectation(verified=False).failures(weak) == []  # nobody judged the answer
     assert Expectation(from_pages=True).failures(weak) == [f"search results alone say: {SAID}"]
 
 

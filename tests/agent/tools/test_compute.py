@@ -110,6 +110,11 @@ def test_figures_are_read_as_people_write_them(text, value):
     assert number(text) == value
 
 
+def test_a_figure_beyond_all_bounds_is_refused():
+    with pytest.raises(ValueError, match="too large"):
+        number("9" * 400)
+
+
 @pytest.mark.parametrize("text", ["", "none", "4 of 9", "1990–1995"])
 def test_no_figure_and_two_are_none(text):
     with pytest.raises(ValueError, match="figure"):

@@ -14,6 +14,7 @@ from browser.errors import (
     BadResponse,
     ConnectFailed,
     DeadlineExceeded,
+    NoAnswer,
     Refused,
     TooLarge,
 )
@@ -102,6 +103,19 @@ async def test_a_busy_server_is_asked_again(client_of: ClientOf) -> None:
         assert (await http.get(origin.url)).status == 200
 
 
+async def test_a_rate_limit_that_names_its_end_is_waited_for(client_of: ClientOf) -> None:
+    async def answer(exchange: Exchange) -> None:
+        limited = len(origin.requests) < 2
+        if limited:
+            await exchange.answer("", "429 Too Many Requests", Retry_After="0")
+        else:
+            await greet(exchange)
+
+    async with Origin(answer) as origin, client_of(origin) as http:
+        assert (await http.get(origin.url)).status == 200
+    assert len(origin.requests) == 2
+
+
 async def test_a_server_that_wants_long_patience_is_left_alone(client_of: ClientOf) -> None:
     async def busy(exchange: Exchange) -> None:
         await exchange.answer("later", "503 Busy", Retry_After="120")
@@ -177,7 +191,7 @@ async def test_what_is_no_http_is_an_error(client_of: ClientOf, answer: bytes) -
         exchange.writer.close()
 
     async with Origin(babble) as origin, client_of(origin, retries=0) as http:
-        with pytest.raises((BadResponse, ConnectFailed)):
+        with pytest.raises((BadResponse, ConnectFailed, NoAnswer)):
             await http.get(origin.url)
 
 

@@ -1,11 +1,19 @@
-"""Consent dialogs of known platforms go by themselves; nothing else is clicked."""
+"""Consent dialogs of known platforms that cover the page are closed; nothing else is clicked."""
 
 # ruff: noqa: E501 - the pages are easier to read unbroken
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
+from browser.session.session import Browser
+
+if TYPE_CHECKING:
+    from browser.page.tab import Tab
+
+OVER = "class=dialog style='position:fixed;inset:20% 10%;background:white'"
 GONE = "onclick=\"this.closest('.dialog').remove(); document.title=this.id||this.className\""
 DIALOGS = {
     "OneTrust": f"<button id=onetrust-accept-btn-handler {GONE}>OK</button><button id=onetrust-reject-all-handler {GONE}>No</button>",
@@ -19,7 +27,7 @@ DIALOGS = {
 
 @pytest.mark.parametrize("platform", DIALOGS)
 async def test_a_known_dialog_is_rejected(show, platform):
-    tab = await show(f"<div class=dialog>We value cookies {DIALOGS[platform]}</div><p>the page</p>")
+    tab = await show(f"<div {OVER}>We value cookies {DIALOGS[platform]}</div><p>the page</p>")
     assert (await tab.snapshot()).text == "the page"
     title = await tab.page.title()
     assert not title.endswith(
@@ -30,7 +38,7 @@ async def test_a_known_dialog_is_rejected(show, platform):
 
 async def test_where_only_accepting_is_offered_it_is_accepted(show):
     tab = await show(
-        f"<div class=dialog><button id=onetrust-accept-btn-handler {GONE}>OK</button></div><p>the page</p>"
+        f"<div {OVER}><button id=onetrust-accept-btn-handler {GONE}>OK</button></div><p>the page</p>"
     )
     assert (await tab.snapshot()).text == "the page"
     assert "consent dialog closed (OneTrust: accepted)" in tab.events.drain()
@@ -41,7 +49,7 @@ async def test_a_dialog_that_comes_late_or_in_a_frame_or_shadow_root_is_closed_t
         "<button class=sp_choice_type_13 onclick=\"parent.postMessage('gone', '*')\">No</button>",
         "/sp_message",
     )
-    tab = await show(f"""<iframe src='{pages.other}{inner}'></iframe><div id=usercentrics-root></div><script>
+    tab = await show(f"""<iframe src='{pages.other}{inner}' style='position:fixed;inset:10%;width:80%;height:80%'></iframe><div id=usercentrics-root style='position:fixed;inset:10%'></div><script>
         onmessage = () => document.querySelector('iframe').remove();
         document.getElementById('usercentrics-root').attachShadow({{mode: 'open'}}).innerHTML =
           '<button data-testid=uc-deny-all-button onclick="this.remove()">Deny</button>';</script>""")
@@ -52,8 +60,74 @@ async def test_a_dialog_that_comes_late_or_in_a_frame_or_shadow_root_is_closed_t
 
 
 async def test_nothing_else_is_clicked_by_itself(show):
-    tab = await show("""<div role=dialog>Accept all cookies?
+    tab = await show("""<div role=dialog style='position:fixed;inset:0'>Accept all cookies?
         <button id=accept onclick="document.title='clicked'">Accept all</button>
         <button class=reject-all onclick="document.title='clicked'">Reject all</button></div>""")
     await tab.snapshot()
     assert await tab.page.title() == "Test"
+
+
+PRESSED = "onclick=\"document.title='clicked'; return false\""
+CONTENT = {
+    "in the text of a mail": f"<article><button class='cky-btn-reject' {PRESSED}>x</button></article>",
+    "a bar at the edge": f"<div style='position:fixed;bottom:0;height:90px;width:100%'><button class=cky-btn-reject {PRESSED}>x</button></div>",
+    "a link": f"<div {OVER}><a class=cky-btn-reject href=/delete {PRESSED}>x</a></div>",
+    "a link of the page's router": f"<div {OVER}><a class=cky-btn-reject href='#/delete' {PRESSED}>x</a></div>",
+    "inside a link": f"<div {OVER}><a href=/delete {PRESSED}><b class=cky-btn-reject>x</b></a></div>",
+    "a submit button": f"<div {OVER}><form action=/delete onsubmit=\"document.title='clicked';return false\"><button class=cky-btn-reject>x</button></form></div>",
+    "a submit button elsewhere": f"<form id=f action=/delete onsubmit=\"document.title='clicked';return false\"></form><div {OVER}><button form=f class=cky-btn-reject>x</button></div>",
+    "a label": f"<input type=checkbox id=all {PRESSED}><div {OVER}><label for=all class=cky-btn-reject>x</label></div>",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("content", CONTENT)
+async def test_content_with_the_class_of_a_platform_is_not_clicked(show, content):
+    tab = await show(f"{CONTENT[content]}<p>the page</p>")
+    await tab.snapshot()
+    assert await tab.page.title() == "Test"
+    assert not any("consent" in event for event in tab.events.drain())
+
+
+async def test_a_dialog_under_a_backdrop_that_covers_the_page_is_closed(show):
+    tab = await show(
+        f"<p>the page</p><div class=dialog><div style='position:fixed;inset:0;background:#0008'></div>"
+        f"<div style='position:fixed;bottom:0;height:90px'><button class=cky-btn-reject {GONE}>x</button></div></div>"
+    )
+    assert (await tab.snapshot()).text == "the page"
+
+
+async def is_left_open(tab: Tab) -> None:
+    for _ in range(2):
+        assert "No" in (await tab.snapshot()).text
+    noted = [event for event in tab.events.drain() if "consent" in event]
+    assert len(noted) == 1
+    assert "left open, as the browser is logged in here" in noted[0]
+
+
+DIALOG = f"<div {OVER}>Cookies? {DIALOGS['CookieYes']}</div><p>the page</p><input type=password aria-label=Word>"
+
+
+async def test_where_a_password_was_typed_a_dialog_is_left_to_the_model(show):
+    tab = await show("<input type=password aria-label=Word>")
+    (ref,) = (await tab.snapshot()).refs
+    await tab.type(ref, "drizzle")
+    try:
+        await tab.page.set_content(DIALOG)
+        await is_left_open(tab)
+    finally:
+        tab.logins.sites.clear()
+
+
+async def test_with_saved_logins_a_dialog_is_left_to_the_model_on_their_sites(pages, tmp_path):
+    (state := tmp_path / "state.json").write_text('{"cookies": [], "origins": []}')
+    url = pages.base + pages.put(f"<!doctype html><title>Test</title>{DIALOG}")
+    async with Browser.launch(storage_state=state, logged_in=["127.0.0.1"]) as browser:
+        await is_left_open(await browser.open(url))
+        tab = await browser.open(url.replace("127.0.0.1", "localhost"))
+        assert "No" not in (await tab.snapshot()).text
+
+
+async def test_in_an_attached_browser_a_dialog_is_left_to_the_model(chrome_in_use, pages):
+    url = pages.base + pages.put(f"<!doctype html><title>Test</title>{DIALOG}")
+    async with Browser.attach(chrome_in_use.cdp_url) as browser:
+        await is_left_open(await browser.open(url))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from browser.errors import ActionError
-from browser.page.downloads import NAME_LIMIT, safe_name
+from browser.page.downloads import MAX_NAME_BYTES, safe_name
 from browser.session.session import Browser
 from tests.bench.downloads import filled
 from tests.browser.page.pages import ref
@@ -25,7 +25,17 @@ HOSTILE = (
     *("a/b/c.txt", "a\\b.txt", "a\0b.txt", "a\nb.txt", "a\rb.txt", "a\tb.txt", "\x1b[31mred.txt"),
     *("name.", "name ", " .hidden", ".bashrc", "-rf", "~/x", "$(id).txt", "`id`.txt", "a;b.txt"),
     *("file:name", "a<b>.txt", 'a"b.txt', "a|b.txt", "a?b.txt", "a*b.txt", "x" * 500 + ".pdf"),
-    *("x." + "y" * 500, "\u202etxt.exe", "a\u200bb.txt", "\ufeffx.txt", "é" * 300, "%2e%2e%2fup"),
+    *(
+        "x." + "y" * 500,
+        "\u202etxt.exe",
+        "a\u200bb.txt",
+        "\ufeffx.txt",
+        "é" * 300,
+        "漢" * 119,
+        "😀" * 100 + ".pdf",
+        "a\ud800.txt",
+        "%2e%2e%2fup",
+    ),
     *("..%2f..%2fup", "....//up", "..;/up", "//host/share", "\\\\host\\share", "a\u2028b.txt"),
     *(
         "...pdf",
@@ -52,7 +62,7 @@ HOSTILE = (
 def test_row22_a_hostile_name_becomes_a_plain_one(name, tmp_path):
     safe = safe_name(name)
     assert (tmp_path / safe).resolve().parent == tmp_path.resolve()
-    assert 0 < len(safe) <= NAME_LIMIT
+    assert 0 < len(safe.encode()) <= MAX_NAME_BYTES
     assert not set(safe) & set('/\\:*?"<>|\0\n\r\t\x1b\u202e\u200b')
 
 

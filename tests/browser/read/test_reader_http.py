@@ -260,6 +260,21 @@ async def test_a_site_of_the_browser_is_read_by_http_when_no_browser_starts(
     assert (page.via, page.outcome) == ("http", Outcome.OK)
 
 
+async def test_a_page_that_the_browser_did_not_draw_says_why_it_may_be_incomplete(
+    site: Site, http: Polite
+) -> None:
+    async def missing() -> None:
+        message = "no Chrome"
+        raise BrowserMissing(message)
+
+    url = site.page("/a", "<p>Loading…</p><div id=app></div><script>draw()</script>")
+    page = await Reader(http, browser=missing).read(url)
+    assert page.document is not None
+    [note] = page.document.notes
+    assert note.startswith("may be incomplete: an empty shell: 1 words without its scripts")
+    assert note.endswith("the browser did not bring more: no Chrome")
+
+
 async def test_a_page_from_the_cache_says_when_it_came(site: Site, tmp_path: Path) -> None:
     url = site.page("/a", f"<p>{LONG}</p>", Cache_Control="max-age=600", Age="120")
     policy = EgressPolicy(allow_private=("127.0.0.1",))

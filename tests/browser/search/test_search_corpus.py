@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
 import os
 import sqlite3
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -177,10 +179,55 @@ async def test_binary_junk_and_broken_pdfs_are_noted_and_do_no_harm(
 
     first = await corpus.search(SearchQuery("schön naß"))
     assert [result.title for result in first.results] == ["latin"]
-    assert first.detail.startswith("2 of 5 files could not be read: broken.pdf (")
+    assert first.detail.startswith("2 of 5 files were not read: broken.pdf (")
     assert "junk.txt" in first.detail
     again = await corpus.search(SearchQuery("schön naß"))
     assert again.detail == ""  # named once
+
+
+async def test_a_link_is_followed_within_the_folder_and_reported_where_it_leads_out(
+    folder: Path, index: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "keys"
+    outside.mkdir()
+    (outside / "id").write_text("A private key of zinc.")
+    (outside / "key.md").write_text("Another private key of zinc.")
+    (folder / "sub").mkdir()
+    for link, target in (
+        ("notes.txt", outside / "id"),
+        ("sub/up.md", "../../keys/key.md"),
+        ("chain.md", "sub/up.md"),
+        ("more", outside),
+        ("plain", outside / "id"),
+        ("terns.txt", "gulls & terns.txt"),
+        ("back.txt", outside / "../my notes/gulls & terns.txt"),
+        ("same", "sub"),
+        ("loop.md", "loop.md"),
+        ("gone.md", outside / "gone.md"),
+    ):
+        (folder / link).symlink_to(target)
+    corpus = Corpus(folder, index, extract_body)
+
+    page = await corpus.search(SearchQuery("private key zinc"))
+
+    assert page.results == ()
+    assert sorted(path.removeprefix(f"{folder}/") for path, _ in corpus.sync().unread) == [
+        "chain.md", "gone.md", "more", "notes.txt", "plain", "sub/up.md",
+    ]  # fmt: skip
+    assert "chain.md (a link that leads out of the folder)" in page.detail
+    assert sorted(await find(corpus, "herring gull")) == ["back", "gulls & terns", "terns"]
+
+
+async def test_a_file_that_becomes_a_link_out_of_the_folder_is_forgotten(
+    folder: Path, index: Path, tmp_path: Path
+) -> None:
+    corpus = Corpus(folder, index, extract_body)
+    assert await find(corpus, "high water") == ["Tides of Port Elm"]
+
+    (folder / "tides.md").rename(tmp_path / "tides.md")
+    (folder / "tides.md").symlink_to(tmp_path / "tides.md")
+
+    assert await find(corpus, "high water") == []
 
 
 def _breaking(body: bytes, content_type: str, url: str) -> Document:
@@ -210,6 +257,33 @@ async def test_a_folder_is_indexed_in_rounds_before_the_search(folder: Path, ind
     assert [(state.files, state.left) for state in told] == [(2, 0)]
     page = await corpus.search(SearchQuery("herring gull"), deadline=0.0)
     assert page.outcome is Outcome.OK
+
+
+async def test_a_search_while_the_index_is_built_finds_what_there_is(
+    folder: Path, index: Path
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(body: bytes, kind: str, url: str) -> Document:
+        if b"limpets" in body:
+            begun.set()
+            go_on.wait()
+        return extract_body(body, kind, url)
+
+    corpus = Corpus(folder, index, slow)
+    corpus.sync()
+    (folder / "slow.txt").write_text("The slow page speaks of limpets.")
+    building = asyncio.create_task(asyncio.to_thread(corpus.sync))
+    await asyncio.to_thread(begun.wait)
+    page = await corpus.search(SearchQuery("herring gull"))
+    progress = corpus.progress
+    go_on.set()
+    await building
+
+    assert page.outcome is Outcome.OK
+    assert "still being built" in progress
+    assert corpus.progress == ""
+    assert await find(corpus, "limpets") == ["slow"]
 
 
 async def test_hidden_files_and_other_kinds_are_left_out(folder: Path, index: Path) -> None:

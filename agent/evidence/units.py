@@ -1,0 +1,181 @@
+"""Units of measurement: quantities of a text, units of a field or column, and conversions.
+
+English and German names, and the symbols. A unit that is not in the table is no unit here, so
+that nothing is refused because of it.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from agent.evidence.tokens import tokenize
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from agent.evidence.tokens import Token
+
+
+class Unit(NamedTuple):
+    """A unit: a value in it is `factor` times as much, plus `offset`, in the dimension's own."""
+
+    dimension: str
+    factor: float
+    offset: float = 0.0
+
+    def convert(self, value: float, to: Unit) -> float | None:
+        """Convert a value; None between two dimensions, and between two currencies."""
+        if self.dimension != to.dimension:
+            return None
+        return (value * self.factor + self.offset - to.offset) / to.factor
+
+
+class Quantity(NamedTuple):
+    """A number of a text with its unit, None for none; `text` is both as printed."""
+
+    value: float
+    unit: Unit | None
+    text: str
+
+
+_TABLE = {
+    "length": """mm millimetre millimeter=.001 cm centimetre centimeter zentimeter=.01
+        m metre meter=1 km kilometre kilometer=1000 inch zoll=.0254 ft foot feet fuß=.3048
+        yd yard=.9144 mi mile meile=1609.344 nmi=1852""",
+    "area": """m2 sqm squaremetre squaremeter quadratmeter=1 ha hectare hektar=1e4
+        km2 sqkm squarekilometre squarekilometer quadratkilometer=1e6 acre=4046.8564
+        ft2 sqft squarefoot squarefeet=.09290304 mi2 sqmi squaremile=2589988.1""",
+    "volume": """ml millilitre milliliter=1e-6 l litre liter=.001 hl hectolitre hektoliter=.1
+        m3 cubicmetre cubicmeter kubikmeter=1 km3 cubickilometre=1e9
+        ft3 cubicfoot cubicfeet=.02831685 gallon=.00378541""",
+    "mass": """mg milligram milligramm=1e-6 g gram gramme gramm=.001
+        kg kilogram kilogramme kilogramm kilo=1 t tonne=1000 lb lbs=.45359237""",
+    "time": """ms millisecond millisekunde=.001 s sec sekunde=1 min minute=60 h hr hour stunde=3600
+        day tag=86400 week woche=604800""",
+    "years": "month monat=1 year jahr=12 decade=120",
+    "speed": """kmh kph kmperh kmperhour kilometreperhour kilometerperhour=.2777778
+        mpers mps metrepersecond meterpersecond=1 mph mileperhour=.44704 knot kn knoten=.5144444""",
+    "power": "w watt=1 kw kilowatt=1e3 megawatt=1e6 gw gigawatt=1e9 hp horsepower ps=745.7",
+    "energy": "wh=1 kwh kilowatthour kilowattstunde=1e3 mwh=1e6 gwh=1e9",
+    "data": "byte=1 kb kilobyte=1e3 mb megabyte=1e6 gb gigabyte=1e9 tb terabyte=1e12",
+    "rate": "bps=1 kbps kbit=1e3 mbps mbit=1e6 gbps gbit=1e9",
+    "euro": "eur euro €=1 cent=.01",
+    "dollar": "usd dollar $=1",
+    "pound": "gbp pound £=1",
+    "share": "% pct percent prozent=1",
+    "degrees celsius": "°c celsius degc=1",
+}
+"""Names of each unit, before `=` and its factor. A plural's `s` or `n` is left out."""
+_FAHRENHEIT = Unit("degrees celsius", 5 / 9, -32 * 5 / 9)
+
+
+def _units() -> dict[str, Unit]:
+    found = {"°f": _FAHRENHEIT, "fahrenheit": _FAHRENHEIT, "degf": _FAHRENHEIT}
+    for dimension, rows in _TABLE.items():
+        for names, factor in re.findall(r"([^=]+)=(\S+)", rows):
+            found |= {name: Unit(dimension, float(factor)) for name in names.split()}
+    return found
+
+
+_UNITS = _units()
+_POWERS = frozenset("square cubic".split())
+_SYMBOLS = frozenset("m g l s t h w ms".split())
+"""Symbols that may be another word after `in` or a comma: `Built in s`."""
+_NO_UNIT_OF_A_FIELD = frozenset({"min", "day", "week", "month", "year", "share"})
+"""Ends of a field's name that seldom are its unit: `length_min` is the least length."""
+_PARENTHESES = re.compile(r"[(\[]([^)\]]+)[)\]]")
+_PARTS_OF_A_NAME = re.compile(r"[A-Z]?[a-z]+[23]?|[A-Z]+[23]?|[€$£%]")
+
+
+def find_unit(name: str) -> Unit | None:
+    """Look up a unit by its name or symbol: `km`, `kilometres`, `m²`, `km/h`, `square miles`."""
+    folded = name.casefold().replace("²", "2").replace("³", "3").replace("/", "per")
+    key = re.sub(r"[\s.^]|(?<=\w)-", "", folded)
+    for spelt in (key, key.removesuffix("s"), key.removesuffix("n")):
+        if spelt in _UNITS:
+            return _UNITS[spelt]
+    return _UNITS.get(key.replace("sper", "per"))
+
+
+@functools.lru_cache(maxsize=4096)
+def quantities(text: str) -> tuple[Quantity, ...]:
+    """Extract the numbers of a text, each with its unit; years and dates are numbers too."""
+    return tuple(_quantities(tokenize(text), text))
+
+
+def _quantities(tokens: Sequence[Token], text: str) -> Iterator[Quantity]:
+    for i, token in enumerate(tokens):
+        if token.value is not None and token.kind == "number":
+            yield quantity_at(tokens, i, text)
+
+
+def quantity_at(tokens: Sequence[Token], i: int, text: str) -> Quantity:
+    """Read the number that is token `i` of a text, with the unit beside it."""
+    token = tokens[i]
+    value = token.value or 0.0
+    before = text[tokens[i - 1].start : tokens[i - 1].end] if i else ""
+    if before and before in "€$£":
+        return Quantity(value, _UNITS[before], f"{before}{text[token.start : token.end]}")
+    rest = tokens[i + 1 : i + 5]
+    if rest and rest[0].key in "-‑":  # a 41-metre mast
+        rest = rest[1:]
+    unit, size = _unit_at([text[t.start : t.end] for t in rest])
+    end = rest[size - 1].end if size else token.end
+    return Quantity(value, unit, text[token.start : end])
+
+
+def _unit_at(words: Sequence[str]) -> tuple[Unit | None, int]:
+    """Read the unit that some words begin with, and of how many words it is."""
+    for size in (3, 2):  # km / h, kilometres per hour, square miles, ° C
+        joined = "".join(words[:size])
+        binds = size == 3 and words[1:2] in (["/"], ["per"])
+        binds |= size == 2 and bool(words) and words[0].casefold() in {*_POWERS, "°"}
+        if binds and (unit := find_unit(joined)):
+            return unit, size
+    if words and (unit := find_unit(words[0])):
+        is_per = words[1:2] in (["/"], ["per"])  # of a rate that is not in the table
+        return (None, 0) if is_per else (unit, 1)
+    return None, 0
+
+
+def field_unit(name: str, description: str = "") -> Unit | None:
+    """Find the unit that a field wants: `length_km`, `lengthKm`, `Length in kilometres`."""
+    parts = _PARTS_OF_A_NAME.findall(name.replace("²", "2").replace("³", "3"))
+    if len(parts) > 1:
+        for last in ("".join(parts[-2:]), parts[-1]):  # `depth_square_km`, `speed_km_h`
+            if last == name or last.casefold().removesuffix("s") in _NO_UNIT_OF_A_FIELD:
+                continue
+            if unit := find_unit(last):
+                return unit
+    return heading_unit(description)
+
+
+def heading_unit(heading: str) -> Unit | None:
+    """Find the unit in a column's name or a description: `Length (km)`, `Length in km`."""
+    for inside in _PARENTHESES.findall(heading):
+        if unit := find_unit(inside.removeprefix("in ")):
+            return unit
+    words = heading.split()
+    for at, word in enumerate(words[:-1]):
+        if word == "in" or word.endswith(","):
+            unit, _ = _unit_at([part.strip(".,;:") for part in words[at + 1 : at + 4]])
+            if unit and words[at + 1].casefold() not in _SYMBOLS:
+                return unit
+    return None
+
+
+def same_unit(a: Unit | None, b: Unit | None) -> bool:
+    """Tell whether two units are the same, as far as is known: an unknown one may be any."""
+    return a is None or b is None or a == b
+
+
+def is_rounded(claimed: float, exact: float) -> bool:
+    """Tell whether a number is another one rounded to its own digits: 8 for 8.2, 72 for 72.18."""
+    if not claimed or not exact:
+        return claimed == exact
+    digits = len(f"{abs(claimed):.10g}".replace(".", "").strip("0"))
+    rounded = round(exact, digits - 1 - math.floor(math.log10(abs(exact))))
+    return math.isclose(rounded, claimed)

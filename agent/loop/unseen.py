@@ -1,0 +1,55 @@
+"""Addresses and lists of references in an answer that the run never saw: models invent them."""
+
+from __future__ import annotations
+
+import re
+
+_ADDRESS = re.compile(r"https?://[^\s<>\"'\])}|]+")
+_LINKED = re.compile(
+    r"!?\[([^\]]*)\]\((https?://[^\s)]+)[^)]*\)|\s?[(<]?(https?://[^\s<>\"'\])}|]+)[)>]?"
+)
+_ITEM = re.compile(r"\s*(?:[-*•]\s|\d{1,3}[.)]\s|\[\^?\w{1,8}\]:?\s)")
+_HEADING = re.compile(r"\s*(?:#{1,6}\s.*|\*\*[^*]+\*\*:?|[^.!?]{1,40}:)\s*")
+_FOOTNOTE = re.compile(r"\[\^(\w{1,8})\](:?)")
+_CITATION = "¶"
+
+
+def drop_unseen(answer: str, seen: str) -> tuple[str, list[str]]:
+    """Remove the addresses of an answer that are not in `seen`; returns the rest, and those.
+
+    A list item that rests on one goes whole, and with it the uncited items and the heading of its
+    list; in a sentence only the address goes.
+    """
+    unseen = [a for a in _ADDRESS.findall(answer) if a.rstrip(".,;:/") not in seen]
+    if not unseen:
+        return answer, []
+    lines = answer.split("\n")
+    blocks: list[list[int]] = []  # of list items that follow each other
+    for n, line in enumerate(lines):
+        if _ITEM.match(line):
+            if blocks and not "".join(lines[blocks[-1][-1] + 1 : n]).strip():
+                blocks[-1].append(n)
+            else:
+                blocks.append([n])
+    gone: set[int] = set()
+    for block in blocks:
+        if any(address in lines[n] for n in block for address in unseen):
+            gone |= {n for n in block if _is_invented(lines[n], unseen)}
+            above = next((n for n in range(block[0] - 1, -1, -1) if lines[n].strip()), -1)
+            if gone >= set(block) and above >= 0 and _HEADING.fullmatch(lines[above]):
+                gone.add(above)
+    kept = [line for n, line in enumerate(lines) if n not in gone]
+    text = _LINKED.sub(lambda m: _without_address(m, unseen), "\n".join(kept))
+    defined = {name for name, colon in _FOOTNOTE.findall(text) if colon}
+    text = _FOOTNOTE.sub(lambda m: m[0] if m[1] in defined else "", text)
+    return text.strip(), list(dict.fromkeys(unseen))
+
+
+def _is_invented(line: str, unseen: list[str]) -> bool:
+    addresses = _ADDRESS.findall(line)
+    return _CITATION not in line and all(address in unseen for address in addresses)
+
+
+def _without_address(found: re.Match[str], unseen: list[str]) -> str:
+    address = found[2] or found[3]
+    return (found[1] or "") if address in unseen else found[0]

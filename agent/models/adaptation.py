@@ -1,0 +1,134 @@
+"""What an endpoint takes, learned from its refusals: each is adapted to once, and remembered.
+
+A row of `ADAPTATIONS` is one thing that a request may have and an endpoint refuse. What was learned
+holds for the run and, in the data folder by endpoint and model, for later ones (a week: servers are
+started anew with other settings).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from agent.files import write_atomic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from agent.models.failures import Failure
+    from agent.models.providers import Endpoint
+    from agent.types import Message
+
+MAX_AGE: Final = 7 * 24 * 3600.0
+"""Seconds for which what was learned of an endpoint is believed."""
+_REFUSALS = frozenset({400, 404, 415, 422, 500, 501})
+"""Statuses of refusals; llama.cpp reports errors of its chat templates as 500."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """A request; `tools` are those offered with this system prompt.
+
+    With a `schema` the reply is an instance of it, where the endpoint supports that. `streamed`
+    says that the reply should come in pieces.
+    """
+
+    system: str
+    messages: Sequence[Message]
+    tools: Sequence[dict[str, Any]] = ()
+    schema: dict[str, Any] | None = None
+    max_tokens: int | None = None
+    streamed: bool = False
+
+
+@dataclass(slots=True)
+class Abilities:
+    """What an endpoint takes; `context` is its window in tokens where it named that."""
+
+    newer_limit: bool = False
+    stream_usage: bool = True
+    streams: bool = True
+    schemas: bool = True
+    tools: bool = True
+    images: bool = True
+    system: bool = True
+    context: int | None = None
+
+
+class Adaptation(NamedTuple):
+    """The ability that is switched over if the error has the words and the request the part."""
+
+    ability: str
+    words: re.Pattern[str]
+    is_sent: Callable[[ModelRequest], bool]
+
+
+ADAPTATIONS = tuple(
+    Adaptation(ability, re.compile(words, re.IGNORECASE), is_sent)
+    for ability, words, is_sent in (
+        ("stream_usage", r"stream.?options|include_usage", lambda r: r.streamed),
+        ("streams", r"\bstream", lambda r: r.streamed),
+        ("newer_limit", r"max_(?:completion_)?tokens", lambda r: r.max_tokens is not None),
+        ("system", r"\bsystem\b|alternate", lambda r: bool(r.system)),
+        ("schemas", r"response_format|schema|grammar|sampler|structured", lambda r: bool(r.schema)),
+        (
+            "images",
+            r"image|vision|multi-?modal|picture",
+            lambda r: any(m.images for m in r.messages),
+        ),
+        ("tools", r"tool|function", lambda r: bool(r.tools)),
+    )
+)
+
+
+def adapt(abilities: Abilities, failure: Failure, request: ModelRequest, tried: set[str]) -> bool:
+    """Learn from a refusal what the endpoint does not take; False if it refused something else."""
+    for ability, words, is_sent in ADAPTATIONS:
+        taken = getattr(abilities, ability)
+        refusable = ability not in tried and (taken or ability == "newer_limit")
+        if (
+            refusable
+            and failure.status in _REFUSALS
+            and is_sent(request)
+            and words.search(failure.message)
+        ):
+            setattr(abilities, ability, not taken)
+            tried.add(ability)
+            return True
+    return False
+
+
+def recall(endpoint: Endpoint) -> Abilities:
+    """Return what is remembered of an endpoint."""
+    # OpenAI itself wants the newer name of the bound on a reply, which few servers know.
+    abilities = Abilities(newer_limit="api.openai.com" in endpoint.base_url)
+    row = _read(endpoint.learned).get(_key(endpoint), {})
+    if isinstance(row, dict) and time.time() - row.get("at", 0) < MAX_AGE:
+        for field in fields(Abilities):
+            setattr(abilities, field.name, row.get(field.name, getattr(abilities, field.name)))
+    return abilities
+
+
+def remember(endpoint: Endpoint, abilities: Abilities) -> None:
+    """Keep what was learned of an endpoint for later runs."""
+    if endpoint.learned is not None:
+        rows = _read(endpoint.learned) | {_key(endpoint): {"at": time.time(), **asdict(abilities)}}
+        with suppress(OSError):  # the next run learns it again
+            write_atomic(endpoint.learned, json.dumps(rows, indent=1).encode())
+
+
+def _read(path: Path | None) -> dict[str, dict[str, float]]:
+    try:
+        rows = json.loads(path.read_bytes()) if path is not None else {}
+    except (OSError, ValueError):
+        return {}
+    return rows if isinstance(rows, dict) else {}
+
+
+def _key(endpoint: Endpoint) -> str:
+    return f"{endpoint.base_url} {endpoint.model}"

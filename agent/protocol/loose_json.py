@@ -1,0 +1,47 @@
+"""JSON as models write it: in a fence, with words around it, or with wrong quotes and commas."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from agent import jsvalues as js
+
+_FENCE = re.compile(r"```(?:json)?\s*")
+
+
+def loose_json(text: str) -> Any | None:
+    """Parse a text as JSON, else the object from its first to its last brace; None if neither."""
+    plain = js.trim(_FENCE.sub("", text))
+    start, end = plain.find("{"), plain.rfind("}")
+    for candidate in (plain, plain[start : end + 1] if 0 <= start < end else ""):
+        try:
+            return json.loads(candidate, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError):  # RecursionError: nested too deeply
+            continue
+    return None
+
+
+def loose_object(text: str) -> dict[str, Any]:
+    """Parse the JSON object in a text behind its thoughts; empty if there is none."""
+    value = loose_json(text.rpartition("<</THINK>>")[2])
+    return value if isinstance(value, dict) else {}
+
+
+def repair_object(text: str) -> dict[str, Any] | None:
+    """Parse an object in JSON with wrong quotes, commas or brackets; None if that fails."""
+    import json_repair  # noqa: PLC0415 - hardly ever needed
+
+    try:
+        value = json_repair.loads(text)
+    except (ValueError, RecursionError):  # RecursionError: nested too deeply
+        return None
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return value if isinstance(value, dict) and value else None
+
+
+def _refuse_constant(name: str) -> Any:
+    """Refuse `NaN` and `Infinity`, which Python's parser accepts by default."""
+    raise ValueError(f"{name} is no JSON")

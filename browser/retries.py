@@ -1,0 +1,122 @@
+"""Who repeats what, how often, and how long it waits in between (over tenacity).
+
+| who (rule)                      | repeats                                            | attempts  |
+|---------------------------------|----------------------------------------------------|-----------|
+| pages, `browser.net.http` (WEB) | a GET: no connection, no answer, 502, 503, 429 *   | 3         |
+| models, `agent.models` (MODEL)  | an outage, a rate limit, an empty or broken reply  | 4         |
+| notices, channels' calls, mail  | what was not processed: no connection, 429, 503,   | 5         |
+|   (SERVICE)                     | a 4xx of a mail server; else what may be repeated  |           |
+| channels (CHANNEL)              | a lost connection, an answer that was not sent     | unbounded |
+| jobs (`delay`)                  | a failed run, as often as the job's `--retry`      | its own   |
+
+* only with a Retry-After. Each wait is random up to a bound that doubles (full jitter), so that
+many clients do not come back together, and at least as long as the other side asks (Retry-After).
+If it asks for more than the rule's `patience`, there is no further attempt.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from tenacity import RetryCallState
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class RetryRule:
+    """How often something is attempted (0: until it succeeds), and its waits in seconds."""
+
+    attempts: int
+    base: float
+    longest: float
+    patience: float = float("inf")
+    least: float = 0.0
+
+
+WEB = RetryRule(3, 0.3, 2.0, patience=3.0)
+MODEL = RetryRule(4, 0.5, 4.0, patience=60.0)
+"""An overload is over within half a minute, or not soon."""
+SERVICE = RetryRule(5, 0.5, 30.0, patience=120.0)
+CHANNEL = RetryRule(0, 0.5, 30.0, least=0.25)
+
+
+class Temporary(Exception):
+    """A failed attempt that is worth another one.
+
+    Without one, `error` is raised, or `value` is returned where there is no error. `after` are the
+    seconds that the other side asks to wait.
+    """
+
+    def __init__(
+        self, error: Exception | None, after: float | None = None, value: object = None
+    ) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.after = after
+        self.value = value
+
+
+async def sleep(seconds: float) -> None:
+    """Wait; every wait between two attempts is made here, so that a test can replace it."""
+    await asyncio.sleep(seconds)
+
+
+async def _sleep(seconds: float) -> None:
+    await sleep(seconds)
+
+
+def delay(rule: RetryRule, attempt: int) -> float:
+    """Return the seconds to wait after an attempt, counted from 1."""
+    from tenacity import wait_random_exponential  # noqa: PLC0415 - see `repeat`
+
+    bound = wait_random_exponential(rule.base, rule.longest, min=min(rule.least, rule.longest))
+    return float(bound(_Attempt(attempt)))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    attempt_number: int
+
+
+async def repeat(rule: RetryRule, attempt: Callable[[], Awaitable[T]]) -> T:
+    """Make attempts by a rule until one does not raise `Temporary`."""
+    # Imported at the first call: nearly every command imports this module, and few ask anything.
+    from tenacity import AsyncRetrying, retry_if_exception_type  # noqa: PLC0415
+
+    def gives_up(state: RetryCallState) -> bool:
+        last = 0 < rule.attempts <= state.attempt_number
+        return last or (_failure(state).after or 0.0) > rule.patience
+
+    def wait(state: RetryCallState) -> float:
+        return max(_failure(state).after or 0.0, delay(rule, state.attempt_number))
+
+    async def once() -> T:  # tenacity awaits coroutine functions alone, and no lambda of one
+        return await attempt()
+
+    retrying = AsyncRetrying(
+        retry=retry_if_exception_type(Temporary),
+        stop=gives_up,
+        wait=wait,
+        sleep=_sleep,
+        retry_error_callback=_give_up,
+    )
+    return await retrying(once)
+
+
+def _failure(state: RetryCallState) -> Temporary:
+    failed = state.outcome.exception() if state.outcome else None
+    assert isinstance(failed, Temporary), "only such an attempt is repeated"
+    return failed
+
+
+def _give_up(state: RetryCallState) -> Any:
+    failed = _failure(state)
+    if failed.error is not None:
+        raise failed.error from failed
+    return failed.value

@@ -1,0 +1,40 @@
+"""Addresses and references in an answer that nothing read names."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.loop.unseen import drop_unseen
+
+SENTENCE = "It was lit in 1871. [S1¶2]"
+SEEN = "<web> https://hesk.example/light says so."
+
+
+@pytest.mark.parametrize(
+    "invented",
+    [
+        "\n\n## References\n1. Smith (2019). Lights. https://made-up.example/a\n2. Ow (2020).",
+        "\n\nSources:\n- [Hesk](https://made-up.example/hesk)",
+        "\n\n**Quellen:**\n* https://made-up.example/x",
+        '\n\n[^1]: https://made-up.example/hesk "Hesk"',
+    ],
+)
+def test_an_invented_list_goes_with_its_heading(invented):
+    text, gone = drop_unseen(SENTENCE + invented, SEEN)
+    assert text == SENTENCE
+    assert all("made-up.example" in address for address in gone)
+    assert gone
+
+
+def test_in_a_sentence_only_the_address_goes():
+    text, gone = drop_unseen("See [the light](https://made-up.example/x) of 1871. [S1¶2]", SEEN)
+    assert (text, gone) == ("See the light of 1871. [S1¶2]", ["https://made-up.example/x"])
+    text, _ = drop_unseen("It stands (https://made-up.example/x). [S1¶2]", SEEN)
+    assert text == "It stands. [S1¶2]"
+
+
+def test_what_was_read_stays():
+    listed = f"{SENTENCE}\n\nSources:\n- https://hesk.example/light\n- The keeper's log. [S1¶3]"
+    assert drop_unseen(listed, SEEN) == (listed, [])
+    mixed = f"{listed}\n- https://made-up.example/x"
+    assert drop_unseen(mixed, SEEN)[0] == listed

@@ -1,0 +1,124 @@
+"""The standing of an answer and its doubt; what a run without an answer reports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agent.run.outcome import exit_code
+from agent.types import ConfidenceParts, Conflict, DataValue, Fit, Report, Sentence, VerdictState
+from tests.loopback import Held, HeldSite, serving
+
+SUPPORTED, UNDECIDED, CONTRADICTED = (
+    VerdictState.SUPPORTED,
+    VerdictState.UNDECIDED,
+    VerdictState.CONTRADICTED,
+)
+CONFLICT = Conflict(text="s0", citations=[1], source=2, quote="It says otherwise.")
+
+
+def report(*verdicts: VerdictState, status: str = "answered", **fields: Any) -> Report:
+    """Make a report with a sentence for each verdict, judged to answer the question."""
+    parts = fields.pop("parts", {"answers": "fully"})
+    sentences = [Sentence(text=f"s{n}", verdict=verdict) for n, verdict in enumerate(verdicts)]
+    sentences.append(Sentence(text="I found no other.", about_search=True))
+    return Report(
+        run="r",
+        question="q",
+        status=status,  # type: ignore[arg-type] # checked by pydantic
+        sentences=sentences,
+        confidence_parts=ConfidenceParts(**parts),
+        **{"confidence": 0.9, **fields},
+    )
+
+
+@pytest.mark.parametrize(
+    ("made", "standing"),
+    [
+        (report(SUPPORTED, SUPPORTED), "supported"),
+        (report(SUPPORTED, UNDECIDED), "in_part"),
+        (report(SUPPORTED, parts={"answers": "in part"}), "in_part"),
+        (report(SUPPORTED, parts={"answers": "no"}), "not_verified"),
+        (report(SUPPORTED, parts={}), "not_verified"),
+        (report(SUPPORTED, parts={"fit": Fit(own=1, margin=2)}), "supported"),
+        (report(UNDECIDED, UNDECIDED), "not_verified"),
+        (report(SUPPORTED, conflicts=[CONFLICT]), "disputed"),
+        (report(SUPPORTED, CONTRADICTED, conflicts=[CONFLICT]), "contradicted"),
+        (report(SUPPORTED, values=[DataValue(pointer="/a", value=3)]), "in_part"),
+        (report(SUPPORTED, values=[DataValue(pointer="/a", value=None)]), "supported"),
+        (report(), "not_verified"),
+        (report(SUPPORTED, status="not_found"), "not_verified"),
+    ],
+)
+def test_the_standing_is_that_of_sentences_values_and_the_judges_word(made, standing):
+    assert made.standing == standing
+    expected = 0 if standing == "supported" else 4
+    if made.status == "answered":
+        assert exit_code(made, require_verified=True) == expected
+        assert exit_code(made) == 0
+
+
+@pytest.mark.parametrize("confidence", [None, 0.0, 0.3, 0.69, 0.7, 0.92])
+@pytest.mark.parametrize("coverage", [0.0, 0.5, 1.0])
+def test_doubt_is_shown_below_one_threshold_of_the_confidence_and_nowhere_else(
+    confidence, coverage
+):
+    parts = {"answers": "fully", "coverage": coverage}
+    made = report(SUPPORTED, UNDECIDED, confidence=confidence, parts=parts)
+    assert (made.doubt is not None) == (confidence is not None and confidence < 0.7)
+
+
+@pytest.mark.parametrize(
+    ("made", "doubt"),
+    [
+        (report(CONTRADICTED, confidence=0.3), "a source contradicts it"),
+        (report(SUPPORTED, confidence=0.1, parts={"answers": "no"}), "does not answer"),
+        (report(SUPPORTED, confidence=0.5, parts={"answers": "in part"}), "only in part"),
+        (report(SUPPORTED, confidence=0.5, conflicts=[CONFLICT]), "sources disagree"),
+        (report(SUPPORTED, UNDECIDED, confidence=0.5), "1 of 2 sentences"),
+    ],
+)
+def test_the_doubt_is_what_lowers_the_confidence_most(made, doubt):
+    assert doubt in made.doubt
+
+
+async def test_the_reason_of_a_model_that_found_nothing_is_its_answer(ask, script, site):
+    model = script(
+        "<<TOOL:WEB_SEARCH:Hesk Light height>>",
+        f"<<TOOL:READ:{site.url}/hesk-light>><<TOOL:READ:http://127.0.0.1:9/>>",
+        "NOT_FOUND The pages on Hesk Light give no cost in pounds.",
+    )
+    found = await ask(question="What did Hesk Light cost in pounds?", model=model)
+    assert (found.status, exit_code(found)) == ("not_found", 3)
+    words, record = found.answer.split("\n\n")
+    assert words == ("In the model's own words: The pages on Hesk Light give no cost in pounds.")
+    assert "Searched: Hesk Light height." in record
+    assert "Read: Hesk Light" in record
+    assert "http://127.0.0.1:9/" in record.partition("Failed: ")[2]
+    assert [s.about_search for s in found.sentences] == [True]
+    assert found.closest[0].url == f"{site.url}/hesk-light"
+    assert found.closest[0].text in {q for s in found.sources for q in s.quotes}
+
+
+async def test_a_limit_that_ended_a_run_is_named_where_it_found_nothing(ask, script):
+    model = script("<<TOOL:WEB_SEARCH:Hesk Light>>", "NOT_FOUND No page was read.")
+    found = await ask(model=model, max_steps=1)
+    assert found.status == "partial"
+    assert "Stopped early: the limit of steps was reached." in found.answer
+
+
+async def test_a_search_that_comes_to_no_end_is_a_failure(ask, script):
+    """Nothing was read, so "no page that was read bears on it" would be false."""
+    model = script("<<TOOL:WEB_SEARCH:Hesk Light>>", "NOT_FOUND The search gave no answer.")
+    with serving(Held, HeldSite) as engine:
+        found = await ask(
+            model=model,
+            searxng_url=engine.url,
+            allow_private=[engine.url.removeprefix("http://")],
+            limits={"call_seconds": 0.2},
+        )
+        engine.open.set()
+    assert (found.status, exit_code(found)) == ("failed", 6)
+    assert found.error is not None
+    assert "no search came to an end" in found.error.message
