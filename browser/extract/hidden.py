@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from browser.extract.css import Cascade, parse_sheet
 from browser.extract.formulas import is_formula_source
 from browser.extract.tree import FOLDED_MARK, raw_text, remove
-from browser.extract.weighing import MAX_TEASER, MIN_BODY, SOME, prose_chars
+from browser.extract.weighing import HIDDEN, MAX_TEASER, MIN_BODY, SOME, prose_chars
 from browser.text.words import count_words
 
 if TYPE_CHECKING:
@@ -263,9 +263,13 @@ def _is_opener(element: etree._Element) -> bool:
 
 def _fold(panel: etree._Element) -> None:
     """Show a panel as what a person can open."""
-    for name in _HIDING_ATTRIBUTES:
-        panel.attrib.pop(name, None)
+    _show(panel)
     panel.set(FOLDED_MARK, "")
+
+
+def _show(element: etree._Element) -> None:
+    for name in _HIDING_ATTRIBUTES:
+        element.attrib.pop(name, "")
 
 
 def _is_heavy(group: list[_Hidden], scale: Scale) -> bool:
@@ -278,19 +282,23 @@ def _is_heavy(group: list[_Hidden], scale: Scale) -> bool:
 
 
 def _settle(heavy: list[list[_Hidden]], finder: _Finder, scale: Scale) -> list[etree._Element]:
-    """Keep those heavy groups that hold the page's body, remove the others."""
+    """Keep those heavy groups that hold the page's body, remove the others.
+
+    Of a page that shows an article, only a single element can be the body: several are further
+    articles, which a script adds as a reader scrolls.
+    """
     chars = [prose_chars([found.element for found in group]) for group in heavy]
     shows_article = scale.prose - max(chars, default=0) > MAX_TEASER
     for found in itertools.chain(*heavy):  # as a script would: the plain reading is to see them
-        for name in _HIDING_ATTRIBUTES:
-            found.element.attrib.pop(name, None)
+        _show(found.element)
     kept: list[etree._Element] = []
     for group, size in zip(heavy, chars, strict=True):
         parts = [found.element for found in group]
-        if not shows_article and scale.holds_body(parts, size / scale.prose):
+        may_be_body = len(group) == 1 or not shows_article
+        if may_be_body and scale.holds_body(parts, size / scale.prose):
             kept += parts
             continue
-        scale.leave_out("hidden", sum(count_words(raw_text(part)) for part in parts))
+        scale.leave_out(HIDDEN, sum(count_words(raw_text(part)) for part in parts))
         for found in group:
             finder.remove(found)
     return kept

@@ -12,7 +12,7 @@ import logging
 import re
 from collections import Counter
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from lxml import etree
 
@@ -32,6 +32,8 @@ MIN_BODY = 500
 
 MAX_TEASER = 1_500
 """Characters; a page that shows more prose than this beside what it hides shows its article."""
+HIDDEN = "hidden"
+"""Why a step leaves out what a person does not see."""
 MIN_NOTED = 100
 """Words; what is left out of a page is noted if it is more, and more than what is kept."""
 
@@ -106,6 +108,8 @@ class Scale:
         for why, words in self._left_out.items():
             if words > max(kept, MIN_NOTED):
                 self.notes.append(f"left out as {why}: {words} words; the text has {kept}")
+                if why == HIDDEN:
+                    self.needs_scripts = f"more of it is hidden than shown: {words} words"
         read = len(self._declared.intersection(word_runs(word_list(text))))
         if read < MOST * len(self._declared):
             shown = round(self._declared_words * read / len(self._declared))
@@ -121,4 +125,5 @@ def _text(part: etree._Element) -> str:
 
 def prose_chars(parts: Iterable[etree._Element]) -> int:
     """Characters of prose in elements."""
-    return sum(len(text.strip()) for part in parts for text in _PROSE(part))
+    found = (cast("list[str]", _PROSE(part)) for part in parts)
+    return sum(len(text.strip()) for texts in found for text in texts)

@@ -218,7 +218,8 @@ def _is_empty_result_page(page: Tag, url: str) -> bool:
     boxes = page.select("form :is(input, textarea)[name]")
     kinds = ("hidden", "submit", "button", "checkbox", "radio")
     asked = any(
-        box.get("type") not in kinds and (box.get("value") or _text(box)).strip() for box in boxes
+        box.get("type") not in kinds and str(box.get("value") or _text(box)).strip()
+        for box in boxes
     )
     own = registrable_domain(host(url))
     targets = (unwrap_target(urljoin(url, str(a["href"]))) for a in page.select("a[href]"))
