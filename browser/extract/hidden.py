@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import re
 from colorsys import hls_to_rgb
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from browser.extract.css import Cascade, parse_sheet
 from browser.extract.formulas import is_formula_source
 from browser.extract.tree import FOLDED_MARK, raw_text, remove
-from browser.extract.weighing import HIDDEN, MAX_TEASER, MIN_BODY, SOME, prose_chars
+from browser.extract.weighing import HIDDEN, MAX_TEASER, MIN_BODY, SOME, prose_chars, read_plainly
 from browser.text.words import count_words
 
 if TYPE_CHECKING:
@@ -220,8 +221,9 @@ _TEXTLESS = frozenset(
 )
 _BACKGROUNDS = ("background-color", "background", "background-image")
 _HEADING_TAGS = frozenset("h1 h2 h3 h4 h5 h6 dt".split())
+_HEAVY = "data-heavy"
 # With these a reading may take an element for hidden, or for a paywall.
-_HIDING_ATTRIBUTES = ("hidden", "style", "class", "id", "aria-hidden")
+_HIDING_ATTRIBUTES = ("hidden", "style", "class", "id", "aria-hidden", _HEAVY)
 
 
 def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree._Element]:
@@ -249,7 +251,7 @@ def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree
     for group in groups.values():
         for found in group if group not in heavy else ():
             finder.remove(found)
-    return [] if scale is None else _settle(heavy, finder, scale)
+    return [] if scale is None else _settle(root, heavy, finder, scale)
 
 
 def _is_opener(element: etree._Element) -> bool:
@@ -281,27 +283,39 @@ def _is_heavy(group: list[_Hidden], scale: Scale) -> bool:
     return chars >= MIN_BODY and chars > SOME * scale.prose
 
 
-def _settle(heavy: list[list[_Hidden]], finder: _Finder, scale: Scale) -> list[etree._Element]:
-    """Keep those heavy groups that hold the page's body, remove the others.
-
-    Of a page that shows an article, only a single element can be the body: several are further
-    articles, which a script adds as a reader scrolls.
-    """
+def _settle(
+    root: etree._Element, heavy: list[list[_Hidden]], finder: _Finder, scale: Scale
+) -> list[etree._Element]:
+    """Keep those heavy groups that hold the page's body, remove the others."""
     chars = [prose_chars([found.element for found in group]) for group in heavy]
-    shows_article = scale.prose - max(chars, default=0) > MAX_TEASER
+    may_hide_body = bool(heavy) and not _shows_article(root, heavy, scale.prose - max(chars))
     for found in itertools.chain(*heavy):  # as a script would: the plain reading is to see them
         _show(found.element)
     kept: list[etree._Element] = []
     for group, size in zip(heavy, chars, strict=True):
         parts = [found.element for found in group]
-        may_be_body = len(group) == 1 or not shows_article
-        if may_be_body and scale.holds_body(parts, size / scale.prose):
+        if may_hide_body and scale.holds_body(parts, size / scale.prose):
             kept += parts
             continue
         scale.leave_out(HIDDEN, sum(count_words(raw_text(part)) for part in parts))
         for found in group:
             finder.remove(found)
     return kept
+
+
+def _shows_article(root: etree._Element, heavy: list[list[_Hidden]], shown: int) -> bool:
+    """Whether a page, with `shown` characters of visible prose, has an article without the heavy.
+
+    What it hides may be further articles, which a script adds as a reader scrolls.
+    """
+    if shown <= MAX_TEASER:
+        return False
+    for found in itertools.chain(*heavy):
+        found.element.set(_HEAVY, "")
+    visible = copy.deepcopy(root)
+    for element in [e for e in visible.iter() if e.get(_HEAVY) is not None]:
+        remove(element)
+    return len(read_plainly(visible)) > MAX_TEASER
 
 
 def _own_rules(elements: list[etree._Element]) -> list[Rule]:
