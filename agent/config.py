@@ -62,6 +62,20 @@ def _split_paths(value: Any) -> Any:
     return (value,) if isinstance(value, Path) else value
 
 
+APPROVABLE = ("click", "type", "submit", "upload", "download", "login")
+"""The acts on a site that can be approved before a run (`--yes ACT@SITE`)."""
+
+
+def _approvals(value: Any) -> Any:
+    """Take approvals such as `click@shop.example`; raises `ValueError` for another form."""
+    names = tuple(_split(value))
+    for name in names:
+        act, _, site = str(name).partition("@")
+        if act not in APPROVABLE or not site:
+            raise ValueError(f"{name} is not ACT@SITE with ACT one of {', '.join(APPROVABLE)}")
+    return names
+
+
 _Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
 _Paths = Annotated[tuple[Path, ...], BeforeValidator(_split_paths)]
 
@@ -109,6 +123,7 @@ class Options(BaseModel):
     proxy: str | None = None
     ignore_robots: bool = False
     share: Annotated[tuple[Shared, ...], BeforeValidator(_split)] = ()
+    yes: Annotated[tuple[str, ...], BeforeValidator(_approvals)] = ()
     private_search: bool = False
     allow_tasks: _Names = ()
     tool_sources: Annotated[tuple[Gate, ...], BeforeValidator(_split)] = (
@@ -243,6 +258,7 @@ class Flags(TypedDict, total=False):
     deny: Names | None
     allow_private: Names | None
     share: Names | None
+    yes: Names | None
     private_search: bool | None
     allow_tasks: Names | None
     tool_sources: Names | None

@@ -28,6 +28,10 @@ there on are right, and 2 of the 12 below.
 """
 
 
+FINAL = frozenset({"answered", "not_found"})
+"""The statuses of a run that cannot be resumed."""
+
+
 class VerdictState(StrEnum):
     """The result of checking a sentence; undecided is shown to people as "not verified".
 
@@ -89,7 +93,7 @@ class Passage:
 
     `id` is `S3¶12` (source 3, passage 12, both from 1); `heading` are the headings above it, joined
     by ` › `; `page` is the page number in a paged document; `kind` is one of text, heading, list,
-    table, snippet.
+    table, snippet, and act: what the run did that led to this state of a page.
     """
 
     id: str
@@ -202,7 +206,8 @@ class Sentence(BaseModel):
 
     `weak` says that only search results support it, and no page that was read. `about_search` marks
     a sentence that makes no claim, but says what the search found or did not find. `missing` are
-    its figures, dates and names that are not in what it cites, if no judge decided about it.
+    its figures, dates and names that are not in what it cites, if no judge decided about it. `step`
+    is the place in the record of the act that it speaks of, where that is done or attempted.
     """
 
     text: str
@@ -213,6 +218,7 @@ class Sentence(BaseModel):
     weak: bool = False
     about_search: bool = False
     missing: list[str] = Field(default_factory=list)
+    step: str = ""
 
     @property
     def holds(self) -> bool:
@@ -223,9 +229,10 @@ class Sentence(BaseModel):
 class ReportSource(BaseModel):
     """A source that the answer cites; each quote is literally in the saved text.
 
-    A source `via` `snippet` was not read: its text is what a search result says of it. The text of
-    a `computed` one says from which passages and by what code it was computed. `published` is the
-    date that the page gives for itself (ISO), None if it gives none.
+    A source `via` `snippet` was not read: its text is what a search result says of it. That of a
+    `tool` or of `mcp` is what a call of a tool returned. The text of a `computed` one says from
+    which passages and by what code it was computed.
+    `published` is the date that the page gives for itself (ISO), None if it gives none.
     """
 
     n: int
@@ -233,7 +240,7 @@ class ReportSource(BaseModel):
     title: str = ""
     fetched_at: str
     sha256: str
-    via: Literal["http", "browser", "file", "snippet", "mcp", "computed"]
+    via: Literal["http", "browser", "file", "snippet", "mcp", "tool", "computed"]
     quotes: list[str] = Field(default_factory=list)
     published: str | None = None
 
@@ -401,6 +408,15 @@ class Report(BaseModel):
     error: ErrorInfo | None = None
 
     # Computed wherever a report is read or written, so that they cannot differ from the verdicts.
+
+    @property
+    def badge(self) -> str:
+        """Status and standing as one: `answered, disputed`; the status alone if it is supported."""
+        status = self.status.replace("_", " ")
+        has_standing = self.status in ("answered", "partial") and self.claims
+        if not has_standing or self.standing == "supported":
+            return status
+        return f"{status}, {self.standing.replace('_', ' ')}"
 
     @computed_field  # type: ignore[prop-decorator] # mypy does not know decorated properties
     @property

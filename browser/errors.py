@@ -19,7 +19,8 @@ BrowserError
       ├── PageCrashed       the renderer of this page died
       ├── RefError          the ref has no element any more; `candidates` may be meant
       └── ActionError       the element is there, the action did not succeed
-           └── ElementLeft      the element was rendered anew before the action reached it
+           ├── ElementLeft      the element was rendered anew before the action reached it
+           └── OutcomeUnknown   the action was begun, and its end was not seen
 """
 
 from __future__ import annotations
@@ -134,3 +135,18 @@ class ElementLeft(ActionError):
     """The element was rendered anew after it was found, before the action: nothing was done."""
 
     hint = "Take a new SNAPSHOT: the page keeps drawing itself anew."
+
+
+class OutcomeUnknown(ActionError):
+    """The action was begun, and its end was not seen: it may have taken effect.
+
+    `did` says what was begun.
+    """
+
+    hint = (
+        "It is not repeated. Look whether it took effect: SNAPSHOT, or OPEN a page that shows it."
+    )
+
+    def __init__(self, did: str, why: str) -> None:
+        super().__init__(f"outcome unknown: {why}")
+        self.did = did

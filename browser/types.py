@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-Via = Literal["http", "browser", "file", "snippet", "mcp", "computed"]
+Via = Literal["http", "browser", "file", "snippet", "mcp", "tool", "computed"]
 """How a page was obtained: by HTTP, the real browser, a local file, a search engine's snippet, an
-MCP tool of another program; or computed from others."""
+MCP tool of another program, a tool of a caller or plug-in; or computed from others."""
 
 
 class Outcome(StrEnum):
@@ -114,9 +114,10 @@ class Document:
     `text` is the saved text that evidence offsets point into: blocks separated by a blank line,
     headings as `# …`, list items as `- …`, table rows as `| a | b |`; apart from that, only
     whitespace differs from the page. `markdown` adds emphasis and links. `pages` has the offset in
-    `text` at which each page of a paged document begins. `controls` lists the form controls of the
-    content, as `searchbox Search the collection`. `needs_scripts` says why a browser, which runs a
-    page's scripts, may show more. Dates are ISO 8601 strings.
+    `text` at which each page of a paged document begins; of a live page, `shown_from` the offset at
+    which begins what only a snapshot shows. `controls` lists the form controls of the content, as
+    `searchbox Search the collection`. `needs_scripts` says why a browser, which runs a page's
+    scripts, may show more. Dates are ISO 8601 strings.
     """
 
     url: str
@@ -137,6 +138,7 @@ class Document:
     notes: tuple[str, ...] = ()
     controls: tuple[str, ...] = ()
     needs_scripts: str = ""
+    shown_from: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,7 @@ class Page:
     `url` is the final URL, `body` the bytes as fetched (by the browser: the DOM serialised as UTF-8
     HTML), `headers` those of the HTTP response that are about the document, `reason` one line for
     people: why it was read in this way, or what went wrong. `document` is None if nothing could be
-    read.
+    read. `shown` is what a snapshot of a live page shows, as Markdown without refs.
     """
 
     requested_url: str
@@ -160,6 +162,7 @@ class Page:
     body: bytes = field(default=b"", repr=False)
     document: Document | None = field(default=None, repr=False)
     reason: str = ""
+    shown: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,13 +239,15 @@ class ActionOutcome:
     """The outcome of an action: one line on what it `did`, and what changed on the page.
 
     `changes` is a diff with refs, or the new snapshot if that is shorter; `events` are navigation,
-    dialogs, downloads, new tabs and console errors, one line each.
+    dialogs, downloads, new tabs and console errors, one line each. `new` are the lines, without
+    refs, that the page did not show before.
     """
 
     did: str
     changes: str = ""
     url: str = ""
     events: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,15 +83,9 @@ class Shown:
             state="done",
             created="2026-11-21T08:00Z",
             status=self.report.status,
-            badge=_badge(self.report),
+            badge=self.report.badge,
             report=outcome.report,
         )
-
-
-def _badge(report: Report) -> str:
-    from agent.export.report_view import badge
-
-    return badge(report)
 
 
 @pytest.fixture(scope="module")

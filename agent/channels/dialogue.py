@@ -25,10 +25,9 @@ from agent.export import writer
 from agent.files import write_atomic
 from agent.journal.runs import Runs
 from agent.notify.notice import Attachment
-from agent.run.outcome import FINAL
 from agent.run.research import StartedRun, research
 from agent.run.resume import resume_run
-from agent.types import Report
+from agent.types import FINAL, Report
 from browser.errors import BrowserError, ConnectFailed
 from browser.retries import CHANNEL, Temporary, repeat
 

@@ -15,7 +15,7 @@ from agent.cli.terminal import print_error, print_text
 from agent.config import load_options
 from agent.errors import CHECK_FAILED, ResearchError
 from agent.export.junit import TestCase, to_xml
-from agent.export.report_view import badge, head_lines, sentence_note, text_parts
+from agent.export.report_view import head_lines, sentence_note, text_parts
 from agent.export.run_archive import is_archive, open_run
 from agent.files import write_file
 from agent.journal.runs import Runs
@@ -156,7 +156,7 @@ def _summary(name: str, results: Sequence[CheckResult]) -> str:
         facts = ["–"] * 5
         if report is not None:
             facts = [
-                badge(report),
+                report.badge,
                 "" if report.confidence is None else f"{report.confidence:.2f}",
                 str(report.steps),
                 f"{report.elapsed_s:.1f}",

@@ -131,6 +131,11 @@ _RUN: tuple[Option, ...] = (
         "KIND[@SITE]",
         "Private content that may be sent: file, corpus, memory, page, tool.",
     ),
+    several(
+        "--yes",
+        "ACT@SITE",
+        "Approve click, type, submit, upload, download or login on a site beforehand.",
+    ),
     _toggle("--private-search", "Search only with words of the question and of public pages."),
     option(
         "--proxy",

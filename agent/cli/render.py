@@ -56,7 +56,7 @@ def print_report(report: Report, limit: str | None = None) -> None:
     if report.status == "partial" and limit in _LIMITS:
         head = _LIMITS[limit or ""]
     is_audit = bool(report.references)
-    badge = report_view.badge(report)
+    badge = report.badge
     if report.status in ("answered", "partial") and badge != report.status:
         head = f"{badge.capitalize()}. {head}".strip()
     unverified = [

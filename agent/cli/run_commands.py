@@ -29,7 +29,6 @@ from agent.cli.terminal import print_error, print_json, print_rows, print_text
 from agent.config import load_options
 from agent.export import timestamps
 from agent.export.event_lines import event_lines
-from agent.export.report_view import badge
 from agent.export.run_archive import open_run
 from agent.export.run_record import in_progress, report_of
 from agent.journal.events import read_events
@@ -66,7 +65,7 @@ def _row(folder: RunFolder) -> dict[str, Any]:
     except FileNotFoundError:
         return {**row, "status": "running"} if folder.is_running else row
     shown = {*row, "standing", "doubt", "elapsed_s", "usage"}
-    return {**report.model_dump(mode="json", include=shown), "badge": badge(report)}
+    return {**report.model_dump(mode="json", include=shown), "badge": report.badge}
 
 
 def _format(row: dict[str, Any]) -> str:

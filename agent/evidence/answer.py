@@ -40,6 +40,9 @@ _PAGE_NOT_READ = f"{_SNIPPET_ONLY} its page was not read"
 _SNIPPET_DIFFERS = "only a search result was seen, which does not say it in these words"
 _PAGE_DIFFERS = f"{_SNIPPET_ONLY} its page, which was read, does not say it in these words"
 
+_NO_STEP = "no step of the run did it"
+_NOT_SEEN = "it was begun, and no page that was seen since shows that it took effect"
+
 _COMPUTED_INPUT = re.compile(r"^- “(.*)” in S(\d+)¶(\d+), ", re.MULTILINE)
 """A line of a computed source that quotes one of its inputs and names the passage."""
 
@@ -214,7 +217,7 @@ class _AnswerCheck:
             self._unread_citations.append((text, unread))
             note = f"cites {unread}, which was not read"
             reason = f"{reason}; {note}" if reason not in ("", _CITES_NOTHING) else note
-        if verdict.state is VerdictState.SUPPORTED:
+        if verdict.state.holds:
             ids = [verdict.passage] if verdict.passage else [f"S{n}" for n in support.cited]
             self._supported.append(f"{text} {''.join(f'[{id_}]' for id_ in ids)}")
         self._sentences.append(
@@ -227,6 +230,7 @@ class _AnswerCheck:
                 weak=support.weak,
                 about_search=support.about_search,
                 missing=list(missing),
+                step=support.step,
             )
         )
         return marks
@@ -245,7 +249,8 @@ def _row_claim(row: str, head: Sequence[str]) -> str:
 class Support:
     """A sentence's verdict, its sources' run numbers, and pairs of source number and quote.
 
-    `weak` means that only search results support it, `about_search` that it is no claim.
+    `weak` means that only search results support it, `about_search` that it is no claim. `step` is
+    the place of the act that it speaks of.
     """
 
     verdict: Verdict
@@ -253,11 +258,12 @@ class Support:
     quotes: tuple[tuple[int, str], ...] = ()
     weak: bool = False
     about_search: bool = False
+    step: str = ""
 
     @property
     def is_supported(self) -> bool:
-        """Tell whether the verdict is `supported`."""
-        return self.verdict.state is VerdictState.SUPPORTED
+        """Tell whether the sentence is supported, or the act done."""
+        return self.verdict.state.holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,8 +350,25 @@ class SupportFinder:
                 quotable = [*read, *(p for source in pages for p in source.passages)]
                 titles = [source.title for source in pages]
                 verdict = with_judge(claim, verdict, judge(claim, read), quotable, titles)
+        verdict, step = self._of_act(verdict, sources)
         quotes = tuple(self._quotes(sentence, passages, verdict, references))
-        return Support(verdict, cited, quotes)
+        return Support(verdict, cited, quotes, step=step)
+
+    def _of_act(self, verdict: Verdict, cited: Sequence[Source]) -> tuple[Verdict, str]:
+        """Hold a judge's verdict on an act against the record; returns it and the act's step.
+
+        An act is done only if words decide it that stand on a page as it was after a step that
+        acted.
+        """
+        if verdict.state not in (VerdictState.DONE, VerdictState.ATTEMPTED):
+            return verdict, ""
+        step = next((source.step for source in reversed(cited) if source.step), "")
+        quoted = self.evidence.source(self._source_number(verdict)) if verdict.quote else None
+        if not step:
+            return replace(verdict, state=VerdictState.UNDECIDED, reason=_NO_STEP), ""
+        if verdict.state is VerdictState.DONE and not (quoted and quoted.step):
+            verdict = replace(verdict, state=VerdictState.ATTEMPTED, reason=_NOT_SEEN)
+        return verdict, quoted.step if quoted and quoted.step else step
 
     def _check_uncited(self, sentence: str, judge: Judge | None) -> Support:
         """Look for a passage that contains a sentence literally, else ask the judge."""
@@ -359,8 +382,10 @@ class SupportFinder:
         missing = check_claim(claim, self._index(best)).missing
         decided = with_judge(claim, replace(uncited, missing=missing), judge(claim, best), best)
         source = self._source_number(decided)
-        if decided.state is VerdictState.SUPPORTED and source:
-            return Support(decided, (source,), ((source, decided.quote),))
+        page = self.evidence.source(source)
+        decided, step = self._of_act(decided, [page] if page else [])
+        if decided.state.holds and source:
+            return Support(decided, (source,), ((source, decided.quote),), step=step)
         if decided.decided_by == "judge":
             decided = replace(decided, reason=f"{_CITES_NOTHING}; {decided.reason}")
         return Support(replace(decided, missing=()))
@@ -394,14 +419,20 @@ class SupportFinder:
     def _resolve(self, sentence: str, references: Iterable[CitedId]) -> list[Passage]:
         """Look up the cited passages; of a source cited as a whole, take the best ones."""
         found: dict[str, Passage] = {}
+        best: dict[str, Passage] = {}
         for n, number in references:
             source = self.evidence.source(n)
             if source is not None and number is not None:
                 passage = source.passages[number - 1]
                 found.setdefault(passage.id, passage)
-            else:
-                found.update((p.id, p) for p in self._best_passages(sentence, source))
-        return sorted(found.values(), key=lambda p: (p.source, p.start))
+                continue
+            if source is not None and source.acted:  # what was done says what the page then shows
+                best.update((p.id, p) for p in source.passages if p.kind == "act")
+            best.update((p.id, p) for p in self._best_passages(sentence, source))
+        # Those that are named come in reading order, those that were looked for best first: a judge
+        # is shown the first ones.
+        named = sorted(found.values(), key=lambda p: (p.source, p.start))
+        return [*named, *(p for p in best.values() if p.id not in found)]
 
     def _quotes(
         self,

@@ -31,7 +31,7 @@ _PLACES = re.compile(
 """What a question names as a place: addresses, hosts, paths, and commands in backticks."""
 _LOGIN = re.compile(r"\b(?:user(?:name)?|login|password)\b\W{0,3}(?:is\s+)?\S+", re.IGNORECASE)
 """What it gives for a login there; looked for only beside an address."""
-_NOT_A_SITE = frozenset({"snippet", "computed"})
+_NOT_A_SITE = frozenset({"snippet", "computed", "tool"})
 """Sources that are not pages of a site, by `via`."""
 
 
@@ -72,7 +72,7 @@ def assess_answer(
     conflicts: list[Conflict] = []
     agreement: list[float] = []
     for sentence in claims:
-        if sentence.verdict is not VerdictState.SUPPORTED:
+        if not sentence.verdict.holds:
             continue
         supporting = [s for s in cited if sources.add(s).n in sentence.citations]
         agreeing, against = {site_name(source.url) for source in supporting}, set[str]()
@@ -126,17 +126,31 @@ def cross_check(
     """Check a sentence against every page that was read except those of `supported_by`.
 
     Yields the sources that support or contradict it. Search results are left out, since they are
-    cut from their context, and so are earlier states of a page.
+    cut from their context, and so are earlier states of a page, and pages of the same site as they
+    were before an act of the run that its support was seen after.
     """
     latest = {source.url: source.n for source in evidence.sources}
+    supporting = [source for source in evidence.sources if source.n in supported_by]
     for source in evidence.sources:
         if source.n in supported_by or latest[source.url] != source.n:
+            continue
+        if any(_acted_between(source, later) for later in supporting):
             continue
         passages = tuple(evidence.search(sentence, PASSAGES_CHECKED, source.n))
         index = statement_index(passages, ((source.n, source.title),))
         verdict = check_claim(sentence, index)
         if is_literal(verdict) or verdict.state is VerdictState.CONTRADICTED:
             yield source, verdict
+
+
+def _acted_between(before: Source, after: Source) -> bool:
+    """Tell whether the run acted between two states of live pages of one site."""
+    return (
+        before.shown_from is not None
+        and before.n < after.n
+        and before.step != after.step
+        and site_name(before.url) == site_name(after.url)
+    )
 
 
 def _newer(citations: Sequence[int], against: int, sources: SourceList) -> list[int]:

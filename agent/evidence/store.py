@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agent.errors import ToolError
+from agent.evidence.page_state import shared, split_state
 from agent.evidence.passages import HEADING_SEPARATOR, PassageIndex, split_passages
 from browser.net.url import normalize
 from browser.text.words import clean
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 NUMBERS_PER_LOOP = 1_000
 """Source numbers reserved for each loop: more than one loop can read."""
+STEP = "a step of this run"
+"""Stands before the passage that says what an act did, so that no page can pass for one."""
 FIRST_RESULT = 501
 """First number of search results in a loop's block. With a range of their own they leave the
 numbers of pages unchanged, and a model can tell `S501` from a page without further tokens."""
@@ -31,6 +34,10 @@ class Source:
     """A text that was read, with its hash and the time it was fetched; `n` counts from 1.
 
     `sha256` is the hex digest of `text` in UTF-8; offsets of passages and quotes point into `text`.
+    `shown_from` is the offset at which a state of a live page goes on with what only a snapshot
+    shows; None for any other source. `step` is the place of the last act of the run before it;
+    where this is the state that the act led to (`acted`), its first shown passage, of kind `act`,
+    says what was done.
     """
 
     n: int
@@ -42,11 +49,21 @@ class Source:
     via: Via
     passages: tuple[Passage, ...] = field(repr=False)
     published: str | None = None
+    shown_from: int | None = None
+    step: str = ""
+    acted: bool = False
 
     @property
     def name(self) -> str:
         """The source's name in citations: `S3`."""
         return f"S{self.n}"
+
+    @property
+    def article(self) -> tuple[Passage, ...]:
+        """The passages that READ shows: of a live page its article, if it has one."""
+        if not self.shown_from:
+            return self.passages
+        return tuple(p for p in self.passages if p.start < self.shown_from)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +138,17 @@ class Evidence:
         loops = (loop.snippets for _, loop in sorted(self._loops.items()))
         return (*self._snippets, *itertools.chain.from_iterable(loops))
 
-    def add(self, page: Page) -> Source:
-        """Add a page that was read; raises `ToolError` if it has no readable text."""
+    @property
+    def pages_read(self) -> int:
+        """How many pages and files were read; the states of a page are one."""
+        counted = (s for s in self.sources if s.via not in ("tool", "mcp", "computed"))
+        return len({normalize(source.url) for source in counted})
+
+    def add(self, page: Page, step: str = "", *, acted: bool = False) -> Source:
+        """Add a page that was read; raises `ToolError` if it has no readable text.
+
+        `step` is the place of the last act before it, `acted` whether its text says what that did.
+        """
         document = page.document
         if document is None or not document.text.strip():
             raise ToolError(f"Nothing to read on {page.url}.", hint=page.reason or ToolError.hint)
@@ -132,9 +158,20 @@ class Evidence:
             pieces = [clean(document.text[a:b]) for a, b in itertools.pairwise(edges)]
             pages = (0, *itertools.accumulate(map(len, pieces)))[: len(pages)]
             text = "".join(pieces)
+        elif document.shown_from is not None:
+            text = document.text  # cleaned in its two parts
         published = document.modified or document.published
         return self._register(
-            page.url, document.title, text, page.fetched_at, page.via, published, pages
+            page.url,
+            document.title,
+            text,
+            page.fetched_at,
+            page.via,
+            published=published,
+            pages=pages,
+            shown_from=document.shown_from,
+            step=step,
+            acted=acted,
         )
 
     def add_snippet(self, result: SearchResult, at: datetime) -> Source:
@@ -147,7 +184,9 @@ class Evidence:
         text = result_text(result.title, result.snippet)
         if not text.strip():
             raise ToolError(f"The search result for {result.url} has no text.")
-        return self._register(result.url, result.title, text, at, "snippet", result.published)
+        return self._register(
+            result.url, result.title, text, at, "snippet", published=result.published
+        )
 
     def source(self, n: int) -> Source | None:
         """Return source number `n`, or None."""
@@ -191,8 +230,12 @@ class Evidence:
         text: str,
         fetched_at: datetime,
         via: Via,
+        *,
         published: str | None,
         pages: Sequence[int] = (),
+        shown_from: int | None = None,
+        step: str = "",
+        acted: bool = False,
     ) -> Source:
         key, is_snippet, lookup = normalize(url), via == "snippet", self._lookup
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -201,11 +244,27 @@ class Evidence:
         n = self._next_result if is_snippet else self._next
         while n in lookup.numbers:
             n += 1
-        passages = split_passages(text, n, pages)
+        if shown_from is not None:
+            before = lookup.pages.get(key)
+            own = split_state(text, n, shown_from, acted=acted)
+            passages = shared(own, before.passages if before else ())
+        else:
+            passages = split_passages(text, n, pages)
         if is_snippet:
             passages = [replace(passage, kind="snippet") for passage in passages]
         source = Source(
-            n, url, clean(title), text, digest, fetched_at, via, tuple(passages), published
+            n,
+            url,
+            clean(title),
+            text,
+            digest,
+            fetched_at,
+            via,
+            tuple(passages),
+            published,
+            shown_from,
+            step,
+            acted,
         )
         if is_snippet:
             self._snippets.append(source)
@@ -232,7 +291,8 @@ def format_passage(passage: Passage, evidence: Evidence) -> str:
     They tell the reader what `she` or `it` refers to, and how the columns of a table are called.
     """
     source = evidence.source(passage.source)
-    parts = [source.title if source else "", *passage.heading.split(HEADING_SEPARATOR)]
+    kind = STEP if passage.kind == "act" else ""
+    parts = [kind, source.title if source else "", *passage.heading.split(HEADING_SEPARATOR)]
     context = HEADING_SEPARATOR.join(filter(None, dict.fromkeys(parts)))
     line = f"({context}) {passage.text}" if context else passage.text
     return " ".join(line.split())

@@ -102,7 +102,7 @@ def with_judge(
     found = find_quotes(cited, passages)
     in_titles = (find_words(quote, title) for quote in cited for title in titles)
     quotes = tuple(dict.fromkeys((*(quote for quote, _ in found), *filter(None, in_titles))))
-    is_supported = judged.state is VerdictState.SUPPORTED
+    is_supported = judged.state.holds
     if not quotes and (is_supported or judged.state is VerdictState.CONTRADICTED):
         reason = f"{verdict.reason}; {NO_WORDS.format(state=judged.state.value)}"
         return replace(verdict, reason=reason)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from agent.export.report_view import annotated_answer, badge, badge_kind
+from agent.export.report_view import annotated_answer, badge_kind
 from agent.export.run_record import FinishedRun
 from agent.types import has_error
 
@@ -92,7 +92,7 @@ def _side(record: FinishedRun) -> Side:
         question=report.question,
         model=report.usage.model,
         status=report.status,
-        badge=badge(report),
+        badge=report.badge,
         kind=badge_kind(report),
         doubt=report.doubt,
         confidence=report.confidence,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from agent.export.report_view import badge, faults, sentence_note, text_parts
+from agent.export.report_view import faults, sentence_note, text_parts
 from agent.export.run_record import FinishedRun
 from agent.files import xml_text
 from browser.text.words import clean
@@ -88,7 +88,7 @@ def _answer_cases(report: Report) -> Iterator[TestCase]:
         report.run,
         "The question is answered",
         kind=kind,
-        message=f"{badge(report)}{f': {report.doubt}' if report.doubt else ''}",
+        message=f"{report.badge}{f': {report.doubt}' if report.doubt else ''}",
         details="\n\n".join(text_parts(report)),
         seconds=report.elapsed_s,
     )

@@ -100,6 +100,11 @@ def cite(report: Report, n: int, sentence: str) -> Markup:
 def _flag(sentence: Sentence, report: Report) -> Markup:
     """Mark a sentence that is not supported, or only by search results."""
     label = verdict_label(sentence, report)
+    if sentence.step:
+        step = "-".join(sentence.step.split("/")[:2])
+        return Markup(' <small class="{}"><a href="#step-{}">{}</a></small>').format(
+            sentence.verdict.value, step, label
+        )
     if sentence.about_search or (sentence.holds and not sentence.weak):
         return Markup()
     kind = "weak" if sentence.weak else sentence.verdict.value

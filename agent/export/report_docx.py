@@ -58,9 +58,7 @@ def render_docx(folder: Path) -> bytes:
         head.add_run(f"  {report_view.source_note(source, to_the_minute(source.fetched_at))}")
         for quote in source.quotes:
             document.add_paragraph(_text(" ".join(quote.split())), style="Quote")
-    facts = ", ".join(
-        [f"Status {report_view.badge(report)}", *report_view.confidence_facts(report)]
-    )
+    facts = ", ".join([f"Status {report.badge}", *report_view.confidence_facts(report)])
     asked = to_the_minute(record.events[0].at)
     document.add_paragraph(_text(f"{facts}. Asked {asked}. Run {report.run}."))
     written = io.BytesIO()

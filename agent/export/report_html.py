@@ -198,6 +198,7 @@ class _Step:
 
     title: str
     facts: list[str]
+    place: str
     events: list[Event] = field(default_factory=list)
 
 
@@ -205,12 +206,12 @@ def _steps(record: FinishedRun) -> list[_Step]:
     """Build the timeline; the steps of parallel loops are interleaved."""
     steps: dict[str, _Step] = {}
     for event in record.events:
-        if event.type not in ("model.reply", "thought", "tool.result"):
+        if event.type not in ("model.reply", "thought", "tool.result", "policy.approved"):
             continue
         place = "/".join(event.place.split("/")[:2])
         if place not in steps:
             passed = seconds_between(record.events[0].at, event.at)
-            steps[place] = _Step(step_title(place), [f"after {passed:.1f} s"])
+            steps[place] = _Step(step_title(place), [f"after {passed:.1f} s"], place)
         if event.type == "model.reply":
             data = event.data
             tokens = f"{data['input_tokens']:,} tokens read, {data['output_tokens']:,} written"

@@ -25,9 +25,7 @@ def render_markdown(folder: Path) -> bytes:
     record = FinishedRun.read(folder)
     report, usage = record.report, record.report.usage
     text = "\n\n".join(filter(None, _parts(record)))
-    state = ", ".join(
-        [f"Status {report_view.badge(report)}", *report_view.confidence_facts(report)]
-    )
+    state = ", ".join([f"Status {report.badge}", *report_view.confidence_facts(report)])
     text += (
         f"\n\n{state}. {report.steps} steps in "
         f"{report.elapsed_s:.1f} s with {usage.model}: {usage.input_tokens} tokens in, "

@@ -44,14 +44,6 @@ _ANSWERS = {
     "in part": "answers it in part",
     "no": "does not answer",
 }
-STANDINGS = {
-    "supported": "",
-    "in_part": "in part",
-    "disputed": "disputed",
-    "contradicted": "contradicted",
-    "not_verified": "not verified",
-}
-"""What a badge says beside the status; nothing of a supported answer."""
 CLOSEST_BY_RULES = "No answer without a language model. These passages bear on it:"
 CLOSEST = "These passages bear on the question:"
 """Titles of the passages that are shown where there is no answer: of a run without a language
@@ -71,13 +63,6 @@ def verdict_label(sentence: Sentence, report: Report) -> str:
     if sentence.weak:
         return WEAK
     return VERDICT_LABELS.get(sentence.verdict, sentence.verdict.value)
-
-
-def badge(report: Report) -> str:
-    """Return status and standing as one: `answered, disputed`."""
-    status = report.status.replace("_", " ")
-    standing = STANDINGS[report.standing]
-    return f"{status}, {standing}" if standing and report.claims and _has_answer(report) else status
 
 
 def badge_kind(report: Report) -> str:
@@ -113,8 +98,8 @@ def head_lines(report: Report) -> list[str]:
     The badge (unless the answer is supported), the doubt, and the error; empty for a supported
     answer.
     """
-    is_plain = report.status == "answered" and badge(report) == "answered"
-    head = "" if is_plain else f"{badge(report).capitalize()}."
+    is_plain = report.status == "answered" and report.badge == "answered"
+    head = "" if is_plain else f"{report.badge.capitalize()}."
     if report.status == "partial":
         head = f"{head} The run stopped early; this is what is known so far."
     return [line for line in (head, doubt_line(report), error_line(report)) if line]

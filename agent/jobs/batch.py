@@ -23,7 +23,7 @@ from agent.errors import UsageError
 from agent.export import report_view
 from agent.export.markup import answer_html
 from agent.export.report_html import render_page
-from agent.export.report_view import annotated_answer, badge, badge_kind
+from agent.export.report_view import annotated_answer, badge_kind
 from agent.files import write_file
 from agent.jobs.job import ENDED, JobSpec, json_flags
 from agent.types import Report
@@ -216,7 +216,7 @@ class _BatchResult:
         self.job = job
         self.report = Report.model_validate(job.report) if job and job.report else None
         self.status = self.report.status if self.report else (job.state if job else "queued")
-        self.badge = badge(self.report) if self.report else self.status
+        self.badge = self.report.badge if self.report else self.status
         self.kind = badge_kind(self.report) if self.report else ""
         self.error = job.error if job else ""
         words = re.sub(r"[^a-z0-9]+", "-", item.question.lower()).strip("-")[:50].strip("-")

@@ -43,7 +43,8 @@ _LAST_LOOK_S: Final = 30
 """So much longer than asked, so that the check at the very end of its time is made."""
 _MOST_MINUTES: Final = 60 * 24 * 366
 _NOT_HANDED_ON: Final = {
-    *("attach", "cdp", "headed", "storage_state", "share", "file"),  # what the person lends a run
+    # What the user lends to one run alone.
+    *("attach", "cdp", "headed", "storage_state", "share", "yes", "file"),
     *("continue_run", "session", "schema_file", "dry_run", "report", "require_verified"),
     *("allow_tasks", "data_dir", "keep_days", "fresh"),
 }

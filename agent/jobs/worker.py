@@ -18,7 +18,7 @@ from filelock import AsyncFileLock
 
 from agent.config import private_folder
 from agent.errors import ResearchError, error_class
-from agent.export.report_view import badge, saved_text
+from agent.export.report_view import saved_text
 from agent.jobs.job import QUEUE, JobOutcome, JobSpec, backoff
 from agent.jobs.job_notices import deliver_notice
 from agent.jobs.jobs import (
@@ -33,11 +33,10 @@ from agent.jobs.monitor_checks import check_monitor
 from agent.jobs.shared_limits import SharedPace, SharedSpending
 from agent.jobs.upkeep import FENCE_S, WorkerUpkeep
 from agent.journal.runs import RunFolder, Runs
-from agent.run.outcome import FINAL
 from agent.run.record import RunRecord
 from agent.run.research import research
 from agent.run.resume import resume
-from agent.types import ErrorInfo, Report
+from agent.types import FINAL, ErrorInfo, Report
 from browser.net.pace import pacing
 
 if TYPE_CHECKING:
@@ -199,7 +198,7 @@ class Worker:
         return JobOutcome(
             state="failed" if failed else "done",
             status=report.status,
-            badge=badge(report),
+            badge=report.badge,
             usd=report.usage.usd,
             elapsed_s=report.elapsed_s,
             error=info.message,

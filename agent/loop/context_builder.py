@@ -6,6 +6,7 @@ Each text is added to the run's provenance as well, which decides later what of 
 from __future__ import annotations
 
 import asyncio
+import mimetypes
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -129,6 +130,10 @@ class ContextBuilder:
         if web is None or not uri:
             raise UsageError(f"cannot read the file {path}", hint="Check the path of --file.")
         # The reader extracts the text of all kinds of documents, and makes it citable like a page.
+        kind = mimetypes.guess_type(path.name)[0] or ""
+        if kind.startswith(_HANDED_OVER):
+            text = f"{inert(clean(path.name))}, {kind}: it can be handed over to a page (UPLOAD)"
+            return text, Observation(ToolCall("READ"), {"url": uri, "title": path.name})
         page = await web.reader.read(uri)
         if page.document is None or not page.document.text.strip():
             why = page.reason if page.document is None else "no text stands in it"
@@ -177,6 +182,10 @@ class ContextBuilder:
         if self.page is not None:
             text = f"{self.page.title}\n{self.page.selection}\n{self.page.visible_text}"
             provenance.add(text, Kind.PAGE, self.page.url)
+
+
+_HANDED_OVER = ("image/", "audio/", "video/")
+"""Types of files that hold no text to read; they can be uploaded."""
 
 
 def _file_uri(path: Path) -> str:

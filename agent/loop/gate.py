@@ -116,7 +116,7 @@ def objections(answer: str, evidence: Evidence, judge: ClaimJudge | None = None)
     unread = {text for text, _ in checked.unread_citations}
     lines: list[str] = []
     for sentence in checked.sentences:
-        if sentence.verdict is VerdictState.SUPPORTED or sentence.about_search:
+        if sentence.verdict.holds or sentence.about_search:
             continue
         contradicted = sentence.verdict is VerdictState.CONTRADICTED
         if contradicted or sentence.decided_by == "judge" or sentence.text in unread:

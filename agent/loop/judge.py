@@ -45,7 +45,8 @@ _SHORT_SOURCE = 4_000
 _LONGEST_REASON = 60
 """Most words after a verdict that are kept as its reason; a longer one is cut."""
 _LINE = re.compile(
-    r"^\W*(?:claim\W+)?(\d+)\W+(supported|in part|contradicted|not stated|undecided)\b(.*)$",
+    r"^\W*(?:claim\W+)?(\d+)\W+"
+    r"(supported|done|attempted|in part|contradicted|not stated|undecided)\b(.*)$",
     re.IGNORECASE | re.MULTILINE,
 )
 """Number, verdict, and the rest of the line: many models give a reason beside the quote."""
@@ -56,6 +57,8 @@ _JOINERS = frozenset({"and", "but", "or", "then", "with", "und", "from", "in"})
 
 _STATES = {
     "supported": (VerdictState.SUPPORTED, "the passages say it in other words"),
+    "done": (VerdictState.DONE, "the page shows it after the step that did it"),
+    "attempted": (VerdictState.ATTEMPTED, "nothing shows that it took effect"),
     "contradicted": (VerdictState.CONTRADICTED, "the passages say otherwise"),
     "in part": (VerdictState.UNDECIDED, "the passages say only a part of it"),
     "not stated": (VerdictState.UNDECIDED, "the passages do not say it"),
@@ -155,7 +158,9 @@ class ClaimJudge:
         else:
             claims = by_sources(claims)
             asks_answer = asks_answer and bool(answer and self.evidence.question)
-            client = self._client(self.model, judge_system(asks_answer=asks_answer))
+            acts = speaks_of_acts(claims, self.evidence)
+            system = judge_system(asks_answer=asks_answer, acts=acts)
+            client = self._client(self.model, system)
             request = Message("user", judge_request(claims, self.evidence, answer))
             reply = await self._ask(client, place, [request])
             if reply is None:
@@ -223,9 +228,19 @@ class ClaimJudge:
             self._decided[row["claim"], row.get("cited", "")] = verdict
 
 
-def judge_system(*, asks_answer: bool = False) -> str:
-    """Return the judge's system prompt; it may also ask if the question is answered."""
-    return f"{prompt(JUDGE)}\n\n{prompt('judge-answer')}" if asks_answer else prompt(JUDGE)
+def judge_system(*, asks_answer: bool = False, acts: bool = False) -> str:
+    """Return the judge's system prompt.
+
+    It may also ask if the question is answered, and judge what the run says that it did (`acts`).
+    """
+    parts = (JUDGE, "judge-acts" if acts else "", "judge-answer" if asks_answer else "")
+    return "\n\n".join(prompt(part) for part in parts if part)
+
+
+def speaks_of_acts(claims: Claims, evidence: Evidence) -> bool:
+    """Whether claims cite a page as it was after an act of the run."""
+    numbers = {passage.source for passages in claims.values() for passage in passages}
+    return any((source := evidence.source(n)) and source.step for n in numbers)
 
 
 def answered_request(answer: str, passages: Iterable[Passage], evidence: Evidence) -> Message:
@@ -355,8 +370,10 @@ def _read_answers(reply: str) -> Answers | None:
 
 def _has_no_words(verdict: Verdict | None) -> bool:
     """Whether a verdict does not count because it quotes nothing, or there is none."""
-    needs_words = (VerdictState.SUPPORTED, VerdictState.CONTRADICTED)
-    return verdict is None or (verdict.state in needs_words and not verdict.quotes)
+    if verdict is None:
+        return True
+    needs_words = verdict.state.holds or verdict.state is VerdictState.CONTRADICTED
+    return needs_words and not verdict.quotes
 
 
 def _words_note(decided: Mapping[Case, Verdict], claims: Claims, *, asks_answer: bool) -> str:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from mcp.types import CallToolResult, ResourceLink
 
 from agent.export.event_lines import event_lines
-from agent.export.report_view import badge, conflict_note, faults, text_parts
+from agent.export.report_view import conflict_note, faults, text_parts
 from agent.guard.provenance import PRIVATE, Kind
 from agent.mcp.tool_session import text_result
 from agent.protocol.replies import inert
 from agent.run.research import StartedRun
-from agent.types import VerdictState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -74,7 +73,7 @@ def _note_words(report: Report, kinds_read: set[Kind], into: Provenance) -> None
     public = {s.n for s in report.sources if s.url.startswith("http")}
     for sentence in report.sentences:
         cited = set(sentence.citations)
-        supported = sentence.verdict is VerdictState.SUPPORTED and cited and cited <= public
+        supported = sentence.verdict.holds and cited and cited <= public
         # A page of the person's own browser has an address as public ones do.
         is_public = supported and Kind.PAGE not in kinds_read
         into.add(sentence.text, private if private and not is_public else Kind.WEB)
@@ -119,7 +118,7 @@ def report_result(report: Report, **more: Any) -> CallToolResult:
     }
     # An audit's faults are data beside the report; the text of any report has them too.
     lines = [inert(part) for part in text_parts(report)]
-    lines.append(f"status {badge(report)}, run {report.run}")
+    lines.append(f"status {report.badge}, run {report.run}")
     address = f"research://runs/{report.run}"
     links = [ResourceLink(uri=f"{address}/report.md", name="report", mime_type="text/markdown")]
     links += [

@@ -310,7 +310,7 @@ def _tool_result(
     data: dict[str, Any] = {"server": server.site}
     if not text:
         return ToolResult({**data, "done": True}, pictures=pictures)
-    if len(context.evidence.sources) >= context.max_sources:
+    if context.evidence.pages_read >= context.max_sources:
         return ToolResult(data, text[:max_chars], server.site, pictures=pictures)
     url = f"mcp://{server.slug}/{name}"
     title, kept = f"{name} ({server.name})", text[: 8 * max_chars]

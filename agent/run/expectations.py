@@ -22,7 +22,6 @@ from ruamel.yaml.error import YAMLError
 
 from agent.config import load_options
 from agent.errors import UsageError
-from agent.export.report_view import badge
 from agent.types import Status  # noqa: TC001 - pydantic reads the annotation
 from browser.net.url import host
 
@@ -93,7 +92,7 @@ class Expectation(BaseModel):
         if self.verified and not is_verified:
             others = [s.text for s in report.unsupported]
             why = f": {'; '.join(others)}" if others else ""
-            yield f"the answer is not supported as a whole ({badge(report)}){why}"
+            yield f"the answer is not supported as a whole ({report.badge}){why}"
         if self.from_pages and (weak := [s.text for s in report.sentences if s.weak]):
             yield f"search results alone say: {'; '.join(weak)}"
         least, confidence = self.min_confidence, report.confidence

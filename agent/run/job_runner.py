@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import JournalError, UsageError
-from agent.export.report_view import annotated_answer, badge, conflict_note, doubt_line
+from agent.export.report_view import annotated_answer, conflict_note, doubt_line
 from agent.guard.budget import Budget
 from agent.guard.model_client import ModelClient
 from agent.guard.redact import Redactor, find_secrets
@@ -355,7 +355,7 @@ def _write_day_log(pending: PendingJobs) -> str:
     report, ended = pending.report, datetime.fromtimestamp(pending.ended_ms / 1000, UTC)
     wiki = Wiki(pending.notes.wiki, clock=lambda: ended)
     try:
-        wiki.log_run(report.run, report.question, f"{badge(report)}: {annotated_answer(report)}")
+        wiki.log_run(report.run, report.question, f"{report.badge}: {annotated_answer(report)}")
     except (OSError, UsageError) as error:
         return str(error)
     return ""

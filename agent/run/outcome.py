@@ -8,20 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.errors import NeedsPerson, Offline, WebOutOfReach, error_class, error_text
 from agent.evidence.answer import CheckedAnswer, SourceList, check_answer
 from agent.evidence.confidence import ANSWER_BY_RULES_FROM, assess_answer
-from agent.evidence.passages import nearest_quote
 from agent.evidence.store import Evidence
 from agent.guard.budget import Budget
 from agent.guard.provenance import UNTRUSTED
 from agent.journal.events import JUDGE, MAIN
 from agent.keyless.model import ExtractiveModel
-from agent.keyless.researcher import excerpt
-from agent.loop.judge import cited_passages
 from agent.loop.loop import without_calls
 from agent.prompts import WRAP_UP
 from agent.protocol.replies import NOT_FOUND
+from agent.run.closest import add_closest
 from agent.tools.context import NO_BROWSER
 from agent.types import (
-    ClosePassage,
     ErrorInfo,
     Fit,
     Message,
@@ -34,7 +31,6 @@ from agent.types import (
     VerdictState,
     has_error,
 )
-from browser.text.words import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -45,12 +41,9 @@ if TYPE_CHECKING:
     from agent.loop.judge import ClaimJudge
     from agent.loop.loop import LoopResult
     from agent.loop.orchestrator import Orchestrator
-    from agent.types import Passage
 
 
 INTERRUPT: Final = "interrupt"
-FINAL: Final = frozenset({"answered", "not_found"})
-"""The statuses of a run that cannot be resumed."""
 EXIT_CODES: Final = {"answered": 0, "not_found": 3, "partial": 5, "failed": 1}
 MOST_STEPS: Final = 12
 """Most steps of a playbook; a longer one is no method to follow."""
@@ -69,12 +62,6 @@ _SEARCHED_OUTCOMES = ("ok", "empty")
 """Outcomes of a provider that did search, whether it found something or not."""
 _REPORTED: Final = frozenset({"SCHEDULE_TASK", "REMIND_ME", "SET_TIMER", "MONITOR", "STOP"})
 """Tools whose success message is part of the answer: the person asked for what they do."""
-_CLOSEST: Final = 5
-"""Most passages that are shown where there is no answer."""
-_CLOSEST_SENTENCES, _CLOSEST_CHARS = 3, 500
-"""Most sentences and characters of each."""
-_BEARS_ON: Final = 0.25
-"""Least share of the question's words in a passage, its headings and title, to bear on it."""
 _LISTED: Final = 6
 """Most queries, pages and failures that a run without an answer lists, each."""
 _LIMITS: Final = {
@@ -127,7 +114,7 @@ class Ledger:
             case "skills.given" if event.place == MAIN and not self.skills:
                 self.skills = tuple(data["names"])
             case "search.attempt" | "query.withheld":
-                self._add_search(event.type, data)
+                self._add_search_line(event.type, data)
             case "source.added" | "results.added":
                 self.tainted = True
             case "context.read":
@@ -141,7 +128,7 @@ class Ledger:
             case "model.reply":
                 self._add_reply(event)
 
-    def _add_search(self, kind: str, data: dict[str, Any]) -> None:
+    def _add_search_line(self, kind: str, data: dict[str, Any]) -> None:
         if kind == "query.withheld":
             self._withheld[data["sent"]] = data["text"]
         else:
@@ -227,7 +214,7 @@ class Ledger:
             words = CheckedAnswer("", (), ()) if too_weak else checked
             report.confidence_parts.fit = self._fit
             report.sources = list(words.sources)
-            self._add_closest(report, result.text)
+            add_closest(report, result.text, self.evidence)
             self._add_search(report, result, words, gave_up=gave_up)
         else:
             report.answer = checked.answer
@@ -275,33 +262,6 @@ class Ledger:
             record = f"No answer was found. {record}"
         report.answer = "\n\n".join(filter(None, (words, record)))
 
-    def _add_closest(self, report: Report, text: str) -> None:
-        """Add the passages that bear on the question: those that a text cites, then the nearest."""
-        evidence, sources = self.evidence, SourceList(report.sources)
-        wanted = frozenset(content_words(self.question))
-        nearest = evidence.search(self.question, 2 * _CLOSEST) if wanted else []
-        passages = {p.id: p for p in cited_passages(text, evidence)}
-        passages |= {p.id: p for p in nearest if _share(wanted, p, evidence) >= _BEARS_ON}
-        for passage in [*passages.values()][:_CLOSEST]:
-            source = evidence.source(passage.source)
-            if source is None:
-                continue
-            piece = excerpt(passage, nearest_quote(self.question, [passage]), _CLOSEST_SENTENCES)
-            quote = piece.text
-            if len(quote) > _CLOSEST_CHARS:
-                quote = quote[:_CLOSEST_CHARS].rsplit(" ", 1)[0]
-            report.closest.append(
-                ClosePassage(
-                    text=quote,
-                    url=source.url,
-                    title=source.title,
-                    page=passage.page,
-                    heading=passage.heading,
-                    source=sources.add(source, quote).n,
-                )
-            )
-        report.sources = list(sources)
-
     def failed_report(self, error: ResearchError) -> Report:
         """Make the report of a run that an error ended."""
         report = self.new_report("failed")
@@ -346,13 +306,6 @@ def _listed(items: Iterable[str], between: str) -> str:
     found = [" ".join(item.split()).rstrip(".") for item in items]
     more = f"{between}and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
     return between.join(found[:_LISTED]) + more
-
-
-def _share(wanted: frozenset[str], passage: Passage, evidence: Evidence) -> float:
-    """Return the share of the wanted words in a passage, its headings and its page's title."""
-    source = evidence.source(passage.source)
-    text = f"{passage.text} {passage.heading} {source.title if source else ''}"
-    return len(wanted & frozenset(content_words(text))) / len(wanted)
 
 
 def _without_verdict_word(text: str) -> tuple[str, bool]:

@@ -11,7 +11,7 @@ from agent.journal.events import MAIN, Journal, utc_now
 from agent.loop.subtasks import read_interrupted_pages
 from agent.run.record import ResumedModel, once_each
 from agent.tools.context import ToolContext
-from agent.tools.policy import result_event_data
+from agent.tools.policy import result_event_data, unknown_outcome
 from agent.tools.web_tools import WEB_TOOLS, fetch_result, read_result
 from agent.types import Observation
 from browser.net.url import normalize
@@ -122,9 +122,8 @@ class ResumedCalls:
 
         def unknown() -> Observation:
             self._write("tool.outcome_unknown", place, name=call.name, param=call.param)
-            error = "outcome unknown: the run was cut off while this was being done"
-            hint = "It is not repeated. Look whether it took effect."
-            result = Observation(call, {"error": error}, hint=hint)
+            unknown = unknown_outcome("the run was cut off while this was being done")
+            result = Observation(call, unknown.data, hint=unknown.hint)
             self._write("tool.result", place, **result_event_data(result))
             return result
 

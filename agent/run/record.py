@@ -211,7 +211,9 @@ class RunRecord:
         for event in self.events:
             if event.type == "source.added":
                 loop = evidence.for_loop(event.data["n"] // NUMBERS_PER_LOOP)
-                self._check(loop.add(self._page(event.data)), event.data)
+                page, acted = self._page(event.data), bool(event.data.get("acted"))
+                source = loop.add(page, event.data.get("step", ""), acted=acted)
+                self._check(source, event.data)
             elif event.type == "results.added":
                 at = datetime.fromisoformat(event.data["fetched_at"])
                 for row in event.data["results"]:
@@ -239,6 +241,7 @@ class RunRecord:
             text=self.folder.blob(data["text"]).decode("utf-8", "surrogatepass"),
             published=data["published"],
             pages=tuple(data["pages"]),
+            shown_from=data.get("shown_from"),
         )
         return Page(
             requested_url=data["url"],

@@ -25,11 +25,11 @@ from agent.loop.judge import ClaimJudge
 from agent.loop.loop import LoopResult
 from agent.run.job_runner import BackgroundJobs, event_time_ms, save_findings, save_turns
 from agent.run.models import resolve_model
-from agent.run.outcome import FINAL, INTERRUPT, add_values, answer_by_rules
+from agent.run.outcome import INTERRUPT, add_values, answer_by_rules
 from agent.run.services import Inputs, RunServices, is_public_run
 from agent.run.web import open_web
 from agent.run.wiring import new_orchestrator, select_tools
-from agent.types import Report
+from agent.types import FINAL, Report
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence

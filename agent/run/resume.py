@@ -11,13 +11,12 @@ from agent.config import file_settings, load_options
 from agent.errors import UsageError
 from agent.run.job_runner import JobRunner, PendingJobs
 from agent.run.models import open_model
-from agent.run.outcome import FINAL
 from agent.run.prior_run import PriorRun
 from agent.run.record import RunRecord
 from agent.run.research import run_question
 from agent.run.services import Inputs
 from agent.run.settings import memory_name, open_memory
-from agent.types import Report
+from agent.types import FINAL, Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -20,6 +20,7 @@ from agent.journal.runs import Runs
 from agent.run.outcome import Ledger
 from agent.run.settings import load_skills, logged_in_sites, make_budget, open_memory
 from agent.tools.context import Person, ToolContext
+from agent.tools.person import approvals_given
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -126,6 +127,7 @@ class RunServices:
             files=options.file,
             skills=load_skills(options, config=inputs.config),
             approve=self._recorded(inputs.approve),
+            approvals=approvals_given(options.yes),
             person=Person(ask) if ask else None,
             deadline=time.monotonic() + options.timeout if options.timeout else None,
         )

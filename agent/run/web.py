@@ -6,25 +6,22 @@ import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from agent.config import host_port
 from agent.errors import UsageError, WebOutOfReach
+from agent.run.search_chain import make_search_chain
 from agent.run.settings import logged_in_sites
 from agent.tools.context import Web, no_record
-from browser.errors import AttachFailed, BrowserError, BrowserMissing, SearchError, SessionError
+from browser.errors import AttachFailed, BrowserError, BrowserMissing, SessionError
 from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from browser.net.polite import Polite
 from browser.net.url import normalize, parse
-from browser.plugins import PluginBroken
 from browser.read.crawl import Crawler
 from browser.read.reader import Reader
-from browser.search.chain import Chain
-from browser.search.declared import Declaration
-from browser.search.engines import build_providers, engine_name, keys_from
-from browser.search.state import SearchCache
 from browser.types import Document, Outcome, Page
 
 if TYPE_CHECKING:
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
 
     from agent.config import Options
     from agent.tools.context import Record
-    from browser.search.provider import SearchSource
     from browser.session.session import Browser
     from browser.solvers import Solver
     from browser.types import PageContext
@@ -45,8 +41,6 @@ PERSONS_CHROME: Final = "chrome"
 """Playwright's name for the person's Chrome, allowed at chrome://inspect/#remote-debugging."""
 _AROUND_ADDRESS: Final = "<([{\"'“”„«».,;:!?)]}>"
 """Characters before and after an address in a sentence."""
-_QUERY: Final = "{query}"
-"""In a `--search-url`: this is a provider of the person's own, not another address of ours."""
 
 
 @asynccontextmanager
@@ -70,7 +64,7 @@ async def open_web(
         client = HttpClient(egress, cache=cache, fresh=options.fresh)
         http = await stack.enter_async_context(client)
         browser = _LazyBrowser(options, egress, stack, record)
-        chain = _make_search_chain(options, environ, http, browser)
+        chain = make_search_chain(options, environ, http, browser.render)
         stack.callback(chain.close)
         named = NamedAddresses(request, options.allow_private)
         polite = Polite(http, obey_robots=not options.ignore_robots, is_named=named.include)
@@ -96,7 +90,8 @@ async def open_web(
             solver=await _open_solver(stack, options, environ),
         )
         if attached:
-            await _take_context(web)
+            web.look_for_page = partial(_take_context, web, record)
+            await web.look_for_page()
         yield web
 
 
@@ -137,48 +132,6 @@ def _make_egress(options: Options) -> Egress:
     except ValueError as error:
         hint = "See --allow, --deny, --allow-private, --proxy."
         raise UsageError(str(error), hint=hint) from error
-
-
-def _make_search_chain(
-    options: Options, environ: Mapping[str, str], http: HttpClient, browser: _LazyBrowser
-) -> Chain:
-    """Build the chain of search providers; some render an engine's page in the browser."""
-    addresses: dict[str, str] = {}
-    for value in options.search_url:
-        name, _, url = value.partition("=")
-        if not url:
-            raise UsageError(f"--search-url {value!r} is not NAME=URL")
-        addresses[name] = url
-    urls = {name: url for name, url in addresses.items() if _QUERY not in url}
-    if options.searxng_url:
-        urls["searxng"] = options.searxng_url
-    corpus: SearchSource | None = None
-    try:
-        if options.corpus is not None:
-            # Imported here: most runs have no folder, and extraction loads large libraries.
-            from browser.extract import extract_body  # noqa: PLC0415
-            from browser.search.corpus import Corpus  # noqa: PLC0415
-
-            corpus = Corpus(options.corpus, options.data / "corpus", extract_body)
-        declared = [
-            Declaration.parse(name, url) for name, url in addresses.items() if _QUERY in url
-        ]
-        # Engines rendered in the browser need no keys; those of declared ones are optional.
-        keyed = [n for n in options.search if n not in addresses and not n.endswith("_browser")]
-        keys = keys_from(environ, [engine_name(name) for name in keyed])
-        keys |= {d.name: environ.get(f"{d.name.upper()}_API_KEY", "") for d in declared}
-        providers = build_providers(
-            options.search or None,
-            urls=urls,
-            keys=keys,
-            corpus=corpus,
-            declared=declared,
-            render=browser.render,
-        )
-    except (SearchError, PluginBroken) as error:
-        raise UsageError(str(error), hint=error.hint) from error
-    cache = SearchCache(options.data / "search-cache.db")
-    return Chain(providers, http, options.data / "search-rests.db", cache=cache)
 
 
 async def _open_solver(
@@ -272,15 +225,18 @@ class _LazyBrowser:
                 raise failed from None
 
 
-async def _take_context(web: Web) -> None:
-    """Make the page in the person's visible tab the context of the run.
+async def _take_context(web: Web, record: Record = no_record) -> None:
+    """Make the page in the user's visible tab the context of the run.
 
-    Raises `WebOutOfReach` if their browser does not answer.
+    Tabs that do not answer are noted on record; the page is looked for again when it is needed.
+    Raises `WebOutOfReach` if the browser does not answer.
     """
     try:
         browser = await web.start_browser()
         web.attached = True
         web.context, html = await browser.visible_page() or (None, "")
+        if web.context is None and browser.silent_tabs:
+            record("note", text=f"{browser.silent_tabs} tabs of the user do not answer")
         if web.context is not None and web.context.visible_text.strip():
             web.page = await asyncio.to_thread(_page_of, web.context, html)
     except SessionError as error:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from pydantic import ValidationError
 
 from agent.errors import ResearchError, UsageError
-from agent.export.report_view import badge, badge_kind, text_parts
+from agent.export.report_view import badge_kind, text_parts
 from agent.files import write_atomic
 from agent.journal.events import read_event
 from agent.serve.schemas import RunState
@@ -149,7 +149,7 @@ class Library:
             run=folder.id,
             question=question,
             status=report.get("status") or "cut off",
-            badge=badge(shown) if shown else "",
+            badge=shown.badge if shown else "",
             kind=badge_kind(shown) if shown else "",
             standing=shown.standing if shown else None,
             doubt=shown.doubt if shown else None,

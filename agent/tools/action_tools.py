@@ -13,16 +13,18 @@ from pydantic import Field, StringConstraints
 from agent.errors import ToolError
 from agent.guard.outgoing import POINT_BITS, Sent, Sink
 from agent.guard.secret_store import secret_name
-from agent.tools.context import require_web
+from agent.tools.context import CALL_PLACE, require_web
 from agent.tools.page_tools import (
     clear_wall,
+    read_state,
     require_tab,
     take_pictures,
     take_snapshot,
     with_pictures,
 )
 from agent.tools.registry import NonEmpty, ToolResult, reading_tool, sends_nothing, tool
-from agent.tools.sources import list_passages, register_source
+from agent.tools.sources import list_passages
+from browser.errors import OutcomeUnknown
 from browser.net.url import host, registrable_domain
 
 if TYPE_CHECKING:
@@ -30,9 +32,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agent.tools.context import ToolContext
+    from agent.tools.page_tools import PageState
     from agent.tools.registry import Finish, Sends
     from browser.page.tab import Tab
-    from browser.types import ActionOutcome, Page
+    from browser.types import ActionOutcome
 
 
 NEW_TEXT_CHARS = 2_000
@@ -50,7 +53,11 @@ MODIFIERS = r"^(Alt|Control|Meta|Shift)(\+(Alt|Control|Meta|Shift))*$"
 SHORTEST_REPEATED = 60
 """From this many characters on, a text is not shown both as a change and as a new passage."""
 
+NEW_TEXT_SHOWN = 600
+"""Most characters of new text in the paragraph that says what an act did."""
+
 _WORD = re.compile(r"[^\W\d_]{3}")
+_REF = re.compile(r"\[(?:f\d+)?e\d+\] ?")
 
 Unstripped = Annotated[str, StringConstraints(strip_whitespace=False)]
 """Text that is entered on a page, where spaces at the ends count."""
@@ -119,10 +126,38 @@ def keys_text(keys: str) -> str:
     return "".join(typed)
 
 
+async def look_on_page(
+    context: ToolContext, act: Callable[[Tab], Awaitable[ActionOutcome]]
+) -> Finish:
+    """Do on the open page what only shows more of it, and report what changed."""
+    try:
+        return await _on_page(context, act)
+    except OutcomeUnknown as unknown:  # it changes nothing that would have to be looked for
+        raise unknown.__cause__ or unknown from None
+
+
 async def act_on_page(
     context: ToolContext, act: Callable[[Tab], Awaitable[ActionOutcome]]
 ) -> Finish:
-    """Act on the open page, report what changed, and register the new text as a source."""
+    """Act on the open page and report what changed; what was done is part of the page's source.
+
+    An act whose end was not seen is noted on the state of the page that is shown next.
+    """
+    web = require_web(context)
+    web.last_act = CALL_PLACE.get()
+    try:
+        return await _on_page(context, act, is_act=True)
+    except OutcomeUnknown as unknown:
+        web.unseen_outcome = f"{without_refs(unknown.did)} ({unknown})"
+        raise
+
+
+async def _on_page(
+    context: ToolContext,
+    act: Callable[[Tab], Awaitable[ActionOutcome]],
+    *,
+    is_act: bool = False,
+) -> Finish:
     tab = require_tab(context)
     web = require_web(context)
     async with web.lock:
@@ -132,22 +167,38 @@ async def act_on_page(
             return lambda: ToolResult({"did": outcome.did, "events": list(outcome.events)})
         if outcome.url != before and await clear_wall(context, tab):
             outcome = replace(outcome, changes=(await take_snapshot(context, tab)).text)
-        page, pictures = await web.read_tab(), await take_pictures(context, tab)
-    return lambda: with_pictures(_action_result(context, page, outcome), pictures)
+        state = await read_state(context, _told(outcome) if is_act else "")
+        pictures = await take_pictures(context, tab)
+    return lambda: with_pictures(_action_result(context, state, outcome), pictures)
 
 
-def _action_result(context: ToolContext, page: Page, outcome: ActionOutcome) -> ToolResult:
+def _told(outcome: ActionOutcome) -> str:
+    """Write what an act did, the events that it led to, and the new text, as one paragraph."""
+    new = "; ".join(outcome.new)[:NEW_TEXT_SHOWN]
+    parts = [outcome.did, *outcome.events, f"new text: {new}" if new else ""]
+    return without_refs("; ".join(filter(None, parts)))
+
+
+def without_refs(text: str) -> str:
+    """Remove refs, which name nothing outside the run: `clicked [e5] button Save`."""
+    return _REF.sub("", text).strip()
+
+
+def _action_result(context: ToolContext, state: PageState, outcome: ActionOutcome) -> ToolResult:
+    page = state.page
     data: dict[str, Any] = {"did": outcome.did, "url": page.url}
     if outcome.events:
         data["events"] = list(outcome.events)
-    if page.document is None or not page.document.text.strip():
-        return ToolResult(data, outcome.changes, "page", snapshot=outcome.changes)
     # New is what an earlier reading of the same page did not have; of a new page, nothing is.
     known = context.evidence.by_url(page.url)
-    before = {passage.text for passage in known.passages} if known else set()
-    source = register_source(context, page)
+    before = {passage.text for passage in known.article} if known else set()
+    source = state.register(context)
+    if source is None:
+        return ToolResult(data, outcome.changes, "page", snapshot=outcome.changes)
     data["source"] = source.name
-    new = [passage for passage in source.passages if before and passage.text not in before]
+    has_article = page.document is not None and bool(page.document.text.strip())
+    article = source.article if has_article else ()
+    new = [passage for passage in article if before and passage.text not in before]
     # Rows without a word, such as the weeks of a calendar, already stand in the changes.
     new = [p for p in new if not p.text.startswith("|") or _WORD.search(p.text)]
     new_text, shown = list_passages(new, NEW_TEXT_CHARS)
@@ -271,7 +322,7 @@ async def hover(
     context: ToolContext, *, ref: str, x: float | None = None, y: float | None = None
 ) -> Finish:
     """Hover over an element; `x` and `y` are pixels from its corner."""
-    return await act_on_page(context, lambda tab: tab.hover(ref, _offset(x, y)))
+    return await look_on_page(context, lambda tab: tab.hover(ref, _offset(x, y)))
 
 
 @acting_tool(
@@ -305,7 +356,7 @@ async def drag(
 @acting_tool("HIGHLIGHT", "selects text with the mouse.")
 async def highlight(context: ToolContext, *, text: NonEmpty, ref: str | None = None) -> Finish:
     """Select a text of the page with the mouse; `ref` names the element that holds it."""
-    return await act_on_page(context, lambda tab: tab.highlight(text, ref))
+    return await look_on_page(context, lambda tab: tab.highlight(text, ref))
 
 
 @viewing_tool("SCROLL", "scrolls by screens, or to top, bottom or a text.")
@@ -313,13 +364,13 @@ async def scroll(
     context: ToolContext, *, pages: float = 1.0, to: str | None = None, ref: str | None = None
 ) -> Finish:
     """Scroll by screens (negative is up), or to a place; `ref` scrolls that element."""
-    return await act_on_page(context, lambda tab: tab.scroll(pages, ref, to=to))
+    return await look_on_page(context, lambda tab: tab.scroll(pages, ref, to=to))
 
 
 @viewing_tool("BACK", "goes back.")
 async def back(context: ToolContext) -> Finish:
     """Go back."""
-    return await act_on_page(context, lambda tab: tab.back())
+    return await look_on_page(context, lambda tab: tab.back())
 
 
 @viewing_tool(
@@ -333,7 +384,7 @@ async def wait(
     seconds: Annotated[float, Field(gt=0, le=LONGEST_WAIT)] = 10,
 ) -> Finish:
     """Wait until a text is on the page; without one, for all of the seconds."""
-    return await act_on_page(context, lambda tab: tab.wait_for(text, seconds))
+    return await look_on_page(context, lambda tab: tab.wait_for(text, seconds))
 
 
 @acting_tool("UPLOAD", "hands over a file.")
@@ -389,12 +440,21 @@ async def download(context: ToolContext, *, ref: str) -> ToolResult:
             "in a person's own Chrome a file goes to that person's downloads, where we do not look",
             hint="READ the address of the file, or ask the person for it.",
         )
+    web.last_act = CALL_PLACE.get()
     async with web.lock:
         kept = await tab.download(ref, context.seconds_left(context.limits.call_seconds))
     if kept.path is None:
         raise ToolError(f"{kept.name} was not kept: {kept.why}", hint="Go on without the file.")
-    size = kept.path.stat().st_size
-    return ToolResult({"file": kept.path.name, "bytes": size, "path": str(kept.path)})
+    web.reader.allow_file(kept.path)
+    # READ takes the address; PYTHON then computes with the passages of what was read.
+    return ToolResult(
+        {
+            "file": kept.path.name,
+            "bytes": kept.path.stat().st_size,
+            "path": str(kept.path),
+            "url": kept.path.resolve().as_uri(),
+        }
+    )
 
 
 ACTING_TOOLS = (

@@ -38,6 +38,7 @@ MEMORY: Final = 64 * 1024 * 1024
 LONGEST_CODE, LONGEST_RESULT = 8_000, 4_000
 """Characters."""
 _LIMITS: Final = {"max_feed_duration_secs": SECONDS, "max_memory": MEMORY, "max_suspensions": 5_000}
+_NO_INPUT: Final = "figures in the code, not from a source"
 _SCALES: Final = {
     "thousand": 1e3, "k": 1e3, "million": 1e6, "m": 1e6, "mn": 1e6,
     "billion": 1e9, "bn": 1e9, "trillion": 1e12,
@@ -111,7 +112,7 @@ class _Inputs:
 async def compute(
     context: ToolContext, *, code: Annotated[str, Field(min_length=1, max_length=LONGEST_CODE)]
 ) -> Finish:
-    """Run the code; its result becomes a source if it uses figures that were read."""
+    """Run the code; a figure becomes a source, and so does what uses figures that were read."""
     inputs, printed = _Inputs(context.evidence), CollectString()
     functions = {"figure": inputs.figure, "table": inputs.table, "number": inputs.number}
     try:
@@ -128,14 +129,16 @@ async def compute(
         raise ToolError("the result is too large to be shown", hint=_HINT) from error
     if not result:
         raise ToolError("the code gave nothing", hint=_HINT)
+    is_figure = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (inputs.used or is_figure):  # a text that rests on nothing read could say anything
+        note = "it is no figure, and uses none that was read, so it cannot be cited"
+        shown = ToolResult({"note": note}, result[:LONGEST_RESULT], "computed")
+        return lambda: shown
     return lambda: _register_result(context, code, result[:LONGEST_RESULT], inputs)
 
 
 def _register_result(context: ToolContext, code: str, result: str, inputs: _Inputs) -> ToolResult:
-    """Make a source of a computed result, with its inputs and code; without inputs only show it."""
-    if not inputs.used:
-        note = "it uses no figure that was read, so it is no source and cannot be cited"
-        return ToolResult({"note": note}, result, "computed")
+    """Make a source of a computed result, with its inputs and code."""
     # `agent.evidence.answer` finds the inputs again by the form of these lines.
     origins = []
     for name, words in inputs.used:
@@ -143,11 +146,13 @@ def _register_result(context: ToolContext, code: str, result: str, inputs: _Inpu
         origin = inputs.evidence.source(passage.source) if passage else None
         origins.append(f"- “{words}” in {name}, {origin.title} <{origin.url}>" if origin else name)
     indented = indent(code.strip(), " " * 4, lambda _: True)
+    if not origins:
+        origins = [f"- {_NO_INPUT}"]
     parts = f"Computed: {result}", "from\n" + "\n".join(origins), "by", indented
     url = f"urn:computed:{len(context.evidence.sources) + 1}"
     document = Document(
         url=url,
-        title=f"Computed from {', '.join(dict.fromkeys(name for name, _ in inputs.used))}",
+        title=f"Computed from {', '.join(dict.fromkeys(n for n, _ in inputs.used)) or _NO_INPUT}",
         text=clean("\n\n".join(parts)),
         kind="text",
     )

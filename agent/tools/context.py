@@ -21,7 +21,7 @@ from browser.types import Outcome
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agent.evidence.store import Evidence
+    from agent.evidence.store import Evidence, Source
     from agent.guard.provenance import Provenance
     from agent.guard.secret_store import SecretStore
     from agent.memory.memory_api import Memory
@@ -79,7 +79,11 @@ class Web:
 
     `is_visible` means that a person can see the browser's window. `solver` solves captchas, at most
     `solves_left` of them: a page could otherwise use up its owner's balance. `interrupted_page` is
-    the page that was open when the run was cut off, until it is opened again.
+    the page that was open when the run was cut off, until it is opened again. `look_for_page` looks
+    again for the user's visible tab, where one is attached to. `last_act` is the
+    place of the last act on a page; `unseen_outcome` says what it did if its end was not seen,
+    until a page is shown again. `state` is the source of the open page as it was last shown,
+    `state_shown` what a snapshot shows of it.
     """
 
     egress: Egress
@@ -99,6 +103,11 @@ class Web:
     page: Page | None = None
     tab: Tab | None = None
     interrupted_page: InterruptedPage | None = None
+    look_for_page: Callable[[], Awaitable[None]] | None = None
+    last_act: str = ""
+    unseen_outcome: str = ""
+    state: Source | None = None
+    state_shown: str = ""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
@@ -123,6 +132,8 @@ class Web:
         """
         if self.tab is not None:
             return await self.reader.read_tab(self.tab)
+        if self.page is None and self.look_for_page is not None:
+            await self.look_for_page()  # it may have been silent when the run began
         if self.page is None:
             raise ToolError("no page is open", hint="Give a url, or OPEN a page first.")
         return self.page
@@ -144,8 +155,9 @@ class ToolContext:
     and returns their hash. `approve(effect)` asks the person for a yes, `person` answers a question
     of the model: both are None where nobody is there. `memory` is None with `--no-memory`, `wiki`
     if the data folder has none. `vision` means that the model can see pictures. `outgoing` decides
-    what may leave the run. On `approved_sites` the person lets the run act without asking again.
-    `hints` are messages of the person that the model has not seen yet. `rephrase` asks the model
+    what may leave the run. On `approved_sites` the person lets the run act without asking again;
+    `approvals` are acts and sites that were approved before it (`--yes`). `hints` are messages of
+    the person that the model has not seen yet. `rephrase` asks the model
     for other queries. `effort` is what the run's depth spends; outside of a run, as little as any.
     With `files_first` a search that finds something in the user's folder asks no engine.
     """
@@ -170,6 +182,7 @@ class ToolContext:
     person: Person | None = None
     secrets: SecretStore | None = None
     approved_sites: set[str] = field(default_factory=set)
+    approvals: frozenset[tuple[str, str]] = frozenset()
     hints: list[str] = field(default_factory=list)
     approval_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     max_sources: int = STANDARD.sources

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,9 @@ from browser.solvers import SolverFailed
 from browser.types import Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agent.evidence.store import Source
     from agent.tools.context import ToolContext
     from agent.tools.registry import Finish
     from browser.page.tab import Tab
@@ -38,10 +41,14 @@ page_tool = partial(reading_tool, on_page=True, sends=sends_nothing)
 
 def require_tab(context: ToolContext) -> Tab:
     """Return the open tab; raises `ToolError` if there is none."""
-    tab = require_web(context).tab
-    if tab is None:
+    web = require_web(context)
+    if web.tab is None and web.page is not None:
+        why = f"the user's own tab, {web.page.url}, is only read here"
+        hint = "READ without url gives its text. To act on the page, OPEN its address."
+        raise ToolError(why, hint=hint)
+    if web.tab is None:
         raise ToolError("no page is open", hint="OPEN a page first.")
-    return tab
+    return web.tab
 
 
 @reading_tool(
@@ -70,24 +77,75 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
         view = await take_snapshot(context, tab)
         if await clear_wall(context, tab):
             view = await take_snapshot(context, tab)
-        page, pictures = await web.read_tab(), await take_pictures(context, tab)
+        state, pictures = await read_state(context), await take_pictures(context, tab)
         events = tab.events.drain()
-    return lambda: with_pictures(_open_result(context, page, view, events), pictures)
+    return lambda: with_pictures(_open_result(context, state, view, events), pictures)
 
 
 def _open_result(
-    context: ToolContext, page: Page, view: Snapshot, events: tuple[str, ...]
+    context: ToolContext, state: PageState, view: Snapshot, events: tuple[str, ...]
 ) -> ToolResult:
+    page = state.page
     data: dict[str, Any] = {"url": page.url, "refs": len(view.refs)}
     if events:
         data["events"] = list(events)
-    if page.document is None or not page.document.text.strip():
+    source = state.register(context)
+    if source is None:
         return ToolResult(data, view.text, "page", snapshot=view.text)
-    source = register_source(context, page)
-    data |= {"source": source.name, "title": source.title, "passages": len(source.passages)}
-    if page.outcome is not Outcome.OK:
+    data |= {"source": source.name, "title": source.title, "passages": len(source.article)}
+    if page.outcome not in (Outcome.OK, Outcome.EMPTY):
         data["outcome"] = page.outcome.value
     return ToolResult(data, view.text, source.name, snapshot=view.text)
+
+
+@dataclass(frozen=True, slots=True)
+class PageState:
+    """The open page as it was just shown; `outcome` says what an act did to it, or "".
+
+    `step` is the place of the last act before it.
+    """
+
+    page: Page
+    outcome: str = ""
+    step: str = ""
+
+    def register(self, context: ToolContext) -> Source | None:
+        """Make it a source of the run, in tag order; None for a page that shows nothing."""
+        page, web = self.page, require_web(context)
+        has_text = page.document is not None and bool(page.document.text.strip())
+        if not (has_text or page.shown or self.outcome):
+            return None
+        web.state = register_source(context, page, self.outcome, self.step)
+        web.state_shown = page.shown
+        return web.state
+
+
+async def read_state(context: ToolContext, outcome: str = "") -> PageState:
+    """Read the open page after a look at it; an act whose end was not seen is noted on it."""
+    web = require_web(context)
+    page = await web.read_tab()
+    unseen, web.unseen_outcome = web.unseen_outcome, ""
+    return PageState(page, outcome or unseen, web.last_act)
+
+
+async def state_shown(context: ToolContext, tab: Tab) -> Callable[[], Source | None]:
+    """Return what gives the source of the open page as it was last looked at, in tag order."""
+    web = require_web(context)
+    known = web.state
+    if (
+        known
+        and known.url == tab.url
+        and web.state_shown == tab.citable()
+        and not web.unseen_outcome
+    ):
+        return lambda: known
+    state = await read_state(context)
+    return lambda: state.register(context)
+
+
+def named(source: Source | None) -> str:
+    """Return the label of web text that a page state shows."""
+    return source.name if source else "page"
 
 
 async def take_snapshot(context: ToolContext, tab: Tab) -> Snapshot:
@@ -96,27 +154,32 @@ async def take_snapshot(context: ToolContext, tab: Tab) -> Snapshot:
 
 
 @page_tool("SNAPSHOT", "shows the open page, or a part.", capped=False)
-async def snapshot(context: ToolContext, *, ref: str | None = None) -> ToolResult:
+async def snapshot(context: ToolContext, *, ref: str | None = None) -> Finish:
     """Show the open page, or everything below one element, including folded rows."""
     tab = require_tab(context)
     async with require_web(context).lock:
         if ref:
-            content = await tab.expand(ref)
-            return ToolResult({"ref": ref, "url": tab.url}, content, "page")
+            content, source = await tab.expand(ref), await state_shown(context, tab)
+            below = {"ref": ref, "url": tab.url}
+            return lambda: ToolResult(below, content, named(source()))
         view, pictures = await take_snapshot(context, tab), await take_pictures(context, tab)
+        source = await state_shown(context, tab)
     data: dict[str, Any] = {"url": view.url, "title": view.title, "refs": len(view.refs)}
     if events := tab.events.drain():
         data["events"] = list(events)
-    return with_pictures(ToolResult(data, view.text, "page", snapshot=view.text), pictures)
+    return lambda: with_pictures(
+        ToolResult(data, view.text, named(source()), snapshot=view.text), pictures
+    )
 
 
 @page_tool("FIND", "finds text or a role on the whole page.", capped=False)
-async def find(context: ToolContext, *, text: NonEmpty) -> ToolResult:
+async def find(context: ToolContext, *, text: NonEmpty) -> Finish:
     """Search the whole page for a text or a role."""
     tab = require_tab(context)
     async with require_web(context).lock:
-        found = await tab.find(text)
-    return ToolResult({"text": text, "found": found.found, "url": tab.url}, found.text, "page")
+        found, source = await tab.find(text), await state_shown(context, tab)
+    data = {"text": text, "found": found.found, "url": tab.url}
+    return lambda: ToolResult(data, found.text, named(source()))
 
 
 @page_tool("TABS", "lists tabs; switches or closes.")
@@ -168,6 +231,8 @@ async def screenshot(context: ToolContext) -> ToolResult:
 async def page_context(context: ToolContext) -> ToolResult:
     """Return what is in view in our own tab, else in the person's."""
     web = require_web(context)
+    if web.tab is None and web.context is None and web.look_for_page is not None:
+        await web.look_for_page()
     view = web.context if web.tab is None else await web.tab.context()
     if view is None:
         raise ToolError("no page is open", hint="OPEN a page first.")

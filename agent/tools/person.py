@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from agent.errors import ToolError
-from agent.tools.context import PERSON_TIMEOUT
+from agent.guard.provenance import site_of
+from agent.tools.context import CALL_PLACE, PERSON_TIMEOUT
 from agent.tools.registry import ToolResult, ToolSource, reading_tool, sends_nothing
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
     from agent.tools.context import ToolContext
 
 _GO_ON = "Take the likeliest reading, and say in the answer which one that is."
@@ -63,22 +66,50 @@ def refusal(
     return ToolError(f"{tool} was not done: {why}", hint=hint)
 
 
-async def require_yes(
-    context: ToolContext, tool: str, effect: str, site: str = "", *, act: bool = True
-) -> None:
-    """Ask the person to allow an effect, unless they allowed everything on the site before.
+def approvals_given(names: Iterable[str]) -> frozenset[tuple[str, str]]:
+    """Read approvals such as `click@shop.example` (`--yes`) as pairs of act and site."""
+    pairs = (name.partition("@") for name in names)
+    return frozenset((act, site_of(f"http://{site}")) for act, _, site in pairs)
 
-    `act` is False for what only changes our own stores. Raises `ToolError` without a yes.
+
+async def require_yes(
+    context: ToolContext,
+    tool: str,
+    effect: str,
+    site: str = "",
+    *,
+    act: bool = True,
+    kinds: Collection[str] = (),
+) -> None:
+    """Get approval for an effect, unless everything on the site was approved before.
+
+    `kinds` are the acts that it consists of, where they can be approved before a run. `act` is
+    False for what only changes our own stores. What was approved, and when, is recorded. Raises
+    `ToolError` without approval.
     """
+
+    def note(by: str) -> None:
+        context.record("policy.approved", CALL_PLACE.get(), name=tool, effect=effect, by=by)
+
     async with context.approval_lock:  # calls of one step run at the same time: ask one by one
+        if kinds and all((kind, site) in context.approvals for kind in kinds):
+            note(" ".join(f"--yes {kind}@{site}" for kind in kinds))
+            return
         if site and site in context.approved_sites:
+            note("the user, for the site")
             return
         if context.approve is None:
             why = f"it {effect}: that needs a person's yes, and nobody can be asked here"
-            hint = "Go on without it, or run in a terminal."
+            hint = "Go on without it."
+            if kinds:
+                given = " ".join(f"--yes {kind}@{site}" for kind in kinds)
+                hint += f" The user can approve it in a terminal, or before a run: {given}."
+            else:
+                hint += " The user can approve it in a terminal."
             raise refusal(context, tool, why, hint, undone=act)
         reply = await context.approve(effect)
         if not reply:
             raise refusal(context, tool, f"the person said no: it {effect}")
+        note("the user, for the site" if reply == "site" else "the user")
         if reply == "site" and site:
             context.approved_sites.add(site)

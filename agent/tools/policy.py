@@ -23,8 +23,16 @@ from agent.protocol.call_results import cut_texts, to_json
 from agent.tools.context import CALL_PLACE, CALL_TIMEOUT, NO_BROWSER
 from agent.tools.person import refusal, require_yes
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource
+from agent.tools.sources import register_tool_result
 from agent.types import Image, Observation, has_error
-from browser.errors import AttachFailed, BrowserError, BrowserMissing, LaunchFailed, RefError
+from browser.errors import (
+    AttachFailed,
+    BrowserError,
+    BrowserMissing,
+    LaunchFailed,
+    OutcomeUnknown,
+    RefError,
+)
 from browser.net.url import origin, parse
 
 if TYPE_CHECKING:
@@ -33,6 +41,7 @@ if TYPE_CHECKING:
     from agent.tools.context import ToolContext
     from agent.tools.registry import Finish, Registry
     from agent.types import ToolCall
+    from browser.page.tab import Tab
 
 
 class Policy:
@@ -87,6 +96,7 @@ class Policy:
         Returns the arguments, and what the call's result says about a change in them.
         """
         context = self._context
+        CALL_PLACE.set(place)
         if tool.acts and (failed := self._failed_act.get(place.rpartition("/")[0])):
             raise ToolError(
                 f"not done: {failed} before it in this reply failed",
@@ -122,10 +132,9 @@ class Policy:
             async with asyncio.timeout(seconds) as timeout:
                 # The call extends its own timeout while a person or a solver is at work.
                 CALL_TIMEOUT.set(timeout)
-                CALL_PLACE.set(place)
                 result = await tool.run(context, arguments)
         except TimeoutError as error:
-            raise ToolError(f"no answer within {seconds:.0f} s") from error
+            raise _timeout_error(tool, seconds) from error
         if not changes:
             return result
 
@@ -149,6 +158,8 @@ class Policy:
         clean = context.redactor.text
         try:
             result = unfinished() if callable(unfinished) else unfinished
+            if tool is not None and tool.is_source and not has_error(result.data):
+                result = register_tool_result(context, call, result)
         except (BrowserError, ResearchError) as error:
             result = _error_result(error)
         data = context.redactor.value(result.data)
@@ -172,6 +183,8 @@ class Policy:
             images=tuple(self._image(picture) for picture in result.pictures),
             made=made,
         )
+        if outcome.get("outcome") == UNKNOWN:
+            context.record("tool.outcome_unknown", place, name=call.name, param=call.param)
         blobs = {name: context.keep(body) for name, body in result.blobs}
         context.record("tool.result", place, **result_event_data(outcome, ms, blobs))
         return outcome
@@ -210,8 +223,33 @@ def result_event_data(
     }
 
 
+UNKNOWN: Final = "unknown"
+"""The `outcome` of a call that was begun and whose end was not seen."""
+
+
+_LOOK: Final = "It is not repeated. Look whether it took effect."
+
+
+def unknown_outcome(why: str) -> ToolResult:
+    """Make the result of a call that may have taken effect: it is looked for, not repeated."""
+    return ToolResult({"error": f"outcome unknown: {why}", "outcome": UNKNOWN}, hint=_LOOK)
+
+
+def _timeout_error(tool: Tool, seconds: float) -> ToolError | OutcomeUnknown:
+    """Make the error of a call that took too long; one that acts may have taken effect."""
+    why = f"no answer within {seconds:.0f} s"
+    if not tool.acts:
+        return ToolError(why)
+    error = OutcomeUnknown(tool.name, why)
+    if not tool.on_page:
+        error.hint = _LOOK
+    return error
+
+
 def _error_result(error: Exception) -> ToolResult:
     data: dict[str, Any] = {"error": str(error) or type(error).__name__}
+    if isinstance(error, OutcomeUnknown):
+        data["outcome"] = UNKNOWN
     if isinstance(error, RefError) and error.candidates:
         data["candidates"] = list(error.candidates)
     if isinstance(error, AttachFailed | BrowserMissing | LaunchFailed):
@@ -333,23 +371,54 @@ async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
     )
     if files and not (site and site in question and files_named):
         paths = ", ".join(arguments.path.splitlines())
-        await require_yes(context, tool.name, f"hands {paths} over to {site or web.tab.url}")
+        effect = f"hands {paths} over to {site or web.tab.url}"
+        await require_yes(context, tool.name, effect, site, kinds=("upload",))
     elif logged_in and (secret := await _named_login(context, tool, arguments)):
         # The user bound the secret to this origin and named it: that is the approval.
         effect = f"does {tool.name} to log in at {web.tab.url}"
         context.record("policy.approved", name=tool.name, effect=effect, by=f"secret {secret}")
     elif logged_in:
-        # Describe the effect in words that a person can decide by.
-        fields = arguments.model_dump(exclude_none=True, exclude_defaults=True)
-        ref = fields.pop("ref", None)
-        words = [f"does {tool.name}"]
-        if ref:
-            words.append(web.tab.describe(ref))
-        words += [f"{key}={value!r}" for key, value in fields.items()]
-        if ref or "keys" in fields:
-            words.append(await web.tab.effect(ref, fields.get("keys")))
-        effect = " ".join(filter(None, words))
-        await require_yes(context, tool.name, f"{effect}, at {web.tab.url}", site)
+        effect, kinds = await _describe_act(web.tab, tool.name, arguments)
+        await require_yes(context, tool.name, effect, site, kinds=kinds)
+
+
+_VERBS: Final = {
+    "CLICK": "clicks",
+    "CHECK": "ticks or clears",
+    "SELECT": "selects {value!r} in",
+    "PRESS": "presses {keys} in",
+    "DRAG": "drags",
+    "HOVER": "hovers over",
+    "HIGHLIGHT": "selects the text {text!r}",
+    "DOWNLOAD": "downloads from",
+}
+_SUBMITTING: Final = frozenset({"CLICK", "CHECK", "PRESS"})
+_KIND_OF_ACT: Final = {"TYPE": "type", "SELECT": "type", "DOWNLOAD": "download"}
+
+
+async def _describe_act(tab: Tab, name: str, arguments: Any) -> tuple[str, tuple[str, ...]]:
+    """Say what an act does and where, for the user to decide, and the kinds of acts that it is."""
+    fields = arguments.model_dump(exclude_none=True)
+    ref, kinds = fields.get("ref"), [_KIND_OF_ACT.get(name, "click")]
+    element = tab.describe(ref) if ref else "the page"
+    text = fields.get("text") or ""
+    submits = await tab.effect(ref, fields.get("keys")) if name in _SUBMITTING else ""
+    if name == "TYPE" and (secret := secret_name(text)):
+        kinds, effect = ["login"], f"logs in with the stored secret {secret}: {element}"
+    elif name == "TYPE":
+        effect = f"types {text!r} into {element}"
+    else:
+        others = {k: v for k, v in fields.items() if k in arguments.model_fields_set - {"ref"}}
+        verb = _VERBS.get(name, f"does {name} {others} on")
+        effect = f"{verb.format(**fields)} {element}"
+        if dialog := fields.get("dialog"):
+            effect += f", and answers its dialog with {dialog!r}"
+    if fields.get("submit"):
+        submits = "submits the form"
+    if submits:
+        kinds.append("submit")
+        effect += f", which {submits}"
+    return f"{effect}, at {tab.url}", tuple(kinds)
 
 
 async def _named_login(context: ToolContext, tool: Tool, arguments: Any) -> str:

@@ -126,6 +126,7 @@ class Tool:
     schema: JSON Schema of the parameters, where `params` does not give it.
     server: the MCP server that its arguments go to, as a site.
     free: an MCP tool that the user always allows.
+    is_source: what it returns becomes a source of the run, unless it registers one itself.
     """
 
     name: str
@@ -145,6 +146,7 @@ class Tool:
     schema: dict[str, Any] | None = None
     server: str = ""
     free: bool = False
+    is_source: bool = False
 
     @property
     def acts(self) -> bool:
@@ -458,6 +460,7 @@ def tools_from_functions(functions: Mapping[str, Callable[[str], Awaitable[Any]]
             (function.__doc__ or "").strip().split("\n")[0],
             None,
             partial(call, function),
+            is_source=True,
         )
         for name, function in functions.items()
     ]

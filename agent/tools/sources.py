@@ -1,23 +1,28 @@
-"""Registers pages and search results as sources of a run, and formats their passages."""
+"""Registers what tools show as sources of a run (pages, search results), and formats passages."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from agent.errors import ToolError
+from agent.evidence.page_state import with_shown
 from agent.evidence.passages import introduces_next
 from agent.guard.provenance import Kind
+from browser.types import Document, Outcome, Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from agent.evidence.store import Source
     from agent.tools.context import ToolContext
-    from agent.types import Passage
-    from browser.types import Page, SearchResult
+    from agent.tools.registry import ToolResult
+    from agent.types import Passage, ToolCall
+    from browser.types import SearchResult
 
 BEST_PASSAGES = 8
 """Passages of a long page that a query shows at least: enough for three sentences."""
@@ -29,19 +34,34 @@ BEST_ROWS = 12
 every row (`ferry`) would show the table's beginning in place of the row that is asked for."""
 ROWS_WITH_NEIGHBOURS = 4
 MOST_PASSAGES = 80
+ARGUMENTS_SHOWN = 200
+"""Most characters of a tool's arguments in the title of the source that it returned."""
 CHARS_PER_TOKEN = 4
 """Rough average, to turn a token budget into characters."""
 
 
-def register_source(context: ToolContext, page: Page) -> Source:
-    """Make a page a source of the run, and store what was fetched if the source is new."""
+def register_source(context: ToolContext, page: Page, outcome: str = "", step: str = "") -> Source:
+    """Make a page a source of the run, and store what was fetched if the source is new.
+
+    The source of a live page holds what a snapshot shows too. `outcome` says what an action did
+    that led to this state of it, `step` is the place of the last act before it. Raises `ToolError`
+    if the page has no text at all.
+    """
     known, document, clean = len(context.evidence.sources), page.document, context.redactor.text
-    if document is not None:
-        content = page.body.decode("utf-8", "replace") + document.text
-        if clean(content) != content:  # the page shows a secret: keep only its redacted text
-            document = replace(document, text=clean(document.text), title=clean(document.title))
-            page = replace(page, body=b"", document=document)
-    source = context.evidence.add(page)
+    text = document.text if document is not None else ""
+    content = "\n".join((page.body.decode("utf-8", "replace"), text, page.shown, outcome))
+    if clean(content) != content:  # the page shows a secret: keep only its redacted text
+        page, outcome = replace(page, body=b"", shown=clean(page.shown)), clean(outcome)
+        if document is not None:
+            document = replace(document, text=clean(text), title=clean(document.title))
+    if page.shown or outcome:
+        document = with_shown(document or Document(page.url), page.shown, outcome)
+        # A state in which only controls differ from the last one has no other HTML worth keeping.
+        earlier = context.evidence.by_url(page.url)
+        if earlier is not None and _article(earlier) == _article(document):
+            page = replace(page, body=b"")
+    page = replace(page, document=document)
+    source = context.evidence.add(page, step, acted=bool(outcome))
     if document is not None:
         is_personal = page.via == "browser" and context.provenance.is_personal(page.url)
         links = (link.url for link in document.links)
@@ -59,6 +79,8 @@ def register_source(context: ToolContext, page: Page) -> Source:
             published=source.published,
             reason=page.reason,
             pages=list(document.pages) if document else [],
+            **({"shown_from": source.shown_from} if source.shown_from is not None else {}),
+            **({"step": source.step, "acted": source.acted} if source.step else {}),
             text=context.keep(source.text.encode("utf-8", "surrogatepass")),
             body=context.keep(page.body) if page.body else None,
             content_type=page.content_type,
@@ -66,6 +88,10 @@ def register_source(context: ToolContext, page: Page) -> Source:
             headers=list(page.headers),
         )
     return source
+
+
+def _article(page: Source | Document) -> str:
+    return page.text[: page.shown_from].strip()
 
 
 def register_results(
@@ -104,6 +130,48 @@ def register_results(
     return sources
 
 
+def register_tool_result(context: ToolContext, call: ToolCall, result: ToolResult) -> ToolResult:
+    """Make what a tool of a caller or a plug-in returned a source, named in the result's data.
+
+    A result that names a source already, or has no text, is returned as it is.
+    """
+    named = isinstance(result.data, dict) and "source" in result.data
+    text = (result.web or data_text(result.data)).strip()
+    if named or result.passages or not text:
+        return result
+    param = context.redactor.text(call.param)
+    url = f"tool:{call.name}" + (f"?{quote(param[:ARGUMENTS_SHOWN])}" if param else "")
+    title = f"{call.name}({' '.join(param.split())[:ARGUMENTS_SHOWN]})"
+    kept = text[: 8 * context.limits.read_tokens * CHARS_PER_TOKEN]
+    document = Document(url, title=title, text=kept, kind="text")
+    page = Page(url, url, "tool", Outcome.OK, datetime.now(UTC), document=document)
+    source = register_source(context, page)
+    data = result.data if isinstance(result.data, dict) else {"result": result.data}
+    label = source.name if result.web else result.label
+    return replace(result, data={"source": source.name, **data}, label=label)
+
+
+def data_text(data: Any, name: str = "") -> str:
+    """Write data as text that can be cited: `city: Oslo`, one value a line; rows as a table."""
+    if isinstance(data, Mapping):
+        parts = (
+            data_text(value, f"{name}.{key}" if name else str(key)) for key, value in data.items()
+        )
+        return "\n\n".join(part for part in parts if part)
+    if isinstance(data, list | tuple) and data and all(isinstance(row, Mapping) for row in data):
+        columns = [*dict.fromkeys(str(key) for row in data for key in row)]
+        rows = [[str(row.get(column, "")) for column in columns] for row in data]
+        lines = [" | ".join(cells) for cells in (columns, ["---"] * len(columns), *rows)]
+        table = "\n".join(f"| {' '.join(line.split())} |" for line in lines)
+        return f"# {name}\n\n{table}" if name else table
+    if isinstance(data, list | tuple):
+        data = "; ".join(map(str, data))
+    if data is None or isinstance(data, bool):
+        data = "" if data is None else ("yes" if data else "no")
+    text = str(data).strip()
+    return f"{name}: {text}" if name and text else text
+
+
 def show_passages(
     context: ToolContext, source: Source, *, query: str = "", start: int = 1
 ) -> tuple[str, tuple[Passage, ...]]:
@@ -114,10 +182,13 @@ def show_passages(
     the query best with their neighbours.
     """
     max_chars = context.limits.read_tokens * CHARS_PER_TOKEN
-    chosen: Iterable[Passage] = source.passages[max(0, start - 1) :]
-    if query and len(source.text) > max_chars:
+    article = source.article
+    chosen: Iterable[Passage] = article[max(0, start - 1) :]
+    if query and sum(len(passage.text) for passage in article) > max_chars:
         best = context.evidence.search(query, MOST_PASSAGES, source.n)
-        ids, chars = {p.id for p in source.passages[:1]}, 0
+        if len(article) < len(source.passages):
+            best = [passage for passage in best if passage in article]
+        ids, chars = {p.id for p in article[:1]}, 0
         rows = [passage for passage in best if passage.kind == "table"][:BEST_ROWS]
         for number, passage in enumerate(best):
             if number >= BEST_PASSAGES and chars > BEST_CHARS:
@@ -129,10 +200,10 @@ def show_passages(
         # “The reasons are:” says nothing without the passage after it.
         following = {
             after.id
-            for passage, after in pairwise(source.passages)
+            for passage, after in pairwise(article)
             if passage.id in ids and introduces_next(passage.text)
         }
-        chosen = [p for p in source.passages if p.id in ids | following]
+        chosen = [p for p in article if p.id in ids | following]
     return list_passages(chosen, max_chars)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
@@ -75,7 +75,8 @@ def plugin_tools(names: Sequence[str]) -> Iterator[Tool]:
         found = find_plugin("tools", name)
         if found is None:
             raise UsageError(f"no tool is called {name!r}", hint="`research plugins` lists them.")
-        yield from [found] if isinstance(found, Tool) else found
+        tools = [found] if isinstance(found, Tool) else found
+        yield from (replace(tool, is_source=True) for tool in tools)
 
 
 @dataclass(frozen=True, slots=True)

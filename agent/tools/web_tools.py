@@ -7,12 +7,12 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from agent.errors import ToolError
-from agent.evidence.passages import PassageIndex, split_passages
 from agent.guard.outgoing import Sent, Sink
 from agent.tools.context import CALL_PLACE, SOLVABLE, require_web
 from agent.tools.registry import NonEmpty, ToolResult, reading_tool, sends_address
@@ -28,17 +28,16 @@ from browser.search.chain import Local, merge_answers, search_with_rewrites
 from browser.search.corpus import Corpus
 from browser.text.languages import question_language
 from browser.text.words import content_words
-from browser.types import Outcome, Page, SearchQuery
+from browser.types import Document, Outcome, Page, SearchQuery
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from agent.evidence.store import Source
     from agent.tools.context import ToolContext, Web
     from agent.tools.registry import Finish
     from browser.read.crawl import Crawl
     from browser.search.chain import ChainResult
-    from browser.types import Document
 
 
 MAX_INDEXING_SECONDS = 120.0
@@ -237,6 +236,8 @@ _UNREAD_HINTS = {
     Outcome.EMPTY: "OPEN it in the browser.",
     Outcome.REFUSED: "Only the person can allow it (--allow-private HOST). Go on without.",
 }
+_READABLE = frozenset({Outcome.OK, Outcome.EMPTY})
+"""Outcomes of a page with text; one without an article may show controls all the same."""
 _WALL_ADVICE = {
     Outcome.CONSENT: "OPEN it and answer its consent dialog, then READ without url",
     Outcome.LOGIN: "the page wants a login",
@@ -274,19 +275,25 @@ async def fetch_url(context: ToolContext, *, url: NonEmpty) -> Finish:
 async def _page(context: ToolContext, url: str) -> Page:
     web = require_web(context)
     if not url:
+        if web.tab is not None:
+            await web.tab.look()  # what it shows is part of its source
         return await web.read_tab()
-    if len(context.evidence.sources) >= context.max_sources:
-        raise ToolError(
-            f"the limit of {context.max_sources} sources is reached",
-            hint="Answer from the sources that were read.",
-        )
+    if context.evidence.pages_read >= context.max_sources:
+        raise _too_many_sources(context)
     return await web.reader.read(url, deadline=context.seconds_left(context.limits.read_seconds))
+
+
+def _too_many_sources(context: ToolContext) -> ToolError:
+    return ToolError(
+        f"the limit of {context.max_sources} sources is reached",
+        hint="Answer from the sources that were read.",
+    )
 
 
 def read_result(context: ToolContext, page: Page, query: str = "", start: int = 1) -> ToolResult:
     """Show a page that was read: its best passages for a query, or those from `start` on."""
-    document = page.document
-    if document is None or not document.text.strip():
+    document = page.document or Document(page.url)
+    if not (document.text.strip() or page.shown):
         return _unread(context, page)
     source = register_source(context, page)
     block, shown = show_passages(context, source, query=query, start=start)
@@ -298,11 +305,11 @@ def read_result(context: ToolContext, page: Page, query: str = "", start: int = 
         "url": source.url,
         "title": source.title,
         "via": page.via,
-        "passages": len(source.passages),
-        "shown": len(shown) if len(shown) < len(source.passages) else None,
+        "passages": len(source.article),
+        "shown": len(shown) if len(shown) < len(source.article) else None,
         "published": document.published,
         "next": next((link.url for link in document.links if "next" in link.rel.split()), None),
-        "outcome": page.outcome.value if page.outcome is not Outcome.OK else None,
+        "outcome": page.outcome.value if page.outcome not in _READABLE else None,
         "advice": advice,
         "controls": list(document.controls),
         "notes": list(document.notes),
@@ -356,8 +363,6 @@ WEB_TOOLS = (web_search, read, fetch_url)
 MOST_PAGES = 30
 """Most pages of one crawl: four at once, half a second each, fit well into one call's time."""
 BEST_PASSAGES = 10
-MOST_SOURCES = 6
-"""Most pages of a crawl that become sources: those with the best passages."""
 CRAWL_SECONDS = 45.0
 
 
@@ -384,8 +389,11 @@ async def crawl(
     web = require_web(context)
     if web.crawler is None:
         raise ToolError("this run reads no sites", hint="READ single pages.")
+    left = context.max_sources - context.evidence.pages_read
+    if left <= 0:
+        raise _too_many_sources(context)
     seconds = context.seconds_left(CRAWL_SECONDS)
-    crawled = await web.crawler.crawl(url, query=query, most=pages, seconds=seconds)
+    crawled = await web.crawler.crawl(url, query=query, most=min(pages, left), seconds=seconds)
     return lambda: _crawl_result(context, crawled, url, query)
 
 
@@ -393,45 +401,46 @@ def _crawl_result(context: ToolContext, crawled: Crawl, url: str, query: str) ->
     if not crawled.pages:
         reason = crawled.unread[0].reason if crawled.unread else "nothing to read there"
         return ToolResult({"error": f"{url}: {reason}"}, hint="READ another result.")
-    sources = _crawl_sources(context, crawled.pages, query)
+    sources = _register_pages(context, crawled.pages)
     data: dict[str, Any] = {
         "url": url,
-        "read": len(crawled.pages),
+        "read": len(sources),
         "known": crawled.known,
-        "sources": [source.name for source in sources.values()],
-        "unread": len(crawled.unread),
+        "unread": len(crawled.unread) + len(crawled.pages) - len(sources),
     }
-    lines = []
-    for page in crawled.pages:
-        title = " ".join(page.document.title.split()) if page.document else ""
-        name = sources[page.url].name if page.url in sources else "-"
-        lines.append(f"{name} {title} — {page.url}")
-    overview = "\n".join(lines)
-    per_source = max(2, BEST_PASSAGES // max(1, len(sources)))
-    best = [p for s in sources.values() for p in context.evidence.search(query, per_source, s.n)]
-    max_chars = context.limits.read_tokens * CHARS_PER_TOKEN
-    passages, shown = list_passages(best, max_chars - len(overview))
+    overview = "\n".join(f"{s.name} {' '.join(s.title.split())} — {s.url}" for s in sources)
+    max_chars = context.limits.read_tokens * CHARS_PER_TOKEN - len(overview)
+    passages, shown = list_passages(_best_of_each(context, sources, query), max_chars)
     return ToolResult(
-        {name: value for name, value in data.items() if value not in (0, [])},
+        {name: value for name, value in data.items() if value != 0},
         "\n\n".join(part for part in (overview, passages) if part),
         "crawl",
         passages=shown,
     )
 
 
-def _crawl_sources(context: ToolContext, pages: Sequence[Page], query: str) -> dict[str, Source]:
-    """Register the pages with the best passages for the query as sources; none without a query."""
-    if not query:
-        return {}
-    index = PassageIndex(
-        (page.document.title, split_passages(page.document.text, number))
-        for number, page in enumerate(pages)
-        if page.document
-    )
-    best = dict.fromkeys(passage.source for passage in index.search(query, BEST_PASSAGES))
-    most = min(context.max_sources - len(context.evidence.sources), MOST_SOURCES)
-    chosen = [pages[number] for number in best][: max(0, most)]
-    return {page.url: register_source(context, page) for page in chosen}
+def _register_pages(context: ToolContext, pages: Sequence[Page]) -> list[Source]:
+    """Make the pages of a crawl sources; those without text are left out."""
+    readable = (page for page in pages if page.document and page.document.text.strip())
+    sources = (register_source(context, page) for page in readable)
+    return list({source.n: source for source in sources}.values())
+
+
+def _best_of_each(context: ToolContext, sources: Sequence[Source], query: str) -> Iterator[Passage]:
+    """Yield the best passages for the query: first one of every page, then further ones.
+
+    A page that has none for it gives its first passage that is no heading.
+    """
+    per_source = max(2, BEST_PASSAGES // max(1, len(sources)))
+    best = []
+    for source in sources:
+        found = context.evidence.search(query, per_source, source.n) if query else []
+        texts = (passage for passage in source.passages if passage.kind != "heading")
+        best.append(found or [*islice(texts, 1)])
+    for passages in best:
+        yield from passages[:1]
+    for passages in best:
+        yield from passages[1:]
 
 
 CRAWL_TOOLS = (crawl,)

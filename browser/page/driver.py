@@ -14,14 +14,16 @@ from playwright.async_api import Error as PlaywrightError
 from browser.errors import (
     ActionError,
     BrowserGone,
+    DeadlineExceeded,
     ElementLeft,
+    OutcomeUnknown,
     PageCrashed,
     Refused,
 )
 from browser.net.guard import VERDICT, error_from_verdict
 from browser.net.url import host, is_web_url, registrable_domain
 from browser.page import injected
-from browser.page.snapshot import DEFAULT_BUDGET, describe_changes
+from browser.page.snapshot import DEFAULT_BUDGET, describe_changes, new_lines
 from browser.page.view import WALK_MS, Frames, View
 from browser.page.waiting import keep_rendering, within
 from browser.types import ActionOutcome
@@ -47,6 +49,8 @@ FLASHED = "changed and changed back meanwhile"
 _CONSENT_FRAMES = (
     "consent", "sp_message", "privacy-mgmt", "trustarc", "cmp.", "/cmp", "onetrust", "cookielaw",
 )  # fmt: skip
+
+_END_NOT_SEEN = (BrowserGone, DeadlineExceeded, PageCrashed)
 
 AddressCheck = Callable[[str], Awaitable[None]]
 """Raises Refused for an address that must not be reached."""
@@ -103,6 +107,10 @@ class PageDriver:
     def title(self) -> str:
         """The title at the last look."""
         return self._view.title if self._view else ""
+
+    def citable(self) -> str:
+        """All that the last look saw, as Markdown without refs; "" before the first look."""
+        return self._view.citable() if self._view else ""
 
     async def goto(self, url: str, deadline: float = OPEN_SECONDS) -> None:
         """Go to an address; a page that loads slowly is taken as it is after LOAD_SHARE."""
@@ -290,22 +298,31 @@ class PageDriver:
     ) -> ActionOutcome:
         """Act, wait for the page to come to rest, and report how it differs from `before`."""
         navigations = self.events.navigations
-        async with within(ACT_SECONDS, did), AsyncExitStack() as while_acting:
-            if moving:
-                await while_acting.enter_async_context(keep_rendering(self.page))
-            if perform and (note := await perform()):
-                did = f"{did} {note}" if note.startswith("in ") else f"{did}, {note}"
-            await self.settle()
-        if self.events.closed:
-            self.events.add("the tab closed")
-            return ActionOutcome(did, "", before.url, self.events.drain())
-        after = await self.look()
+        try:
+            async with within(ACT_SECONDS, did), AsyncExitStack() as while_acting:
+                if moving:
+                    await while_acting.enter_async_context(keep_rendering(self.page))
+                if perform and (note := await perform()):
+                    did = f"{did} {note}" if note.startswith("in ") else f"{did}, {note}"
+                perform = None  # from here on only its effect is waited for
+                await self.settle()
+            if self.events.closed:
+                self.events.add("the tab closed")
+                return ActionOutcome(did, "", before.url, self.events.drain())
+            after = await self.look()
+        except _END_NOT_SEEN as error:
+            # Before it was performed, a lost page is just that; a time limit may be its own effect.
+            if isinstance(error, DeadlineExceeded) or perform is None:
+                raise OutcomeUnknown(did, str(error)) from error
+            raise
         if self.events.navigations > navigations:
             self.events.add(f"navigated to {self.page.url}")
         else:
             self._report_passing_changes(before, after)
         text = describe_changes(before, after, DEFAULT_BUDGET, self._query)
-        return ActionOutcome(did, text, self.page.url, self.events.drain())
+        return ActionOutcome(
+            did, text, self.page.url, self.events.drain(), new_lines(before, after)
+        )
 
     def _report_passing_changes(self, before: View, after: View) -> None:
         """Report changes that a diff of the page's lines does not show."""

@@ -33,12 +33,16 @@ MIN_PART = 350  # of a long line; a part ends at the first sentence or control a
 DEEPEST_INDENT = 6
 
 _MARKS = {"li": "- ", **{f"h{level}": "#" * level + " " for level in range(1, 7)}}
+TABLE_KINDS = frozenset({"row", "th", "board"})
 _NEVER_SPLIT = ("h", "row", "th", "board", "region", "frame")  # kinds; a split row is no row
 _BRACKET_LOST = 800  # a bracket still open after this is one of the text, not of a control
 _UNSEEN = frozenset({"invisible", "off-screen", "turned away"})
 # The text inside these is their caption; inside a custom field or list it is the value.
 _CAPTIONED_ROLES = ("", "button", "link", "menuitem", "tab")
 _WEAK_NAMES = frozenset("here link more read continue click this learn details next >".split())
+_UNNAMED_ROLES = frozenset({"link", "clickable", "hoverable"})
+_TICKED = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox"})
+_PASSING = frozenset({"focused", "label only"})  # says nothing about the page's content
 # Stands for a space of a field's value while runs of spaces are squashed; clean text has no NUL.
 _KEPT_SPACE = "\0"
 # Security: text of the page that looks like one of our refs could pass for a control.
@@ -57,16 +61,18 @@ def plain_text(text: str) -> str:
 class PageLine:
     """One line of a view.
 
-    `group` is (repeater, item) for rows that repeat; `region` names the landmarks around it. `refs`
-    maps each ref in the line to role and name; `options` and `values` hold, by ref, what is too
-    long for the line. `unseen_refs` and `unseen_text` are the refs and parts of the text that
-    nobody can see. `covered` pairs each part that says it is covered with the same part without
-    that remark.
+    `plain` is the text without refs, as it can be cited: `Posts per page: 9` for a field, `Save
+    (button, disabled)`. `group` is (repeater, item) for rows that repeat; `region` names the
+    landmarks around it. `refs` maps each ref in the line to role and name; `options` and `values`
+    hold, by ref, what is too long for the line. `unseen_refs` and `unseen_text` are the refs and
+    parts of the text that nobody can see. `covered` pairs each part that says it is covered with
+    the same part without that remark.
     """
 
     text: str
     kind: str = "p"
     depth: int = 0
+    plain: str = ""
     refs: dict[str, str] = field(default_factory=dict)
     group: tuple[str, int] | None = None
     region: str = ""
@@ -80,6 +86,12 @@ class PageLine:
     def rendered(self) -> str:
         """The line as a snapshot shows it, with its indentation and block mark."""
         return " " * min(self.depth, DEEPEST_INDENT) + _MARKS.get(self.kind, "") + self.text
+
+    def citable(self) -> str:
+        """The line as Markdown without refs; "" for a landmark without a name."""
+        if not self.plain:
+            return ""
+        return _MARKS.get(self.kind, "") + self.plain
 
     def uncovered(self) -> str:
         """The rendered line without the remarks that something covers it."""
@@ -100,7 +112,7 @@ def frame_line(entry: dict[str, Any]) -> PageLine:
     """Make the heading line of a frame; the frame's own lines follow it."""
     ref, name = entry["f"], str(entry["p"][0] or "")[:FRAME_NAME_SHOWN]
     text = f"[{ref} frame: {name}, label only]" if name else f"[{ref} frame]"
-    return PageLine(text, "frame", entry["d"], {ref: f"frame {name}".strip()})
+    return PageLine(text, "frame", entry["d"], name, {ref: f"frame {name}".strip()})
 
 
 def lines_from_entry(entry: dict[str, Any], base_url: str) -> list[PageLine]:
@@ -115,8 +127,9 @@ def lines_from_entry(entry: dict[str, Any], base_url: str) -> list[PageLine]:
     if line.kind == "region":
         name = plain_text(pieces[0])[:NAME_SHOWN]
         line.text = f"{entry['r']} {name}:" if name else f"{entry['r']}:"
+        line.plain = f"{entry['r']} {name}" if name else ""
         return [line]
-    line.text = _LineText(line, base_url).build(pieces)
+    line.text, line.plain = _LineText(line, base_url).build(pieces)
     if not line.text:
         return []
     line.hidden = all(isinstance(p, dict) and (p.get("x") or "e" in p) for p in pieces)
@@ -131,11 +144,19 @@ def _overflow_lines(line: PageLine) -> Iterator[PageLine]:
     for ref, options in line.options.items():
         for start in range(OPTIONS_SHOWN, len(options), OPTIONS_A_LINE):
             text = "; ".join(options[start : start + OPTIONS_A_LINE])
-            yield PageLine(f"options of {ref}: {text}", "options", line.depth + 1, hidden=True)
+            shown, name = f"options of {ref}: {text}", _name_of(line.refs[ref])
+            plain = f"{name}, further options: {text}"
+            yield PageLine(shown, "options", line.depth + 1, plain, hidden=True)
     for ref, value in line.values.items():
         for start in range(0, len(value), VALUE_A_LINE):
             text = value[start : start + VALUE_A_LINE]
-            yield PageLine(f"value of {ref}: {text}", "options", line.depth + 1, hidden=True)
+            shown = f"value of {ref}: {text}"
+            yield PageLine(shown, "options", line.depth + 1, text.strip(), hidden=True)
+
+
+def _name_of(described: str) -> str:
+    """The name in `role name`, else the role."""
+    return described.partition(" ")[2] or described
 
 
 def _split_line(line: PageLine) -> list[PageLine]:
@@ -162,8 +183,13 @@ def _split_line(line: PageLine) -> list[PageLine]:
         if part:
             refs = {ref: line.refs[ref] for ref in REF.findall(part) if ref in line.refs}
             kind = "p" if number else line.kind
-            lines.append(replace(line, text=part, kind=kind, refs=refs))
+            plain = "" if number else line.plain  # a passage may be longer than a line
+            lines.append(replace(line, text=part, kind=kind, plain=plain, refs=refs))
     return lines
+
+
+_Text = tuple[str, str]
+"""A part of a line: as a snapshot shows it, and without refs, as it can be cited."""
 
 
 class _LineText:
@@ -177,95 +203,143 @@ class _LineText:
     def __init__(self, line: PageLine, base_url: str) -> None:
         self._line = line
         self._base_url = base_url
-        self._parts: list[str] = []
+        self._parts: list[_Text] = []
         self._open: list[tuple[int, Piece]] = []  # controls, and their index in the parts
+        self._targets: list[str] = []  # of links that have a name
 
-    def build(self, pieces: list[str | Piece]) -> str:
-        """Return the text of the line."""
+    def build(self, pieces: list[str | Piece]) -> _Text:
+        """Return the text of the line, with and without refs."""
         for piece in pieces:
             if isinstance(piece, str):
-                self._parts.append(plain_text(piece))
+                self._parts.append((plain_text(piece),) * 2)
             elif "e" in piece:
                 self._close_control(piece["e"])
             elif piece.get("open"):
                 self._open.append((len(self._parts), piece))
-                self._parts.append("")
+                self._parts.append(("", ""))
             elif "c" in piece:
-                self._parts.append(" | ")
+                self._parts.append((" | ",) * 2)
             else:
-                self._parts.append((piece.get("w") or "") + self._format(piece))
+                self._append(piece, self._format(piece))
         for at, piece in self._open:  # the control's content goes on in the lines below
-            control = self._format_control(piece, plain_text(piece.get("l", "")))
-            self._parts[at] = f"{piece.get('w') or ''}{control} "
-        text = " ".join(filter(None, "".join(self._parts).split(" "))).strip()
-        text = text.replace(_KEPT_SPACE, " ")
-        if self._line.kind in {"row", "th", "board"}:
+            label = plain_text(piece.get("l", ""))
+            space = piece.get("w") or ""
+            shown, plain = self._format_control(piece, (label, label))
+            self._parts[at] = f"{space}{shown} ", f"{space}{plain} "
+        plain = self._joined(1)
+        if plain and self._targets:
+            plain += f" (→ {', '.join(dict.fromkeys(self._targets))})"
+        return self._joined(0), plain
+
+    def _joined(self, form: int) -> str:
+        text = "".join(part[form] for part in self._parts)
+        text = " ".join(filter(None, text.split(" "))).strip().replace(_KEPT_SPACE, " ")
+        if self._line.kind in TABLE_KINDS:
             return f"| {text} |" if text.strip("| ") or self._line.kind == "board" else ""
         return text
 
-    def _format(self, piece: Piece) -> str:
+    def _append(self, piece: Piece, text: _Text) -> None:
+        space = piece.get("w") or ""
+        # Controls side by side, such as the entries of a menu, are words of their own; a link may
+        # be a part of a word.
+        before = self._parts[-1][0] if self._parts else ""
+        part_of_word = piece.get("k") == "link" and not before.endswith("]")
+        apart = space if part_of_word and not text[1].startswith("(") else space or " "
+        self._parts.append((space + text[0], apart + text[1]))
+
+    def _format(self, piece: Piece) -> _Text:
         """Format hidden text, an image, or a control that has no content of its own."""
         if "t" in piece:
             bare = plain_text(piece["t"])
             marked = f"({piece['x']}: {bare})"
             if piece["x"] == "covered":
                 self._line.covered.append((marked, bare))
+                return marked, bare
             if piece["x"] in _UNSEEN:
                 self._line.unseen_text.append(marked)
-            return marked
+            return marked, marked
         if "i" in piece:
-            return f"({'' if piece.get('drawn') else 'image: '}{plain_text(piece['i'])})"
+            return (f"({'' if piece.get('drawn') else 'image: '}{plain_text(piece['i'])})",) * 2
         name = plain_text(piece.get("n") or "")[:NAME_SHOWN]
         if not name and piece.get("a"):
-            name = f"({plain_text(piece['a'])})"
-        return self._format_control(piece, name)
+            looks = f"({plain_text(piece['a'])})"
+            # A field without a name is its value, as a cell of a table is.
+            return self._format_control(piece, (looks, "" if piece.get("v") else looks))
+        return self._format_control(piece, (name, name))
 
     def _close_control(self, ref: str) -> None:
         """Turn everything since the control was opened into its name."""
         if not self._open or self._open[-1][1]["r"] != ref:
             return
         at, piece = self._open.pop()
+        inside = self._inside(piece, at, 0), self._inside(piece, at, 1)
+        label = plain_text(piece.get("l", ""))
+        name = label or inside[0], label or inside[1]
+        if label and inside[0]:
+            has_caption = piece["k"] in _CAPTIONED_ROLES and any(map(str.isalpha, inside[0]))
+            form = "{inside} (labelled: {label})" if has_caption else "{label} ({inside})"
+            name = (
+                form.format(inside=inside[0], label=label),
+                form.format(inside=inside[1], label=label),
+            )
+        del self._parts[at:]
+        self._append(piece, self._format_control(piece, name))
+
+    def _inside(self, piece: Piece, at: int, form: int) -> str:
+        """Join the parts of a control from `at` on."""
         # The control itself will say that it is hidden; its text need not say it too.
-        inside = "".join(self._parts[at + 1 :]).strip()
+        inside = "".join(part[form] for part in self._parts[at + 1 :]).strip()
         mark = f"({piece.get('x')}: "
         if inside.startswith(mark) and inside.endswith(")") and inside.count(mark) == 1:
             inside = inside[len(mark) : -1]
-        label = plain_text(piece.get("l", ""))
-        name = label or inside
-        if label and inside:
-            has_caption = piece["k"] in _CAPTIONED_ROLES and any(map(str.isalpha, inside))
-            name = f"{inside} (labelled: {label})" if has_caption else f"{label} ({inside})"
-        self._parts[at:] = [(piece.get("w") or "") + self._format_control(piece, name)]
+        return inside
 
-    def _format_control(self, piece: Piece, name: str) -> str:
-        """Format a control as `[e8 button: Save, disabled]`: ref, role, name, value and states."""
+    def _format_control(self, piece: Piece, name: _Text) -> _Text:
+        """Format a control as `[e8 button: Save, disabled]`: ref, role, name, value and states.
+
+        Without its ref that is `Save (button, disabled)`, and a field's value follows its name.
+        """
         line, ref, role = self._line, piece["r"], piece["k"] or "clickable"
-        line.refs[ref] = f"{role} {name}".strip().replace(_KEPT_SPACE, " ")
+        line.refs[ref] = f"{role} {name[0]}".strip().replace(_KEPT_SPACE, " ")
         hidden = piece.get("x")
         if hidden in _UNSEEN:
             line.unseen_refs.add(ref)
         elif hidden:
             line.covered.append((f", {hidden}", ""))
-        facts = ""
-        if piece.get("v"):
-            facts = f" = {self._value(ref, plain_text(piece['v'])).replace('  ', _KEPT_SPACE * 2)}"
-        if piece.get("u"):
-            facts += _link_target(piece["u"], name, self._base_url)
-        for state in piece.get("s", ()):
+        value = self._value(ref, plain_text(piece["v"])) if piece.get("v") else ""
+        value = value.replace("  ", _KEPT_SPACE * 2)
+        facts = f" = {value}" if value else ""
+        target = _link_target(piece["u"], name[0], self._base_url) if piece.get("u") else ""
+        facts += target
+        states = list(piece.get("s", ()))
+        for state in states:
             facts += f", {state}"
         if hidden:
             facts += f", {hidden}"
-        if piece.get("o"):
-            options = line.options[ref] = tuple(plain_text(option) for option in piece["o"])
-            more = f" +{len(options) - OPTIONS_SHOWN}" if len(options) > OPTIONS_SHOWN else ""
-            shown = "; ".join(option[:OPTION_SHOWN] for option in options[:OPTIONS_SHOWN])
-            facts += f", options: {shown}{more}"
+        options = self._options(ref, piece["o"]) if piece.get("o") else ""
+        facts += f", {options}" if options else ""
+        if target and _is_weak_name(name[1]):
+            states.append(target.strip())
+        elif target:
+            self._targets.append(target.strip(" →"))
+        plain = _plain_control(role, name[1], value, states)
+        if hidden and hidden != "covered":
+            plain = f"({hidden}: {plain})"
+        if options:
+            plain += f" ({options})"
         head = ref if role == "link" else f"{ref} {role}"
         # `[e3 textbox = text]`, `[e3 textbox: Name = text]`: without a name there is no colon.
-        if not name and facts.startswith(" = "):
-            return f"[{head}{facts}]"
-        body = f"{name}{facts}" if name else facts.lstrip(", ")
-        return f"[{head}: {body}]" if body else f"[{head}]"
+        if not name[0] and facts.startswith(" = "):
+            return f"[{head}{facts}]", plain
+        body = f"{name[0]}{facts}" if name[0] else facts.lstrip(", ")
+        return (f"[{head}: {body}]" if body else f"[{head}]"), plain
+
+    def _options(self, ref: str, options: list[str]) -> str:
+        """List the options of a select; further ones go into lines of their own."""
+        listed = self._line.options[ref] = tuple(map(plain_text, options))
+        more = f" +{len(listed) - OPTIONS_SHOWN}" if len(listed) > OPTIONS_SHOWN else ""
+        shown = "; ".join(option[:OPTION_SHOWN] for option in listed[:OPTIONS_SHOWN])
+        return f"options: {shown}{more}"
 
     def _value(self, ref: str, value: str) -> str:
         """Shorten a long value to its ends; all of it then goes into lines of its own."""
@@ -275,6 +349,25 @@ class _LineText:
         return f"{value[:VALUE_HEAD]} … {value[-VALUE_TAIL:]} ({len(value)} characters)"
 
 
+def _plain_control(role: str, name: str, value: str, states: list[str]) -> str:
+    """Format a control without its ref: `Posts per page: 9 (required)`, `Save (button, disabled)`.
+
+    A link is its name, since it is part of a sentence.
+    """
+    facts = [state for state in states if state not in _PASSING]
+    if role in _TICKED and "checked" not in facts and "mixed" not in facts:
+        facts.insert(0, "not checked")
+    if not value and role not in _UNNAMED_ROLES:
+        facts.insert(0, role)
+    text = ": ".join(part for part in (name.rstrip(" :"), value) if part)
+    return f"{text} ({', '.join(facts)})".strip() if facts else text
+
+
+def _is_weak_name(name: str) -> bool:
+    """Tell whether the name of a link does not say what it leads to."""
+    return len(name) <= 2 or name.casefold().strip(" .…»→") in _WEAK_NAMES
+
+
 def _link_target(url: str, name: str, base_url: str) -> str:
     """Format a link's target if it adds to the link's text: another site, or a link without one."""
     if url == "#":
@@ -282,7 +375,7 @@ def _link_target(url: str, name: str, base_url: str) -> str:
     split = urlsplit(url)
     if split.netloc and not same_site(url, base_url):
         return f" → {split.netloc.removeprefix('www.')}"
-    if len(name) > 2 and name.casefold().strip(" .…»→") not in _WEAK_NAMES:
+    if not _is_weak_name(name):
         return ""
     last = split.path.rstrip("/").rsplit("/", 1)[-1] or "/"
     query = f"?{split.query}" if split.query else ""

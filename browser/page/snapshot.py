@@ -307,6 +307,14 @@ def describe_changes(before: View | None, after: View, budget: int, query: str |
     return text if len(text) <= len(snapshot.text) else snapshot.text
 
 
+def new_lines(before: View, after: View) -> tuple[str, ...]:
+    """Return the lines without refs that the page did not show before; none of another page."""
+    if before.url.split("#")[0] != after.url.split("#")[0]:
+        return ()
+    known = {line.plain for line in before.lines}
+    return tuple(line.plain for line in after.lines if line.plain not in known)
+
+
 def _diff(old: Sequence[str], new: Sequence[str]) -> list[str]:
     """Diff two renderings; lines are matched by their refs, those without refs by their text."""
     old_keys = [" ".join(REF.findall(text)) or text for text in old]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
-from browser.errors import ActionError, DeadlineExceeded, RefError
+from browser.errors import ActionError, DeadlineExceeded, OutcomeUnknown, RefError
 from browser.net.url import host
 from browser.page import content, controls, injected, user_input
 from browser.page.driver import ACT_SECONDS, FLASHED, LOOK_SECONDS, PageDriver
@@ -129,7 +129,9 @@ class Tab(PageDriver):
             more, complete = await self.frames.lines_with_text(text)
         for line in more:
             view.refs.update(line.refs)
-        return [*view.lines, *(line for line in more if line.text not in known)], complete
+        new = [line for line in more if line.text not in known]
+        view.found += (line for line in new if line not in view.found)
+        return [*view.lines, *new], complete
 
     async def _refs_of_text(self, text: str) -> list[tuple[str, str, str]]:
         async with within(LOOK_SECONDS, "read the page"):
@@ -173,6 +175,7 @@ class Tab(PageDriver):
             lines = await self.frames.lines_around(target)
         for line in lines:
             view.refs.update(line.refs)
+        view.found += lines
         return format_lines(lines)
 
     def describe(self, ref: str) -> str:
@@ -587,11 +590,12 @@ class Tab(PageDriver):
 
         Raises ActionError if the click starts no download.
         """
-        before = len(self.events.downloads)
+        before, clicked = len(self.events.downloads), ""
         started = asyncio.ensure_future(self.page.wait_for_event("download", timeout=0))
         try:
             async with within(deadline, f"download from {ref}"):
                 outcome = await self.click(ref)
+                clicked = outcome.did
                 if len(self.events.downloads) == before:
                     # If the page reacted in another way there is no download to wait for.
                     reacted = outcome.changes or outcome.events
@@ -600,6 +604,10 @@ class Tab(PageDriver):
                         hint = f"READ {self.url} where the file is shown."
                         raise ActionError(f"{outcome.did} brought no file", hint=hint)
                 return await self.events.downloads[before]
+        except DeadlineExceeded as error:
+            if not clicked:
+                raise
+            raise OutcomeUnknown(clicked, f"no file within {deadline:g} s") from error
         finally:
             started.cancel()
 

@@ -11,7 +11,7 @@ from playwright.async_api import ElementHandle
 
 from browser.errors import RefError
 from browser.page import injected
-from browser.page.lines import frame_line, lines_from_entry, plain_text
+from browser.page.lines import TABLE_KINDS, frame_line, lines_from_entry, plain_text
 from browser.page.waiting import answer_or_none, within
 
 if TYPE_CHECKING:
@@ -39,7 +39,8 @@ class View:
     are missing, `cut_below` that lines at the end are. `consent` says that a consent dialog of a
     known platform is in front. Since the view before: `flashed` has the refs that changed and
     changed back, in order; `vanished` the (ref, text) that appeared and went away; `restyled` the
-    (ref, look) of elements that only look different.
+    (ref, look) of elements that only look different. `found` are lines of a page too large to be
+    walked whole that were searched for.
     """
 
     url: str
@@ -52,6 +53,23 @@ class View:
     vanished: tuple[tuple[str, str], ...] = ()
     restyled: tuple[tuple[str, str], ...] = ()
     refs: dict[str, str] = field(default_factory=dict)
+    found: list[PageLine] = field(default_factory=list)
+
+    def citable(self) -> str:
+        """All lines as Markdown without refs, a blank line between blocks; rows make a table."""
+        parts: list[str] = []
+        in_table = False
+        for line in (*self.lines, *self.found):
+            text = line.citable()
+            if not text:
+                continue
+            is_row = line.kind in TABLE_KINDS
+            parts.append("\n" if in_table and is_row and line.kind != "th" else "\n\n")
+            parts.append(text)
+            if line.kind == "th":
+                parts.append(f"\n|{'---|' * (text.count(' | ') + 1)}")
+            in_table = is_row
+        return "".join(parts[1:])
 
     def visible_text(self) -> str:
         """The text that a person can see, one line for each line of the view."""

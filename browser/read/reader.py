@@ -97,6 +97,10 @@ class Reader:
         self._files = [Path(path).expanduser().resolve() for path in files]
         self.habits = habits if isinstance(habits, Habits) else Habits(habits)
 
+    def allow_file(self, path: Path) -> None:
+        """Allow a file to be read by its `file://` address: one that was downloaded."""
+        self._files.append(path.resolve())
+
     async def read(self, url: str, mode: Mode = "auto", deadline: float = DEADLINE) -> Page:
         """Read a page; errors are in `Page.outcome` and `Page.reason`, never raised.
 
@@ -291,7 +295,7 @@ async def read_rendered(tab: Tab) -> Page:
         requested_url=url, url=url, via="browser",
         outcome=wall.outcome if wall else _outcome(document), fetched_at=datetime.now(UTC),
         content_type="text/html; charset=utf-8", body=html.encode("utf-8", "replace"),
-        document=document, reason=wall.reason if wall else "",
+        document=document, reason=wall.reason if wall else "", shown=tab.citable(),
     )  # fmt: skip
 
 

@@ -225,7 +225,8 @@ def _spawn(binary: Path, folder: Path, port: int, *, headless: bool) -> subproce
         "--no-default-browser-check",
     ]
     if headless:
-        command.append("--headless=new")
+        # A headless window is 780 by 493 by itself, where pages show their layout for phones.
+        command += ["--headless=new", "--window-size=1280,800"]
     if sys.platform == "linux" and not sandboxed():
         command.append("--no-sandbox")
     with _log_of(folder).open("wb") as output:

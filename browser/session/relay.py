@@ -234,6 +234,7 @@ class Relay:
 
 
 TAB_SECONDS = 1.0  # a tab under an open dialog does not answer
+PATIENT_SECONDS = 5.0  # where no tab answered: the machine may be busy
 # With its scripts: many sites keep their data in them.
 _DOM = "document.documentElement ? document.documentElement.outerHTML : ''"
 
@@ -243,6 +244,7 @@ class UsersTabs:
 
     def __init__(self, relay: Relay) -> None:
         self._relay = relay
+        self.silent = 0
 
     async def all(self) -> list[Message]:
         """List them as `{targetId, url, title, …}`, in the browser's order."""
@@ -258,13 +260,24 @@ class UsersTabs:
     async def visible(self) -> dict[str, Any] | None:
         """Return the context of the tab in front, with its `target`; None if no tab answers.
 
-        That is the tab with the focus or, while another program has it, the first visible one.
+        That is the tab with the focus or, while another program has it, the first visible one. If
+        none answers, they are asked once more with more time: a busy machine is slow. `silent` is
+        then how many still gave no answer.
         """
+        for seconds in (TAB_SECONDS, PATIENT_SECONDS):
+            found = await self._visible(seconds)
+            if found or not self.silent:
+                return found
+        return None
 
+    async def _visible(self, seconds: float) -> dict[str, Any] | None:
         async def context(target: str) -> dict[str, Any]:
-            answer = await self._evaluate(target, injected.CONTEXT_EXPRESSION)
+            answer = await self._evaluate(target, injected.CONTEXT_EXPRESSION, seconds)
+            if not answer:
+                self.silent += 1
             return {**json.loads(answer), "target": target} if answer else {}
 
+        self.silent = 0
         targets = [tab["targetId"] for tab in await self.all()]
         tasks = [asyncio.create_task(context(target)) for target in targets]
         visible: dict[str, dict[str, Any]] = {}
@@ -292,15 +305,17 @@ class UsersTabs:
         """Return the text in closed shadow roots of a tab, which its visible text lacks."""
         return await self._query(target, injected.closed_text) or ""
 
-    async def _evaluate(self, target: str, expression: str) -> Any:
+    async def _evaluate(self, target: str, expression: str, seconds: float = TAB_SECONDS) -> Any:
         params = {"expression": expression, "returnByValue": True}
-        answer = await self._query(target, lambda send: send("Runtime.evaluate", params))
+        answer = await self._query(target, lambda send: send("Runtime.evaluate", params), seconds)
         return (answer or {}).get("result", {}).get("value")
 
-    async def _query(self, target: str, query: Callable[[Send], Awaitable[T]]) -> T | None:
+    async def _query(
+        self, target: str, query: Callable[[Send], Awaitable[T]], seconds: float = TAB_SECONDS
+    ) -> T | None:
         """Run a query in a tab; None if it does not answer in time."""
         try:
-            async with self._relay.user_session(target) as send, asyncio.timeout(TAB_SECONDS):
+            async with self._relay.user_session(target) as send, asyncio.timeout(seconds):
                 return await query(send)
         except (TimeoutError, BrowserGone):
             return None

@@ -198,6 +198,11 @@ class Browser:
             raw["visible_text"] += "\n" + closed_text
         return page_context(raw), await self._user_tabs.html(raw["target"])
 
+    @property
+    def silent_tabs(self) -> int:
+        """How many of the user's tabs gave no answer when the visible one was looked for."""
+        return self._user_tabs.silent if self._user_tabs else 0
+
     def _context(self) -> Any:
         if self._running is None:
             raise BrowserGone("the browser is gone")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from agent.export.report_view import (
     annotated_answer,
-    badge,
     closest_lines,
     closest_title,
     head_lines,
@@ -49,7 +48,7 @@ def _properties(report: Report, asked: str) -> str:
     values = {
         "question": report.question,
         "asked": asked,
-        "status": badge(report),
+        "status": report.badge,
         "confidence": report.confidence,
         "run": report.run,
         "sources": [source.url for source in report.sources],

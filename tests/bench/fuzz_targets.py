@@ -24,8 +24,8 @@ from agent.journal.integrity import check_blobs, check_chain
 from agent.journal.runs import RunFolder, Runs
 from agent.journal.usage import usage
 from agent.protocol import inert, parse
-from agent.protocol.native import as_turns
 from agent.protocol.loose_json import loose_json, repair_object
+from agent.protocol.native import as_turns
 from agent.types import Message
 from browser.errors import BrowserError, Refused
 from browser.extract import extract_body

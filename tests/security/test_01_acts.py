@@ -92,7 +92,7 @@ async def test_nothing_is_done_in_an_attached_chrome_without_a_yes(ask, script, 
     assert box.did == []
     # The run says which acts were left undone, and why, and ends with 5.
     assert report.error is not None
-    assert all(f"{name} was not done: it does" in report.error.message for name, _ in ACTS)
+    assert all(f"{name} was not done: it " in report.error.message for name, _ in ACTS)
     assert "Delete all mail" in report.error.message
     assert "terminal" in report.error.hint
     assert exit_code(report) == 5
@@ -117,6 +117,29 @@ async def test_one_yes_for_the_site_lets_all_of_it_happen(ask, script, chrome):
     assert box.did == ["link", "button"]
     assert len(asked) == 1
     assert "Delete all mail" in asked[0]
+
+
+async def test_approval_given_before_the_run_holds_for_one_act_on_one_site(
+    ask, script, events, chrome
+):
+    with serving(Requests, Mailbox) as box:
+        site = box.base.partition("//")[2]
+        flags = {"cdp": chrome.cdp_url, "allow_private": [site]}
+        model = script(*calls(box.base, 5))
+        report = await ask(
+            f"Empty my mail at {box.base}/", model=model, yes=[f"click@{site}"], **flags
+        )
+        assert box.did == ["link", "button", "button"]
+        made = events(report)
+        model = script(*calls(box.base, 1))
+        await ask(f"Empty my mail at {box.base}/", model=model, yes=["click@mail.example"], **flags)
+        assert len(box.did) == 3
+    approvals = [e.data for e in made if e.type == "policy.approved"]
+    assert {row["by"] for row in approvals} == {f"--yes click@{site}"}
+    assert approvals[0]["effect"] == f"clicks link Delete all mail, at {box.base}/"
+    # What was not approved is named with the flag that approves it.
+    hints = " ".join(e.data["hint"] for e in made if e.type == "tool.result")
+    assert f"--yes type@{site}" in hints
 
 
 async def test_another_address_is_opened_in_an_attached_chrome_only_with_a_yes(

@@ -69,9 +69,17 @@ async def test_a_figure_must_stand_in_the_passage_it_is_said_to(context):
         await computed(context, 'figure("S9¶1", "1")')
 
 
-async def test_what_rests_on_nothing_read_is_no_source(context):
+async def test_a_figure_computed_from_the_code_alone_says_so(context):
     result = await computed(context, "6 * 7")
-    assert result.web == "42"
+    source = context.evidence.sources[-1]
+    assert result.data["source"] == source.name
+    assert source.text.startswith("Computed: 42")
+    assert "not from a source" in source.title
+
+
+async def test_a_text_that_rests_on_nothing_read_is_no_source(context):
+    result = await computed(context, "'the moon is ' + 'cheese'")
+    assert result.web == "the moon is cheese"
     assert "cannot be cited" in result.data["note"]
     assert len(context.evidence.sources) == 2
 

@@ -1,0 +1,117 @@
+"""A state of a live page as one text: its article, and after it what only a snapshot shows.
+
+Article extraction drops what applications consist of: controls with their values, comments, rows
+of settings. A model sees them in the snapshot, so they are passages like any other.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from agent.evidence.passages import is_table_rule, passage_id, split_passages
+from browser.text.words import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from agent.types import Passage
+    from browser.types import Document
+
+_TARGETS = re.compile(r"(?<=[^\s#*-]) \(→ [^()]*\)$")
+"""Where the links of a line lead, at its end."""
+
+MIN_CONTAINED = 60
+"""Characters from which on a shown line is left out if it stands inside a paragraph of the article.
+A shorter one (`Save`, `2`) must equal a whole line of it: it stands in other words by chance."""
+
+
+def with_shown(document: Document, shown: str, outcome: str = "") -> Document:
+    """Return a document whose text goes on with what is `shown` and not in its article.
+
+    `shown` is Markdown without refs; `outcome` says what an action did that led to this state.
+    """
+    article = clean(document.text).strip()
+    added = clean("\n\n".join(filter(None, (outcome, _not_in(article, shown))))).strip()
+    if not added:
+        return document
+    start = len(article) + 2 if article else 0
+    text = f"{article}\n\n{added}" if article else added
+    return replace(document, text=text, shown_from=start)
+
+
+def split_state(text: str, source: int, shown_from: int, *, acted: bool = False) -> list[Passage]:
+    """Split the text of a page state into passages: those of the article first, as without it.
+
+    If an act led to it (`acted`), the first of the others says what that did.
+    """
+    passages = split_passages(text[:shown_from], source)
+    shown = split_passages(text[shown_from:], source)
+    if acted and shown:
+        shown[0] = replace(shown[0], kind="act")
+    for passage in shown:
+        number = passage_id(source, len(passages) + 1)
+        start, end = passage.start + shown_from, passage.end + shown_from
+        passages.append(replace(passage, id=number, start=start, end=end))
+    return passages
+
+
+def shared(passages: Iterable[Passage], before: Iterable[Passage]) -> list[Passage]:
+    """Let passages share the strings of equal ones in an earlier state: most of a page stays."""
+    known: dict[str, str] = {}
+    for passage in before:
+        known[passage.text], known[passage.heading] = passage.text, passage.heading
+    return [
+        replace(
+            p, text=known.setdefault(p.text, p.text), heading=known.setdefault(p.heading, p.heading)
+        )
+        for p in passages
+    ]
+
+
+def _not_in(article: str, shown: str) -> str:
+    """Keep the shown lines that the article lacks, with the headings and column names over them."""
+    known = {_squashed(line) for line in article.split("\n")}
+    flat = _squashed(article.replace("\n", " "))
+    blocks: list[str] = []
+    headings: list[tuple[int, str]] = []  # above the line, and not kept yet
+    columns = ""  # the head of the open table, if it is not kept yet
+    in_table = False  # the last block is the open table
+    for line, rule in _lines(shown):
+        key, level = _squashed(line), len(line) - len(line.lstrip("#"))
+        if level:
+            headings = [(above, text) for above, text in headings if above < level]
+            headings.append((level, line))
+        if rule:
+            columns, in_table = f"{line}\n{rule}", False
+        elif not line.startswith("|"):
+            columns, in_table = "", False
+        if key in known or (len(key) >= MIN_CONTAINED and key in flat):
+            continue
+        blocks += (text for _, text in headings)
+        headings = []
+        if columns:
+            blocks.append(columns)
+            columns, in_table = "", True
+        if in_table and not rule:
+            blocks[-1] += f"\n{line}"
+        elif not (level or rule):
+            blocks.append(line)
+            in_table = line.startswith("|")
+    return "\n\n".join(blocks)
+
+
+def _lines(shown: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines that are not empty, each with the rule of a table's head below it, or ""."""
+    lines = [line for line in shown.split("\n") if line.strip()]
+    for line, below in pairwise([*lines, ""]):
+        if not is_table_rule(line):
+            yield line, below if is_table_rule(below) else ""
+
+
+def _squashed(text: str) -> str:
+    """Reduce a line to its words: no block marks, bars of cells, targets of links, spacing."""
+    text = _TARGETS.sub("", text)
+    return " ".join(text.lstrip("#-* ").replace("|", " ").split())

@@ -1,0 +1,58 @@
+"""Selects the passages that bear on a question, for a report without an answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from agent.evidence.answer import SourceList
+from agent.evidence.passages import nearest_quote
+from agent.keyless.researcher import excerpt
+from agent.loop.judge import cited_passages
+from agent.types import ClosePassage
+from browser.text.words import content_words
+
+if TYPE_CHECKING:
+    from agent.evidence.store import Evidence
+    from agent.types import Passage, Report
+
+MAX_CLOSEST: Final = 5
+"""Passages shown where there is no answer."""
+MAX_SENTENCES, MAX_CHARS = 3, 500
+"""Sentences and characters of each."""
+MIN_SHARE: Final = 0.25
+"""Share of the question's words in a passage, its headings and title, from which on it bears on
+the question."""
+
+
+def add_closest(report: Report, text: str, evidence: Evidence) -> None:
+    """Add the passages that bear on the question: those that `text` cites, then the nearest."""
+    question, sources = report.question, SourceList(report.sources)
+    wanted = frozenset(content_words(question))
+    nearest = evidence.search(question, 2 * MAX_CLOSEST) if wanted else []
+    passages = {p.id: p for p in cited_passages(text, evidence)}
+    passages |= {p.id: p for p in nearest if _share(wanted, p, evidence) >= MIN_SHARE}
+    for passage in [*passages.values()][:MAX_CLOSEST]:
+        source = evidence.source(passage.source)
+        if source is None:
+            continue
+        quote = excerpt(passage, nearest_quote(question, [passage]), MAX_SENTENCES).text
+        if len(quote) > MAX_CHARS:
+            quote = quote[:MAX_CHARS].rsplit(" ", 1)[0]
+        report.closest.append(
+            ClosePassage(
+                text=quote,
+                url=source.url,
+                title=source.title,
+                page=passage.page,
+                heading=passage.heading,
+                source=sources.add(source, quote).n,
+            )
+        )
+    report.sources = list(sources)
+
+
+def _share(wanted: frozenset[str], passage: Passage, evidence: Evidence) -> float:
+    """Return the share of the wanted words in a passage, its headings and its page's title."""
+    source = evidence.source(passage.source)
+    text = f"{passage.text} {passage.heading} {source.title if source else ''}"
+    return len(wanted & frozenset(content_words(text))) / len(wanted)

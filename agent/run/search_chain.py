@@ -1,0 +1,68 @@
+"""Builds the chain of search providers of a run from its settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from agent.errors import UsageError
+from browser.errors import SearchError
+from browser.plugins import PluginBroken
+from browser.search.chain import Chain
+from browser.search.declared import Declaration
+from browser.search.engines import build_providers, engine_name, keys_from
+from browser.search.state import SearchCache
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from agent.config import Options
+    from browser.net.http import HttpClient
+    from browser.search.provider import SearchSource
+
+_QUERY: Final = "{query}"
+"""In a `--search-url`: this is a provider of the person's own, not another address of ours."""
+
+
+def make_search_chain(
+    options: Options,
+    environ: Mapping[str, str],
+    http: HttpClient,
+    render: Callable[[str, float], Awaitable[tuple[str, str]]],
+) -> Chain:
+    """Build the chain of search providers; some render an engine's page in the browser."""
+    addresses: dict[str, str] = {}
+    for value in options.search_url:
+        name, _, url = value.partition("=")
+        if not url:
+            raise UsageError(f"--search-url {value!r} is not NAME=URL")
+        addresses[name] = url
+    urls = {name: url for name, url in addresses.items() if _QUERY not in url}
+    if options.searxng_url:
+        urls["searxng"] = options.searxng_url
+    corpus: SearchSource | None = None
+    try:
+        if options.corpus is not None:
+            # Imported here: most runs have no folder, and extraction loads large libraries.
+            from browser.extract import extract_body  # noqa: PLC0415
+            from browser.search.corpus import Corpus  # noqa: PLC0415
+
+            corpus = Corpus(options.corpus, options.data / "corpus", extract_body)
+        declared = [
+            Declaration.parse(name, url) for name, url in addresses.items() if _QUERY in url
+        ]
+        # Engines rendered in the browser need no keys; those of declared ones are optional.
+        keyed = [n for n in options.search if n not in addresses and not n.endswith("_browser")]
+        keys = keys_from(environ, [engine_name(name) for name in keyed])
+        keys |= {d.name: environ.get(f"{d.name.upper()}_API_KEY", "") for d in declared}
+        providers = build_providers(
+            options.search or None,
+            urls=urls,
+            keys=keys,
+            corpus=corpus,
+            declared=declared,
+            render=render,
+        )
+    except (SearchError, PluginBroken) as error:
+        raise UsageError(str(error), hint=error.hint) from error
+    cache = SearchCache(options.data / "search-cache.db")
+    return Chain(providers, http, options.data / "search-rests.db", cache=cache)

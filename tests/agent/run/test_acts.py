@@ -1,0 +1,140 @@
+"""Working in an application: what is shown can be cited, and what was done is said as it was."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+
+import pytest
+
+from agent.journal.runs import Runs
+from agent.run.record import RunRecord
+from agent.run.replay import replay
+from tests.browser.page.pages import serve_pages
+
+SETTINGS = """<!doctype html><title>Settings</title><h1>Reading</h1>
+<form onsubmit="event.preventDefault(); done.textContent = 'Settings saved.'">
+<label>Blog pages show at most <input type=number name=n value=9></label>
+<label><input type=checkbox checked> Show the sidebar</label><button>Save</button></form>
+<p id=done></p>"""
+SLOW = """<!doctype html><title>Note</title><p>Write a note.</p>
+<button onclick="location = '/slow?4'">Keep it</button>"""
+
+
+@contextmanager
+def served(text: str):
+    with serve_pages() as pages:
+        address = f"{pages.base}{pages.put(text)}"
+        yield address, {"allow_private": [f"127.0.0.1:{pages.port}"]}
+
+
+def call(name: str, ref: str, **fields: object) -> str:
+    return f"<<TOOL:{name}:{json.dumps({'ref': f'{{{{ref:{ref}}}}}', **fields})}>>"
+
+
+async def test_the_value_of_a_field_is_cited_by_the_state_that_shows_it(ask, script):
+    with served(SETTINGS) as (address, flags):
+        model = script(f"<<TOOL:OPEN:{address}>>", "Blog pages show at most 9. [S1]")
+        report = await ask("How many posts do blog pages show?", model=model, **flags)
+    [sentence] = report.sentences
+    assert (sentence.verdict, sentence.decided_by) == ("supported", "code")
+    assert "Blog pages show at most: 9" in report.sources[0].quotes[0]
+
+
+async def test_an_act_is_done_where_the_page_shows_it_after_the_step(ask, script, events):
+    with served(SETTINGS) as (address, flags):
+        model = script(
+            f"<<TOOL:OPEN:{address}>>",
+            call("TYPE", "Blog pages", text="12") + call("CLICK", "Save"),
+            "I set it to 12 posts. [S3]",
+            {"reply": '1: done "Settings saved."\nanswer: fully', "for": "judge"},
+        )
+        report = await ask("Set it to 12 posts and tell me", model=model, **flags)
+    [sentence] = report.sentences
+    assert (sentence.verdict, sentence.step) == ("done", "0/2/2")
+    happened = events(report)
+    states = [e.data for e in happened if e.type == "source.added"]
+    assert [row.get("step") for row in states] == [None, "0/2/1", "0/2/2"]
+    # Of a state that differs in its controls alone, the HTML is not kept again.
+    assert states[1]["body"] is None
+    asked = next(e.data for e in happened if e.type == "model.request" and "judge" in e.place)
+    assert "(a step of this run" in asked["messages"][0]["content"]
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict"),
+    [
+        ("1: attempted\nanswer: no", "attempted"),
+        ('1: done "no such words"\nanswer: fully', "attempted"),
+    ],
+)
+async def test_an_act_that_no_page_shows_was_only_attempted(ask, script, said, verdict):
+    with served(SETTINGS) as (address, flags):
+        model = script(
+            f"<<TOOL:OPEN:{address}>>",
+            call("CLICK", "Show the sidebar"),
+            "I mailed the settings to Ada. [S2]",
+            {"reply": said, "for": "judge"},
+        )
+        report = await ask("Mail the settings to Ada", model=model, **flags)
+    assert report.sentences[0].verdict == verdict
+
+
+async def test_what_no_step_did_is_not_done(ask, script):
+    with served(SETTINGS) as (address, flags):
+        model = script(
+            f"<<TOOL:OPEN:{address}>>",
+            "I saved the settings. [S1]",
+            {"reply": '1: done "Reading"\nanswer: fully', "for": "judge"},
+        )
+        report = await ask("Save the settings", model=model, **flags)
+    assert report.sentences[0].verdict == "undecided"
+
+
+async def test_an_act_whose_end_is_not_seen_is_looked_for_and_not_repeated(
+    ask, script, events, monkeypatch
+):
+    monkeypatch.setattr("browser.page.driver.ACT_SECONDS", 1.0)
+    with served(SLOW) as (address, flags):
+        model = script(
+            f"<<TOOL:OPEN:{address}>>",
+            call("CLICK", "Keep it"),
+            f"<<TOOL:OPEN:{address}>>",
+            "NOT_FOUND It is not shown.",
+        )
+        report = await ask("Keep the note", model=model, **flags)
+    happened = events(report)
+    clicked = [e.data for e in happened if e.type == "tool.result"][1]
+    assert clicked["data"]["outcome"] == "unknown"
+    assert "not repeated" in clicked["hint"]
+    assert [e.place for e in happened if e.type == "tool.outcome_unknown"] == ["0/2/1"]
+    # The state of the page that is shown next says what was begun.
+    last = [e.data for e in happened if e.type == "source.added"][-1]
+    assert last["step"] == "0/2/1"
+
+
+async def test_a_run_with_acts_replays_to_the_same_report(ask, script, tmp_path):
+    with served(SETTINGS) as (address, flags):
+        model = script(
+            f"<<TOOL:OPEN:{address}>>",
+            call("TYPE", "Blog pages", text="12") + call("CLICK", "Save"),
+            "<<TOOL:SNAPSHOT>><<TOOL:FIND:saved>>",
+            "I set it to 12 posts. [S3]",
+            {"reply": '1: done "Settings saved."\nanswer: fully', "for": "judge"},
+        )
+        report = await ask("Set it to 12 posts", model=model, **flags)
+    again = await replay(RunRecord.read(Runs(tmp_path / "data").find(report.run)))
+    assert again.sentences == report.sentences
+    assert again.sources == report.sources
+
+
+async def test_what_a_callers_tool_returned_is_a_source(ask, script):
+    async def weather(place: str) -> dict[str, object]:
+        return {"now": f"It is sunny in {place}.", "degrees": 21}
+
+    model = script("<<TOOL:WEATHER:Oslo>>", "It is sunny in Oslo. [S1]")
+    report = await ask("How is the weather in Oslo?", model=model, tools={"WEATHER": weather})
+    assert report.status == "answered"
+    [source] = report.sources
+    assert (source.via, source.title) == ("tool", "WEATHER(Oslo)")
+    assert report.sentences[0].verdict == "supported"
