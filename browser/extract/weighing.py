@@ -52,11 +52,8 @@ def read_plainly(root: etree._Element, *, precise: bool = False) -> str:
 
     # If it finds nothing the page is read without it: the user need not see its warning.
     logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
-    # The fallbacks bring the precise mode nothing (F1 within .0003 on 207 pages) and cost a third.
-    return (
-        trafilatura.extract(root, favor_precision=precise, include_comments=False, fast=precise)
-        or ""
-    )
+    # Without its fallbacks it takes a third less, and loses a body on 2 of 403 pages.
+    return trafilatura.extract(root, favor_precision=precise, include_comments=False) or ""
 
 
 class Scale:
