@@ -21,8 +21,7 @@ _GO_ON = "Take the likeliest reading, and say in the answer which one that is."
 
 @reading_tool(
     "ASK_USER",
-    "asks the person one question, once in a run: only where the request can mean different "
-    "things and no page can tell which.",
+    "asks the user one question, once: only if the request is ambiguous and no page can tell.",
     seconds=PERSON_TIMEOUT,
     sends=sends_nothing,
     source=ToolSource.SYSTEM,

@@ -28,7 +28,7 @@ async def test_what_a_tool_says_is_a_source_that_an_answer_cites(ask, shop, scri
     noted = next(e.data for e in events(report) if e.type == "tools.offered")
     assert noted["on"]["mcp"] == ["mcp__shop__price"]
     system = next(e.data["system"] for e in events(report) if e.type == "model.request")
-    assert '`<<TOOL:mcp__shop__price:{"item":text}>>` mcp:shop says: “Gives a price.”' in system
+    assert '`mcp__shop__price(item)` mcp:shop says: “Gives a price.”' in system
 
 
 async def test_a_server_is_started_when_a_tool_of_it_is_called(ask, shop, script, run):
