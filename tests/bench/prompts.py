@@ -20,7 +20,7 @@ from agent.tools.registry import Registry, tool_specs
 from agent.tools.toolset import available_tools
 
 LONGEST = 1_200
-"""Tokens of a system prompt, which every request sends again; with a page open it is the longest."""
+"""Tokens of a system prompt, which every request sends again; it is longest with a page open."""
 TARGETS_MISSED = 8
 
 
