@@ -18,8 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from agent.errors import ToolError
 from agent.guard.outgoing import Sent, Sink
 from agent.guard.provenance import FUNCTION
+from agent.protocol.forms import CALL_TOOL_SPEC
 from agent.protocol.loose_json import repair_object
-from agent.protocol.native import CALL_TOOL_SPEC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
