@@ -61,7 +61,7 @@ async def test_after_a_page_was_read_it_takes_a_yes(ask, script, site, memory, t
     assert kept(memory) == (done if says else (True, "14 Harbour Lane", False))
     assert len(asked) == (says is not None)
     if says is None:
-        assert "that needs a person's yes, and nobody can be asked" in results[1]["data"]["error"]
+        assert "needs approval to replace" in results[1]["data"]["error"]
         assert results[1]["hint"] == "Go on without it, or run in a terminal."
 
 

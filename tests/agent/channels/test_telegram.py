@@ -205,10 +205,10 @@ async def test_what_is_forwarded_waits_for_a_question_and_goes_in_as_a_file(desk
         await eventually(lambda: len(api.sent) == 4, desk.said, api)
         api.press(buttons[0]["callback_data"])
         await eventually(lambda: len(api.sent) == 5, desk.said, api)
-    assert "What do you want to know" in api.texts()[0]
+    assert "What would you like to know" in api.texts()[0]
     assert "file of yours" in api.texts()[2]
     assert "7:15" in api.texts()[3]
-    assert api.texts()[4] == "That question is over."
+    assert api.texts()[4] == "That question is no longer open."
     kept = [path.name for path in (tmp_path / "data" / "channels").rglob("*") if path.is_file()]
     assert {"0-quoted.txt", "1-ferry.md"} <= set(kept)
 
@@ -225,7 +225,7 @@ async def test_what_is_of_no_known_form_is_left_out_and_stops_nothing(desk) -> N
         api.updates.append({"update_id": 3, "channel_post": {"text": "?"}})
         api.write("/help")
         await eventually(lambda: api.sent, desk.said, api)
-    assert sum("its form is unknown" in line for line in desk.said) == 2
+    assert sum("in an unknown format" in line for line in desk.said) == 2
     assert any("Conflict" in line for line in desk.said)
 
 

@@ -146,7 +146,7 @@ def test_what_is_no_sure_answer_without_a_model_is_shown_as_passages(run, tmp_pa
     flags = ("--corpus", str(notes), "--search", "corpus", "--no-memory")
     exports = [word for name in out for word in ("--export", name)]
     done = run("How many passengers has the Anna Torrand?", *flags, *exports)
-    title = "No answer without a language model. These passages bear on it:"
+    title = "No answer without a language model. These passages are relevant:"
     assert done.returncode == 3
     assert title in done.stdout
     page, text = (Path(name).read_text() for name in out)

@@ -82,7 +82,7 @@ def test_a_template_gives_question_and_options_that_flags_outweigh(run, web, ans
     missing = run("-t", "frist", "Hesk Light")
     assert (missing.returncode, "There are: first" in missing.stderr) == (2, True)
     empty = run("-t", "first")
-    assert (empty.returncode, "wants words in the place of {input}" in empty.stderr) == (2, True)
+    assert (empty.returncode, "needs a text to replace {input}" in empty.stderr) == (2, True)
     (folder / "wrong.toml").write_text('question = "x"\ncorpus = ["notes"]\n')
     wrong = run("-t", "wrong")
     assert (wrong.returncode, "corpus" in wrong.stderr) == (2, True)
@@ -92,7 +92,7 @@ def test_an_added_instruction_reaches_the_model(run, script, tmp_path):
     model = script({"reply": "NOT_FOUND", "expect": "Answer in rhymes"})
     done = run(QUESTION, "-s", "Answer in rhymes.", "--model", model, "--dry-run")
     assert "Answer in rhymes." in done.stdout
-    assert "nobody heeds" in run(QUESTION, "-s", "In rhymes.", "--corpus", str(tmp_path),
+    assert "is ignored" in run(QUESTION, "-s", "In rhymes.", "--corpus", str(tmp_path),
                                  "--search", "corpus", "--no-memory").stderr  # fmt: skip
 
 

@@ -251,7 +251,7 @@ async def test_a_feed_gets_each_notice_once_newest_first(tmp_path) -> None:
     path.write_text("my diary")
     ((sent, detail),) = await told(f"feed:{path}")
     assert not sent
-    assert "no feed" in detail
+    assert "not a feed" in detail
     assert path.read_text() == "my diary"
 
 
