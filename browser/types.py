@@ -116,7 +116,8 @@ class Document:
     whitespace differs from the page. `markdown` adds emphasis and links. `pages` has the offset in
     `text` at which each page of a paged document begins; of a live page, `shown_from` the offset at
     which begins what only a snapshot shows. `controls` lists the form controls of the content, as
-    `searchbox Search the collection`. Dates are ISO 8601 strings.
+    `searchbox Search the collection`. `needs_scripts` says why a browser, which runs a page's
+    scripts, may show more. Dates are ISO 8601 strings.
     """
 
     url: str
@@ -136,6 +137,7 @@ class Document:
     pages: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
     controls: tuple[str, ...] = ()
+    needs_scripts: str = ""
     shown_from: int | None = None
 
 

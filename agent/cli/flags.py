@@ -50,6 +50,12 @@ class Option:
         self.names = names
         self.settings = settings
 
+    def made(self) -> click.Option:
+        """Make the click option, for help texts."""
+        settings = dict(self.settings)
+        kind: type[click.Option] = settings.pop("cls", click.Option)
+        return kind(self.names, **settings)
+
     def __call__(self, function: F) -> F:
         """Add the option to a command."""
         return click.option(*self.names, **self.settings)(function)
@@ -263,8 +269,7 @@ def output_flags(function: F) -> F:
 
 def question_options() -> list[click.Option]:
     """Make the options of a question for the help text, without loading any run code."""
-    rows = [(row.names, {"cls": click.Option, **row.settings}) for row in (*_RUN, *_OUTPUT)]
-    return [settings.pop("cls")(names, **settings) for names, settings in rows]
+    return [row.made() for row in (*_RUN, *_OUTPUT)]
 
 
 def _adder(rows: Sequence[Option]) -> Callable[[F], F]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,8 @@ STEP = "a step of this run"
 FIRST_RESULT = 501
 """First number of search results in a loop's block. With a range of their own they leave the
 numbers of pages unchanged, and a model can tell `S501` from a page without further tokens."""
+
+_SOURCE_NAME = re.compile(r"\bS\d+\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,8 @@ class Evidence:
     text added later would not be covered by that hash.
 
     Loops that run side by side each have their own `Evidence` with its own range of numbers, so
-    that a source's number never depends on which loop was faster. Each can look up any source.
+    that a source's number never depends on which loop was faster. Each can look up any source. When
+    they are done, `join_loops` gives a page that several of them read one id.
     `question` is the run's question.
     """
 
@@ -120,6 +124,25 @@ class Evidence:
             first = number * NUMBERS_PER_LOOP + 1
             self._loops[number] = Evidence(self.question, first=first, lookup=lookup)
         return self._loops[number]
+
+    def join_loops(self, text: str) -> str:
+        """Give each page that several parallel loops read one id, in a text that one of them wrote.
+
+        It is the id of the loop with the lowest number, whichever read the page first. From here on
+        the run itself finds by URL what the loops read.
+        """
+        first: dict[tuple[str, str, bool], Source] = {}
+        same: dict[str, str] = {}
+        for _, loop in sorted(self._loops.items()):
+            for source in (*loop.sources, *loop.snippets):
+                if not source.step:  # a state of a page belongs to the loop that acted on it
+                    key = normalize(source.url), source.sha256, source.via == "snippet"
+                    same[source.name] = first.setdefault(key, source).name
+        for key, source in first.items():
+            self._lookup.texts.setdefault(key, source)
+            found = self._lookup.results if key[2] else self._lookup.pages
+            found.setdefault(key[0], source)
+        return _SOURCE_NAME.sub(lambda match: same.get(match[0], match[0]), text)
 
     @property
     def is_empty(self) -> bool:

@@ -18,12 +18,13 @@ from browser.text.sentences import sentences
 from browser.text.words import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from agent.evidence.store import Evidence
     from agent.loop.judge import ClaimJudge
     from agent.loop.loop import LoopResult
     from agent.loop.orchestrator import Orchestrator
+    from agent.types import Passage
 
 SAME = 0.6
 """Least share of a sentence's words in one of the corrected answer for both to be the same."""
@@ -42,7 +43,7 @@ class Gate:
         """Return the answer, corrected once if a sentence of it is refused."""
         work, evidence = self.work, self.judge.evidence
         await self._judge(result.text, "judge/1")
-        # The parts of a report were corrected one by one (`check_part`).
+        # The parts of a report were corrected one by one (`check_parts`).
         final = result.limit or work.as_report
         if final or not takes(work.model, Task.REVIEW) or work.budget.steps_left <= 0:
             return result
@@ -61,21 +62,23 @@ class Gate:
             await self.judge.review(answer, place)
 
 
-async def check_part(judge: ClaimJudge, text: str, place: str) -> str | None:
-    """Check a part of a report, a section or the frame, by code and by the judge.
+async def check_parts(judge: ClaimJudge, parts: Mapping[str, str]) -> dict[str, str]:
+    """Check parts of a report, its sections or the frame, by code and by the judge in one request.
 
-    Returns the objections, which are recorded, or None. A section is checked against what its own
-    loop has read, so that the result does not depend on which loop was faster.
+    Takes texts by their places, and returns the objections by place, which are recorded.
     """
-    number = int(place) if place.isdigit() else 0
-    judge = judge.for_evidence(judge.evidence.for_loop(number))
-    if _claims_something(text, judge.evidence):
-        claims = open_claims(text, judge.evidence)
-        await judge.decide(claims, f"{JUDGE}/{place}", text)
-    note = objections(text, judge.evidence, judge)
-    if note is not None:
-        judge.record(REVIEW, f"{place}/{REVIEW}", said=note)
-    return note
+    evidence = judge.evidence
+    parts = {place: text for place, text in parts.items() if _claims_something(text, evidence)}
+    claims: dict[str, Sequence[Passage]] = {}
+    for text in parts.values():
+        claims |= open_claims(text, evidence)
+    await judge.decide(claims, f"{JUDGE}/{'-'.join(parts)}", "\n\n".join(parts.values()))
+    notes: dict[str, str] = {}
+    for place, text in parts.items():
+        if note := objections(text, evidence, judge):
+            judge.record(REVIEW, f"{place}/{REVIEW}", said=note)
+            notes[place] = note
+    return notes
 
 
 async def repair(

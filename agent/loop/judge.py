@@ -12,7 +12,7 @@ import asyncio
 import itertools
 import re
 from bisect import bisect_left
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from agent.evidence.answer import check_answer
@@ -189,10 +189,6 @@ class ClaimJudge:
         self._note(rows, place)
         return True
 
-    def for_evidence(self, evidence: Evidence) -> ClaimJudge:
-        """Return this judge for the evidence of a parallel loop; they share their verdicts."""
-        return replace(self, evidence=evidence)
-
     def _undecided(self, claims: Claims) -> dict[str, Sequence[Passage]]:
         return {c: cited for c, cited in claims.items() if _case(c, cited) not in self._decided}
 
@@ -266,8 +262,9 @@ def judge_request(claims: Claims, evidence: Evidence, answer: str = "") -> str:
     """Write the request to a judge: question and answer, then claims with their passages.
 
     Claims are numbered from 1. Neighbours that cite the same sources share one block of passages,
-    each with those before and after it, their headings and the page's title. The passages cited by
-    the answer's other sentences come last: they tell who or what a claim is about.
+    each with those before and after it, their headings and the page's title. A passage is shown
+    once; a claim names those that stand above it. The passages cited by the answer's other
+    sentences come last: they tell who or what a claim is about.
     """
     parts = []
     if evidence.question:
@@ -281,9 +278,13 @@ def judge_request(claims: Claims, evidence: Evidence, answer: str = "") -> str:
         shown: dict[str, Passage] = {}
         for number, (claim, passages) in group:
             lines.append(f"Claim {number}: {inert(' '.join(claim.split()))}")
+            if above := [p.id for p in passages[:_MOST_PASSAGES] if p.id in all_shown]:
+                lines.append(f"({number} also from the passages above: {', '.join(above)})")
             shown.update((passage.id, passage) for passage in _with_context(passages, evidence))
-        ordered = sorted(shown.values(), key=lambda p: (p.source, p.start))
-        parts.append("\n".join([*lines, _web_block(ordered, evidence)]))
+        new = [passage for passage in shown.values() if passage.id not in all_shown]
+        if new:
+            lines.append(_web_block(sorted(new, key=lambda p: (p.source, p.start)), evidence))
+        parts.append("\n".join(lines))
         all_shown |= shown.keys()
     others = [p for p in cited_passages(answer, evidence) if p.id not in all_shown]
     if others:
@@ -308,7 +309,7 @@ def _with_context(passages: Sequence[Passage], evidence: Evidence) -> list[Passa
 
 
 def _web_block(passages: Iterable[Passage], evidence: Evidence) -> str:
-    lines = "\n".join(format_passage(passage, evidence) for passage in passages)
+    lines = "\n".join(f"{passage.id} {format_passage(passage, evidence)}" for passage in passages)
     return f"<web>\n{inert(lines)}\n</web>"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -42,18 +42,20 @@ BuildContext = Callable[[str, str], Awaitable[list[Message]]]
 """(question, place) -> the first messages of a loop."""
 
 
-async def no_objections(_text: str, _place: str) -> None:
+async def no_objections(_parts: Mapping[str, str]) -> dict[str, str]:
     """Object to nothing."""
+    return {}
 
 
 @dataclass(slots=True)
 class Orchestrator:
     """Answers one question; every model call in it has a place of its own on record.
 
-    `build_context(question, place)` builds the first messages of a loop; `objections(text, place)`
-    returns what is wrong with a part of a report, None for nothing; `concurrent` is the number
-    of loops that may run at once. `guides(system)` returns the help texts of a loop, which are
-    added when a tool is first used; `context_window` is in tokens.
+    `build_context(question, place)` builds the first messages of a loop; `objections(parts)`
+    returns what is wrong with parts of a report, given and returned by their places; `concurrent`
+    is the number of loops that may run at once. `guides(system)` returns the help texts of a loop,
+    which are added when a tool is first used; `context_window` is in tokens. `join_loops(text)`
+    gives pages that several loops read one id, in a text that cites them.
     """
 
     model: Model
@@ -64,12 +66,14 @@ class Orchestrator:
     build_context: BuildContext
     effort: Effort = STANDARD
     as_report: bool = False
-    objections: Callable[[str, str], Awaitable[str | None]] = no_objections
+    objections: Callable[[Mapping[str, str]], Awaitable[Mapping[str, str]]] = no_objections
     guarded: bool = True
     concurrent: int = planning.SIDE_BY_SIDE
     guides: Callable[[str], Guides] | None = None
     context_window: int = CONTEXT_WINDOW
+    join_loops: Callable[[str], str] = str
     _loop: Loop = field(init=False)
+    _parts: dict[str, tuple[Loop, str]] = field(default_factory=dict)  # with what they wrote
 
     def __post_init__(self) -> None:
         self._loop = self._new_loop(MAIN, self.budget)
@@ -162,12 +166,14 @@ class Orchestrator:
         self.record("plan", OUTLINE, subtasks=[section.heading for section in outline])
         tasks = [sections.section_task(question, section, outline) for section in outline]
         results = await self._run_parallel([planning.Subtask(task) for task in tasks])
+        results = await self._correct(results)
         written = [replace(s, text=r.text) for s, r in zip(outline, results, strict=True)]
         messages = [*self.messages, Message("user", sections.closing_request(written))]
         frame = await self._ask_once(CLOSING, self.system, messages, final=True)
-        if frame and (note := await self.objections(without_calls(frame), CLOSING)):
+        notes = await self.objections({CLOSING: without_calls(frame)} if frame else {})
+        if frame and notes:
             # A frame with an unsupported sentence is corrected once, as a section is.
-            messages += [Message("assistant", frame), Message("user", note)]
+            messages += [Message("assistant", frame), Message("user", notes[CLOSING])]
             place = f"{CLOSING}/again"
             frame = await self._ask_once(place, self.system, messages, final=True) or frame
         text = sections.put_together(written, without_calls(frame or ""))
@@ -206,24 +212,54 @@ class Orchestrator:
         try:
             for number, subtask in enumerate(plan):
                 running.append(asyncio.create_task(run(number, subtask)))
-            return list(await asyncio.gather(*running))
+            results = await asyncio.gather(*running)
+            return [replace(result, text=self.join_loops(result.text)) for result in results]
         finally:  # if one raises, the others must not go on spending
             for task in running:
                 task.cancel()
             self.budget.subtask_steps += sum(budget.steps for budget in budgets)
+
+    async def _correct(self, results: Sequence[LoopResult]) -> list[LoopResult]:
+        """Have each section with an unsupported sentence corrected once.
+
+        All are checked together, so that the judge sees a page that several of them cite once.
+        """
+        places = [str(number) for number in range(1, len(results) + 1)]
+        by_place = dict(zip(places, results, strict=True))
+        notes = await self.objections(
+            {p: r.text for p, r in by_place.items() if p in self._parts and not r.limit}
+        )
+        slots = asyncio.Semaphore(self.concurrent)
+
+        async def corrected(place: str) -> None:
+            loop, own_text = self._parts[place]
+            try:
+                async with slots:
+                    again = await loop.follow_up(notes[place], own_text)
+            except ReplayDiverged:  # the whole replay fails, not this part
+                raise
+            except ResearchError:
+                return  # the first text stays
+            if again.text and not again.limit:
+                by_place[place] = replace(again, text=self.join_loops(again.text))
+
+        budgets = [self._parts[place][0].budget for place in notes]
+        before = sum(budget.steps for budget in budgets)
+        running = [asyncio.create_task(corrected(place)) for place in notes]
+        try:
+            await asyncio.gather(*running)
+        finally:  # if one raises, the others must not go on spending
+            for task in running:
+                task.cancel()
+            self.budget.subtask_steps += sum(budget.steps for budget in budgets) - before
+        return list(by_place.values())
 
     async def _run_part(self, task: str, place: str, budget: Budget) -> LoopResult:
         """Work on a subtask, or on a section of a report; an error becomes the result's text."""
         try:
             loop = self._new_loop(place, budget)
             result = await loop.run(fit_opening(await self.build_context(task, place)))
-            if self.as_report and not result.limit:
-                # A section with an unsupported sentence is corrected once.
-                note = await self.objections(result.text, place)
-                if note:
-                    corrected = await loop.follow_up(note, result.text)
-                    if corrected.text and not corrected.limit:
-                        result = corrected
+            self._parts[place] = loop, result.text
         except ReplayDiverged:  # the whole replay fails, not this part
             raise
         except ResearchError as error:

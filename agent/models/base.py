@@ -69,28 +69,21 @@ class Task(StrEnum):
 class SystemPrompt(str):
     """A system prompt with the tools that a model with function calling is offered as functions.
 
-    Those `on_page` are added as soon as the conversation shows a snapshot of a page. The functions
-    are a part of the prompt: a request with another one (a plan, a review) offers none.
+    The functions are a part of the prompt: a request with another one (a plan, a review) offers
+    none. They stay the same for the whole run, since they are the beginning of each request.
     """
 
-    __slots__ = ("in_text", "on_page", "tools")
+    __slots__ = ("in_text", "tools")
     in_text: str
     tools: Sequence[dict[str, Any]]
-    on_page: Sequence[dict[str, Any]]
 
-    def __new__(
-        cls,
-        text: str,
-        tools: Sequence[dict[str, Any]],
-        on_page: Sequence[dict[str, Any]] = (),
-        in_text: str = "",
-    ) -> Self:
+    def __new__(cls, text: str, tools: Sequence[dict[str, Any]], in_text: str = "") -> Self:
         """Make a prompt of its text and the tools, in the form of OpenAI's tool calling.
 
         `in_text` is the prompt for an endpoint that turns out not to take functions.
         """
         prompt = super().__new__(cls, text)
-        prompt.tools, prompt.on_page, prompt.in_text = tools, on_page, in_text
+        prompt.tools, prompt.in_text = tools, in_text
         return prompt
 
 

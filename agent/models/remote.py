@@ -105,11 +105,7 @@ class RemoteModel(ABC):
         self, system: str, messages: Sequence[Message], on_text: OnText | None = None
     ) -> ModelReply:
         """Answer, with streaming if `on_text` is given; raises `ModelError` or `UsageError`."""
-        tools: list[dict[str, Any]] = []
-        if isinstance(system, SystemPrompt):
-            tools += system.tools
-            if any(observed.snapshot for message in messages for observed in message.observations):
-                tools += system.on_page
+        tools = system.tools if isinstance(system, SystemPrompt) else ()
         stream = TextStream(on_text) if on_text else None
         request = ModelRequest(system, messages, tools, streamed=stream is not None)
         return await self._answer(request, stream)

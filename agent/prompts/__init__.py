@@ -6,7 +6,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from agent.limits import Depth
     from agent.types import Observation
@@ -47,10 +47,16 @@ CALL = '<<TOOL:WEB_SEARCH:{"query":"…"}>>'
 
 
 class ToolLines(Protocol):
-    """A set of tools that can describe itself; page tools are described separately."""
+    """A set of tools that can describe itself."""
 
-    def lines(self, *, on_page: bool = False) -> list[str]:
-        """Describe the tools for an open page, or all others, one a line."""
+    def lines(self) -> list[str]:
+        """Describe the tools, one a line; those of a group are only named."""
+
+    def names(self) -> list[str]:
+        """Name the tools of each group, one line a group."""
+
+    def groups(self) -> dict[str, dict[str, list[str]]]:
+        """Return each group's `tools`, and the `lines` that describe them."""
 
 
 def system_prompt(
@@ -64,23 +70,23 @@ def system_prompt(
 ) -> str:
     """Assemble the system prompt: core, how tools are called, the list of tools, guides, depth.
 
-    With `native` tool calling the tools are not listed: the provider gets them as functions.
-    `guides` are those that the run needs from the beginning. `instruction` is what the person adds
-    for the whole run.
+    With `native` tool calling only groups of tools are named: the provider gets the others as
+    functions. `guides` are those that the run needs from the beginning. `instruction` is what the
+    user adds for the whole run.
     """
     guides = list(guides)
-    parts = [_read("core.md")]
-    if native:
-        parts.append(_read("functions.md"))
-    else:
-        parts += [_read("tags.md"), _TOOLS, *tools.lines()]
-        if BROWSING in guides:
-            parts += tools.lines(on_page=True)
+    parts = [_read("core.md"), _read("functions.md" if native else "tags.md")]
+    if native and (names := tools.names()):
+        parts += [_MORE_FUNCTIONS, *names, ""]
+    elif not native:
+        parts += [_TOOLS, *tools.lines(), ""]
     parts += [_read(f"{name}.md") for name in guides]
+    if BROWSING in guides:
+        parts += [*tools.groups().get(_BROWSER, {}).get("lines", ()), ""]
     if depth != "standard":
         parts.append(_read(f"{depth}.md"))
     if instruction:
-        parts.append(f"The person adds: {instruction}\n")
+        parts.append(f"The user adds: {instruction}\n")
     # The date comes last: everything before it stays the same every day, so providers cache it.
     if today:
         parts.append(f"Today is {today}.\n")
@@ -107,34 +113,56 @@ _LIVE = frozenset(
     "OPEN SNAPSHOT CLICK TYPE SELECT PRESS HOVER DRAG SCROLL BACK TABS PAGE_CONTEXT".split()
 )
 _REMEMBERING = frozenset("REMEMBER RECALL SEARCH_MEMORY memory_search memory_get".split())
-_TOOLS = "## Tools"
-_PAGE_TOOLS = "## Tools on a page"
+_BROWSER = "BROWSER"
+_COMPUTING = "COMPUTING"
+_TOOLS = """## Tools
+`?` marks an optional field. Call a tool of the lower lines to see its details.
+"""
+_MORE_FUNCTIONS = """## More tools
+Called through the function CALL_TOOL; call one to see its details. `?` marks an optional field.
+"""
+_FORMS = "Tools; `?` marks an optional field:"
 
 
 class Guides:
-    """The guides that a conversation may still be given; those in its system prompt are left out.
+    """The help that a conversation may still be given: guides, and the forms of grouped tools.
 
-    `page_tools` describes the tools that come with the browsing guide, unless the system prompt
-    lists them already, or lists no tools because they are native functions. `tools` are the names
-    that are recognised as calls in the tags of other protocols too.
+    What its system prompt has is left out. `groups` are the run's groups of tools, as
+    `ToolLines.groups` describes them. `tools` are the names that are recognised as calls in the
+    tags of other protocols too.
     """
 
     def __init__(
-        self, system: str, page_tools: Sequence[str] = (), tools: Collection[str] = ()
+        self,
+        system: str,
+        groups: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+        tools: Collection[str] = (),
     ) -> None:
         self.tools = tools
         texts = {name: prompt(name) for name in GUIDES}
-        if _TOOLS in system and page_tools and page_tools[0] not in system:
-            texts[BROWSING] += "\n" + "\n".join([_PAGE_TOOLS, *page_tools])
         self._remaining = {name: text for name, text in texts.items() if text not in system}
+        self._groups = {
+            name: group
+            for name, group in (groups or {}).items()
+            if not any(line in system for line in group["lines"])
+        }
 
     def after(self, results: Sequence[Observation]) -> str:
-        """Return the guides for these results that were not given yet; empty for none."""
+        """Return the help for these results that was not given yet; empty for none."""
         successful = [result for result in results if not result.failed]
         names = [name for name in self._remaining if any(map(_APPLIES[name], successful))]
-        return "\n\n".join(f"<guide>\n{self._remaining.pop(name)}\n</guide>" for name in names)
+        texts = [self._remaining.pop(name) for name in names]
+        # A call may have failed for want of its form.
+        called = {result.tool for result in results}
+        for name, group in list(self._groups.items()):
+            guide = _COMES_WITH.get(name)
+            if guide in names or (guide != BROWSING and not called.isdisjoint(group["tools"])):
+                texts.append("\n".join([_FORMS, *self._groups.pop(name)["lines"]]))
+        return "\n\n".join(f"<guide>\n{text}\n</guide>" for text in texts)
 
 
+_COMES_WITH = {_BROWSER: BROWSING, _COMPUTING: EXTRACTION}
+"""Groups of tools that come with a guide."""
 _APPLIES: dict[str, Callable[[Observation], bool]] = {
     BROWSING: lambda result: result.tool in _LIVE,
     CITING: lambda result: _names_passages(result.web) or result.tool == "OPEN",

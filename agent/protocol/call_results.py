@@ -47,6 +47,8 @@ def format_results(results: Sequence[Observation]) -> str:
         lines.append(f"[Tool result for {result.tool}]: {inert(body)}\n")
         if result.web:
             lines.append(f'<web source="{result.label}">\n{inert(result.web)}\n</web>\n')
+        elif result.label:
+            lines.append(f"(source {result.label})\n")
         if result.failed:
             lines.append(f"\n[HINT: {result.hint or DEFAULT_HINT}]\n")
     return js.trim("".join(lines))

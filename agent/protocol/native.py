@@ -7,8 +7,9 @@ made from that text.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from agent.protocol.forms import tool_name
 from agent.protocol.loose_json import loose_object
@@ -23,6 +24,24 @@ _RESULT = "\n[Tool result for "
 _ABOVE = "(given with the first result)"
 _BARE = "input"
 """The field for a parameter that is no JSON object, if the tool is not known."""
+CALL_TOOL: Final = "CALL_TOOL"
+CALL_TOOL_SPEC: Final[dict[str, Any]] = {
+    "type": "function",
+    "function": {
+        "name": CALL_TOOL,
+        "description": "calls one of the tools that are no functions.",
+        "parameters": {
+            "properties": {
+                "name": {"type": "string"},
+                # Some providers refuse an object whose fields are not described.
+                "arguments": {"type": "string", "description": "JSON object"},
+            },
+            "required": ["name"],
+            "type": "object",
+        },
+    },
+}
+"""The function through which a model calls tools that are no functions of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +68,27 @@ class NativeTurn:
 def with_calls(text: str, calls: Iterable[tuple[str, str]]) -> str:
     """Append calls (name, raw arguments) to the text of a reply, as tool tags."""
     lines = [text] if text else []
-    lines += [format_call(tool_name(name), arguments) for name, arguments in calls]
+    for name, arguments in calls:
+        called, raw = _called(tool_name(name), arguments)
+        lines.append(format_call(called, raw))
     return "\n".join(lines)
+
+
+def _called(name: str, arguments: str) -> tuple[str, str]:
+    """Return name and raw arguments of the tool that is called, if need be through CALL_TOOL."""
+    if name != CALL_TOOL:
+        return name, arguments
+    fields = loose_object(arguments)
+    inner = fields.get("arguments", "")
+    inner = inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False)
+    return tool_name(str(fields.get("name") or name)), inner
 
 
 def as_turns(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> list[NativeTurn]:
     """Convert a conversation to native form; without `tools` the texts stay as they are.
 
-    The results of a turn's calls are in the message after it; calls without such stay text.
+    The results of a turn's calls are in the message after it; calls without such stay text. Tools
+    that are no functions are called through CALL_TOOL.
     """
     fields = _first_fields(tools)
     turns: list[NativeTurn] = []
@@ -87,7 +119,10 @@ def _calls(index: int, text: str, fields: Mapping[str, str]) -> tuple[NativeCall
         arguments = loose_object(call.param) if call.param.startswith("{") else {}
         if not arguments and call.param:
             arguments = {fields.get(call.name, _BARE): call.param}
-        calls.append(NativeCall(f"c{index:05d}{number:03d}", call.name, arguments))
+        name = call.name
+        if name not in fields and CALL_TOOL in fields:
+            name, arguments = CALL_TOOL, {"name": name, "arguments": call.param}
+        calls.append(NativeCall(f"c{index:05d}{number:03d}", name, arguments))
     return tuple(calls)
 
 

@@ -69,6 +69,7 @@ async def replay(record: RunRecord) -> Report:
         effort=EFFORTS[options.get("depth", "standard")],
         as_report=bool(options.get("report")),
         guides=partial(guides_for, selection=tools),
+        join_loops=evidence.join_loops,
         context_window=int(options.get("context_window", CONTEXT_WINDOW)),
         objections=partial(_recorded_objections, reviews),
     )
@@ -94,10 +95,9 @@ async def replay(record: RunRecord) -> Report:
 
 
 async def _recorded_objections(
-    reviews: Mapping[str, Mapping[str, Any]], _text: str, place: str
-) -> str | None:
-    said: str | None = reviews.get(place, {}).get("said")
-    return said
+    reviews: Mapping[str, Mapping[str, Any]], parts: Mapping[str, str]
+) -> dict[str, str]:
+    return {place: str(reviews[place]["said"]) for place in parts if place in reviews}
 
 
 class Interrupted(Exception):

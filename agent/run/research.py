@@ -20,7 +20,7 @@ from agent.errors import InternalError, ResearchError, error_text
 from agent.journal.events import utc_now
 from agent.journal.runs import Runs
 from agent.loop.context_builder import ContextBuilder
-from agent.loop.gate import Gate, check_part
+from agent.loop.gate import Gate, check_parts
 from agent.loop.judge import ClaimJudge
 from agent.loop.loop import LoopResult
 from agent.run.job_runner import BackgroundJobs, event_time_ms, save_findings, save_turns
@@ -209,7 +209,7 @@ class Run:
         work = self._work = new_orchestrator(services, model, builder, tools)
         judging = await self._model.open_judge(stack) or work.model
         judge = ClaimJudge(services.evidence, services.budget, services.record, judging)
-        work.objections = partial(check_part, judge)
+        work.objections = partial(check_parts, judge)
 
         # Answer, and check the answer.
         save = partial(save_turns, context, session, services.question, resumed=prior is not None)

@@ -127,21 +127,20 @@ def new_orchestrator(
         as_report=options.report,
         guides=partial(guides_for, selection=offered),
         context_window=options.context_window,
+        join_loops=services.evidence.join_loops,
     )
 
 
 def _in_text(services: RunServices, registry: Registry, guides: Sequence[str]) -> str:
     """Build the prompt for an endpoint that turns out to take no functions."""
     options = services.options
-    text = system_prompt(
+    return system_prompt(
         registry,
         depth=options.depth,
         guides=guides,
         instruction=options.instruction or "",
         today=services.today,
     )
-    listed = [] if BROWSING in guides else registry.lines(on_page=True)
-    return "\n".join([text, *listed])
 
 
 def _build_system_prompt(model: Model, registry: Registry, services: RunServices) -> str:
@@ -167,10 +166,8 @@ def _build_system_prompt(model: Model, registry: Registry, services: RunServices
     if context.skills and registry.get("read_skill"):
         system = "\n".join(filter(None, [system, skills_block(context)]))
     if native:
-        tools, on_page = tool_specs(registry), tool_specs(registry, on_page=True)
+        tools = tool_specs(registry)
         # Tool definitions are sent with each prompt, so they are counted with each.
-        services.budget.overhead = tokens(json.dumps([*tools, *on_page]))
-        if has_page:
-            tools, on_page = [*tools, *on_page], []
-        return SystemPrompt(system, tools, on_page, _in_text(services, registry, guides))
+        services.budget.overhead = tokens(json.dumps(tools))
+        return SystemPrompt(system, tools, _in_text(services, registry, guides))
     return system

@@ -22,7 +22,7 @@ from agent.tools.page_tools import (
     take_snapshot,
     with_pictures,
 )
-from agent.tools.registry import NonEmpty, ToolResult, reading_tool, sends_nothing, tool
+from agent.tools.registry import Group, NonEmpty, ToolResult, reading_tool, sends_nothing, tool
 from agent.tools.sources import list_passages
 from browser.errors import OutcomeUnknown
 from browser.net.url import host, registrable_domain
@@ -64,8 +64,10 @@ Unstripped = Annotated[str, StringConstraints(strip_whitespace=False)]
 HoldSeconds = Annotated[float, Field(ge=0, le=LONGEST_HOLD)]
 Points = Annotated[list[tuple[float, float]], Field(default_factory=list, max_length=MOST_POINTS)]
 
-viewing_tool = partial(reading_tool, capped=False, on_page=True, sends=sends_nothing)
-acting_tool = partial(tool, capped=False, on_page=True, sends=sends_nothing)
+viewing_tool = partial(
+    reading_tool, capped=False, on_page=True, sends=sends_nothing, group=Group.BROWSER
+)
+acting_tool = partial(tool, capped=False, on_page=True, sends=sends_nothing, group=Group.BROWSER)
 
 
 def _typed(name: str) -> Sends:
@@ -263,8 +265,8 @@ async def click(
 
 @acting_tool(
     "TYPE",
-    "types into a field, replacing what is in it, or the part named by instead; "
-    "<secret>NAME</secret> types a password that the person stored.",
+    "replaces the text of a field, or the part named by `instead`; "
+    "<secret>NAME</secret> types a stored password.",
     sends=_sends_typed,
 )
 async def type_text(
@@ -299,7 +301,7 @@ async def type_text(
 
 @acting_tool(
     "SELECT",
-    "chooses an option; several, with `;` between them, where the list takes several.",
+    "chooses an option; several with `;` between them.",
     sends=_typed("value"),
 )
 async def select(context: ToolContext, *, ref: str, value: str) -> Finish:
@@ -309,7 +311,7 @@ async def select(context: ToolContext, *, ref: str, value: str) -> Finish:
 
 @acting_tool(
     "PRESS",
-    "presses keys, one after the other: `ArrowDown ArrowDown Enter`, `Control+a`.",
+    "presses keys in turn: `ArrowDown Enter`, `Control+a`.",
     sends=_sends_keys,
 )
 async def press(context: ToolContext, *, keys: str, ref: str | None = None) -> Finish:
@@ -317,7 +319,7 @@ async def press(context: ToolContext, *, keys: str, ref: str | None = None) -> F
     return await act_on_page(context, lambda tab: tab.press(keys, ref))
 
 
-@acting_tool("HOVER", "hovers.", sends=_sends_point)
+@acting_tool("HOVER", "hovers.", sends=_sends_point, group=Group.HANDS)
 async def hover(
     context: ToolContext, *, ref: str, x: float | None = None, y: float | None = None
 ) -> Finish:
@@ -330,6 +332,7 @@ async def hover(
     "drags an element to another, or by pixels; x -4, y -4 takes it at its lower right corner. "
     "path [[9,9],[40,60],…] draws through points of the element.",
     sends=_sends_point,
+    group=Group.HANDS,
 )
 async def drag(
     context: ToolContext,
@@ -353,7 +356,7 @@ async def drag(
     return await act_on_page(context, lambda tab: tab.drag(ref, to, (dx, dy), **options))
 
 
-@acting_tool("HIGHLIGHT", "selects text with the mouse.")
+@acting_tool("HIGHLIGHT", "selects text with the mouse.", group=Group.HANDS)
 async def highlight(context: ToolContext, *, text: NonEmpty, ref: str | None = None) -> Finish:
     """Select a text of the page with the mouse; `ref` names the element that holds it."""
     return await look_on_page(context, lambda tab: tab.highlight(text, ref))
@@ -375,7 +378,7 @@ async def back(context: ToolContext) -> Finish:
 
 @viewing_tool(
     "WAIT",
-    "waits for a text, or a /pattern/, as a snapshot shows it; without text, the seconds.",
+    "waits for a text or /pattern/ of the snapshot; without text, the seconds.",
 )
 async def wait(
     context: ToolContext,
@@ -387,7 +390,7 @@ async def wait(
     return await look_on_page(context, lambda tab: tab.wait_for(text, seconds))
 
 
-@acting_tool("UPLOAD", "hands over a file.")
+@acting_tool("UPLOAD", "uploads a file that the user gave.", group=Group.HANDS)
 async def upload(context: ToolContext, *, ref: str, path: str) -> Finish:
     """Upload files that the person gave to the run, one path a line."""
     files = _run_files(context, path)
@@ -431,7 +434,7 @@ async def dialog(context: ToolContext, *, accept: bool, text: Unstripped | None 
     return await act_on_page(context, lambda tab: tab.answer_dialog(accept=accept, text=text))
 
 
-@acting_tool("DOWNLOAD", "clicks a link and keeps its file.", capped=True)
+@acting_tool("DOWNLOAD", "clicks a link and keeps its file.", capped=True, group=Group.HANDS)
 async def download(context: ToolContext, *, ref: str) -> ToolResult:
     """Click an element that downloads a file, and return where the file was stored."""
     tab, web = require_tab(context), require_web(context)

@@ -20,7 +20,7 @@ from pydantic_monty import AsyncMonty, CollectString, MontyError
 
 from agent.errors import ToolError
 from agent.evidence.passages import is_table_rule, split_row
-from agent.tools.registry import ToolResult, reading_tool, sends_nothing
+from agent.tools.registry import Group, ToolResult, reading_tool, sends_nothing
 from agent.tools.sources import register_source, show_passages
 from browser.text.words import clean
 from browser.types import Document, Outcome, Page
@@ -103,10 +103,11 @@ class _Inputs:
 
 @reading_tool(
     "PYTHON",
-    'computes; figure("S3¶12","31.4 million") and number(table("S3¶5")[1][2]) bring in what '
-    "was read; cite the result.",
+    'computes; figure("S3¶12", "31.4 million") and number(table("S3¶5")[1][2]) give what was '
+    "read. Cite the result.",
     capped=False,
     sends=sends_nothing,
+    group=Group.COMPUTING,
     seconds=4 * SECONDS,
 )
 async def compute(

@@ -34,6 +34,7 @@ from agent.protocol.loose_json import loose_json, loose_object
 from agent.tools.context import require_memory
 from agent.tools.person import require_approval
 from agent.tools.registry import (
+    Group,
     NonEmpty,
     Params,
     Risk,
@@ -66,8 +67,16 @@ _REMEMBER_FORM = 'REMEMBER needs {"key":"...","value":"..."}'
 _MOST_FINDINGS = 50
 """Findings of a wiki's check that are shown."""
 
-raw_memory_tool = partial(raw_tool, source=ToolSource.MEMORY, risk=Risk.READ, sends=sends_nothing)
+raw_memory_tool = partial(
+    raw_tool,
+    source=ToolSource.MEMORY,
+    risk=Risk.READ,
+    sends=sends_nothing,
+    group=Group.MEMORY,
+)
 memory_tool = partial(reading_tool, source=ToolSource.MEMORY, sends=sends_nothing)
+goal_tool = partial(memory_tool, group=Group.GOALS)
+wiki_tool = partial(memory_tool, group=Group.WIKI)
 
 
 @raw_memory_tool(
@@ -95,7 +104,7 @@ async def remember(context: ToolContext, param: str) -> ToolResult:
     return ToolResult({"success": True, "message": f'Remembered "{name}".'})
 
 
-@raw_memory_tool("RECALL", "gives what is kept under a key, or `all`.", fields={"key": str})
+@raw_memory_tool("RECALL", "returns what is kept under a key, or `all`.", fields={"key": str})
 async def recall(context: ToolContext, param: str) -> ToolResult:
     """Return the value saved under a key, or all saved values for `all`."""
     memory = require_memory(context)
@@ -111,7 +120,7 @@ async def recall(context: ToolContext, param: str) -> ToolResult:
 
 @raw_memory_tool(
     "SEARCH_MEMORY",
-    "searches what is kept, by words; of `kinds` (error, playbook, …) alone if wanted.",
+    "searches by words; `kinds` (error, playbook, …) limits it.",
     fields={"query": str, "kinds": (list[str] | None, None)},
 )
 async def search_memory(context: ToolContext, param: str) -> ToolResult:
@@ -204,7 +213,7 @@ Milestones = Annotated[
 ]
 
 
-@memory_tool("SET_GOAL", "sets what a project wants.", risk=Risk.WRITE, lasting=True)
+@goal_tool("SET_GOAL", "sets the goals of a project.", risk=Risk.WRITE, lasting=True)
 async def set_goal(
     context: ToolContext, *, project: NonEmpty, goals: Goals, milestones: Milestones
 ) -> ToolResult:
@@ -225,7 +234,7 @@ async def set_goal(
     return ToolResult({"success": True, "message": message})
 
 
-@memory_tool("UPDATE_GOAL", "notes how far it is.", risk=Risk.WRITE, lasting=True)
+@goal_tool("UPDATE_GOAL", "sets how far a milestone is.", risk=Risk.WRITE, lasting=True)
 async def update_goal(
     context: ToolContext,
     *,
@@ -249,7 +258,7 @@ async def update_goal(
     return ToolResult({"success": True, "message": message})
 
 
-@memory_tool("GET_GOALS", "gives the plans.")
+@goal_tool("GET_GOALS", "lists goals and milestones.")
 async def get_goals(context: ToolContext, *, project: str = "") -> ToolResult:
     """Return the plan of one project, or of all."""
     plans = await context.in_memory_thread(require_memory(context).values, PROJECT)
@@ -291,7 +300,7 @@ def require_wiki(context: ToolContext) -> Wiki:
     return context.wiki
 
 
-@memory_tool("memory_search", "finds files of the wiki.")
+@wiki_tool("memory_search", "finds files of the wiki.")
 async def memory_search(
     context: ToolContext,
     *,
@@ -308,7 +317,7 @@ async def memory_search(
     return ToolResult({"query": query, "results": rows}, web=text, label="wiki")
 
 
-@memory_tool("memory_get", "reads lines of one.")
+@wiki_tool("memory_get", "reads lines of a file.")
 async def memory_get(
     context: ToolContext,
     *,
@@ -327,7 +336,7 @@ async def memory_get(
     return ToolResult(data, web=data.pop("content"), label="wiki")
 
 
-@memory_tool("wiki_lint", "checks the wiki.")
+@wiki_tool("wiki_lint", "checks the wiki.")
 async def wiki_lint(context: ToolContext) -> ToolResult:
     """Check the wiki for broken links and other mistakes."""
     found = await context.in_memory_thread(require_wiki(context).lint)
@@ -335,14 +344,14 @@ async def wiki_lint(context: ToolContext) -> ToolResult:
     return ToolResult({"findings": len(found), "shown": shown})
 
 
-@memory_tool("wiki_update_index", "renews its index.", risk=Risk.WRITE)
+@wiki_tool("wiki_update_index", "renews its index.", risk=Risk.WRITE)
 async def wiki_update_index(context: ToolContext) -> ToolResult:
     """Rewrite the index, brief and gaps pages."""
     changed = await context.in_memory_thread(require_wiki(context).update_index)
     return ToolResult({"changed": changed})
 
 
-@memory_tool("wiki_append_log", "adds to its log.", risk=Risk.WRITE)
+@wiki_tool("wiki_append_log", "adds to its log.", risk=Risk.WRITE)
 async def wiki_append_log(
     context: ToolContext, *, entry: Annotated[str, Field(min_length=1, max_length=500)]
 ) -> ToolResult:
@@ -351,7 +360,7 @@ async def wiki_append_log(
     return ToolResult({"changed": changed})
 
 
-@memory_tool("wiki_record_relationship", "links two pages.", risk=Risk.WRITE)
+@wiki_tool("wiki_record_relationship", "links two pages.", risk=Risk.WRITE)
 async def wiki_record_relationship(
     context: ToolContext,
     *,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agent.errors import ToolError
 from agent.tools.context import PERSON_TIMEOUT, SOLVABLE, require_web
 from agent.tools.registry import (
+    Group,
     NonEmpty,
     ToolResult,
     reading_tool,
@@ -36,7 +37,7 @@ SOLVER_SECONDS = 120.0
 PICTURE_NOTE = "attached: what is in view, refs drawn on it"
 SECOND_PICTURE_NOTE = ", then without them, as they hide something"
 
-page_tool = partial(reading_tool, on_page=True, sends=sends_nothing)
+page_tool = partial(reading_tool, on_page=True, sends=sends_nothing, group=Group.BROWSER)
 
 
 def require_tab(context: ToolContext) -> Tab:
@@ -52,7 +53,12 @@ def require_tab(context: ToolContext) -> Tab:
 
 
 @reading_tool(
-    "OPEN", "opens a page in the browser.", capped=False, sends=sends_address, opens_page=True
+    "OPEN",
+    "opens a page in the browser.",
+    capped=False,
+    sends=sends_address,
+    opens_page=True,
+    group=Group.BROWSER,
 )
 async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
     """Open a page in the browser and show it: in the open tab, or in a new one if that crashed."""
@@ -182,7 +188,7 @@ async def find(context: ToolContext, *, text: NonEmpty) -> Finish:
     return lambda: ToolResult(data, found.text, named(source()))
 
 
-@page_tool("TABS", "lists tabs; switches or closes.")
+@page_tool("TABS", "lists tabs; switches or closes.", group=Group.HANDS)
 async def tabs(
     context: ToolContext, *, switch: str | None = None, close: str | None = None
 ) -> ToolResult:
@@ -216,7 +222,7 @@ def _tab_named(browser: Browser, name: str) -> Tab:
     return tab
 
 
-@page_tool("SCREENSHOT", "keeps a picture of the page.")
+@page_tool("SCREENSHOT", "keeps a picture of the page.", group=Group.HANDS)
 async def screenshot(context: ToolContext) -> ToolResult:
     """Store a picture of the open page with the run, and show it to a model that can see."""
     tab = require_tab(context)
@@ -227,7 +233,7 @@ async def screenshot(context: ToolContext) -> ToolResult:
     return with_pictures(ToolResult(data, blobs=(("screenshot.png", picture),)), marked)
 
 
-@page_tool("PAGE_CONTEXT", "url, title, selection, text in view.")
+@page_tool("PAGE_CONTEXT", "returns url, title, selection and text in view.", group=Group.HANDS)
 async def page_context(context: ToolContext) -> ToolResult:
     """Return what is in view in our own tab, else in the person's."""
     web = require_web(context)
@@ -339,6 +345,7 @@ async def _ask_solver(context: ToolContext, tab: Tab, challenge: Challenge) -> t
     "SOLVE_CAPTCHA",
     "has the captcha of the open page solved.",
     on_page=True,
+    group=Group.HANDS,
     sends=sends_nothing,
 )
 async def solve_captcha(context: ToolContext) -> ToolResult:

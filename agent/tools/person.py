@@ -21,8 +21,7 @@ _GO_ON = "Use the most likely reading, and say in the answer which one it is."
 
 @reading_tool(
     "ASK_USER",
-    "asks the user one question, once per run: only if the request can mean different things "
-    "and no page can tell which.",
+    "asks the user one question, once: only if the request is ambiguous and no page can tell.",
     seconds=PERSON_TIMEOUT,
     sends=sends_nothing,
     source=ToolSource.SYSTEM,

@@ -19,6 +19,7 @@ from agent.errors import ToolError
 from agent.guard.outgoing import Sent, Sink
 from agent.guard.provenance import FUNCTION
 from agent.protocol.loose_json import repair_object
+from agent.protocol.native import CALL_TOOL_SPEC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,6 +44,22 @@ class ToolSource(StrEnum):
     MCP = "mcp"
     MEMORY = "memory"
     SYSTEM = "system"
+
+
+class Group(StrEnum):
+    """Tools that a prompt only names, in one line, until they are needed; the value is their use.
+
+    Listing all their forms would be half of every request, and few questions need them.
+    """
+
+    BROWSER = "browser, for what READ does not show"
+    HANDS = "rarely needed"
+    SITE = "many pages of a site"
+    COMPUTING = "computing with figures read"
+    MEMORY = "memory between runs"
+    GOALS = "the user's goals"
+    SKILLS = "instructions for later runs"
+    WIKI = "the user's wiki"
 
 
 class Params(BaseModel):
@@ -116,10 +133,11 @@ class Tool:
     capped: its results are cut at the protocol's limit; other tools limit theirs themselves.
     seconds: timeout of a call, if not the usual one.
     risk: what it may change. An action on an open page needs approval where the user is logged
-            in, and is not repeated if its end was not observed.
+        in, and is not repeated if its end was not observed.
     sends: the texts that a call sends and their recipients; None: all texts of its arguments.
     listed: it is in the prompt. An unlisted tool can still be called.
-    on_page: it needs an open page, and is listed once a page is open.
+    group: the prompt only names it; its form is shown when a tool of the group is first called.
+    on_page: it needs an open page, and is named once a page is open.
     opens_page: it opens a page.
     page_without_url: without its `url` it uses the open page.
     lasting: it influences or starts later runs.
@@ -138,6 +156,7 @@ class Tool:
     capped: bool = True
     seconds: float | None = None
     listed: bool = True
+    group: Group | None = None
     on_page: bool = False
     opens_page: bool = False
     page_without_url: bool = False
@@ -208,6 +227,21 @@ class Tool:
             for name, field in self.parameters.get("properties", {}).items()
         )
         return f"<<TOOL:{self.name}:{{{fields}}}>>" if fields else f"<<TOOL:{self.name}>>"
+
+    def signature(self, *, short: bool = False) -> str:
+        """Show name and fields: `FIND(text, limit?: number)`; `FIND(text, …)` if `short`."""
+        required = self.parameters.get("required", ())
+        fields = [] if self.parameters else ["text"]
+        for name, field in self.parameters.get("properties", {}).items():
+            kind = _json_type(field)
+            if name in required or not short:
+                mark = "" if name in required else "?"
+                fields.append(
+                    f"{name}{mark}" if kind == "text" or short else f"{name}{mark}: {kind}"
+                )
+            elif "…" not in fields:
+                fields.append("…")
+        return f"{self.name}({', '.join(fields)})" if fields else self.name
 
 
 def _texts(value: Any, schema: dict[str, Any]) -> Iterator[str]:
@@ -355,10 +389,48 @@ class Registry:
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())
 
-    def lines(self, *, on_page: bool = False) -> list[str]:
-        """List usage and description of the page tools, or of all other tools."""
-        listed = (tool for tool in self if tool.listed and tool.on_page is on_page)
-        return [f"- `{tool.usage()}` {tool.description}".rstrip() for tool in listed]
+    def lines(self) -> list[str]:
+        """Describe the tools for a prompt: each with its form, those of a group by name alone."""
+        return [*map(_line, self.shown()), *self._names(on_page=False)]
+
+    def names(self) -> list[str]:
+        """Name the tools of each group that needs no open page, one line a group."""
+        return self._names(on_page=False)
+
+    def shown(self) -> list[Tool]:
+        """Return the tools that a prompt describes from the beginning."""
+        return [tool for tool in self if tool.listed and tool.group is None]
+
+    def groups(self) -> dict[str, dict[str, list[str]]]:
+        """Return each group's tools by name, and the lines that describe them with their forms.
+
+        The lines of the browser's tools also name those that are rarely needed on a page.
+        """
+        groups: dict[str, dict[str, list[str]]] = {}
+        for tool in self:
+            if tool.group is not None:
+                row = groups.setdefault(tool.group.name, {"tools": [], "lines": []})
+                row["tools"].append(tool.name)
+                named_with_form = tool.opens_page  # a prompt has its only field already
+                row["lines"] += [_line(tool)] if tool.listed and not named_with_form else []
+        if Group.BROWSER.name in groups:
+            groups[Group.BROWSER.name]["lines"] += self._names(on_page=True)
+        return groups
+
+    def _names(self, *, on_page: bool) -> list[str]:
+        lines = []
+        for group in Group:
+            tools = [tool for tool in self if tool.listed and tool.group is group]
+            if group is Group.BROWSER:  # the others are described when a page is open
+                tools = [tool for tool in tools if tool.opens_page]
+            if tools and (group is Group.HANDS) is on_page:
+                names = ", ".join(tool.signature(short=True) for tool in tools)
+                lines.append(f"- {group}: {names}")
+        return lines
+
+
+def _line(tool: Tool) -> str:
+    return f"- `{tool.signature()}` {tool.description}".rstrip()
 
 
 _TEXT_PARAM = {
@@ -369,9 +441,13 @@ _TEXT_PARAM = {
 """Parameters of a caller's function, which takes one text."""
 
 
-def tool_specs(tools: Registry, *, on_page: bool = False) -> list[dict[str, Any]]:
-    """Describe the page tools, or all other tools, in OpenAI's tool-calling format."""
-    return [
+def tool_specs(tools: Registry) -> list[dict[str, Any]]:
+    """Describe the tools in OpenAI's tool-calling format.
+
+    The tools of groups are called through one function, so that the list, which begins each
+    request, stays the same for the whole run.
+    """
+    specs = [
         {
             "type": "function",
             "function": {
@@ -380,9 +456,9 @@ def tool_specs(tools: Registry, *, on_page: bool = False) -> list[dict[str, Any]
                 "parameters": tool.parameters or _TEXT_PARAM,
             },
         }
-        for tool in tools
-        if tool.listed and tool.on_page is on_page
+        for tool in tools.shown()
     ]
+    return [*specs, CALL_TOOL_SPEC] if tools.groups() else specs
 
 
 def tool(

@@ -20,6 +20,7 @@ from agent.protocol.replies import inert
 from agent.tools.context import require_memory
 from agent.tools.person import require_approval
 from agent.tools.registry import (
+    Group,
     NonEmpty,
     Risk,
     ToolResult,
@@ -38,10 +39,12 @@ MANUAL_SCORE = 60
 LONGEST_NAME, LONGEST_SKILL = 80, 1_000
 """Characters: every run is told all skills, so each has to be short."""
 
-skill_tool = partial(reading_tool, source=ToolSource.SYSTEM, sends=sends_nothing)
+skill_tool = partial(
+    reading_tool, source=ToolSource.SYSTEM, sends=sends_nothing, group=Group.SKILLS
+)
 
 
-@skill_tool("LEARN_SKILL", "keeps an instruction of the person's for later runs.", risk=Risk.WRITE)
+@skill_tool("LEARN_SKILL", "keeps an instruction of the user for later runs.", risk=Risk.WRITE)
 async def learn_skill(
     context: ToolContext,
     *,
@@ -67,7 +70,7 @@ async def learn_skill(
     return ToolResult({"success": True, "message": message})
 
 
-@skill_tool("LIST_SKILLS", "lists what was learned.")
+@skill_tool("LIST_SKILLS", "lists the learned instructions.")
 async def list_skills(context: ToolContext) -> ToolResult:
     """List the skills and their scores."""
     rows = []
@@ -83,7 +86,7 @@ async def list_skills(context: ToolContext) -> ToolResult:
     return ToolResult({"success": True, "skills": rows})
 
 
-@skill_tool("FORGET_SKILL", "forgets what was learned.", risk=Risk.WRITE, lasting=True)
+@skill_tool("FORGET_SKILL", "forgets a learned instruction.", risk=Risk.WRITE, lasting=True)
 async def forget_skill(context: ToolContext, *, name: NonEmpty) -> ToolResult:
     """Delete a skill."""
     memory = require_memory(context)

@@ -131,7 +131,7 @@ def register_results(
 
 
 def register_tool_result(context: ToolContext, call: ToolCall, result: ToolResult) -> ToolResult:
-    """Make what a tool of a caller or a plug-in returned a source, named in the result's data.
+    """Make what a tool of a caller or a plug-in returned a source, which the result's label names.
 
     A result that names a source already, or has no text, is returned as it is.
     """
@@ -146,9 +146,7 @@ def register_tool_result(context: ToolContext, call: ToolCall, result: ToolResul
     document = Document(url, title=title, text=kept, kind="text")
     page = Page(url, url, "tool", Outcome.OK, datetime.now(UTC), document=document)
     source = register_source(context, page)
-    data = result.data if isinstance(result.data, dict) else {"result": result.data}
-    label = source.name if result.web else result.label
-    return replace(result, data={"source": source.name, **data}, label=label)
+    return replace(result, label=source.name)
 
 
 def data_text(data: Any, name: str = "") -> str:

@@ -105,6 +105,7 @@ class ToolSelection:
         return {
             "on": on,
             "off": {tool.name: why for tool, why in self.rows if why},
+            "groups": self.registry().groups(),
             "policy": {name: getattr(options, name) for name in _RULE_OPTIONS},
             "diagnostics": list(self.diagnostics),
         }
@@ -168,9 +169,8 @@ def guides_for(system: str, selection: Mapping[str, Any] | None = None) -> Guide
     `selection` is the run's tools as `ToolSelection.to_record` describes them.
     """
     selection = selection or {}
-    on_page = Registry(tool for tool in PAGE_TOOLS if tool.name not in selection.get("off", ()))
     servers = selection.get("on", {}).get(ToolSource.MCP, ())
-    return Guides(system, on_page.lines(on_page=True), TOOL_NAMES.union(servers))
+    return Guides(system, selection.get("groups"), TOOL_NAMES.union(servers))
 
 
 _MEMORY_TOOL_NAMES = frozenset(tool.name for tool in (*_STORED, *WIKI_TOOLS))

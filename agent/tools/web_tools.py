@@ -15,7 +15,7 @@ from pydantic import Field
 from agent.errors import ToolError
 from agent.guard.outgoing import Sent, Sink
 from agent.tools.context import CALL_PLACE, SOLVABLE, require_web
-from agent.tools.registry import NonEmpty, ToolResult, reading_tool, sends_address
+from agent.tools.registry import Group, NonEmpty, ToolResult, reading_tool, sends_address
 from agent.tools.sources import (
     CHARS_PER_TOKEN,
     list_passages,
@@ -247,8 +247,7 @@ _WALL_ADVICE = {
 
 @reading_tool(
     "READ",
-    "reads a page or PDF; with a query only its best passages, else from passage `start` on. "
-    "Without url: the page that is open.",
+    "reads a page or PDF: the best passages for a query, else all from passage `start` on.",
     capped=False,
     sends=sends_address,
     page_without_url=True,
@@ -374,8 +373,9 @@ def _sends_crawl(_: ToolContext, arguments: Any) -> Iterable[Sent]:
 
 @reading_tool(
     "CRAWL",
-    "reads a section of a site (sitemap, links): its pages, and the best passages for a query.",
+    "reads the pages of a section of a site: the best passages for a query.",
     capped=False,
+    group=Group.SITE,
     sends=_sends_crawl,
 )
 async def crawl(

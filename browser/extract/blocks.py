@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from lxml import etree
@@ -18,7 +19,7 @@ from browser.extract.tables import (
     table_markdown,
     table_text,
 )
-from browser.extract.tree import raw_text
+from browser.extract.tree import FOLDED_MARK, raw_text, text_content
 from browser.net.url import join
 from browser.text.words import FOLDED, clean, count_words
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from browser.extract.regions import Region
+    from browser.extract.weighing import Scale
     from browser.types import Table
 
 _SKIPPED = frozenset(
@@ -57,7 +59,11 @@ _EXPONENT_CHARS = frozenset("0123456789+-−–nxk")
 # Elements that style may set in a row; shorter siblings are letters of one word.
 _ROW_TAGS = frozenset("div header footer nav section article aside main li ul form".split())
 _SHORTEST_SIBLING = 3
+# The name of an icon, which a font draws: `home_icon`.
+_ICON = re.compile(r"[a-z][a-z0-9_]*")
+_MAX_ANCHOR_DEPTH = 4
 _FOLDS = frozenset(("details", "summary"))
+_MARK_TAGS = frozenset(("sup", "a", "span", "i"))
 _PERMALINKS = frozenset(
     ("headerlink", "anchor", "anchorjs-link", "heading-anchor", "permalink", "hash-link")
 )
@@ -67,9 +73,10 @@ _PERMALINKS = frozenset(
 class Block:
     """One paragraph, heading, list item, code block or table.
 
-    `kind` is paragraph, heading, item, item-rest, code, quote, caption, term, detail or table;
-    `level` is the heading's; `link_chars` counts the characters in links; `folded` marks the
-    content of a closed <details>; `frame` is the outermost element around the block that is not
+    `kind` is paragraph, heading, item, item-rest, code, quote, caption, term, detail or table, or
+    unquoted: an image or struck text, which is in `markdown` alone. `level` is the heading's;
+    `words` is the text's length; `link_chars` counts the characters in links; `folded` marks what
+    a person has to open; `frame` is the outermost element around the block that is not
     part of the page's content, such as a footer.
     """
 
@@ -82,6 +89,11 @@ class Block:
     table: Table | None = None
     folded: bool = False
     frame: etree._Element | None = None
+    words: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Count the words once; each step asks for them."""
+        self.words = count_words(self.text)
 
     @property
     def link_density(self) -> float:
@@ -96,19 +108,28 @@ class Block:
     @property
     def is_prose(self) -> bool:
         """Whether it is as long as prose, with few links."""
-        return not self.is_linky and count_words(self.text) >= _PROSE_WORDS
+        return self.words >= _PROSE_WORDS and not self.is_linky
 
 
-def walk(root: etree._Element, base: str) -> list[Block]:
-    """Split a page into blocks; scripts, form controls and reference marks are left out."""
-    return _Walker(base).run(root)
+def walk(root: etree._Element, base: str, scale: Scale | None = None) -> list[Block]:
+    """Split a page into blocks; scripts, form controls and reference marks are left out.
+
+    With a `scale`, no part of the page that holds its body is taken for a frame, and what is no
+    text to quote is there as well: images with alt text, and struck text.
+    """
+    return _Walker(base, scale).run(root)
 
 
 # In the collected text `\0+**\0` opens bold, `\0-**\0` closes it, and `[3` stands for a link to the
 # address with index 3. Pages cannot contain NUL: the parser drops it.
 _MARK = re.compile("\0([+-])([^\0]*)\0")
 _BREAK = "\u2028"
-_EMPHASIS = {"b": "**", "strong": "**", "i": "*", "em": "*", "code": "`", "kbd": "`", "del": "~~"}
+_EMPHASIS = {
+    "b": "**", "strong": "**", "i": "*", "em": "*", "code": "`", "kbd": "`",
+    **dict.fromkeys(("del", "s", "strike"), "~~"),
+}  # fmt: skip
+# What is struck is no longer said: a price, a mistake.
+_STRUCK = re.compile("\0\\+~~\0.*?\0-~~\0", re.DOTALL)
 # Further links keep their relative address: nobody reads such an index as Markdown.
 _MOST_LINKS = 10_000
 
@@ -145,7 +166,7 @@ class _Inline:
         """Enter an inline element."""
         mark = _EMPHASIS.get(node.tag, "")
         href = node.get("href") if node.tag == "a" else None
-        if href is not None:
+        if href is not None and not _is_own_anchor(node, href):
             if not self._links:
                 target = join(self._base, href) if len(self._targets) < _MOST_LINKS else href
                 if not target.lower().startswith("javascript:"):
@@ -160,7 +181,8 @@ class _Inline:
 
     def close(self, node: etree._Element) -> None:
         """Leave an inline element."""
-        if node.tag == "a" and node.get("href") is not None:
+        href = node.get("href") if node.tag == "a" else None
+        if href is not None and not _is_own_anchor(node, href):
             self._links -= 1
         if mark := self._open.pop():
             self._parts.append(f"\0-{mark}\0")
@@ -173,11 +195,12 @@ class _Inline:
         # An element that spans several blocks is closed at the end of each and opened again.
         spanning = [mark for mark in self._open if mark]
         raw = "".join([*self._parts, *(f"\0-{mark}\0" for mark in reversed(spanning))])
-        plain = _MARK.sub("", raw) if "\0" in raw else raw
+        plain = _MARK.sub("", _STRUCK.sub("", raw)) if "\0" in raw else raw
         links, self._link_chars = self._link_chars, 0
         self._parts = [f"\0+{mark}\0" for mark in spanning]
-        if plain.isspace():
-            return []
+        if not plain or plain.isspace():
+            struck = clean(" ".join(self._with_marks(raw).split())) if "~~" in raw else ""
+            return [_Piece("", struck, 0)] if struck else []
         if verbatim:
             code = clean(plain.replace(_BREAK, "\n")).strip("\n").rstrip()
             return [_Piece(code, code, links)] if code.strip() else []
@@ -237,13 +260,15 @@ def _paragraphs(raw: str) -> list[str]:
 
 
 class _Walker:
-    def __init__(self, base: str) -> None:
+    def __init__(self, base: str, scale: Scale | None) -> None:
         self._base = base
         self._inline = _Inline(base)
         self._blocks: list[tuple[Block, Region | None]] = []
-        self._regions = Regions()
+        self._regions = Regions(scale)
         self._kinds: list[tuple[str, etree._Element]] = []
         self._folds = [False]
+        self._has_unquoted = scale is not None
+        self._images: list[etree._Element] = []
 
     def run(self, root: etree._Element) -> list[Block]:
         self._kinds.append(("paragraph", root))
@@ -273,8 +298,10 @@ class _Walker:
             return False
         if tag in _BLOCKS:
             return self._start_block(node)
-        if tag in {"sup", "a", "span"} and _is_mark(node):
+        if tag in _MARK_TAGS and _is_mark(node):
             return False
+        if tag == "img" and self._has_unquoted and (node.get("alt") or "").strip():
+            self._images.append(node)
         if tag == "br":
             self._inline.add(_BREAK)
         if _is_separate_sibling(node):
@@ -303,6 +330,8 @@ class _Walker:
             self._folds.append(node.get("open") is None or self._folds[-1])
         elif tag == "summary":  # is visible if what is around its <details> is
             self._folds.append(self._folds[-2:][0])
+        elif node.get(FOLDED_MARK) is not None:
+            self._folds.append(True)
         self._inline.add(node.text)
         return True
 
@@ -314,23 +343,32 @@ class _Walker:
         self._flush(node)
         if tag in _KINDS and len(self._kinds) > 1:
             self._kinds.pop()
-        if tag in _FOLDS:
+        if tag in _FOLDS or node.get(FOLDED_MARK) is not None:
             self._folds.pop()
         self._regions.leave(node)
 
     def _flush(self, node: etree._Element) -> None:
         kind, owner = self._kinds[-1]
         for piece in self._inline.take(verbatim=kind == "code"):
+            if not piece.text:
+                self._append(Block("unquoted", "", piece.markdown, node))
+                continue
             level = _HEADINGS.get(owner.tag, 0) if kind == "heading" else 0
             place = node if kind == "paragraph" else owner
             self._append(Block(kind, piece.text, piece.markdown, place, level, piece.link_chars))
             if kind == "item":
                 kind = "item-rest"
                 self._kinds[-1] = (kind, owner)
+        for image in self._images:
+            self._append(Block("unquoted", "", image_markdown(image, self._base), image))
+        self._images.clear()
 
     def _append(self, block: Block) -> None:
+        if block.kind == "unquoted" and not self._has_unquoted:
+            return
         block.folded = self._folds[-1]
-        self._regions.count(len(block.text))
+        chars = len(block.text) - block.link_chars
+        self._regions.count(chars, chars if block.is_prose else 0)
         self._blocks.append((block, self._regions.current))
 
     def _cell_text(self, cell: etree._Element) -> str:
@@ -367,9 +405,35 @@ def _is_open(node: etree._Element) -> bool:
     return False
 
 
+def _is_own_anchor(node: etree._Element, href: str) -> bool:
+    """Whether a link is that of a heading to itself: it is no navigation."""
+    if not href.startswith("#"):
+        return False
+    around = (above.tag for above in itertools.islice(node.iterancestors(), _MAX_ANCHOR_DEPTH))
+    return not _HEADINGS.keys().isdisjoint(around) or any(e.tag in _HEADINGS for e in node)
+
+
+def image_markdown(image: etree._Element, base: str) -> str:
+    """`![alt](address "caption")` of an image; the caption is that of the figure around it."""
+    sources = (image.get(name) or "" for name in ("src", "data-src", "data-original"))
+    source = next((s.strip() for s in sources if s and not s.startswith("data:")), "")
+    figure = next(image.iterancestors("figure"), None)
+    caption = next(figure.iter("figcaption"), None) if figure is not None else None
+    title = text_content(caption).replace('"', "'") if caption is not None else ""
+    alt = clean(" ".join((image.get("alt") or "").split())).replace("[", "(").replace("]", ")")
+    address = join(base, source).replace(" ", "%20") if source else ""
+    return f'![{alt}]({address} "{title}")' if title else f"![{alt}]({address})"
+
+
 def _is_mark(node: etree._Element) -> bool:
-    """Reference numbers, edit links, permalink signs, skip links: no words of the text."""
+    """Reference numbers, edit links, permalink signs, skip links, icons: no words of the text."""
     names = (node.get("class") or "").split()
+    if node.tag in {"i", "span"} and node.get("aria-hidden") == "true":
+        named = any(word in name for name in names for word in ("icon", "symbol"))
+        if named and _ICON.fullmatch(raw_text(node).strip()):
+            return True
+    if node.tag == "i":
+        return False
     if node.tag == "span":
         return "mw-editsection" in names
     if node.tag == "a":
@@ -390,7 +454,8 @@ _CLOSE = {
 
 def render_text(blocks: Sequence[Block]) -> str:
     """Join blocks by blank lines; the items of a list, and a term and its details, by newlines."""
-    return _join(blocks, (_with_prefix(block, block.text) for block in blocks))
+    quoted = [block for block in blocks if block.kind != "unquoted"]
+    return _join(quoted, (_with_prefix(block, block.text) for block in quoted))
 
 
 def render_markdown(blocks: Sequence[Block]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import itertools
 import re
 from colorsys import hls_to_rgb
 from functools import lru_cache
@@ -9,12 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from browser.extract.css import Cascade, parse_sheet
 from browser.extract.formulas import is_formula_source
-from browser.extract.tree import raw_text, remove
+from browser.extract.tree import FOLDED_MARK, raw_text, remove
+from browser.extract.weighing import HIDDEN, MAX_TEASER, MIN_BODY, SOME, prose_chars, read_plainly
+from browser.text.words import count_words
 
 if TYPE_CHECKING:
     from lxml import etree
 
     from browser.extract.css import Declarations, Rule
+    from browser.extract.weighing import Scale
 
 
 class Color(NamedTuple):
@@ -215,23 +220,102 @@ _TEXTLESS = frozenset(
     input option iframe noscript col""".split()
 )
 _BACKGROUNDS = ("background-color", "background", "background-image")
-# A hidden element with more than this share of the page is its content, shown by scripts later.
-_WHOLE_PAGE = 0.5
+_HEADING_TAGS = frozenset("h1 h2 h3 h4 h5 h6 dt".split())
+_HEAVY = "data-heavy"
+# With these a reading may take an element for hidden, or for a paywall.
+_HIDING_ATTRIBUTES = ("hidden", "style", "class", "id", "aria-hidden", _HEAVY)
 
 
-def strip_hidden(root: etree._Element) -> None:
+def strip_hidden(root: etree._Element, scale: Scale | None = None) -> list[etree._Element]:
     """Remove what is invisible by the page's markup and its own styles.
 
     Covers `hidden`, closed dialogs and popovers, classes for screen readers only, and, by
     attributes and style elements, display, visibility, opacity, size, colour, position and
-    clipping. External style sheets are not fetched.
+    clipping. External style sheets are not fetched. With a `scale`, elements that hold the page's
+    body are kept and returned: a script would show them.
     """
     elements = list(root.iter())  # keeps lxml's proxies alive: it would create them anew each time
     rules = _own_rules(elements)
     cascade = Cascade(rules, _hiding_rules(rules))
-    remover = _Remover(root, cascade)
-    for element in [e for e in elements if e.tag not in _TEXTLESS and _is_suspect(e, cascade)]:
-        remover.remove_invisible(element)
+    finder = _Finder(root, cascade)
+    panels = {e.get("aria-controls") for e in elements if _is_opener(e)} - {None}
+    groups: dict[str, list[_Hidden]] = {}
+    for element in elements:
+        if element.tag not in _TEXTLESS and _is_suspect(element, cascade):
+            if (found := finder.find(element)) and element.get("id") in panels:
+                _fold(element)
+            elif found:
+                name = element.get("class") or element.get("style") or element.tag
+                groups.setdefault(name, []).append(found)
+    heavy = [g for g in groups.values() if scale is not None and _is_heavy(g, scale)]
+    for group in groups.values():
+        for found in group if group not in heavy else ():
+            finder.remove(found)
+    return [] if scale is None else _settle(root, heavy, finder, scale)
+
+
+def _is_opener(element: etree._Element) -> bool:
+    """Whether an element is a heading's button or a tab, which open a panel of the content."""
+    if element.get("aria-controls") is None:
+        return False
+    parent = element.getparent()
+    named = parent is not None and parent.tag in _HEADING_TAGS
+    return named or element.get("role") == "tab"
+
+
+def _fold(panel: etree._Element) -> None:
+    """Show a panel as what a person can open."""
+    _show(panel)
+    panel.set(FOLDED_MARK, "")
+
+
+def _show(element: etree._Element) -> None:
+    for name in _HIDING_ATTRIBUTES:
+        element.attrib.pop(name, "")
+
+
+def _is_heavy(group: list[_Hidden], scale: Scale) -> bool:
+    """Whether elements that are hidden in one way have a large part of the page's prose."""
+    parts = [found.element for found in group]
+    if sum(len(raw_text(part)) for part in parts) < MIN_BODY:
+        return False
+    chars = prose_chars(parts)
+    return chars >= MIN_BODY and chars > SOME * scale.prose
+
+
+def _settle(
+    root: etree._Element, heavy: list[list[_Hidden]], finder: _Finder, scale: Scale
+) -> list[etree._Element]:
+    """Keep those heavy groups that hold the page's body, remove the others."""
+    chars = [prose_chars([found.element for found in group]) for group in heavy]
+    may_hide_body = bool(heavy) and not _shows_article(root, heavy, scale.prose - max(chars))
+    for found in itertools.chain(*heavy):  # as a script would: the plain reading is to see them
+        _show(found.element)
+    kept: list[etree._Element] = []
+    for group, size in zip(heavy, chars, strict=True):
+        parts = [found.element for found in group]
+        if may_hide_body and scale.holds_body(parts, size / scale.prose):
+            kept += parts
+            continue
+        scale.leave_out(HIDDEN, sum(count_words(raw_text(part)) for part in parts))
+        for found in group:
+            finder.remove(found)
+    return kept
+
+
+def _shows_article(root: etree._Element, heavy: list[list[_Hidden]], shown: int) -> bool:
+    """Whether a page, with `shown` characters of visible prose, has an article without the heavy.
+
+    What it hides may be further articles, which a script adds as a reader scrolls.
+    """
+    if shown <= MAX_TEASER:
+        return False
+    for found in itertools.chain(*heavy):
+        found.element.set(_HEAVY, "")
+    visible = copy.deepcopy(root)
+    for element in [e for e in visible.iter() if e.get(_HEAVY) is not None]:
+        remove(element)
+    return len(read_plainly(visible)) > MAX_TEASER
 
 
 def _own_rules(elements: list[etree._Element]) -> list[Rule]:
@@ -285,34 +369,40 @@ def _is_hidden_by_markup(element: etree._Element) -> bool:
     )
 
 
-class _Remover:
-    """Removes the invisible elements of one page."""
+class _Hidden(NamedTuple):
+    """An invisible element; `wholly` says that all in it is, else descendants may be visible."""
+
+    element: etree._Element
+    wholly: bool
+    declared: Declarations
+
+
+class _Finder:
+    """Finds the invisible elements of one page."""
 
     def __init__(self, root: etree._Element, cascade: Cascade) -> None:
         self._cascade = cascade
-        self._chars = len(raw_text(root))
         # Then default colours are unknown, as external sheets are not fetched.
         self._is_styled_elsewhere = any(
             "stylesheet" in (link.get("rel") or "").lower() for link in root.iter("link")
         )
 
-    def remove_invisible(self, element: etree._Element) -> None:
-        """Remove an element if it is invisible; only its text if descendants may be visible."""
+    def find(self, element: etree._Element) -> _Hidden | None:
+        """How an element is invisible; None if it is visible, or the whole page."""
+        if element.tag in {"html", "body"}:
+            return None
         declared = self._cascade.declared(element)
         if _is_hidden_by_markup(element) or _hides(declared):
-            if not self._is_page(element) and not is_formula_source(element):
-                remove(element)
-            return
+            return None if is_formula_source(element) else _Hidden(element, True, declared)
         hides_text = _hides_own_text(declared) or self._is_camouflaged(element, declared)
-        if hides_text and not self._is_page(element):
-            self._blank(element, declared)
+        return _Hidden(element, False, declared) if hides_text else None
 
-    def _is_page(self, element: etree._Element) -> bool:
-        """Whether an element is the page itself or its content, which is never removed."""
-        if element.tag in {"html", "body"}:
-            return True
-        holds_page = next(element.iterdescendants("h1", "main", "article"), None) is not None
-        return holds_page and len(raw_text(element)) > _WHOLE_PAGE * self._chars
+    def remove(self, hidden: _Hidden) -> None:
+        """Remove an invisible element; only its text if descendants may be visible."""
+        if hidden.wholly:
+            remove(hidden.element)
+        else:
+            self._blank(hidden.element, hidden.declared)
 
     def _blank(self, element: etree._Element, hidden: Declarations) -> None:
         element.text = None

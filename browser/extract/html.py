@@ -2,7 +2,8 @@
 
 The content of an article is what trafilatura finds: its text is looked up among the page's own
 blocks, so that headings, lists, tables, links and code stay as the page has them. The few steps
-after that go by the shape of blocks alone, in any language.
+after that go by the shape of blocks alone, in any language. Each step that leaves something out
+weighs it first (`weighing`).
 
 The steps were chosen by nested five-fold cross-validation over 274 pages of three sets
 (`tests/bench/article_steps.py`). F1 on the held-out folds, by each set's own measure: .9692 / .974
@@ -14,7 +15,7 @@ gaps cost there, and stay for pages that the sets do not have.
 from __future__ import annotations
 
 import itertools
-import logging
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,15 +24,17 @@ from lxml import etree
 from browser.extract.blocks import render_markdown, render_text, walk
 from browser.extract.dates import date_within
 from browser.extract.hidden import strip_hidden
+from browser.extract.items import read_items
 from browser.extract.links import main_controls, read_links
-from browser.extract.metadata import add_byline, read_metadata
-from browser.extract.tree import parse_page, remove
+from browser.extract.metadata import add_byline, declared_body, read_jsonld, read_metadata
+from browser.extract.tree import parse_page, raw_text, remove
+from browser.extract.weighing import MOST, Scale, read_plainly
 from browser.net.url import join
 from browser.text.languages import language_of
 from browser.text.words import count_words, word_list, word_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from browser.extract.blocks import Block
     from browser.extract.metadata import Metadata
@@ -39,9 +42,6 @@ if TYPE_CHECKING:
 
 # A block is part of trafilatura's text if this share of its four-word runs is (.3 to .7 tie).
 _MATCH_SHARE = 0.5
-# With less than this share of the page's prose, precision mode has missed the body: then default
-# mode is used (.0037).
-_BODY_SHARE = 0.5
 # A page that does not declare an article is none if the body has less than this share of its words.
 _ARTICLE_SHARE = 0.4
 # No article has fewer words, and none has more blocks or deeper nesting: trafilatura takes seconds
@@ -67,6 +67,7 @@ _FEWEST_ENTRIES = 3
 _TEXT_KINDS = frozenset(("paragraph", "item", "item-rest", "quote", "detail"))
 _SENTENCE_ENDS = (".", "!", "?", "…", ":", "。", "！", "？")
 _QUOTES = "\"'”’“»«)]"
+EDGE_KINDS = frozenset(("paragraph", "quote"))
 _NEVER_CAPTIONS = frozenset(("table", "code", "heading"))
 _LISTS = frozenset("ul ol dl li dt dd".split())
 _WITHOUT_TEXT = ("script", "style", "svg", "noscript", "template", "iframe", "link", "meta")
@@ -83,25 +84,59 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     root, notes = parse_page(html, content_type)
     # Keeps lxml's proxy objects alive: it would create them anew at each access, which is slow.
     elements = list(root.iter())
-    strip_hidden(root)
-    meta = read_metadata(root, url)
+    nodes = read_jsonld(root)
+    scale = Scale(root, declared_body(nodes))
+    shown_late = strip_hidden(root, scale)
+    meta = read_metadata(root, url, nodes)
     base = _base(root, url)
     links = read_links(root, base)
     controls = main_controls(root)
-    all_blocks = walk(root, base)
-    blocks = content_blocks(all_blocks, root, meta)
+    all_blocks = walk(root, base, scale)
+    if not all_blocks:  # nothing is visible, not even a navigation: scripts fade the page in
+        root = parse_page(html, content_type)[0]
+        all_blocks, shown_late = walk(root, base, scale), [root] if raw_text(root).strip() else []
+    quoted = [block for block in all_blocks if block.kind != "unquoted"]
+    blocks = content_blocks(quoted, root, meta, scale)
+    if late := _late_blocks(blocks, shown_late) if shown_late else []:
+        late[0].folded = True  # marks where it begins
+        scale.keep_hidden(sum(block.words for block in late))
     text = render_text(blocks)
+    scale.finish(text)
     del elements
     return replace(
-        add_byline(meta.declared, all_blocks),
+        add_byline(meta.declared, quoted),
         text=text,
-        markdown=render_markdown(blocks),
+        markdown=render_markdown(_with_unquoted(blocks, all_blocks)),
         language=_language(meta.declared.language, text),
         links=links,
         tables=tuple(block.table for block in blocks if block.table is not None),
         controls=controls,
-        notes=notes,
+        notes=(*notes, *scale.notes),
+        needs_scripts=scale.needs_scripts,
     )
+
+
+def _with_unquoted(kept: list[Block], blocks: list[Block]) -> list[Block]:
+    """The kept blocks, with the images and struck texts right above or among them."""
+    chosen, homes = {id(block) for block in kept}, {_container(block) for block in kept}
+    above: defaultdict[int, list[Block]] = defaultdict(list)
+    below, is_near = 0, False
+    for block in reversed(blocks):
+        if block.kind != "unquoted":
+            is_near = id(block) in chosen or (is_near and _is_caption(block))
+            below = id(block) if id(block) in chosen else below
+        elif block.frame is None and (
+            is_near or not homes.isdisjoint(itertools.islice(block.node.iterancestors(), 3))
+        ):
+            above[below].append(block)
+    found = [one for block in kept for one in (*reversed(above[id(block)]), block)]
+    return [*found, *reversed(above[0])]
+
+
+def _late_blocks(blocks: list[Block], parts: list[etree._Element]) -> list[Block]:
+    """The blocks that only a script would show."""
+    late = frozenset(parts)
+    return [b for b in blocks if b.node in late or not late.isdisjoint(b.node.iterancestors())]
 
 
 def _language(declared: str | None, text: str) -> str | None:
@@ -113,12 +148,13 @@ def _language(declared: str | None, text: str) -> str | None:
 
 
 def _base(root: etree._Element, url: str) -> str:
-    element = next(root.iter("base"), None)
-    href = element.get("href") if element is not None else None
+    href = next((href for base in root.iter("base") if (href := base.get("href"))), "")
     return (join(url, href) or url) if href else url
 
 
-def content_blocks(blocks: list[Block], root: etree._Element, meta: Metadata) -> list[Block]:
+def content_blocks(
+    blocks: list[Block], root: etree._Element, meta: Metadata, scale: Scale
+) -> list[Block]:
     """Select the content blocks of a page, in page order.
 
     Of an article that is the body without headline, byline and navigation; of any other page, and
@@ -128,18 +164,30 @@ def content_blocks(blocks: list[Block], root: etree._Element, meta: Metadata) ->
     content = [block for block in blocks if block.frame is None]
     if not content:
         return blocks
+    scale.leave_out(
+        "navigation, comments or the like", _prose_words(blocks) - _prose_words(content)
+    )
     if meta.is_thread or len(content) > _MOST_BLOCKS:
-        return content
+        return (meta.is_thread and read_items(content)) or content
+    if not meta.is_article and (items := read_items(content)):
+        return items
     if (not meta.is_article and _is_listing(content)) or _parsing_cost(root) > _MAX_COST:
         return content
     for frame in {block.frame for block in blocks if block.frame is not None}:
         remove(frame)
     etree.strip_elements(root, *_WITHOUT_TEXT, with_tail=False)
-    body = _Body(content, meta).choose(root)
-    words = sum(count_words(block.text) for block in body)
-    page_words = sum(count_words(block.text) for block in content if not block.is_linky)
+    body = _Body(content, meta, scale).choose(root)
+    words = sum(block.words for block in body)
+    page_words = sum(block.words for block in content if not block.is_linky)
     share = 0.0 if meta.is_article else _ARTICLE_SHARE
-    return body if words >= max(_SHORTEST_BODY, share * page_words) else content
+    if words < max(_SHORTEST_BODY, share * page_words):
+        return content
+    scale.leave_out("outside the article", _prose_words(content) - _prose_words(body))
+    return body
+
+
+def _prose_words(blocks: Iterable[Block]) -> int:
+    return sum(block.words for block in blocks if block.is_prose)
 
 
 def _parsing_cost(root: etree._Element) -> int:
@@ -174,32 +222,32 @@ def _is_listing(blocks: Sequence[Block]) -> bool:
 class _Body:
     """Selects the body of an article; `kept` says for each block of the page if it is in it."""
 
-    def __init__(self, blocks: Sequence[Block], meta: Metadata) -> None:
+    def __init__(self, blocks: Sequence[Block], meta: Metadata, scale: Scale) -> None:
         self._blocks = blocks
+        self._scale = scale
         self._declared = meta.is_article
         self._title = word_list(meta.declared.title)
         names = (meta.declared.author or "").split(",")
         self._authors = [name.strip().casefold() for name in names if name.strip()]
         self._prose = [block.is_prose for block in blocks]
-        self._words = [count_words(block.text) for block in blocks]
+        self._words = [block.words for block in blocks]
 
     def choose(self, root: etree._Element) -> list[Block]:
         """Select the blocks that trafilatura finds, then correct its selection."""
-        kept = self._blocks_of_extraction(root, precise=True)
-        if self._prose_words(kept) < _BODY_SHARE * self._prose_words([True] * len(kept)):
-            wider = self._blocks_of_extraction(root, precise=False)
+        kept = self._blocks_in(read_plainly(root, precise=True))
+        if self._prose_words(kept) < MOST * self._prose_words([True] * len(kept)):
+            wider = self._blocks_in(self._scale.plain)
             kept = wider if any(wider) else kept
         self._keep_gaps(kept)
         self._keep_opening(kept)
         # A heading belongs to the block below it.
-        for n, block in enumerate(self._blocks[:-1]):
-            if block.kind == "heading" and not block.is_linky:
+        for n in reversed(range(len(kept) - 1)):
+            if self._blocks[n].kind == "heading" and not self._blocks[n].is_linky:
                 kept[n] = kept[n] or kept[n + 1]
         self._trim(kept)
         return [block for block, keep in zip(self._blocks, kept, strict=True) if keep]
 
-    def _blocks_of_extraction(self, root: etree._Element, *, precise: bool) -> list[bool]:
-        extracted = _trafilatura_text(root, precise=precise)
+    def _blocks_in(self, extracted: str) -> list[bool]:
         known = set(word_runs(word_list(extracted)))
         lines = {tuple(word_list(line)) for line in extracted.split("\n")}
         kept = []
@@ -251,6 +299,29 @@ class _Body:
         for n in range(last + 1, len(kept)):
             block = self._blocks[n]
             kept[n] = kept[n] or (_is_fact(block) and _container(block) in homes)
+        self._keep_edges(kept)
+
+    def _keep_edges(self, kept: list[bool]) -> None:
+        """Keep what stands right beside the first and the last paragraph, in the same element.
+
+        These are short lines, formulas and addresses, which a plain reading takes for none.
+        """
+        prose = [n for n, keep in enumerate(kept) if keep and self._prose[n]]
+        homes = {self._blocks[n].node.getparent() for n in prose}
+        for start, step in ((prose[0], -1), (prose[-1], 1)) if len(prose) > 1 else ():
+            n = start + step
+            while 0 <= n < len(kept) and (kept[n] or self._is_edge(n, homes)):
+                kept[n] = True
+                n += step
+
+    def _is_edge(self, place: int, homes: Collection[etree._Element | None]) -> bool:
+        block = self._blocks[place]
+        return (
+            block.kind in EDGE_KINDS
+            and block.node.getparent() in homes
+            and not (block.link_chars or self._is_title(block) or self._is_byline(place))
+            and not _is_caption(block)
+        )
 
     def _is_outside_body(self, place: int, first: int, last: int) -> bool:
         """Whether a block is a headline, byline, caption, navigation, or below the body."""
@@ -324,11 +395,3 @@ def _container(block: Block) -> etree._Element | None:
         if node.tag not in _LISTS:
             return node
     return None
-
-
-def _trafilatura_text(root: etree._Element, *, precise: bool) -> str:
-    import trafilatura  # noqa: PLC0415 - 0.17 s, for the pages that need it only
-
-    # If it finds nothing the page is read without it: the user need not see its warning.
-    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
-    return trafilatura.extract(root, favor_precision=precise, include_comments=False) or ""

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from browser.extract.dates import date_within, iso_date
 from browser.extract.tree import text_content
-from browser.net.url import is_web_url, join
+from browser.net.url import host, is_web_url, join
 from browser.text.words import clean, count_words, word_list
 from browser.types import Document
 
@@ -34,6 +34,9 @@ _MAIN_TYPES = (
     "ScholarlyArticle", "TechArticle", "Article", "OpinionNewsArticle", "Report",
     "SocialMediaPosting", "DiscussionForumPosting", "Recipe", "VideoObject", "Product", "WebPage",
 )  # fmt: skip
+# Comments and CDATA around a script's text.
+_WRAPPING = re.compile(r"^\s*(?://)?\s*(?:<!--|<!\[CDATA\[)|(?://)?\s*(?:-->|\]\]>)\s*$")
+_TRAILING_COMMA = re.compile(r",\s*([}\]])")
 # A page's graph is flat; deeper nesting is hostile or data.
 _DEEPEST = 6
 
@@ -43,12 +46,28 @@ def read_jsonld(root: etree._Element) -> list[Node]:
     nodes: list[Node] = []
     for script in root.iter("script"):
         if (script.get("type") or "").split(";")[0].strip().lower() == "application/ld+json":
-            text = (script.text or "").strip().removeprefix("<!--").removesuffix("-->")
-            try:
-                nodes.extend(_flatten(json.loads(text.strip().rstrip(";"), strict=False), _DEEPEST))
-            except (ValueError, RecursionError):
-                continue
+            for value in _json_values(script.text or ""):
+                nodes.extend(_flatten(value, _DEEPEST))
     return nodes
+
+
+def _json_values(text: str) -> Iterator[object]:
+    """The values of a script, several in a row too; small mistakes are repaired as readers do."""
+    text = _WRAPPING.sub("", text)
+    if "&quot;" in text and '"' not in text:
+        text = unescape(text)
+    decoder = json.JSONDecoder(strict=False)
+    while text := text.strip(" \t\r\n;,"):
+        try:
+            value, end = decoder.raw_decode(text)
+        except (ValueError, RecursionError):
+            repaired = _TRAILING_COMMA.sub(r"\1", text)
+            if repaired == text:
+                return
+            text = repaired
+            continue
+        yield value
+        text = text[end:]
 
 
 def _flatten(value: object, depth: int) -> Iterator[Node]:
@@ -73,8 +92,15 @@ def node_types(node: Node) -> list[str]:
 def names(value: object) -> list[str]:
     """Names of people or organisations, given as text, node, or a list of either."""
     values = value if isinstance(value, list) else [value]
-    found = [text_of(item.get("name") if isinstance(item, dict) else item) for item in values]
+    found = [_name_of(item, _DEEPEST) for item in values]
     return list(dict.fromkeys(name for name in found if name and not name.startswith("http")))
+
+
+def _name_of(value: object, depth: int) -> str:
+    """A name given as text, or as a node with a name, perhaps a node itself."""
+    if isinstance(value, dict) and depth:
+        return _name_of(value.get("name") or value.get("@value"), depth - 1)
+    return text_of(value)
 
 
 def text_of(value: object) -> str:
@@ -115,6 +141,8 @@ _BYLINES = frozenset(
 )
 # A longer text is a paragraph, not one or a few names.
 _LONGEST_NAME = 120
+# An e-mail or web address.
+_ADDRESS = re.compile(r"\S@\S+\.\S|www\.|\.(?:com|org|net)\b", re.IGNORECASE)
 # Separates the page's name from its site's in a title.
 _SITE_SEPARATOR = re.compile(r"\s+[|–—·•»›:-]+\s+|:\s+")
 # Not plain `Article`: encyclopedias and manuals use it for their pages, too.
@@ -133,9 +161,15 @@ class Metadata:
     is_thread: bool
 
 
-def read_metadata(root: etree._Element, url: str) -> Metadata:
-    """Read a page's own declarations: JSON-LD first, then meta elements, then the markup."""
-    nodes, meta = read_jsonld(root), read_meta(root)
+def declared_body(nodes: Sequence[Node]) -> str:
+    """The longest `articleBody` of JSON-LD nodes."""
+    bodies = (node.get("articleBody") for node in nodes)
+    return max((body for body in bodies if isinstance(body, str)), key=len, default="")
+
+
+def read_metadata(root: etree._Element, url: str, nodes: Sequence[Node]) -> Metadata:
+    """Read a page's own declarations: its JSON-LD `nodes`, then meta elements, then the markup."""
+    meta = read_meta(root)
     node: Node = next((n for kind in _MAIN_TYPES for n in nodes if kind in node_types(n)), {})
 
     def first(*keys: str) -> str | None:
@@ -162,7 +196,7 @@ def read_metadata(root: etree._Element, url: str) -> Metadata:
         title=read_title(
             root, declared=clean(headline) if headline else first("og:title", "twitter:title")
         ),
-        author=_author(root, meta, node),
+        author=_author(root, meta, node, _site_names(meta, node, url)),
         published=date(("datePublished", "dateCreated", "uploadDate"), _PUBLISHED_META)
         or time_element(),
         modified=date(("dateModified",), _MODIFIED_META),
@@ -212,8 +246,25 @@ def _links_to_home(heading: etree._Element) -> bool:
     return any(urlsplit(link.get("href") or "-").path in {"", "/"} for link in heading.iter("a"))
 
 
-def _author(root: etree._Element, meta: dict[str, str], node: Node) -> str | None:
-    if declared := names(node.get("author") or node.get("creator")):
+def _site_names(meta: dict[str, str], node: Node, url: str) -> frozenset[str]:
+    """The names of a page's site, in letters and digits alone: of its maker and of its host."""
+    labels = host(url).removeprefix("www.").split(".")
+    declared = (meta.get("og:site_name", ""), meta.get("application-name", ""))
+    found = (*declared, *names(node.get("publisher")), *labels, "".join(labels))
+    return frozenset(filter(None, map(_letters, found)))
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
+
+
+def _author(
+    root: etree._Element, meta: dict[str, str], node: Node, sites: frozenset[str]
+) -> str | None:
+    declared = [
+        name for name in names(node.get("author") or node.get("creator")) if _is_person(name, sites)
+    ]
+    if declared:
         return ", ".join(declared)
 
     # The authors of a paper have a meta element each, and are written `Holm, Ada`.
@@ -221,27 +272,39 @@ def _author(root: etree._Element, meta: dict[str, str], node: Node) -> str | Non
     for element in root.iter("meta"):
         if (element.get("name") or "").lower() in {"citation_author", "dc.creator"}:
             parts = (element.get("content") or "").split(", ", 1)
-            if name := _author_name(" ".join(reversed(parts))):
+            if name := _author_name(" ".join(reversed(parts)), sites):
                 cited.append(name)
     if cited:
         return ", ".join(dict.fromkeys(cited))
 
     for key in _AUTHOR_META:
-        if name := _author_name(meta.get(key, "")):
+        if name := _author_name(meta.get(key, ""), sites):
             return name
     for element in root.iter("a", "span", "div", "p", "address", "li", "strong"):
         marks = f"{element.get('rel') or ''} {element.get('itemprop') or ''}".lower().split()
         classes = (element.get("class") or "").lower().split()
         is_author = "author" in marks or not _BYLINES.isdisjoint(classes)
-        if is_author and (name := _author_name(text_content(element))):
+        if is_author and (name := _author_name(text_content(element), sites)):
             return name
     return None
 
 
-def _author_name(value: str) -> str:
-    """Clean an author's name, without "by"; "" for an address or a long text."""
+def _author_name(value: str, sites: frozenset[str]) -> str:
+    """Clean an author's name, without "by"; "" for an address, the site's name or a long text."""
     text = _BY.sub("", clean(" ".join(value.split())))
-    return "" if len(text) > _LONGEST_NAME or is_web_url(text) else text
+    return text if _is_person(text, sites) else ""
+
+
+def _is_person(name: str, sites: frozenset[str]) -> bool:
+    """Whether a name can be a person's: no address, no number, and not that of the site."""
+    letters = _letters(name)
+    return (
+        0 < len(name) <= _LONGEST_NAME
+        and not is_web_url(name)
+        and not _ADDRESS.search(name)
+        and not letters.isdigit()
+        and letters not in sites
+    )
 
 
 def _language(root: etree._Element, meta: dict[str, str], node: Node) -> str | None:

@@ -8,8 +8,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from browser.extract.weighing import MIN_BODY, MOST
+
 if TYPE_CHECKING:
     from lxml import etree
+
+    from browser.extract.weighing import Scale
 
 _FRAME_TAGS = frozenset(("nav", "footer", "aside"))
 _FRAME_ROLES = frozenset(
@@ -35,10 +39,6 @@ _NAME_ATTRIBUTES = ("class", "id", "data-component", "data-testid", "data-area",
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 # A box with so many rows of a name and a value is a fact box.
 _MIN_FACT_ROWS = 2
-# A soft region (by its class) with more than this share of the text is content all the same.
-_MAX_SOFT_SHARE = 0.4
-# A hard region (by tag or role) only if there is next to nothing outside it.
-_MAX_HARD_SHARE = 0.95
 
 
 @dataclass(slots=True, eq=False)
@@ -49,17 +49,25 @@ class Region:
     parent: Region | None
     mark: str
     hard: bool
-    chars: int = 0
     content: bool = False
+
+    @property
+    def group(self) -> Region | str:
+        """What it is weighed with: all regions of its mark, or a hard one by itself."""
+        return self if self.hard else self.mark
 
 
 class Regions:
     """The regions of one walk over a page; `current` is the innermost open one."""
 
-    def __init__(self) -> None:
+    def __init__(self, scale: Scale | None = None) -> None:
         self.current: Region | None = None
-        self._by_mark: Counter[str] = Counter()
-        self._total = 0
+        self._scale = scale
+        # Characters and, of these, characters of prose; "" is the whole page. Soft regions are
+        # summed by mark: many small boxes of one class may be the content, the entries of a list.
+        self._sums: Counter[tuple[Region | str, bool]] = Counter()
+        self._nodes: dict[Region | str, list[etree._Element]] = {}
+        self._verdicts: dict[Region | str, bool] = {}
 
     def enter(self, node: etree._Element) -> None:
         """Open a region if this element is the start of one."""
@@ -69,32 +77,40 @@ class Regions:
         hard = _hard_mark(node)
         if mark := hard or _soft_mark(node):
             self.current = Region(node, self.current, mark, bool(hard))
+            self._nodes.setdefault(self.current.group, []).append(node)
 
     def leave(self, node: etree._Element) -> None:
         """Close the region that this element opened, if it did."""
         if self.current and self.current.node is node:
             self.current = self.current.parent
 
-    def count(self, chars: int) -> None:
-        """Add the characters of a block to all open regions."""
-        self._total += chars
-        regions = self._open()
-        for region in regions:
-            region.chars += chars
-        for mark in {region.mark for region in regions}:
-            self._by_mark[mark] += chars
+    def count(self, chars: int, prose: int) -> None:
+        """Add the characters of a block, and those of prose, to all open regions."""
+        self._sums["", False] += chars
+        self._sums["", True] += prose
+        for group in {region.group for region in self._open()}:
+            self._sums[group, False] += chars
+            self._sums[group, True] += prose
 
     def frame_of(self, region: Region | None) -> etree._Element | None:
         """The outermost element around a region that is a frame; None if it is content."""
         frame = None
         while region is not None:
-            # Many small boxes of one class may be the content together: the entries of a list.
-            chars = region.chars if region.hard else self._by_mark[region.mark]
-            share = _MAX_HARD_SHARE if region.hard else _MAX_SOFT_SHARE
-            if not region.content and chars <= share * self._total:
+            if not region.content and not self._holds_content(region.group):
                 frame = region.node
             region = region.parent
         return frame
+
+    def _holds_content(self, group: Region | str) -> bool:
+        if group not in self._verdicts:
+            prose = self._sums["", True] >= MIN_BODY  # a list or a table has none
+            share = self._sums[group, prose] / max(1, self._sums["", prose])
+            self._verdicts[group] = (
+                share > MOST
+                if self._scale is None
+                else self._scale.holds_body(self._nodes[group], share)
+            )
+        return self._verdicts[group]
 
     def _open(self) -> list[Region]:
         found, region = [], self.current

@@ -11,6 +11,9 @@ from browser.errors import ExtractError
 from browser.extract.sniff import decode_noted
 from browser.text.words import clean
 
+FOLDED_MARK = "data-folded"
+"""Attribute of an element that a control of the page opens."""
+
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # The elements that trafilatura expects; lxml.html's own lookup makes a Python call for each.
 _LOOKUP = etree.ElementDefaultClassLookup(element=html.HtmlElement)

@@ -38,12 +38,17 @@ _POOLS = 8
 _LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=8, keepalive_expiry=30.0)
 
 
+# The name of the extension that marks a body which ended too early.
+CUT = "urchin.cut"
+
+
 @dataclass(frozen=True, slots=True)
 class Response:
     """A response: `url` is the final one, `body` decoded, `history` the URLs redirected from.
 
     `headers` are case-insensitive; a repeated one is joined with `, `. `age` of a cached page is in
-    seconds, 0 if the server has just confirmed it; None if it is not from the cache.
+    seconds, 0 if the server has just confirmed it; None if it is not from the cache. `cut` says
+    that the connection ended before the body did.
     """
 
     url: str
@@ -52,6 +57,7 @@ class Response:
     body: bytes = field(default=b"", repr=False)
     history: tuple[str, ...] = ()
     age: float | None = None
+    cut: bool = False
 
     @property
     def ok(self) -> bool:
@@ -163,7 +169,8 @@ class Connections:
                     await _discard(response)
                     return head
                 body = await read_body(response, max_bytes)
-                return Response(url, status, headers, body, age=age)
+                cut = CUT in response.extensions
+                return Response(url, status, headers, body, age=age, cut=cut)
 
     async def forget(self, cache_key: str) -> None:
         """Remove a page's cache entry."""
@@ -187,6 +194,7 @@ async def _discard(response: httpx2.Response) -> None:
 async def read_body(response: httpx2.Response, limit: int) -> bytes:
     """Read and decode a body; `limit` bytes hold for both forms of it.
 
+    A body that is cut off is returned as far as it came, with CUT among the response's extensions.
     Raises TooLarge, and BadResponse for a broken encoding or a chained one (`gzip, gzip`): no
     legitimate server sends such, and each link multiplies the compression ratio.
     """
@@ -204,6 +212,10 @@ async def read_body(response: httpx2.Response, limit: int) -> bytes:
         async for piece in response.aiter_bytes():
             _check_size(body.tell() + len(piece), limit)
             body.write(piece)
+    except httpx2.RemoteProtocolError:
+        if not body.tell():
+            raise
+        response.extensions[CUT] = True
     except httpx2.DecodingError as error:
         raise BadResponse(f"the body is not the {encodings[0]} it claims: {error}") from error
     return body.getvalue()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from browser.errors import ActionError, DeadlineExceeded, OutcomeUnknown, RefError
 from browser.net.url import host
@@ -207,6 +208,11 @@ class Tab(PageDriver):
         self.check_alive()
         await self.check_current_url()
         return await content.rendered_html(self.page)
+
+    async def wait_until_idle(self, seconds: float) -> None:
+        """Wait until the page's requests have ended, at most so long."""
+        with suppress(PlaywrightTimeout):
+            await self.page.wait_for_load_state("networkidle", timeout=seconds * 1000)
 
     async def screenshot(self, *, whole: bool = False, ref: str | None = None) -> bytes:
         """Take a PNG screenshot of the viewport, of the whole page or of an element."""

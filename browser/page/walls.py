@@ -91,14 +91,20 @@ class Wall(NamedTuple):
 
 
 def find_wall(
-    status: int | None, requested: str, url: str, html: str, document: Document | None
+    status: int | None,
+    requested: str,
+    url: str,
+    html: str,
+    document: Document | None,
+    shown: str = "",
 ) -> Wall | None:
     """Recognise a wall by status, address and words; None if the page is no wall.
 
     `requested` is the address before redirects, `url` the one after them. `status` is None for a
-    page that was read in the browser.
+    page that was read in the browser. `shown` is all that the page shows: the document's text may
+    be without the words of a paywall.
     """
-    wall = _by_content(requested, url, html, document)
+    wall = _by_content(requested, url, html, document, shown)
     if status is None or status < 400:
         return wall
     if wall is not None and wall.outcome in {Outcome.CAPTCHA, Outcome.BOT_CHECK, Outcome.LOGIN}:
@@ -117,7 +123,18 @@ def mentions_captcha(document: Document) -> bool:
     return len(words) < _BARE_NOTICE and _CAPTCHA.search(words) is not None
 
 
-def _by_content(requested: str, url: str, html: str, document: Document | None) -> Wall | None:
+def may_be_paywall(html: str, document: Document | None) -> bool:
+    """Whether it is worth looking for a paywall's words in all that a page shows."""
+    return (
+        document is not None
+        and len(document.text) <= _LONGEST_PAYWALL
+        and _PAYWALL.search(html) is not None
+    )
+
+
+def _by_content(
+    requested: str, url: str, html: str, document: Document | None, shown: str
+) -> Wall | None:
     text = document.text if document else ""
     title = document.title if document else ""
     if len(text) > _LONGEST_PAYWALL:
@@ -125,7 +142,7 @@ def _by_content(requested: str, url: str, html: str, document: Document | None) 
     words = f"{title}\n{text}"
     if len(text) <= _LONGEST_WALL and (wall := _wall_of_short_page(requested, url, html, words)):
         return wall
-    if not _PAYWALL.search(text):
+    if not _PAYWALL.search(f"{text}\n{shown}"):
         return None
     # A longer page with such words must also declare itself as not free (schema.org).
     if len(text) <= _LONGEST_WALL or _contains_any("".join(html.split()), _NOT_FREE):

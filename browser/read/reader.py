@@ -29,11 +29,13 @@ from browser.errors import (
     TooLarge,
 )
 from browser.extract import add_platform_record, extract_body, may_be_platform
+from browser.extract.hidden import strip_hidden
 from browser.extract.html import extract
 from browser.extract.sniff import decode
 from browser.extract.tree import parse_html, raw_text, text_content
+from browser.extract.weighing import MOST
 from browser.net.url import host, join, registrable_domain
-from browser.page.walls import Wall, find_wall, is_bare_page, mentions_captcha
+from browser.page.walls import Wall, find_wall, is_bare_page, may_be_paywall, mentions_captcha
 from browser.read.habits import Habits
 from browser.text.words import count_words
 from browser.types import Outcome, Page
@@ -51,6 +53,8 @@ Mode = Literal["auto", "http", "browser"]
 
 # Seconds for one page, including all attempts.
 DEADLINE = 20.0
+# What a page loads late is waited for this long.
+_LATE_SECONDS = 6.0
 # A page that refreshes to another address more than twice goes in circles.
 _MOST_REFRESHES = 2
 # A browser shows these in a viewer or saves them; only HTTP returns their bytes.
@@ -67,7 +71,7 @@ _LARGEST_FILE = 32 * 1024 * 1024
 # tokens, the name of a session.
 _DOCUMENT_HEADERS = tuple(
     """Content-Type Content-Language Content-Location Content-Disposition Date Last-Modified ETag
-    Expires Cache-Control Vary Link Server X-Robots-Tag""".split()
+    Expires Cache-Control Vary Link Refresh Server X-Robots-Tag""".split()
 )
 
 
@@ -143,7 +147,9 @@ class Reader:
             browsed = await self._browse(page.url, until, reason)
         except BrowserError as error:
             return _not_drawn(page, f"{reason}; the browser did not bring more: {error}")
-        if _size(browsed) <= _size(page):
+        # Of a text that the page hides the browser knows whether it is shown at last.
+        hides = page.document is not None and page.document.needs_scripts
+        if _size(browsed) <= _size(page) * (MOST if hides else 1):
             return _not_drawn(page, f"{reason}; the browser shows no more")
         self.habits.needed_browser(site, reason)
         return replace(browsed, requested_url=page.requested_url, status=page.status)
@@ -172,6 +178,12 @@ class Reader:
         tab = await session.open(url, deadline=_remaining(until))
         try:
             page = await read_rendered(tab)
+            if _is_unfinished(await tab.html()):
+                await tab.wait_until_idle(min(_LATE_SECONDS, _remaining(until)))
+                page = await read_rendered(tab)
+                if _is_unfinished(await tab.html()) and page.document is not None:
+                    notes = (*page.document.notes, "scripts had not filled all of it in time")
+                    page = replace(page, document=replace(page.document, notes=notes))
         finally:
             await session.close(tab)
         return replace(page, requested_url=url, reason=page.reason or reason)
@@ -252,8 +264,12 @@ def _page_from_response(requested: str, response: Response) -> Page:
     except BrowserError as error:
         page = replace(page, outcome=Outcome.ERROR, reason=_reason_of(error))
     else:
+        if document and response.cut:
+            note = "the connection ended too early: the end of the page is missing"
+            document = replace(document, notes=(*document.notes, note))
         page = replace(page, outcome=_outcome(document), document=document)
-    if wall := find_wall(response.status, requested, response.url, html, document):
+    shown = _shown_text(html) if may_be_paywall(html, document) else ""
+    if wall := find_wall(response.status, requested, response.url, html, document, shown):
         return replace(page, outcome=wall.outcome, reason=wall.reason)
     return page
 
@@ -267,7 +283,8 @@ async def read_rendered(tab: Tab) -> Page:
     document = await asyncio.to_thread(
         lambda: add_platform_record(extract_rendered(html, url), dom, url)
     )
-    wall = find_wall(None, url, url, html, document)
+    shown = _shown_text(html) if may_be_paywall(html, document) else ""
+    wall = find_wall(None, url, url, html, document, shown)
     if (
         wall is None
         and is_bare_page(html, document)
@@ -280,6 +297,14 @@ async def read_rendered(tab: Tab) -> Page:
         content_type="text/html; charset=utf-8", body=html.encode("utf-8", "replace"),
         document=document, reason=wall.reason if wall else "", shown=tab.citable(),
     )  # fmt: skip
+
+
+def _shown_text(html: str) -> str:
+    """All words that a page shows, on one line."""
+    root = parse_html(html)
+    strip_hidden(root)
+    etree.strip_elements(root, "script", "style", "template", "noscript", "head", with_tail=False)
+    return text_content(root)
 
 
 def _page_from_error(url: str, error: BrowserError) -> Page:
@@ -340,22 +365,46 @@ _LONGEST_WAIT = 10.0  # seconds
 _MOST_WORDS = 100
 
 
+# A short page whose script sets the address to a literal one; a longer script decides something.
+_SCRIPTED = re.compile(
+    r"""\blocation(?:\.href)?\s*(?:=|\.(?:replace|assign)\s*\()\s*(["'`])([^"'`\s]+)\1"""
+)
+_MAX_REDIRECT_SCRIPT = 1_000  # characters
+
+
 def _refresh_target(page: Page) -> str | None:
-    """The absolute URL that a page refreshes to; None if it does not, or has content itself."""
+    """The absolute URL that a page leads on to; None if it does not, or has content itself.
+
+    It may be named by a Refresh header, a meta element or a script.
+    """
     document = page.document
-    if b"refresh" not in page.body[:16_384].lower():
+    header = next((value for name, value in page.headers if name == "Refresh"), "")
+    start = page.body[:16_384].lower()
+    if not header and b"refresh" not in start and b"location" not in start:
         return None
     if document is None or document.kind != "html" or len(document.text.split()) > _MOST_WORDS:
         return None
-    for meta in parse_html(decode(page.body, page.content_type)).iter("meta"):
+    root = parse_html(decode(page.body, page.content_type))
+    found = [header] if header else []
+    for meta in root.iter("meta"):
         is_refresh = (meta.get("http-equiv") or "").strip().lower() == "refresh"
-        in_noscript = next(meta.iterancestors("noscript"), None) is not None
-        if not is_refresh or in_noscript:
-            continue
-        match = _REFRESH.match(meta.get("content") or "")
+        if is_refresh and next(meta.iterancestors("noscript"), None) is None:
+            found.append(meta.get("content") or "")
+    for content in found:
+        match = _REFRESH.match(content)
         if match and float(match[1]) <= _LONGEST_WAIT:
             return join(page.url, match[2].strip()) or None
-    return None
+    return _scripted_target(root, page.url)
+
+
+def _scripted_target(root: etree._Element, url: str) -> str | None:
+    """The address to which a page's only script leads on at once."""
+    codes = [code for script in root.iter("script") if (code := (script.text or "").strip())]
+    match = _SCRIPTED.search(codes[0]) if len(codes) == 1 else None
+    if match is None or len(codes[0]) > _MAX_REDIRECT_SCRIPT or "if" in codes[0].split("(")[0]:
+        return None
+    target = join(url, match[2])
+    return target if target and target.partition("#")[0] != url.partition("#")[0] else None
 
 
 # A page with so many words has its content without scripts, whatever else they may add.
@@ -383,10 +432,15 @@ def _reason_for_browser(page: Page) -> str:
         return page.reason
     if page.outcome not in {Outcome.OK, Outcome.EMPTY} or not document or document.kind != "html":
         return ""
+    if document.needs_scripts:
+        return document.needs_scripts
     words = count_words(document.text)
-    if words >= _ENOUGH_WORDS:
+    if words >= _ENOUGH_WORDS and b"<script" not in page.body:
         return ""
     root = parse_html(decode(page.body, page.content_type))
+    if words >= _ENOUGH_WORDS:
+        heading = _unfilled_section(root)
+        return f"a script fills the section {heading!r}" if heading else ""
     if any(map(_is_content_frame, root.iter("iframe", "frame"))):
         return "its content stands in a frame"
     return _reason_for_scripts(root, document.text, words)
@@ -409,6 +463,28 @@ def _reason_for_scripts(root: etree._Element, text: str, words: int) -> str:
         if in_code or "-" in element.tag or name in _MOUNT_IDS:
             return f"scripts fill <{element.tag}{f' id={name}' if name else ''}>"
     return ""
+
+
+def _unfilled_section(root: etree._Element) -> str:
+    """A heading of the main part right above an element that a script is to fill; "" for none."""
+    for heading in root.iter("h2", "h3"):
+        below = heading.getnext()
+        if below is None or not below.get("id") or (heading.tail or "").strip():
+            continue
+        in_frame = next(heading.iterancestors("aside", "footer", "nav"), None) is not None
+        name = text_content(heading)
+        if name and not in_frame and _is_empty_container(below):
+            return name
+    return ""
+
+
+def _is_unfinished(html: str) -> bool:
+    """Whether a live page still says that it is loading, or has a section yet to be filled."""
+    root = parse_html(html)
+    return bool(_unfilled_section(root)) or any(
+        raw_text(element).strip() and _is_empty_container(element)
+        for element in root.iter(*_CONTAINERS)
+    )
 
 
 def _is_content_frame(frame: etree._Element) -> bool:

@@ -7,7 +7,9 @@ BeautifulSoup and lxml.
 
 from __future__ import annotations
 
+import json
 import re
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
@@ -313,9 +315,28 @@ class SearXNG(JsonProvider, HtmlProvider):
         yield page
 
     def parse(self, body: str, url: str) -> SearchPage:
-        """Read JSON or the page, whichever came."""
-        form = JsonProvider if body.lstrip().startswith("{") else HtmlProvider
-        return form.parse(self, body, url)
+        """Read JSON or the page, whichever came; report engines that did not answer it."""
+        if not body.lstrip().startswith("{"):
+            return HtmlProvider.parse(self, body, url)
+        page = JsonProvider.parse(self, body, url)
+        silent = unresponsive_engines(body)
+        if not silent or page.outcome not in {Outcome.OK, Outcome.EMPTY}:
+            return page
+        detail = "no answer from " + ", ".join(f"{name} ({why})" for name, why in silent)
+        if page.results:
+            return replace(page, detail=detail)
+        reasons = " ".join(why for _, why in silent).lower()
+        limited = "too many requests" in reasons
+        return SearchPage(Outcome.RATE_LIMITED if limited else Outcome.BLOCKED, detail=detail)
+
+
+def unresponsive_engines(body: str) -> list[tuple[str, str]]:
+    """The engines that did not answer a SearXNG instance, each with the reason that it gives."""
+    with suppress(ValueError, AttributeError):
+        rows = json.loads(body).get("unresponsive_engines") or []
+        pairs = [row for row in rows if isinstance(row, list) and len(row) > 1]
+        return [(str(name), str(why)) for name, why, *_ in pairs]
+    return []
 
 
 class ArxivSearch(SearchProvider):

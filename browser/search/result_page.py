@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString
 
 from browser.net.http import PAGE_HEADERS
-from browser.net.url import host
+from browser.net.url import host, registrable_domain
 from browser.search.provider import SearchProvider
 from browser.search.refusals import WALL_WORDS, recognise_wall
 from browser.search.results import is_encrypted_wrapper, unwrap_target
@@ -209,6 +209,24 @@ def _is_ad_label(node: Tag) -> bool:
     return not any(isinstance(s, NavigableString) and s.strip(_SEPARATORS) for s in siblings)
 
 
+def _is_empty_result_page(page: Tag, url: str) -> bool:
+    """Whether a page says that nothing was found, in whatever language.
+
+    Its search box repeats the query, and its links lead to hardly any other site, as those of
+    results do under any layout.
+    """
+    boxes = page.select("form :is(input, textarea)[name]")
+    kinds = ("hidden", "submit", "button", "checkbox", "radio")
+    asked = any(
+        box.get("type") not in kinds and str(box.get("value") or _text(box)).strip()
+        for box in boxes
+    )
+    own = registrable_domain(host(url))
+    targets = (unwrap_target(urljoin(url, str(a["href"]))) for a in page.select("a[href]"))
+    sites = {registrable_domain(host(target)) for target in targets if target}
+    return asked and len(sites - {own}) < _MIN_HEADINGS
+
+
 class HtmlProvider(SearchProvider):
     """An engine whose result page is parsed: the first layout that yields results is taken.
 
@@ -262,4 +280,6 @@ class HtmlProvider(SearchProvider):
             return SearchPage(Outcome.OK, results)
         if self.shell is not None and self.shell.search(body):
             return SearchPage(Outcome.BLOCKED, detail="a page that needs JavaScript")
+        if _is_empty_result_page(page, base):
+            return SearchPage(Outcome.EMPTY)
         return SearchPage(Outcome.ERROR, detail="no result could be read; changed layout?")

@@ -46,6 +46,22 @@ def test_a_guide_of_the_system_prompt_is_not_given_again():
     assert prompt(BROWSING) not in Guides(system).after([result("OPEN")])
 
 
+def test_the_forms_of_a_group_come_with_the_first_call_of_one_of_its_tools():
+    groups = {
+        "MEMORY": {"tools": ["REMEMBER", "RECALL"], "lines": ["- `RECALL(key)` returns it."]},
+        "BROWSER": {"tools": ["OPEN", "CLICK"], "lines": ["- `CLICK(ref)` clicks."]},
+        "COMPUTING": {"tools": ["PYTHON"], "lines": ["- `PYTHON(code)` computes."]},
+    }
+    guides = Guides("", groups)
+    assert "RECALL(key)" not in guides.after([result("READ", web="S1¶1 The lamp was lit.")])
+    failed = guides.after([result("REMEMBER", {"error": "value: Field required"})])
+    assert "RECALL(key)" in failed
+    assert guides.after([result("RECALL")]).count("`") == 0
+    assert "CLICK(ref)" not in guides.after([result("OPEN", {"error": "no such page"})])
+    assert "CLICK(ref)" in guides.after([result("OPEN", web="[e1: Home]")])
+    assert "PYTHON(code)" in guides.after([result("READ", web=TABLE)])
+
+
 def test_a_guide_outlives_the_results_that_it_came_with():
     guide = Guides("").after([result("WEB_SEARCH")])
     step = [Message("assistant", "<<TOOL:READ:u>>"), Message("user", "word " * 4_000)]

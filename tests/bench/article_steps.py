@@ -23,8 +23,9 @@ import trafilatura
 from browser.extract import html as reader
 from browser.extract.blocks import render_text, walk
 from browser.extract.hidden import strip_hidden
-from browser.extract.metadata import read_metadata
+from browser.extract.metadata import declared_body, read_jsonld, read_metadata
 from browser.extract.tree import parse_page
+from browser.extract.weighing import Scale
 from tests.bench.articles import pages_of, rates, score
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class Page:
     walked: Any
     root: Any
     meta: Any
+    scale: Any
     modes: dict[str, str]
     known: dict[str, tuple[float, ...]] = field(default_factory=dict)
     by_steps: dict[frozenset[str], tuple[float, ...]] = field(default_factory=dict)
@@ -74,15 +76,17 @@ def prepare(html: str | bytes, url: str, truth: Truth) -> Page:
     }
     root, _ = parse_page(html)
     elements = list(root.iter())
-    strip_hidden(root)
-    meta = read_metadata(root, url)
-    walked = walk(root, url)
+    nodes = read_jsonld(root)
+    scale = Scale(root, declared_body(nodes))
+    strip_hidden(root, scale)
+    meta = read_metadata(root, url, nodes)
+    walked = walk(root, url, scale)
     fold = int(hashlib.sha256(url.encode()).hexdigest(), 16) % FOLDS
-    page = Page(fold, truth, walked, (root, elements), meta, modes)
+    page = Page(fold, truth, walked, (root, elements), meta, scale, modes)
     answers: dict[bool, str] = {}
-    real = reader._trafilatura_text
+    real = reader.read_plainly
 
-    def once(tree: Any, *, precise: bool) -> str:
+    def once(tree: Any, *, precise: bool = False) -> str:
         if precise not in answers:
             answers[precise] = real(tree, precise=precise)
         return answers[precise]
@@ -94,7 +98,7 @@ def prepare(html: str | bytes, url: str, truth: Truth) -> Page:
 def read(pages: Iterable[Page], steps: frozenset[str]) -> None:
     """Score all pages with these steps alone."""
     kept = {name: getattr(owner, name) for name, (owner, _) in NEUTRAL.items()}
-    real = reader._trafilatura_text
+    real = reader.read_plainly
     try:
         for name, (owner, neutral) in NEUTRAL.items():
             if name not in steps:
@@ -103,11 +107,11 @@ def read(pages: Iterable[Page], steps: frozenset[str]) -> None:
             if steps in page.by_steps:
                 continue
             # trafilatura, its answers kept: it would be asked the same for every set of steps.
-            reader._trafilatura_text = page.modes["once"]  # type: ignore[assignment]
-            blocks = reader.content_blocks(page.walked, page.root[0], page.meta)
+            reader.read_plainly = page.modes["once"]  # type: ignore[assignment]
+            blocks = reader.content_blocks(page.walked, page.root[0], page.meta, page.scale)
             page.by_steps[steps] = page.counts(render_text(blocks))
     finally:
-        reader._trafilatura_text = real
+        reader.read_plainly = real
         for name, (owner, _) in NEUTRAL.items():
             setattr(owner, name, kept[name])
 

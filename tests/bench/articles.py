@@ -84,7 +84,8 @@ def pages_of(data: Path) -> Iterator[tuple[str | bytes, str, Truth]]:
             yield page, url.rpartition("::")[2], (item["with"], item["without"])
         return
     for name, item in json.loads((data / "ground-truth.json").read_text("utf-8")).items():
-        places = (data / f"{name}.html.gz", data / "html" / f"{name}.html.gz")
+        file = f"{name.removesuffix('.html.gz')}.html.gz"
+        places = (data / file, data / "html" / file)
         page = gzip.decompress(next(p for p in places if p.exists()).read_bytes())
         yield page.decode("utf-8", "replace"), item["url"], item["articleBody"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, replace, replace
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ResearchError
@@ -151,7 +151,9 @@ class Engine:
             for tool, why in available_tools(self._context)
             if not why and tool.name in REFERENCE_TOOLS
         ]
-        policy = Policy(Registry([*builtin, *tools_from_functions(own)]), self._context)
+        # The reference's tools are no sources: what they return cannot be cited there.
+        tools = [replace(tool, is_source=False) for tool in tools_from_functions(own)]
+        policy = Policy(Registry([*builtin, *tools]), self._context)
         budget, note = EachItsOwn(most), self._speaker.note
         system = case.get("systemPrompt", "")
         return Orchestrator(

@@ -83,6 +83,19 @@ async def test_claims_on_the_same_passages_see_them_once(evidence):
     assert request.index("Claim 2") < request.index("<web>")
 
 
+async def test_a_passage_that_several_groups_of_claims_cite_is_shown_once(evidence):
+    town = Document(url="https://t.test/", title="Town", text="Its mayor lives on the pier.")
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    evidence.add(Page(town.url, town.url, "http", Outcome.OK, at, document=town))
+    pier, town = evidence.source(1).passages, evidence.source(2).passages
+    claims = {"It took four years.": pier, "The mayor lives on a slow work.": [*pier, *town]}
+    request = judge_request(claims, evidence)
+    assert request.count("after four years of work") == 1
+    second = request.partition("Claim 2")[2]
+    assert "Its mayor lives" in second
+    assert pier[-1].id in second.splitlines()[1]
+
+
 async def test_a_reply_is_read_by_the_numbers_of_its_claims(evidence):
     passages = evidence.source(1).passages
     decided = await judged(
@@ -187,7 +200,7 @@ async def test_the_request_shows_question_answer_and_what_stands_around(evidence
     claims = open_claims("It was slow work. [S1¶2]", evidence)
     request = judge_request(claims, evidence, ANSWER)
     assert request.startswith(f"Question: How long did it take?\n\n<answer>\n{ANSWER}")
-    assert "(Pier) The pier was begun in 1890." in request
+    assert "S1¶1 (Pier) The pier was begun in 1890." in request
 
 
 @pytest.mark.parametrize(

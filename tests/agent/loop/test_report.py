@@ -77,6 +77,32 @@ async def test_a_section_that_does_not_hold_is_mended_before_the_report_is_put_t
     assert "1929" not in report.answer
 
 
+async def test_the_judge_is_asked_about_all_sections_at_once_and_sees_a_page_once(
+    ask, answering, site, events
+):
+    read = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
+    model = answering(
+        {
+            r"You plan a research report": OUTLINE,
+            r"answered by these sections": "NOT_FOUND",
+            r"You check claims": '1: supported "1829"\n2: supported "1829"',
+            r"source\":\"S1001\"": "Its lamp began to shine in that year. [S1001¶2]",
+            r"source\":\"S2001\"": "Ships have seen it ever since then. [S2001¶2]",
+            r"section “Hesk Light”": read,
+            r"section “Marrow Point Light”": read,
+            r"section “The third”": "NOT_FOUND Nothing was tried.",
+        }
+    )
+    report = await ask(QUESTION, model=model, report=True)
+    asked = [e for e in events(report) if e.type == "model.request" and "judge" in e.place]
+    sections = [e for e in asked if e.place.startswith("judge/1-2")]
+    assert len(sections) == 1
+    request = sections[0].data["messages"][0]["content"]
+    assert request.count("Claim ") == 2
+    assert request.count("\nS1001¶2 ") == 1
+    assert "S2001" not in request
+
+
 async def test_what_was_not_found_out_is_said_and_is_no_claim(ask, writer):
     report = await ask(QUESTION, model=writer, report=True)
     unknown = report.answer.partition("## What is not known")[2]

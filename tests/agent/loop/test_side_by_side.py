@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 
 import pytest
 
 from agent.guard.budget import Budget
+from agent.journal.runs import Runs
 from agent.loop.orchestrator import Orchestrator
 from agent.models.base import ModelReply
+from agent.run.record import RunRecord
+from agent.run.replay import replay
 from agent.types import Message
 
 PHASES = "Look at the first light and then at the second one and compare them"
@@ -69,6 +73,33 @@ async def test_a_page_that_two_loops_read_is_one_source_of_the_report(ask, site)
     report = await ask(PHASES, model=Racing(site.url, "one"))
     assert [source.url.rpartition("/")[2] for source in report.sources] == ["hesk-light"]
     assert [sentence.citations for sentence in report.sentences] == [[1], [1]]
+
+
+class CitingItsOwn(Racing):
+    """Each loop cites the page by the id under which it read it."""
+
+    async def reply(self, system, messages):
+        said = messages[-1].content
+        if said.startswith("[Tool result"):
+            self._done.set()
+            [source, _] = re.findall(r'"source":"(S\d+)"', said)
+            return ModelReply(f"It was first lit on 1 November 1829. [{source}¶2]")
+        if said.startswith("[All steps"):
+            self.put_together = said
+        return await super().reply(system, messages)
+
+    def takes(self, task):
+        return task in ("plan", "heed")  # replay takes any model for one that heeds notes
+
+
+@pytest.mark.parametrize("slower", ["one", "two"])
+async def test_what_is_put_together_cites_a_page_by_one_id(ask, site, tmp_path, slower):
+    model = CitingItsOwn(site.url, slower)
+    report = await ask(PHASES, model=model)
+    assert model.put_together.count("[S1001¶2]") == 2
+    assert "S2001" not in model.put_together
+    again = await replay(RunRecord.read(Runs(tmp_path / "data").find(report.run)))
+    assert again.answer == report.answer
 
 
 class TimeFlies:

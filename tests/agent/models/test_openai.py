@@ -118,19 +118,23 @@ async def test_tools_are_offered_along_with_the_prompt_that_speaks_of_them(provi
     assert first["function"]["parameters"]["required"] == ["query"]
 
 
-async def test_tools_of_a_page_are_offered_from_the_first_page_on(provider):
-    provider.says("ok")
+async def test_a_tool_that_is_no_function_is_called_through_one_that_never_changes(provider):
+    arguments = json.dumps({"name": "CLICK", "arguments": '{"ref": "e3"}'})
+    provider.says("", [("CALL_TOOL", arguments)])
     model = OpenAIModel(endpoint_for("m", provider.url, {}))
-    on_page = tool_specs(Registry(PAGE_TOOLS), on_page=True)
-    prompt = SystemPrompt("", tool_specs(Registry(WEB_TOOLS)), on_page)
-    page = Observation(ToolCall("OPEN"), {}, snapshot="[e1: Home]")
-    shown = [*CALLED[:2], replace(CALLED[2], observations=(page,))]
-    for said in (CALLED, shown, [*shown, Message("assistant", "…"), Message("user", "Go on.")]):
-        await model.reply(prompt, said)
+    prompt = SystemPrompt("", tool_specs(Registry([*WEB_TOOLS, *PAGE_TOOLS])))
+    reply = await model.reply(prompt, CALLED)
+    assert reply.text == '<<TOOL:CLICK:{"ref": "e3"}>>'
+    page = Observation(ToolCall("CLICK"), {}, snapshot="[e1: Home]")
+    shown = Message("user", "[Tool result for CLICK]: {}", observations=(page,))
+    await model.reply(prompt, [*CALLED, Message("assistant", reply.text), shown])
     await model.aclose()
-    offered = [[t["function"]["name"] for t in r["tools"]] for r in provider.requests]
-    assert ["CLICK" in names for names in offered] == [False, True, True]
-    assert offered[1][: len(offered[0])] == offered[0]
+    first, second = provider.requests
+    assert second["tools"] == first["tools"]
+    assert "CLICK" not in {tool["function"]["name"] for tool in first["tools"]}
+    [*_, called, answered] = second["messages"]
+    assert called["tool_calls"][0]["function"] == {"name": "CALL_TOOL", "arguments": arguments}
+    assert answered["tool_call_id"] == called["tool_calls"][0]["id"]
 
 
 async def test_what_was_called_and_given_is_told_in_native_form(provider):

@@ -9,13 +9,9 @@ import pytest
 
 from agent.errors import ReplayDiverged
 from agent.journal.runs import Runs
-from agent.prompts import Guides
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 from agent.run.resume import rerun_on_recorded_web
-from agent.tools.registry import Registry
-from agent.tools.toolset import PAGE_TOOLS
-from agent.types import Observation, ToolCall
 
 
 @pytest.fixture
@@ -64,18 +60,11 @@ async def test_a_run_on_a_live_page_replays(ask, script, site, record_of):
     report = await ask(model=model)
     record = record_of(report)
     assert without_time(await replay(record)) == without_time(report)
-    # Told of the page's tools with the page, and not before; a record from when the system prompt
-    # listed them all is not told of them twice.
+    # The forms of the page's tools come with the page, and not before.
     given = [" ".join(m.content for m in record.messages(request)) for request in record.requests]
-    assert ["<<TOOL:CLICK:" in said for said in (record.system, *given)][:4] == [
+    assert ["`CLICK(" in said for said in (record.system, *given)][:4] == [
         *(False, False, True, False)
     ]
-    lines = Registry(PAGE_TOOLS).lines(on_page=True)
-    assert "TOOL:CLICK" not in Guides("\n".join(["## Tools", *lines]), lines).after([opened()])
-
-
-def opened():
-    return Observation(ToolCall("OPEN"), {}, web="[e1: Home]", label="S1", capped=False)
 
 
 async def test_the_date_is_told_and_on_a_recorded_web_it_is_that_of_the_record(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -33,7 +34,8 @@ def with_memory():
 
 
 def test_every_field_keeps_its_type_and_loses_its_padding(with_memory):
-    specs = [*tool_specs(with_memory), *tool_specs(with_memory, on_page=True)]
+    every_tool = Registry(replace(tool, group=None) for tool in with_memory)
+    specs = tool_specs(every_tool)
     assert {spec["function"]["name"] for spec in specs} >= {"REMEMBER", "CLICK", "READ"}
     for spec in specs:
         function = spec["function"]
@@ -54,8 +56,21 @@ def test_of_two_tools_that_do_the_same_one_is_told_of_and_both_can_be_called(reg
     assert registry.get("FETCH_URL") is not None
 
 
-def test_tools_take_less_than_four_kilobytes_before_a_page_is_open(with_memory):
-    assert len(json.dumps(tool_specs(with_memory), ensure_ascii=False).encode()) <= 4_000
-    assert len("\n".join(with_memory.lines()).encode()) <= 4_000
-    assert "CLICK" not in system_prompt(with_memory)
-    assert "CLICK" in system_prompt(with_memory, guides=["browsing"])
+def test_a_first_request_describes_search_and_read_and_names_the_rest(with_memory):
+    offered = json.dumps(tool_specs(with_memory), ensure_ascii=False)
+    in_tags, native = system_prompt(with_memory), system_prompt(with_memory, native=True)
+    assert len(in_tags) <= 1_700
+    assert len(native) + len(offered) <= 2_400
+    assert "REMEMBER(key, value)" in in_tags
+    assert "REMEMBER(key, value)" in native
+    assert "keeps a fact" not in in_tags + native + offered
+    assert "CLICK" not in in_tags
+    assert "`CLICK(ref" in system_prompt(with_memory, guides=["browsing"])
+
+
+def test_every_tool_of_a_run_can_be_found_out_about(with_memory):
+    listed = {tool.name for tool in with_memory if tool.listed}
+    lines = with_memory.lines()
+    for group in with_memory.groups().values():
+        lines += group["lines"]
+    assert {name for name in listed if name not in "\n".join(lines)} == set()

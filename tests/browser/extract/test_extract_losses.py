@@ -102,3 +102,133 @@ def test_a_body_that_scripts_put_in_place_is_read_from_its_noscript() -> None:
 def test_a_noscript_beside_the_body_is_not_read_twice() -> None:
     page = f"<h1>Harbour</h1>{PROSE * 14}<noscript><div>{PROSE * 12}</div></noscript>"
     assert extract(page, URL).text.count("dredged") == 14
+
+
+STORY = "".join(
+    f"<p>{n}. The harbour has been dredged every spring since it silted up.</p>" for n in range(20)
+)
+HIDDEN_BODIES = {
+    "streamed by React": f"<div hidden id='S:1'>{STORY}</div><script>$RC('B:1','S:1')</script>",
+    "faded in by paragraphs": "<style>.f{opacity:0;transition:1s}</style>"
+    + STORY.replace("<p>", "<p class=f>"),
+    "hidden by a style sheet of its own": f"<style>.x #m{{display:none}}</style><div class=x><div id=m>{STORY}</div></div>",
+    "behind a paywall": f"<div class=paywall hidden>{STORY}</div>",
+}
+
+
+@pytest.mark.parametrize("kind", HIDDEN_BODIES)
+def test_a_body_that_scripts_show_is_read_marked_and_noted(kind: str) -> None:
+    page = (
+        f"<header>News</header><h1>Dredging</h1><p>A short teaser of it.</p>{HIDDEN_BODIES[kind]}"
+    )
+    document = extract(page, URL)
+    assert all(f"{n}. The harbour" in document.text for n in range(20))
+    assert "(folded) 0. The harbour" in document.text
+    assert "until a script shows it" in document.notes[0]
+    assert document.needs_scripts
+
+
+@pytest.mark.parametrize(
+    "frame", ["<div class='body paywall-article'>{}</div>", "<aside id=secondary>{}</aside>"]
+)
+def test_a_frame_that_holds_the_body_is_content(frame: str) -> None:
+    beside = (
+        "<div class=teasers><p>Read next: what the keepers of the light did in the storm.</p></div>"
+    )
+    text = extract(f"<h1>Dredging</h1>{frame.format(STORY)}{beside}", URL).text
+    assert "19. The harbour" in text
+
+
+def test_hidden_text_beside_an_article_stays_out_with_a_note() -> None:
+    other = STORY.replace("harbour", "railway") * 3
+    document = extract(
+        f"<article>{STORY * 2}</article><div style='display:none'>{other}</div>", URL
+    )
+    assert "railway" not in document.text
+    assert "left out as hidden" in document.notes[0]
+
+
+def test_a_declared_article_that_is_not_shown_is_noted() -> None:
+    body = "The keepers of the light did what they could in the storm. " * 30
+    data = f'<script type="application/ld+json">{{"@type":"NewsArticle","articleBody":"{body}"}}</script>'
+    document = extract(f"{data}<h1>Storm</h1>{PROSE}", URL)
+    assert "declares an article of" in document.notes[0]
+    assert document.needs_scripts
+
+
+def test_self_linked_headings_are_headings() -> None:
+    page = f"<main>{PROSE * 3}<h2 id=a><a href='#a'>Examples</a></h2>{PROSE}<a href='#b'><h3 id=b>Notes</h3></a>{PROSE}</main>"
+    document = extract(page, URL)
+    assert "## Examples" in document.text
+    assert "## Examples" in document.markdown
+    assert "### Notes" in document.text
+
+
+def test_images_and_their_captions_are_in_markdown_alone() -> None:
+    figure = '<figure><img data-src="/a b.jpg" src="data:x" alt="The [old] pier"><figcaption>The pier in 1901.</figcaption></figure>'
+    document = extract(
+        f"<article>{PROSE * 3}{figure}{PROSE}<img src=dot.gif alt=''></article>", URL
+    )
+    assert (
+        '![The (old) pier](https://example.org/a%20b.jpg "The pier in 1901.")' in document.markdown
+    )
+    assert "old" not in document.text
+    assert "dot.gif" not in document.markdown
+
+
+def test_panels_that_a_headings_button_opens_are_folded() -> None:
+    panel = "<h3><button aria-controls=f>How heavy is it?</button></h3><div id=f hidden><p>It weighs 4711 tons.</p></div>"
+    document = extract(f"<main>{PROSE * 3}{panel}</main>", URL)
+    assert "(folded) It weighs 4711 tons." in document.text
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "<p>Captain: Ada Moor<br>Mate: Ben Kite</p>",
+        "<address>12 Mole Road<br>Hesk</address>",
+        "<p><strong>Price:</strong> 12 euro</p>",
+        "<p>Energy is <math><mi>E</mi><mo>=</mo><mi>m</mi></math> here.</p>",
+    ],
+)
+@pytest.mark.parametrize("at_end", [False, True])
+def test_short_blocks_at_the_edges_of_an_article_are_kept(block: str, at_end: bool) -> None:
+    body = f"{STORY}{block}" if at_end else f"{block}{STORY}"
+    text = extract(f"<article>{body}</article>", URL).text
+    assert any(words in text for words in ("Ben Kite", "Mole Road", "12 euro", "Energy"))
+
+
+def test_names_of_icons_are_no_words() -> None:
+    page = "<p>Open <i class=material-icons aria-hidden=true>home_icon</i> daily, <i aria-hidden=true>never</i> late.</p>"
+    assert extract(page, URL).text == "Open daily, never late."
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        '{"@type":"NewsArticle","datePublished":"2024-05-06","author":"Ada Moor",}',
+        '//<![CDATA[\n{"@type":"NewsArticle","datePublished":"2024-05-06","author":"Ada Moor"}\n//]]>',
+        '{"@type":"WebSite"}\n{"@type":"NewsArticle","datePublished":"2024-05-06","author":"Ada Moor"}',
+        "{&quot;@type&quot;:&quot;NewsArticle&quot;,&quot;datePublished&quot;:&quot;2024-05-06&quot;,&quot;author&quot;:&quot;Ada Moor&quot;}",
+        '{"@type":"NewsArticle","datePublished":"2024-05-06","author":{"name":{"name":"Ada Moor"}}}',
+    ],
+)
+def test_small_mistakes_in_json_ld_lose_nothing(script: str) -> None:
+    document = extract(f'<script type="application/ld+json">{script}</script>{PROSE}', URL)
+    assert (document.author, document.published) == ("Ada Moor", "2024-05-06")
+
+
+@pytest.mark.parametrize(
+    "name", ["The Harbour News", "desk@harbour.example", "100063", "example.org"]
+)
+def test_sites_addresses_and_numbers_are_no_authors(name: str) -> None:
+    head = f"<meta property=og:site_name content='The Harbour News'><meta name=author content='{name}'>"
+    byline = "<h1>Pier</h1><p class=byline>By Ada Moor</p>"
+    assert extract(f"{head}{byline}{PROSE * 3}", URL).author == "Ada Moor"
+
+
+def test_the_first_base_with_an_address_counts() -> None:
+    page = f"<base target=_blank><base href='/sub/'>{PROSE}<a href=a.html>Tides</a>"
+    assert (
+        extract(page, "https://example.org/en/p").links[0].url == "https://example.org/sub/a.html"
+    )

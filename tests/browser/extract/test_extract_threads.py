@@ -143,3 +143,62 @@ def test_of_a_live_blog_the_lead_and_every_entry_with_its_headline_are_kept(entr
     text = extract(live_blog(entry), URL).text
     assert text.startswith("All that happened on the day")
     assert all(title in text and line in text for title, line in ENTRIES)
+
+
+def phpbb(said: list[str]) -> str:
+    """Posts with the profile of their author beside them, and a signature below."""
+    return "".join(
+        f"<div id=p{n}7 class='post bg{n % 2}'><dl class=postprofile><dt><a href='./memberlist.php?u={n}' class=username>Member {n}</a></dt>"
+        f"<dd>Posts: {n}4</dd><dd>Joined: Sat Jan 0{n}, 2011</dd></dl><div class=postbody><ul><li><a href=q>Quote</a></li></ul>"
+        f"<p class=author>by <a href='./memberlist.php?u={n}'>Member {n}</a> <time datetime='2021-02-0{n}T16:15:00+00:00'>today</time></p>"
+        f"<div class=content>{text}</div></div></div>"
+        for n, text in enumerate(said, 1)
+    )
+
+
+def vbulletin(said: list[str]) -> str:
+    """Posts as items of a list, the day above and the author to the left."""
+    rows = "".join(
+        f"<li class='postbit old' id=post_94{n}><span class=date>0{n}.02.2021</span><a class=username href='member.php?{n}'>Member {n}</a>"
+        f"<div>Registered</div><blockquote>{text}</blockquote><a href=r>Reply with quote</a></li>"
+        for n, text in enumerate(said, 1)
+    )
+    return f"<ol id=posts>{rows}</ol>"
+
+
+@pytest.mark.parametrize("board", [phpbb, vbulletin, boxes])
+def test_each_post_stands_under_its_own_author_and_day(board: Callable[[list[str]], str]) -> None:
+    said = [SAID[0], "Thanks!", *SAID[1:]]
+    text = extract(f"<h1>Damp wall</h1>{board(said)}", URL).text
+    places = [text.index(post) for post in said]
+    assert places == sorted(places)
+    for n, post in enumerate(said, 1):
+        head = text[: text.index(post)].rpartition("Member ")[2]
+        assert head.startswith(f"{n}, 2021-02-0{n}")
+    assert "Quote" not in text
+    assert "Joined" not in text
+
+
+SHOP = "<div class=shop><ul>{}</ul></div>"
+GOODS = "<li class='product post-{0}'><a href=/p/{0}><img src=a{0}.jpg alt='Lamp {0}'><h2>Lamp of {0} watts</h2><span class=price><del>£{0}9.00</del> <ins>£{0}5.00</ins></span></a></li>"
+RANKING = "<article class=Box-row><h2><a href=/o/r{0}>owner / repo{0}</a></h2><p>A tool that does the thing number {0} very quickly indeed.</p><div>Rust <a href=s>1,2{0}4</a></div></article>"
+
+
+@pytest.mark.parametrize(
+    ("page", "wanted"),
+    [
+        (SHOP.format("".join(map(GOODS.format, range(1, 9)))), "- Lamp of 3 watts\n  £35.00"),
+        ("<main>" + "".join(map(RANKING.format, range(1, 9))) + "</main>", "- owner / repo3\n  A tool that does the thing number 3 very quickly indeed.\n  Rust 1,234"),
+    ],
+)  # fmt: skip
+def test_each_entry_of_a_listing_is_whole_and_by_itself(page: str, wanted: str) -> None:
+    document = extract(f"<h1>All of them</h1>{page}", "https://example.org/all")
+    assert wanted in document.text
+    assert document.text.index(" 1") < document.text.index(" 8")
+
+
+def test_old_prices_are_struck_in_markdown_and_not_quoted() -> None:
+    document = extract(SHOP.format("".join(map(GOODS.format, range(1, 9)))), URL)
+    assert "£39.00" not in document.text
+    assert "~~£39.00~~ £35.00" in document.markdown
+    assert "![Lamp 3](https://example.org/thread/a3.jpg)" in document.markdown

@@ -105,6 +105,62 @@ async def test_a_meta_refresh_is_followed(site: Site, http: Polite) -> None:
     assert page.requested_url == url
 
 
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<p>Moved.</p><script>window.location = '/to'</script>",
+        "<p>We take you there.</p><script>setTimeout(() => location.replace('/to'), 300)</script>",
+        '<script>setTimeout(function(){window.location.href="/to"},300)</script><p>Wait.</p>',
+    ],
+)
+async def test_a_short_page_whose_script_leads_on_is_followed(
+    site: Site, http: Polite, markup: str
+) -> None:
+    site.page("/to", f"<p>{LONG}</p>")
+    assert (await Reader(http).read(site.page("/from", markup))).url.endswith("/to")
+
+
+async def test_a_refresh_header_is_followed(site: Site, http: Polite) -> None:
+    site.page("/to", f"<p>{LONG}</p>")
+    page = await Reader(http).read(site.page("/from", "<p>Moved.</p>", Refresh="0; url=/to"))
+    assert page.url.endswith("/to")
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["if (phone) { location = '/to' }", "b.onclick = () => 1; c = document.location + '/to'"],
+)
+async def test_a_script_that_decides_where_to_lead_is_not_followed(
+    site: Site, http: Polite, script: str
+) -> None:
+    site.page("/to", f"<p>{LONG}</p>")
+    url = site.page("/from", f"<p>The ferry is late.</p><script>{script}</script>")
+    assert (await Reader(http).read(url)).url == url
+
+
+async def test_a_paywalls_words_are_seen_where_extraction_drops_them(
+    site: Site, http: Polite
+) -> None:
+    data = '{"@type":"NewsArticle","isAccessibleForFree":false}'
+    free = f'<script type="application/ld+json">{data}</script>'
+    story = (
+        "<p>The harbour authority published its yearly account, with many figures in it.</p>" * 3
+    )
+    asks = "<div class=paywall><p>Subscribe to continue reading.</p></div>"
+    url = site.page("/p", f"{free}<article><h1>Crane bought</h1>{story}</article>{asks}")
+    assert (await Reader(http).read(url)).outcome is Outcome.PAYWALL
+    hidden = site.page("/h", f"<article><h1>Crane</h1>{story}</article><div hidden>{asks}</div>")
+    assert (await Reader(http).read(hidden)).outcome is Outcome.OK
+
+
+async def test_a_page_that_is_cut_off_is_read_with_a_note(site: Site, http: Polite) -> None:
+    site.cut.add("/cut")
+    page = await Reader(http).read(site.page("/cut", f"<p>{LONG}</p>"))
+    assert page.outcome is Outcome.OK
+    assert page.document is not None
+    assert "ended too early" in page.document.notes[0]
+
+
 async def test_refreshes_in_a_circle_end(site: Site, http: Polite) -> None:
     url = site.page("/r", '<meta http-equiv=refresh content="0; url=/r">Again.')
     await Reader(http).read(url)

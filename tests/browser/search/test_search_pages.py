@@ -221,3 +221,28 @@ def test_braves_video_cards_and_links_into_a_results_site_are_no_results() -> No
     )
     found = [(result.url, result.snippet) for result in page.results]
     assert found == [("https://elm.example/", "The tides at Port Elm.")]
+
+
+@pytest.mark.parametrize("engine", ["bing", "yandex", "mojeek", "startpage"])
+@pytest.mark.parametrize(
+    "words",
+    ["Não há resultados para gaivotas", "По вашему запросу ничего не найдено", "見つかりません"],
+)
+def test_a_page_without_results_is_empty_in_any_language(engine: str, words: str) -> None:
+    box = "<form><input name=q value='gulls'></form><a href='/privacy'>Privacy</a>"
+    page = f"<html><body>{box}<main><h1>{words}</h1></main>"
+    other = "<a href='https://legal.example/terms'>Terms</a></body></html>"
+    assert parse_results(engine, page + other).outcome is Outcome.EMPTY
+    links = "".join(f"<a href='https://s{n}.example{n}.org/'>Gulls {n}</a>" for n in range(5))
+    assert parse_results(engine, page + links).outcome is Outcome.ERROR
+
+
+def test_engines_that_did_not_answer_searxng_are_reported() -> None:
+    silent = '"unresponsive_engines": [["google", "CAPTCHA"], ["bing", "too many requests"]]'
+    nothing = parse_results("searxng", f'{{"results": [], {silent}}}')
+    assert nothing.outcome is Outcome.RATE_LIMITED
+    assert "google (CAPTCHA)" in nothing.detail
+    row = '{"url": "https://a.example/", "title": "A", "content": "b"}'
+    found = parse_results("searxng", f'{{"results": [{row}], {silent}}}')
+    assert (found.outcome, "bing" in found.detail) == (Outcome.OK, True)
+    assert parse_results("searxng", '{"results": []}').outcome is Outcome.EMPTY

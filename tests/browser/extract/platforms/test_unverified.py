@@ -164,9 +164,7 @@ def test_a_list_of_threads_is_a_plain_page() -> None:
     assert extract_body(markup.encode(), "text/html", FORUM).notes == ()
 
 
-@pytest.mark.parametrize(
-    "url", ["https://dexscreener.com/", "https://openreview.net/forum?id=eel1"]
-)
+@pytest.mark.parametrize("url", ["https://openreview.net/forum?id=eel1"])
 def test_a_page_that_drew_nothing_is_no_record(url: str) -> None:
     shell = "<title>App</title><meta property='og:title' content='App'><div id=root></div>"
     assert parse_platform(url, shell) is None
