@@ -281,7 +281,9 @@ def test_while_nothing_hostile_was_read_the_root_of_any_host_is_opened():
     outgoing = Outgoing(read)
     assert not outgoing.refusal_of_address("https://yr.test/")
     read.add("Read me", Kind.WEB, "https://evil.test/")
-    assert "is not in any result, page or question" in outgoing.refusal_of_address("https://yr.test/")
+    assert "is not in any result, page or question" in outgoing.refusal_of_address(
+        "https://yr.test/"
+    )
 
 
 @pytest.mark.parametrize(
