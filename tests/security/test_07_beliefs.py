@@ -74,7 +74,7 @@ async def test_before_anything_was_read_it_takes_none(ask, script, memory, tool)
 
 def test_a_person_makes_a_quoted_memory_theirs(run, quoting):
     [hit] = [hit for hit in quoting.newest(limit=None) if hit.key == "press"]
-    assert "the web's words" in run("memory", "show", str(hit.id)).stdout
+    assert "quoted from the web" in run("memory", "show", str(hit.id)).stdout
     assert run("memory", "trust", str(hit.id)).returncode == 0
     [after] = [hit for hit in quoting.newest(limit=None) if hit.key == "press"]
     assert after.origin.trusted

@@ -37,7 +37,7 @@ def test_a_failed_run_says_what_failed_when_it_is_shown_or_exported(run, failed,
     assert "GROQ_API_KEY is not set" in run("show", failed).stderr
     done = run("export", failed, str(tmp_path / "a.bib"), str(tmp_path / "a.md"))
     assert done.returncode == 3
-    assert "a.bib is not written: the run failed: groq" in done.stderr
+    assert "a.bib was not written: the run failed: groq" in done.stderr
     assert not (tmp_path / "a.bib").exists()
     assert done.stdout == f"wrote {tmp_path / 'a.md'}\n"
 
