@@ -80,7 +80,7 @@ def test_a_template_gives_question_and_options_that_flags_outweigh(run, web, ans
     options = json.loads(started.splitlines()[0])["data"]["options"]
     assert (options["max_steps"], options["model"]) == (9, answering)
     missing = run("-t", "frist", "Hesk Light")
-    assert (missing.returncode, "There are: first" in missing.stderr) == (2, True)
+    assert (missing.returncode, "Available templates: first" in missing.stderr) == (2, True)
     empty = run("-t", "first")
     assert (empty.returncode, "needs a text to replace {input}" in empty.stderr) == (2, True)
     (folder / "wrong.toml").write_text('question = "x"\ncorpus = ["notes"]\n')
