@@ -150,7 +150,7 @@ async def test_private_words_do_not_go_to_a_server_that_did_not_say_them(
         file=[diary],
     )
     told = [row["data"].get("error", "") for row in results(report)]
-    assert "is not in the question, but in your file" in told[0]
+    assert "“sarcoidosis” is not in the question, but in your file" in told[0]
     assert told[1:3] == ["", ""]  # a word of the question, and one that the server itself said
     assert "is in the result of one of your tools" in told[3]
     assert report.status == "not_found"
