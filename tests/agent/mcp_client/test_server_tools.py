@@ -92,7 +92,7 @@ async def test_what_may_change_something_needs_a_yes(ask, shop, script, results,
         approve=None if yes is None else approve,
     )
     assert ("error" not in results(report)[0]["data"]) is allowed
-    assert asked == ([] if yes is None else ['calls mcp__shop__buy with {"item":"kettle"}'])
+    assert asked == ([] if yes is None else ['call mcp__shop__buy with {"item":"kettle"}'])
 
 
 @pytest.mark.parametrize("trusted", [True, False])
@@ -152,7 +152,7 @@ async def test_private_words_do_not_go_to_a_server_that_did_not_say_them(
     told = [row["data"].get("error", "") for row in results(report)]
     assert "“sarcoidosis” is not in the question, but in your file" in told[0]
     assert told[1:3] == ["", ""]  # a word of the question, and one that the server itself said
-    assert "stands in what a tool of yours gave" in told[3]
+    assert "is in the result of one of your tools" in told[3]
     assert report.status == "not_found"
 
 

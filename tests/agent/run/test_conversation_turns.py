@@ -73,7 +73,7 @@ async def test_the_next_turn_may_search_for_words_but_not_for_a_number_of_a_file
     then = await ask("And then?", model=script(*searches, "NOT_FOUND"), memory=True, session="s")
     first, second = (e.data["data"] for e in events(then) if e.type == "tool.result")
     assert "was not done" not in str(first)
-    assert "“078-05-1120” (it stands in an earlier turn)" in second["error"]
+    assert "“078-05-1120” (it is in an earlier turn)" in second["error"]
 
 
 async def test_a_run_that_fails_leaves_an_error_and_its_question(ask, script, tmp_path):
