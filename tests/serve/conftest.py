@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TOKEN = "a-token-of-the-tests"
-QUESTION = "When was Hesk Light first lit?"
+QUESTION = "How long is Sunnock Pier?"
 
 
 @dataclass

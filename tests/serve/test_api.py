@@ -36,7 +36,7 @@ def test_a_run_is_told_as_its_journal_has_it_and_reported_as_the_shell_does(serv
     assert frames[-1][1] == "end"
     shell = run("show", name, "--json", RESEARCH_DATA_DIR=str(served.data)).stdout
     assert served.client.get(f"/api/runs/{name}/report").text == shell
-    assert "1 November 1829" in json.loads(shell)["answer"]
+    assert "184 metres" in json.loads(shell)["answer"]
 
 
 def test_a_watcher_that_comes_again_misses_nothing_and_gets_nothing_twice(served):
@@ -107,7 +107,7 @@ def test_a_stopped_run_can_be_resumed_and_one_that_ended_cannot(served, finished
     if state["status"] == "partial":  # else it was faster
         resumed = served.client.post(f"/api/runs/{run}/resume", json={})
         assert resumed.status_code == 201
-        assert "1829" in served.report(run)["answer"]
+        assert "184 metres" in served.report(run)["answer"]
     again = served.client.post(f"/api/runs/{finished}/resume", json={})
     assert (again.status_code, again.json()["error"]["type"]) == (422, "UsageError")
     assert "came to its end" in again.json()["error"]["message"]
@@ -122,7 +122,7 @@ def test_its_address_lets_one_browser_in_and_sigterm_leaves_its_run_resumable(st
     kinds = [json.loads(line)["type"] for line in journal(served, name)]
     if "run.interrupted" in kinds:
         where = {"RESEARCH_DATA_DIR": str(served.data)}
-        assert "1829" in run("resume", name, "--json", **where).stdout
+        assert "184 metres" in run("resume", name, "--json", **where).stdout
 
 
 def test_runs_are_found_by_words_of_question_answer_and_source_and_by_tags(served, finished):
@@ -130,7 +130,7 @@ def test_runs_are_found_by_words_of_question_answer_and_source_and_by_tags(serve
     assert client.put(
         f"/api/runs/{finished}/tags", json={"tags": [" sea  lights ", "x"]}
     ).json() == {"tags": ["sea lights", "x"]}
-    for words in ("hesk", "Novemb", "lit 1829"):
+    for words in ("sunnock", "metr", "longest 184"):
         found = client.get("/api/runs", params={"q": words}).json()
         assert finished in [row["run"] for row in found]
         assert any(hit for row in found for _, hit in row["found"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,12 +14,16 @@ from agent.jobs.jobs import Jobs
 from agent.jobs.worker import Worker
 from tests.crash.speaker import speaking
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 class Desk:
-    """The jobs of a test, and a model that answers with what is in the question, when it may."""
+    """The jobs of a test, a model that searches a folder and answers, when it may."""
 
-    def __init__(self, jobs: Jobs) -> None:
+    def __init__(self, jobs: Jobs, corpus: Path) -> None:
         self.jobs = jobs
+        self.corpus = corpus
         self.asked: list[str] = []
         self.held = threading.Event()
         self.open = threading.Event()
@@ -26,19 +31,22 @@ class Desk:
         self.decide_with = None
 
     def decide(self, talk) -> str:
-        """Answer; one that is asked to wait does so until the test opens."""
+        """Search once, then answer; one that is asked to wait does so until the test opens."""
+        if talk.rounds:
+            if self.decide_with is not None:
+                return self.decide_with()
+            return f"Nothing is known of it: {len(talk.messages)} messages."
         self.asked.append(talk.question)
         if "hold" in talk.question:
             self.held.set()
             self.open.wait(30)
-        if self.decide_with is not None:
-            return self.decide_with()
-        return f"Nothing is known of it: {len(talk.messages)} messages."
+        return "<<TOOL:WEB_SEARCH:who keeps the light>>"
 
     @property
     def model(self) -> dict[str, str]:
-        """The flags of the model."""
-        return {"model": "openai/said", "base_url": self.url}
+        """The flags of the model and of its web."""
+        web = {"corpus": str(self.corpus), "search": "corpus", "native_tools": False}
+        return {"model": "openai/said", "base_url": self.url, **web}
 
     def add(self, question: str, **more):
         """Add a question for the model."""
@@ -68,8 +76,11 @@ class Desk:
 def desk(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     monkeypatch.setenv("RESEARCH_CONFIG", str(tmp_path / "config.toml"))
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "light.md").write_text("# The light\n\nIda Holm keeps the light of Skarholm.\n")
     with Jobs.open(None, tmp_path / "data") as jobs:
-        desk = Desk(jobs)
+        desk = Desk(jobs, corpus)
         with speaking(desk.decide) as speaker:
             desk.url, desk.speaker = speaker.url, speaker
             yield desk

@@ -13,6 +13,7 @@ from agent.jobs.jobs import Jobs
 from agent.jobs.monitors import Monitors
 from agent.jobs.schedules import Schedules, fire_due
 from agent.jobs.task_tools import task_tools
+from agent.types import VerdictState
 from tests.agent.channels.conftest import served
 from tests.agent.channels.test_telegram import ANN, ENV, BotApi
 
@@ -57,7 +58,9 @@ async def test_what_a_model_sets_stands_with_the_schedules_and_is_stopped_by_nam
     report, results, _, found, watched = await setting(
         SETS, "<<TOOL:STOP:book-the-ferry>><<TOOL:STOP:none>>", "<<TOOL:LIST>>"
     )
-    assert (report.error, report.status, report.sentences) == (None, "answered", [])
+    assert (report.error, report.status) == (None, "answered")
+    assert {one.verdict for one in report.sentences} == {VerdictState.DONE}
+    assert {one.reason for one in report.sentences} == {"the tool reported it"}
     assert "Created the reminder “Book the ferry” (book-the-ferry): 20" in report.answer
     assert report.answer.endswith("book-the-ferry is stopped.")
     kinds = {one.kind: one for one in found}
