@@ -67,7 +67,7 @@ def test_exports_are_written_by_their_endings(run, web, answering, tmp_path):
         ([QUESTION, "--data-dir", __file__], 2, "data folder"),
         (["usage", "--data-dir", __file__], 2, "is a file"),
         ([QUESTION, "--since", "yesterday"], 2, "a date such as"),
-        ([QUESTION, "--model", "groq/any"], 7, "GROQ_API_KEY is not set"),
+        ([QUESTION, "--model", "groq/any"], 2, "GROQ_API_KEY is not set"),
         ([QUESTION, "--export", "x.exe"], 2, "no such format"),
         ([QUESTION, "--file", "/no/such/file"], 2, "cannot read the file"),
         (["-"], 2, "empty"),
