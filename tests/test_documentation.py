@@ -107,9 +107,10 @@ def test_the_python_example_runs(page, newcomer, tmp_path):
     assert "3 May 2024" in done.stdout, done.stderr
 
 
-def test_every_flag_named_is_one_that_there_is(run):
+@pytest.mark.parametrize("page", ["README.md", "docs/cli.md", "docs/verification.md"])
+def test_every_flag_named_is_one_that_there_is(page, run):
     known = run("--help-all").stdout
-    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", (ROOT / page).read_text()))
     assert sorted(flag for flag in named if flag not in known) == []
 
 
