@@ -104,6 +104,11 @@ class PageDriver:
         return self.page.url
 
     @property
+    def status(self) -> int | None:
+        """The HTTP status that the page came with; None if it did not come over HTTP."""
+        return self.events.status
+
+    @property
     def title(self) -> str:
         """The title at the last look."""
         return self._view.title if self._view else ""
@@ -116,6 +121,7 @@ class PageDriver:
         """Go to an address; a page that loads slowly is taken as it is after LOAD_SHARE."""
         self._check_dialog()
         self._view, self.events.hold_dialogs, self.events.chooser = None, False, None
+        self.events.status = None
         self.events.drain()  # events of the page before
         self.events.begin(None)
         async with within(deadline, f"open {url}"):

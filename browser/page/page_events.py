@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Frame,
         Page,
         Request,
+        Response,
     )
 
     from browser.types import SavedFile
@@ -73,6 +74,7 @@ class PageEvents:
         self.chooser: FileChooser | None = None
         self.navigating = False
         self.navigations = 0
+        self.status: int | None = None  # of the response that brought the page
         self.became_download = False  # a navigation turned out to be a download
         self.popups_opened = 0  # since the action began
         self.crashed = False
@@ -84,6 +86,7 @@ class PageEvents:
         page.on("pageerror", lambda error: self._on_error(f"page error: {error}"))
         page.on("crash", self._on_crash)
         page.on("request", self._on_request)
+        page.on("response", self._on_response)
         page.on("requestfinished", self._on_request_done)
         page.on("requestfailed", self._on_request_done)
         page.on("framenavigated", self._on_navigated)
@@ -222,6 +225,11 @@ class PageEvents:
             self._requests[request] = time.monotonic()
         if request.is_navigation_request() and request.frame == self._page.main_frame:
             self.navigating = True
+
+    def _on_response(self, response: Response) -> None:
+        request = response.request
+        if request.is_navigation_request() and request.frame == self._page.main_frame:
+            self.status = response.status  # the last one of a chain of redirects stays
 
     def _on_request_done(self, request: Request) -> None:
         self._requests.pop(request, None)

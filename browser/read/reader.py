@@ -152,7 +152,8 @@ class Reader:
         if _size(browsed) <= _size(page) * (MOST if hides else 1):
             return _not_drawn(page, f"{reason}; the browser shows no more")
         self.habits.needed_browser(site, reason)
-        return replace(browsed, requested_url=page.requested_url, status=page.status)
+        status = browsed.status or page.status
+        return replace(browsed, requested_url=page.requested_url, status=status)
 
     async def _fetch(self, url: str, until: float) -> Page:
         page = await self._get(url, url, until)
@@ -177,10 +178,10 @@ class Reader:
         session = await self._browser()
         tab = await session.open(url, deadline=_remaining(until))
         try:
-            page = await read_rendered(tab)
+            page = await read_rendered(tab, check_status=True)
             if _is_unfinished(await tab.html()):
                 await tab.wait_until_idle(min(_LATE_SECONDS, _remaining(until)))
-                page = await read_rendered(tab)
+                page = await read_rendered(tab, check_status=True)
                 if _is_unfinished(await tab.html()) and page.document is not None:
                     notes = (*page.document.notes, "scripts had not filled all of it in time")
                     page = replace(page, document=replace(page.document, notes=notes))
@@ -274,8 +275,12 @@ def _page_from_response(requested: str, response: Response) -> Page:
     return page
 
 
-async def read_rendered(tab: Tab) -> Page:
-    """Read a live page as it is now. Raises SessionError if the page is gone."""
+async def read_rendered(tab: Tab, *, check_status: bool = False) -> Page:
+    """Read a live page as it is now. Raises SessionError if the page is gone.
+
+    With `check_status` a page that came with an HTTP error is a wall, as it is over plain HTTP. A
+    tab in which somebody acts shows what it shows.
+    """
     html = await tab.rendered_html()
     url = tab.url
     # On a known platform the full DOM, with its scripts, adds to what a person sees.
@@ -284,7 +289,8 @@ async def read_rendered(tab: Tab) -> Page:
         lambda: add_platform_record(extract_rendered(html, url), dom, url)
     )
     shown = _shown_text(html) if may_be_paywall(html, document) else ""
-    wall = find_wall(None, url, url, html, document, shown)
+    status = tab.status if check_status else None
+    wall = find_wall(status, url, url, html, document, shown)
     if (
         wall is None
         and is_bare_page(html, document)
@@ -294,8 +300,9 @@ async def read_rendered(tab: Tab) -> Page:
     return Page(
         requested_url=url, url=url, via="browser",
         outcome=wall.outcome if wall else _outcome(document), fetched_at=datetime.now(UTC),
-        content_type="text/html; charset=utf-8", body=html.encode("utf-8", "replace"),
-        document=document, reason=wall.reason if wall else "", shown=tab.citable(),
+        status=status, content_type="text/html; charset=utf-8",
+        body=html.encode("utf-8", "replace"), document=document,
+        reason=wall.reason if wall else "", shown=tab.citable(),
     )  # fmt: skip
 
 

@@ -92,13 +92,13 @@ def test_an_interrupt_stops_the_answer_and_not_the_chat(chat, script):
 
 def test_what_was_said_is_forgotten_when_told_to(chat, answering, tmp_path):
     child = chat("--model", "extractive")
-    child.sendline("When was Hesk Light first lit?")
-    child.expect("1 November 1829")
+    child.sendline("How long is Sunnock Pier?")
+    child.expect("184 metres")
     child.expect("run 20")
     child.sendline("/forget")
     child.expect("a new conversation")
-    child.sendline("When was Hesk Light first lit?")
-    child.expect("1 November 1829")
+    child.sendline("How long is Sunnock Pier?")
+    child.expect("184 metres")
     child.expect("run 20")
     child.sendline("/quit")
     child.expect(pexpect.EOF)

@@ -49,7 +49,7 @@ def test_a_locked_keyring_is_a_warning_and_the_file_store_is_used(run, web, tmp_
     assert listed.stderr.count("the system keyring cannot be used (KeyringLocked:") == 1
     assert listed.returncode == 0
     assert run("runs", **ring).returncode == 0
-    assert run(QUESTION, *web, **ring).returncode == 0
+    assert run("How long is Sunnock Pier?", *web, **ring).returncode == 0
     assert "keys.json" in run("keys", "set", "gemini", stdin=f"{SECRET}\n", **ring).stdout
     assert run("keys", "rm", "groq", **ring).returncode == 0
     left = "GEMINI_API_KEY  file\nOPENROUTER_API_KEY  keyring\n"

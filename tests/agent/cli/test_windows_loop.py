@@ -70,7 +70,7 @@ def test_the_main_command_runs(run, commands, web, tmp_path):
         "RESEARCH_CONFIG": str(tmp_path / "config.toml"),
         "PYTHON_KEYRING_BACKEND": os.environ["PYTHON_KEYRING_BACKEND"],
     }
-    question = "When was Hesk Light first lit?"
+    question = "How long is Sunnock Pier?"
     done = commands.run("-c", code, question, *web, env=env)
     assert done.returncode == 0, done.stderr
-    assert "1829" in done.stdout
+    assert "184 metres" in done.stdout

@@ -41,10 +41,10 @@ def test_the_workflow_gives_the_action_inputs_that_it_has():
     assert used == set(action["outputs"])
 
 
-@pytest.mark.parametrize(("answer", "code"), [("1 November 1829", 0), ("1 May 1900", 8)])
+@pytest.mark.parametrize(("answer", "code"), [("184 metres", 0), ("1 May 1900", 8)])
 def test_the_action_checks_and_shows_its_summary(answer, code, tmp_path, site):
     (tmp_path / "my checks.yaml").write_text(
-        "checks:\n  - name: first lit\n    question: When was Hesk Light first lit?\n"
+        "checks:\n  - name: pier\n    question: How long is Sunnock Pier?\n"
         f"    expect: {{answer: {answer}}}\n"
     )
     (step,) = [step for step in yaml(ACTION)["runs"]["steps"] if step.get("name") == "Check"]
@@ -67,7 +67,7 @@ def test_the_action_checks_and_shows_its_summary(answer, code, tmp_path, site):
         check=False,
     )
     assert done.returncode == code, done.stderr
-    assert "first lit" in (tmp_path / "page.md").read_text()
+    assert "pier" in (tmp_path / "page.md").read_text()
     assert (tmp_path / "junit.xml").is_file()
     assert ("answer: " in done.stdout) is (code == 8)
 

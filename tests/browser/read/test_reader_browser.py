@@ -15,6 +15,7 @@ from tests.browser.read.reading_site import Site, serve
 if TYPE_CHECKING:
     from browser import Browser
     from browser.net.polite import Polite
+    from browser.read.reader import Mode
 
 
 FILL = "<script>document.getElementById('{0}').innerHTML = '<p>Drawn by script: the tide is high.</p>'</script>"
@@ -76,6 +77,31 @@ async def test_a_site_that_keeps_needing_the_browser_skips_http(
     pages = [await reader.read(url) for _ in range(4)]
     assert "before" in pages[-1].reason
     assert site.asked.count("/p") == 3 * 2 + 1
+
+
+@pytest.mark.parametrize("mode", ["auto", "browser"])
+async def test_a_refusal_is_no_page_in_the_browser_either(
+    mode: Mode, site: Site, http: Polite, chromium: Browser
+) -> None:
+    async def factory() -> Browser:
+        return chromium
+
+    refusal = site.page("/lamp", "<h1>No entry</h1><p>Visitors are not admitted here.</p>", 403)
+    page = await Reader(http, browser=factory).read(refusal, mode=mode)
+    assert (page.outcome, page.status) == (Outcome.BLOCKED, 403)
+    assert "HTTP 403" in page.reason
+
+
+async def test_a_check_that_the_browser_passes_is_no_refusal(
+    site: Site, http: Polite, chromium: Browser
+) -> None:
+    async def factory() -> Browser:
+        return chromium
+
+    site.page("/passed", "<h1>Tides</h1><p>Drawn by script: the tide is high.</p>")
+    checking = "<p>One moment.</p><a id=on href=/passed></a><script>on.click()</script>"
+    page = await Reader(http, browser=factory).read(site.page("/check", checking, 403))
+    assert (page.outcome, page.status, page.via) == (Outcome.OK, 200, "browser")
 
 
 async def test_what_computed_styles_hide_is_not_read(chromium: Browser, site: Site) -> None:
