@@ -1,7 +1,7 @@
 """Settings: flag > environment > file > default.
 
-The command line reads flags and environment itself (click) and the file as its default map; the
-Python front door takes keyword arguments and reads environment and file only when asked to.
+On the command line, click reads flags and environment, and uses the file as its default map. The
+Python API takes keyword arguments, and reads environment and file only on request.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from browser.plugins import PluginBroken, load_plugin
 APP = "urchin-research"
 ENV_PREFIX = "RESEARCH_"
 MAX_STEPS = 200
-"""More is no research, but a loop; circles are noticed long before."""
+"""Maximum number of steps: more would be a loop. Repetition is usually detected much earlier."""
 CONTEXT_WINDOW = 32_000
-"""Tokens that every model of use takes at once."""
+"""Default context window in tokens: every useful model supports it."""
 Shared = Annotated[str, Field(pattern=r"^(file|corpus|memory|page|tool)(@\S+)?$")]
-"""Private content that may be sent: everywhere the user chose, or to one SITE, tool or server."""
+"""Private content that may be sent: to any destination, or only to one SITE, tool or server."""
 Gate = Literal["domain", "mcp", "memory", "system"]
-"""Where tools come from; each can be closed."""
+"""Tool sources; each can be disabled."""
 
 
 def split_list(value: str) -> tuple[str, ...]:
@@ -40,39 +40,39 @@ def split_list(value: str) -> tuple[str, ...]:
     words = shlex.shlex(value, posix=True)
     words.whitespace += ","
     words.whitespace_split = True
-    words.commenters = words.escape = ""  # paths of Windows hold backslashes
+    words.commenters = words.escape = ""  # Windows paths contain backslashes
     words.quotes = '"'
     try:
         return tuple(words)
-    except ValueError as error:  # a quote that is not closed
-        raise UsageError(f"{value!r} is no list: {error}") from error
+    except ValueError as error:  # an unclosed quote
+        raise UsageError(f"{value!r} is not a valid list: {error}") from error
 
 
 def _split(value: Any) -> Any:
-    """Take one value, or a list in a text, where several may stand."""
+    """Accept a single value or a list as text for a setting with several values."""
     if isinstance(value, str):
         return split_list(value)
     return (value,) if isinstance(value, Path) else value
 
 
 def _split_paths(value: Any) -> Any:
-    """Take one path, or several separated by commas: a path may hold spaces."""
+    """Accept one path or several, separated only by commas: a path may contain spaces."""
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(",") if part.strip())
     return (value,) if isinstance(value, Path) else value
 
 
 APPROVABLE = ("click", "type", "submit", "upload", "download", "login")
-"""The acts on a site that can be approved before a run (`--yes ACT@SITE`)."""
+"""Actions on a site that can be approved before a run (`--yes ACT@SITE`)."""
 
 
 def _approvals(value: Any) -> Any:
-    """Take approvals such as `click@shop.example`; raises `ValueError` for another form."""
+    """Parse approvals such as `click@shop.example`; raises `ValueError` for other forms."""
     names = tuple(_split(value))
     for name in names:
         act, _, site = str(name).partition("@")
         if act not in APPROVABLE or not site:
-            raise ValueError(f"{name} is not ACT@SITE with ACT one of {', '.join(APPROVABLE)}")
+            raise ValueError(f"{name} is not ACT@SITE, where ACT is one of {', '.join(APPROVABLE)}")
     return names
 
 
@@ -81,9 +81,9 @@ _Paths = Annotated[tuple[Path, ...], BeforeValidator(_split_paths)]
 
 
 class Options(BaseModel):
-    """The settings of a run: the flags with underscores, their bounds and defaults.
+    """The settings of a run: the flags with underscores, their limits and defaults.
 
-    What each does, `research ask --help` says (`agent/cli/flags.py`).
+    `research ask --help` explains each (see `agent/cli/flags.py`).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
@@ -149,7 +149,7 @@ class Options(BaseModel):
     budget_month: float | None = Field(None, gt=0)
     max_tokens: int | None = Field(None, ge=1_000)
     timeout: float | None = Field(None, gt=0)
-    # `schema` itself is a method of pydantic's models.
+    # `schema` is the name of a pydantic method.
     schema_file: Path | dict[str, Any] | None = Field(None, alias="schema")
     max_sources: int | None = Field(None, ge=1)
     continue_run: str | None = None
@@ -157,7 +157,7 @@ class Options(BaseModel):
     memory: bool = True
     memory_url: str | None = Field(None, exclude=True, repr=False)  # may hold a password
     data_dir: Path | None = None
-    keep_days: int | None = Field(None, ge=1, le=1_000_000)  # years that a calendar has
+    keep_days: int | None = Field(None, ge=1, le=1_000_000)  # within calendar dates
     namespace: str = "default"
     embeddings: str | None = None
     wiki: Path | None = None
@@ -170,7 +170,7 @@ class Options(BaseModel):
     @field_validator("since")
     @classmethod
     def _day(cls, value: str | None) -> str | None:
-        # Search engines pass over a date in another form without a word.
+        # Search engines silently ignore dates in other formats.
         if value is not None:
             try:
                 datetime.fromisoformat(value)
@@ -182,7 +182,7 @@ class Options(BaseModel):
     @field_validator("allow", "deny", "allow_private")
     @classmethod
     def _hosts(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        # Of a URL or a network only the host would count: not what was meant.
+        # Only the host of a URL or a network would count, which the user did not mean.
         if wrong := [value for value in values if "/" in value]:
             message = "{value} should be a host such as example.org or 127.0.0.1:8080"
             raise PydanticCustomError("host", message, {"value": repr(wrong[0])})
@@ -190,11 +190,11 @@ class Options(BaseModel):
 
     @property
     def effort(self) -> Effort:
-        """How far a run goes where its limits are not named."""
+        """The preset limits of a run's depth."""
         return EFFORTS[self.depth]
 
     def without_servers(self) -> Options:
-        """The same settings with the tools of MCP servers off."""
+        """Return the same settings without the tools of MCP servers."""
         gates = tuple(gate for gate in self.tool_sources if gate != "mcp")
         return self.model_copy(update={"tool_sources": gates})
 
@@ -205,12 +205,12 @@ class Options(BaseModel):
 
     @property
     def memory_place(self) -> str | Path:
-        """The database of the memory: a file in the data folder, unless machines share one."""
+        """The memory database: a file in the data folder, or a shared one."""
         return self.memory_url or self.data / "memory.db"
 
     @property
     def wiki_folder(self) -> Path:
-        """Where the wiki is, if there is one."""
+        """The folder of the wiki, which may not exist."""
         return self.wiki or self.data / "wiki"
 
 
@@ -219,11 +219,11 @@ PathName: TypeAlias = str | Path
 
 
 class Flags(TypedDict, total=False):
-    """The same settings as keyword arguments; `None` is as if one were not there.
+    """The same settings as keyword arguments; `None` means not given.
 
-    `budget` is in USD, `budget_day` and `budget_month` are those of all runs of a day and a month
+    `budget` is in USD; `budget_day` and `budget_month` apply to all runs of a day and a month
     (UTC). `timeout` and `model_timeout` are in seconds, `keep_days` in days, `context_window` and
-    `max_tokens` in tokens. `research ask --help` says what each does.
+    `max_tokens` in tokens. `research ask --help` explains each.
     """
 
     alias: Names | None
@@ -299,9 +299,9 @@ class Flags(TypedDict, total=False):
 
 
 def load_options(values: Mapping[str, Any], *, config: bool = False) -> Options:
-    """Check settings; with `config`, environment and file fill in what `values` leave out.
+    """Validate settings; with `config`, environment and file supply what `values` omit.
 
-    Raises `UsageError` that names the setting and what is wrong with it.
+    Raises a `UsageError` that names the setting and the problem.
     """
     below = {**file_settings()[0], **read_environment(os.environ)} if config else {}
     named = {name: value for name, value in values.items() if value is not None}
@@ -314,7 +314,7 @@ def _validated(values: dict[str, Any]) -> Options:
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(part for part in first["loc"] if isinstance(part, str)) or "settings"
-        hint = "See `research --help` for the settings there are."
+        hint = "`research ask --help` lists the settings."
         raise UsageError(f"{name.replace('_', '-')}: {first['msg']}", hint=hint) from error
     if not options.alias:
         return options
@@ -329,14 +329,14 @@ def _validated(values: dict[str, Any]) -> Options:
 
 
 _last_good: dict[Path, dict[str, Any]] = {}
-"""What each settings file said when it could last be read in this process."""
+"""The last valid content of each settings file in this process."""
 
 
 def file_settings() -> tuple[dict[str, Any], UsageError | None]:
-    """Read the settings file; where it is broken now, the values from when it last was not.
+    """Read the settings file; if it is invalid now, return its last valid values and the error.
 
-    A process that lives on takes a changed file so and is not ended by one that is half edited:
-    the second value says what is wrong with it. Raises `UsageError` where no reading was good.
+    A long-running process thus picks up changes, and a half-edited file does not stop it. Raises
+    `UsageError` if the file was never valid.
     """
     path = config_path()
     try:
@@ -351,14 +351,14 @@ def file_settings() -> tuple[dict[str, Any], UsageError | None]:
 
 
 def read_file(path: Path | None = None) -> dict[str, Any]:
-    """Read the settings file; `{}` where there is none, `UsageError` where it is broken."""
+    """Read the settings file, or return `{}` if it is missing. Raises `UsageError` if invalid."""
     path = path or config_path()
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except tomllib.TOMLDecodeError as error:
-        hint = "Mend the line, or move the file away."
+        hint = "Fix the line, or move the file away."
         raise UsageError(f"{path} is not valid TOML: {error}", hint=hint) from error
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {path}: {error}") from error
@@ -366,7 +366,7 @@ def read_file(path: Path | None = None) -> dict[str, Any]:
 
 
 def read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Read RESEARCH_… variables that name a setting; unset and empty ones are left out.
+    """Read the RESEARCH_… variables of settings; unset and empty ones are ignored.
 
     Lists are separated by commas or white space.
     """
@@ -379,23 +379,23 @@ def read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def config_path() -> Path:
-    """The settings file, in the user's config folder unless RESEARCH_CONFIG names another."""
+    """Return the settings file: in the user's config folder, unless RESEARCH_CONFIG is set."""
     named = os.environ.get(f"{ENV_PREFIX}CONFIG")
     return Path(named) if named else platformdirs.user_config_path(APP) / "config.toml"
 
 
 def servers_path() -> Path:
-    """The file of MCP servers that `research mcp add` writes: beside the settings file."""
+    """Return the MCP servers file that `research mcp add` writes, next to the settings file."""
     return config_path().with_name("mcp.json")
 
 
 def default_data_dir() -> Path:
-    """The data folder of this user."""
+    """Return the data folder of this user."""
     return platformdirs.user_data_path(APP)
 
 
 def private_folder(path: Path) -> Path:
-    """Make a folder that only its owner can read; raises `UsageError` where that fails."""
+    """Create a folder that only its owner can read; raises `UsageError` on failure."""
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
         if path.stat().st_mode & 0o077:
@@ -403,13 +403,13 @@ def private_folder(path: Path) -> Path:
     except OSError as error:
         raise UsageError(
             f"cannot use the data folder {path}: {error.strerror}",
-            hint="Name another one with --data-dir.",
+            hint="Choose another folder with --data-dir.",
         ) from error
     return path
 
 
 def host_port(url: str) -> str:
-    """Give host and port of an address; raises `UsageError` where it is none."""
+    """Return the host and port of a web address; raises `UsageError` if it is invalid."""
     parsed = parse_url(url)
     if parsed is None:
         raise UsageError(f"{url!r} is not a web address", hint="Write it as http://host:port/path.")
@@ -417,7 +417,7 @@ def host_port(url: str) -> str:
 
 
 def find_plugin(kind: str, name: str) -> Any:
-    """Load the plug-in of this name; None where there is none. Raises `UsageError`."""
+    """Load the plug-in of this name, or return None. Raises `UsageError` if it is broken."""
     try:
         return load_plugin(kind, name)
     except PluginBroken as error:
@@ -425,9 +425,9 @@ def find_plugin(kind: str, name: str) -> Any:
 
 
 def make_plugin(kind: str, name: str, *args: object) -> Any:
-    """Call what a plug-in names; None where there is no such plug-in. Raises `UsageError`."""
+    """Call a plug-in's factory, or return None without such a plug-in. Raises `UsageError`."""
     make = find_plugin(kind, name)
     try:
         return make(*args) if make is not None else None
-    except Exception as error:  # somebody else's package may fail in any way
-        raise UsageError(f"the {kind} plug-in {name!r} cannot be made: {error}") from error
+    except Exception as error:  # a third-party package may fail in any way
+        raise UsageError(f"the {kind} plug-in {name!r} failed to load: {error}") from error

@@ -2,27 +2,27 @@
 
 ResearchError
  ├── UsageError         2   a flag, a file or the configuration is wrong
- ├── NotFound           3   nothing found (raised by the command line only; a run reports a status)
- ├── WebOutOfReach      6   every provider failed, or there is no browser
- │    └── Offline            no search provider could be connected to
- ├── ModelError         7   the model failed for good
+ ├── NotFound           3   nothing found (raised only by the command line; a run reports a status)
+ ├── WebOutOfReach      6   every search provider failed, or there is no browser
+ │    └── Offline            could not connect to any search provider
+ ├── ModelError         7   the model failed permanently
  │    ├── ModelUnauthorized  the key was refused
- │    │    └── KeyMissing   2     there is none
+ │    │    └── KeyMissing   2     no key is set
  │    ├── ModelQuota         the account has nothing left
- │    ├── ModelUnavailable   an outage, a rate limit, no answer: after all retries
- │    ├── ModelContext       the conversation is too long for it, cut as far as it can be
+ │    ├── ModelUnavailable   an outage, a rate limit or no answer, after all retries
+ │    ├── ModelContext       the conversation is too long, even after trimming
  │    ├── ModelFiltered      a content filter stopped the question or the reply
- │    ├── ModelCut           the bound on its reply was reached before a word of it
+ │    ├── ModelCut           the limit on its reply was reached before any text
  │    ├── ModelUnknown     2 the endpoint has no model of this name
- │    └── NotAnEndpoint    2 what answers at the address is no model: a web page, another API
- ├── LimitReached       5   a bound of the run is reached (defined in `agent.guard.budget`)
- ├── NeedsPerson        5   an action needs the person's consent, and nobody can be asked
+ │    └── NotAnEndpoint    2 the address is not a model's API but a web page or another API
+ ├── LimitReached       5   a limit of the run was reached (defined in `agent.guard.budget`)
+ ├── NeedsPerson        5   an action needs the user's approval, and no user can be asked
  ├── NotSent            6   a messaging service did not accept a message
- ├── ReplayDiverged     8   a replayed run asks what its record does not have
- ├── JournalError       1   the record cannot be written or read
- │    └── ArchiveDamaged 8  an archive of a run was changed, or is none
- ├── InternalError      1   a bug of ours; the run's record has the traceback
- └── ToolError          -   a tool call failed; becomes a result with a hint, never ends a run
+ ├── ReplayDiverged     8   a replayed run makes a request that its journal does not have
+ ├── JournalError       1   the journal cannot be written or read
+ │    └── ArchiveDamaged 8  an archive of a run was changed, or is not an archive
+ ├── InternalError      1   a bug of ours; the run's journal has the traceback
+ └── ToolError          -   a tool call failed; it becomes a result with a hint and never ends a run
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CHECK_FAILED = 8
-"""The exit code of a command whose check failed."""
+"""Exit code of a command whose check failed."""
 MAX_ERROR_CHARS = 2_000
-"""Characters of an error's text that are shown and recorded; some quote all that they failed on."""
+"""Maximum length of a recorded error text in characters; some errors quote their whole input."""
 
 
 class ResearchError(Exception):
@@ -52,19 +52,19 @@ class ResearchError(Exception):
 
 
 def error_text(error: BaseException | str, limit: int = MAX_ERROR_CHARS) -> str:
-    """Return the text of an error, of a very long one the beginning."""
+    """Return the text of an error; a very long one is cut."""
     text = str(error) or type(error).__name__
     if len(text) <= limit:
         return text
-    # Cut between words: half a secret would not be recognised as one.
+    # Cut between words: a secret cut in half would not be redacted.
     kept = text[:limit].rpartition(" ")[0] or text[:limit]
     return f"{kept}… ({len(text) - len(kept):,} more characters)"
 
 
 def error_class(name: str) -> type[ResearchError]:
-    """Return the error class of a name on record; `ResearchError` for an unknown name."""
+    """Return the error class of a recorded name; `ResearchError` for an unknown name."""
     classes = [ResearchError]
-    for error in classes:  # grows while it is iterated over, until it holds all subclasses
+    for error in classes:  # grows during the iteration until it has all subclasses
         classes += error.__subclasses__()
     for error in classes:
         if error.__name__ == name:
@@ -89,7 +89,7 @@ def from_extra(extra: str, or_else: str = "") -> Iterator[None]:
 
 
 class NotFound(ResearchError):
-    """What was asked for does not exist."""
+    """The requested object does not exist."""
 
     exit_code = 3
 
@@ -98,17 +98,17 @@ class WebOutOfReach(ResearchError):
     """Every search provider failed, or there is no browser."""
 
     exit_code = 6
-    hint = "Run `research doctor` to see what can be reached."
+    hint = "Run `research doctor` to check the connection."
 
 
 class Offline(WebOutOfReach):
-    """No search provider could be connected to."""
+    """Could not connect to any search provider."""
 
     hint = ""
 
 
 class ModelError(ResearchError):
-    """The model failed for good."""
+    """The model failed permanently."""
 
     exit_code = 7
     hint = "Run `research doctor`, or use `--model extractive`, which needs no key."
@@ -119,7 +119,7 @@ class ModelUnauthorized(ModelError):
 
 
 class KeyMissing(ModelUnauthorized, UsageError):
-    """A provider needs a key, and none is set."""
+    """A provider needs a key, but none is set."""
 
     exit_code = 2
 
@@ -127,17 +127,17 @@ class KeyMissing(ModelUnauthorized, UsageError):
 class ModelQuota(ModelError):
     """The account has no quota left."""
 
-    hint = "Top up the account, or ask another model with --model or --fallback."
+    hint = "Top up the account, or use another model with --model or --fallback."
 
 
 class ModelUnavailable(ModelError):
-    """The provider is down, too slow, or replies with garbage, after all retries."""
+    """After all retries, the provider is down, too slow, or sends invalid replies."""
 
 
 class ModelContext(ModelError):
-    """The conversation is longer than the model takes: `tokens`, where the endpoint says it."""
+    """The conversation exceeds the context window: `tokens`, if the endpoint reports it."""
 
-    hint = "Name a model with a larger window, or the window of this one with --context-window."
+    hint = "Use a model with a larger context window, or set this one's with --context-window."
 
     def __init__(self, message: str, *, tokens: int | None = None) -> None:
         super().__init__(message)
@@ -147,71 +147,71 @@ class ModelContext(ModelError):
 class ModelFiltered(ModelError):
     """A content filter of the provider stopped the question or the reply."""
 
-    hint = "Ask in other words, or another model with --model."
+    hint = "Rephrase the question, or use another model with --model."
 
 
 class ModelCut(ModelError):
-    """The model spent its whole reply on thoughts, and was cut off before an answer."""
+    """The model used its whole reply for reasoning and was cut off before an answer."""
 
-    hint = "Raise --max-tokens or --budget, or name a model that thinks less."
+    hint = "Raise --max-tokens or --budget, or use a model that reasons less."
 
 
 class ModelUnknown(ModelError, UsageError):
     """The endpoint has no model of this name."""
 
     exit_code = 2
-    hint = "Check --model, and that --base-url ends where the API begins (often /v1)."
+    hint = "Check --model, and check that --base-url is the root of the API (often ending in /v1)."
 
 
 class NotAnEndpoint(ModelError, UsageError):
-    """What answers at the address is no model's API."""
+    """The address is not a model's API."""
 
     exit_code = 2
-    hint = "Check --base-url: it ends where the API begins, often in /v1."
+    hint = "Check --base-url: it must be the root of the API, often ending in /v1."
 
 
 class NeedsPerson(ResearchError):
-    """An action of the run needs the person's consent, and nobody could be asked."""
+    """An action of the run needs the user's approval, and no user can be asked."""
 
     exit_code = 5
-    hint = "Ask again on a terminal: there the run asks you before it acts."
+    hint = "Run it on a terminal, where it can ask you before it acts."
 
 
 class NotSent(ResearchError):
     """A messaging service did not accept a message."""
 
     exit_code = 6
-    hint = "`research channels test` tells whether a service can be reached."
+    hint = "`research channels test` checks whether a service can be reached."
 
 
 class ReplayDiverged(ResearchError):
-    """A replayed run asks what its record does not have; the message shows the difference."""
+    """A replayed run makes a request that its journal lacks; the message shows the difference."""
 
     exit_code = 8
     hint = (
-        "The prompts or tools have changed since, or the record has (`research verify` tells); "
-        "`--model NAME` replays the web alone."
+        "The prompts or tools have changed since, or the journal was edited (see `research "
+        "verify`). `--model NAME` runs a model on the recorded pages."
     )
 
 
 class JournalError(ResearchError):
-    """The record of a run cannot be written or read."""
+    """A run's journal cannot be written or read."""
 
 
 class ArchiveDamaged(JournalError):
-    """An archive of a run was changed, is cut short, or is none."""
+    """An archive of a run was changed, is truncated, or is not an archive."""
 
     exit_code = 8
-    hint = "Fetch it again, or make it anew with `research export RUN FILE.zip`."
+    hint = "Get it again, or recreate it with `research export RUN FILE.zip`."
 
 
 class InternalError(ResearchError):
-    """A bug of ours; the run's record has the traceback."""
+    """A bug of ours; the run's journal has the traceback."""
 
     hint = "This is a bug. `research show --steps` shows the run; please report it."
 
 
 class ToolError(ResearchError):
-    """A tool call failed; the model sees the message and the hint as the call's result."""
+    """A tool call failed. The model gets the message and the hint as the result."""
 
     hint = "Tool failed. Try a different approach."

@@ -1,8 +1,8 @@
-"""Writes docs/sites.md: which engines are asked how, and which sites are read as what they are.
+"""Write docs/sites.md: the search engines with their filters, and the sites that have a parser.
 
     python dev/sites.py
 
-What stands there is asked of the code: a filter is one that changes an engine's request.
+The tables are made from the code: a filter is one that changes an engine's request.
 """
 
 # ruff: noqa: E501 - the page is written as it is read
@@ -30,37 +30,38 @@ FILTERS = {
 }  # fmt: skip
 ABOUT = """# Engines and sites
 
-Written by `python dev/sites.py` from the code; a test holds it true.
+Generated from the code by `python dev/sites.py`; a test checks it.
 
 ## Search engines
 
-In the default order; those marked so are asked only when they are named with `--search`. A filter that an engine does
-not know is still kept to: what lies on another site is left out of its results. *Unverified layout*: written after
-knowledge of its pages or its documentation, no saved answer of the real engine was at hand to test on.
-Adding one takes a class in `browser/search/json_engines.py` (some twenty lines) or `browser/search/html_engines.py`, and its name in
-the order of `browser/search/engines.py`.
+In the default order. Engines marked *named* are used only if `--search` names them. Filters that an engine does not support are applied
+to its results: for example, results from other sites are removed. *Unverified layout* means that the parser was written from documentation or
+knowledge of the pages, without a saved response of the real engine to test on.
+To add an engine, write a class in `browser/search/json_engines.py` (some twenty lines) or `browser/search/html_engines.py`, and add its name to
+the order in `browser/search/engines.py`.
 
 """
 SITES = """
-An engine of one's own is declared in one line, as a flag or in `config.toml`; its key stands in `MINE_API_KEY`. Behind `#` stands
-where its answer has what: in JSON `rows`, `url`, `title`, `snippet`, `published` (and a `header` to send), on a page `item`, the CSS
-selector of a result, with selectors within it for `url`, `title` and `snippet`:
+You can declare your own engine in one line, as a flag or in `config.toml`. Its API key is `MINE_API_KEY`. The part after `#` says where
+the response has what: in JSON `rows`, `url`, `title`, `snippet`, `published` (and a `header` to send); on a page `item`, the CSS selector
+of a result, with selectors inside it for `url`, `title` and `snippet`:
 
 ```
 research "…" --search mine --search-url 'mine=https://search.example/api?q={query}&n={limit}#rows=data.hits&url=link&title=name'
 research "…" --search mine --search-url 'mine=https://search.example/find?q={query}#item=li.hit&url=h3 a&snippet=p.said'
 ```
 
-Yahoo, Ecosia and Qwant are no engines of ours: no saved result page of theirs was at hand, and Qwant's draws itself with scripts.
-Whoever wants one declares it so and checks what comes:
+Yahoo, Ecosia and Qwant are not built in: no saved result page of theirs was available, and Qwant's page is drawn by scripts. To use one,
+declare it and check the results:
 `--search-url 'yahoo=https://search.yahoo.com/search?p={query}#item=div.algo&url=.compTitle a&title=h3&snippet=.compText'`.
 
-## Sites that are read as what they are
+## Sites with a parser
 
-Matched by the host of the parsed address; software that runs on anyone's host, by what its pages declare. A page that lost
-its usual markup is read as a plain page, and says so. *Saved pages* are of at least one of its forms;
-*unverified layout* means that no saved page of the real site was at hand. [Adding one](parsers.md) takes a file of some thirty lines, here or in a package.
-Sites marked `urchin-extras` are read where that package is installed (`pip install urchin-extras`, in this repository under `plugins/`).
+Sites are matched by the host of the address; software that runs on any host is matched by what its pages declare. A page that no longer has
+the expected markup is read as a plain page, with a note that says so. *Saved pages* means that at least one of its page types was tested on a saved
+page; *unverified layout* means that no saved page of the real site was available. [Adding one](parsers.md) takes a file of some thirty
+lines, here or in a package. Sites marked `urchin-extras` need that package (`pip install urchin-extras`; `plugins/` in this
+repository).
 
 | site | hosts | what is read | tested on |
 |---|---|---|---|
@@ -68,7 +69,7 @@ Sites marked `urchin-extras` are read where that package is installed (`pip inst
 
 
 def page() -> str:
-    """The whole page as Markdown."""
+    """Return the whole page as Markdown."""
     head = "| engine | key | asked as | " + " | ".join(FILTERS) + " | tested on |"
     rule = "|---" * (len(FILTERS) + 4) + "|"
     named = [plugin.name for plugin in plugins("search")]

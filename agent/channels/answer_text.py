@@ -1,4 +1,4 @@
-"""A report as chat messages: plain text, cut at the ends of sentences."""
+"""Formats a report as chat messages: plain text, split between sentences."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
     from agent.types import Report
 
-MOST_MESSAGES = 3
-"""An answer of more messages than that is a file: nobody reads it in a chat."""
+MAX_MESSAGES = 3
+"""Maximum number of messages of an answer; nobody reads more in a chat. The rest is a file."""
 _MARKERS = re.compile(r"(?:\s*\[\d{1,3}\])*\s*")
-_MORE = "… The whole answer, with its sources, is in the file."
+_MORE = "… The full answer with its sources is in the file."
 
 
 def answer_text(report: Report) -> str:
-    """Write the answer with its marks, what is not verified of it, and its sources."""
+    """Format the answer with its citations, its unverified sentences, and its sources."""
     if report.status == "failed":
-        return clean(f"That failed: {report_view.error_line(report)}")
+        return clean(f"The run failed: {report_view.error_line(report)}")
     unsupported = [
         f"? {s.text} ({report_view.verdict_label(s, report)})"
         for s in report_view.other_unsupported(report)
@@ -48,22 +48,22 @@ def answer_text(report: Report) -> str:
         "\n".join([report_view.closest_title(report), *closest]) if closest else "",
         "\n".join(sources),
     ]
-    return clean("\n\n".join(filter(None, blocks))) or "There is no answer."
+    return clean("\n\n".join(filter(None, blocks))) or "No answer."
 
 
 def split_answer(text: str, longest: int) -> tuple[list[str], bool]:
-    """Cut a text into messages; the second value says that there is more, which is a file's."""
+    """Split a text into messages; the second value tells whether the rest must be a file."""
     pieces = split_text(text, longest)
-    if len(pieces) <= MOST_MESSAGES:
+    if len(pieces) <= MAX_MESSAGES:
         return pieces, False
-    head = split_text(text, longest - length(_MORE) - 2)[: MOST_MESSAGES - 1]
+    head = split_text(text, longest - length(_MORE) - 2)[: MAX_MESSAGES - 1]
     return [*head[:-1], f"{head[-1]}\n\n{_MORE}"], True
 
 
 def split_text(text: str, longest: int) -> list[str]:
-    """Cut a text into pieces of at most `longest` UTF-16 units: at paragraphs, else at sentences.
+    """Split a text into pieces of at most `longest` UTF-16 units, between paragraphs or sentences.
 
-    What has no such place is cut between words, and what has none of those where it must be.
+    Longer sentences are split between words, and longer words anywhere.
     """
     pieces: list[str] = []
     room = ""
@@ -76,12 +76,12 @@ def split_text(text: str, longest: int) -> list[str]:
 
 
 def _units(text: str, longest: int) -> Iterable[str]:
-    """Cut a text into paragraphs, sentences or words, each short enough, that add up to it."""
+    """Split a text into paragraphs, sentences or words that are short enough."""
     for paragraph in text.splitlines(keepends=True):
         if length(paragraph) <= longest:
             yield paragraph
             continue
-        # a sentence ends behind its markers: a source stays with what it carries
+        # a sentence ends after its citations, which must stay with it
         found = [_MARKERS.match(paragraph, span.end) for span in sentences(paragraph)]
         ends = [markers.end() for markers in found if markers]
         at = 0
@@ -101,7 +101,7 @@ def _words(sentence: str, longest: int) -> Iterable[str]:
 
 
 def plain_text(markdown: str) -> str:
-    """Return Markdown as plain text: services have markup of their own, or none."""
+    """Convert Markdown to plain text: services have their own markup or none."""
     tokens = MarkdownIt("commonmark", {"html": False}).parse(markdown)
     texts: list[str] = []
     depth = 0

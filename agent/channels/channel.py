@@ -1,6 +1,6 @@
-"""The interface of a channel: messages in, messages out, over one service.
+"""The interface of a channel: receives and sends messages over one service.
 
-A channel of a package of its own is a class over `Channel`, named by an entry point in the group
+A package adds a channel with a subclass of `Channel` and an entry point in the group
 `urchin.channels`.
 """
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 class ChannelSettings(BaseModel):
-    """What `[channels.NAME]` says; a channel's own settings are a class over it.
+    """The settings `[channels.NAME]`; a channel adds its own in a subclass.
 
-    `allow` are the senders that are heard, by the ids of the service; `refuse` is what a stranger
-    is told, once, or nothing. `budget_day` (USD) and `questions_day` are for each sender; `run` are
-    settings of each run, `keys` other variables that hold the secrets.
+    `allow` lists the allowed senders by the service's ids. `refuse` is the text that other senders
+    get once, or empty. `budget_day` (USD) and `questions_day` apply to each sender. `run` has the
+    settings of each run, `keys` other environment variables for the secrets.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -47,11 +47,11 @@ class ChannelSettings(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Inbound:
-    """A message of a person. `id` is the service's own, the same when it comes twice.
+    """A message from a user. `id` is the service's id; a repeated message has the same one.
 
-    `thread` is where an answer goes, and what makes a conversation. `text` are the sender's own
-    words, `quoted` what they forwarded or quoted of others, `files` what `fetch` brings. `choice`
-    is the id of a button that was pressed.
+    `thread` is where the answer goes; messages in a thread are one conversation. `text` is the
+    sender's own text, `quoted` is forwarded or quoted text, and `fetch` downloads each of `files`.
+    `choice` is the id of a pressed button.
     """
 
     id: str
@@ -66,9 +66,9 @@ class Inbound:
 
 @dataclass(frozen=True, slots=True)
 class Outbound:
-    """A message to a person, with (id, label) of buttons, and files.
+    """A message to a user with files and buttons as (id, label).
 
-    `id` is the same when it is tried again, for services that can tell by it.
+    A retry has the same `id`, for services that drop repeated ids.
     """
 
     text: str = ""
@@ -78,16 +78,16 @@ class Outbound:
 
 
 MALFORMED = (KeyError, TypeError, AttributeError, ValueError, IndexError)
-"""Errors of reading data that is not of the form that its service describes."""
+"""Errors of reading data that does not have the format documented by its service."""
 MessageHandler = Callable[[Inbound], Awaitable[None]]
-"""Takes a message: it is on disk when this returns, so that the service may forget it."""
+"""Receives a message. It is on disk when this returns, so the service may delete it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelLink:
-    """What a channel works with: its client, the proxy for other protocols, a notebook.
+    """The resources of a channel: its HTTP client, the proxy for other protocols, a notebook.
 
-    `notes` is kept on disk between starts; `say` tells whoever runs the channel.
+    `notes` are kept on disk between starts; `say` reports to the operator of the channel.
     """
 
     http: ServiceClient
@@ -97,22 +97,22 @@ class ChannelLink:
 
 
 class Notebook(ABC):
-    """What a channel remembers between starts."""
+    """Values that a channel keeps between starts."""
 
     @abstractmethod
     def note(self, key: str) -> str:
-        """Return a note, or nothing."""
+        """Return a value, or an empty string."""
 
     @abstractmethod
     def keep(self, key: str, value: str) -> None:
-        """Keep a note, on disk when this returns."""
+        """Store a value; it is on disk when this returns."""
 
 
 class Channel(ABC):
-    """A service that carries messages. `keys` are its secrets, each with its usual variable.
+    """A messaging service. `keys` are its secrets, each with its usual environment variable.
 
-    `hosts` are what it may reach beside `url`, as patterns; `longest` is how long a message may be,
-    in UTF-16 units, and `whole` says that one message takes all of an answer, files included.
+    `hosts` are patterns of hosts that it may connect to besides `url`. `longest` is the maximum
+    length of a message in UTF-16 units. `whole` means that an answer is one message with its files.
     """
 
     Settings: ClassVar[type[ChannelSettings]] = ChannelSettings
@@ -129,70 +129,70 @@ class Channel(ABC):
 
     @classmethod
     def places(cls, settings: Any) -> tuple[str, ...]:
-        """Return addresses that the settings name beside `url`; they may be private ones."""
+        """Return the addresses in the settings besides `url`; they may be private."""
         return (settings.url,) if settings.url else ()
 
     @abstractmethod
     async def listen(self, take: MessageHandler) -> None:
-        """Hand each message to `take`, until the connection is lost.
+        """Pass each message to `take` until the connection is lost.
 
-        Raises `UsageError` for what no other try mends, such as a wrong token.
+        Raises `UsageError` for errors that a retry cannot fix, such as a wrong token.
         """
 
     @abstractmethod
     async def send(self, thread: str, message: Outbound, answering: str = "") -> None:
-        """Send a message, once; `answering` is the id of the one that it answers.
+        """Send a message once; `answering` is the id of the message that it replies to.
 
-        Raises Refused or ConnectFailed where nothing was done, `NotSent` otherwise.
+        Raises `Refused` or `ConnectFailed` if nothing was sent, `NotSent` otherwise.
         """
 
     @abstractmethod
     async def check(self) -> str:
-        """Return the name by which the service knows us. Raises as `send` does."""
+        """Return the bot's account. Raises the same errors as `send`."""
 
     async def fetch(self, file: str) -> Attachment:
-        """Bring a file of a message. Raises as `send` does."""
-        raise NotSent(f"{self.settings.kind} brings no files, {file[:80]} among them")
+        """Download a file of a message. Raises the same errors as `send`."""
+        raise NotSent(f"{self.settings.kind} cannot download files such as {file[:80]}")
 
     async def busy(self, thread: str) -> None:  # noqa: B027 - few services can
-        """Show that an answer is being worked on, where the service can."""
+        """Show a typing indicator, if the service has one."""
 
     def read(self, parse: Callable[[Any], Inbound | None], data: Any) -> Inbound | None:
-        """Parse a message; one of an unknown form is left out, with a word to who runs it."""
+        """Parse a message. One in an unknown format is skipped and reported to the operator."""
         try:
             return parse(data)
         except MALFORMED as error:
-            self.link.say(f"a message was left out: its form is unknown ({error!r:.100})")
+            self.link.say(f"skipped a message in an unknown format ({error!r:.100})")
             return None
 
     def key(self, name: str) -> str:
-        """Return a secret. Raises `UsageError` where it is not set."""
+        """Return a secret. Raises `UsageError` if it is not set."""
         variable = self.settings.keys.get(name) or self.keys[name]
         value = os.environ.get(variable, "")
         if not value:
-            hint = f"`research keys set {variable}` keeps it."
-            raise UsageError(f"{variable} is not set, which {self.settings.kind} wants", hint=hint)
+            hint = f"`research keys set {variable}` stores it."
+            raise UsageError(f"{self.settings.kind} needs {variable}, which is not set", hint=hint)
         return value
 
 
 def response_json(response: httpx2.Response, what: str) -> Any:
-    """Read the JSON of a response. Raises `UsageError` for a refused token, else `NotSent`."""
+    """Parse a JSON response. Raises `UsageError` for a refused token, otherwise `NotSent`."""
     if response.status_code in (401, 403):
-        hint = "Look at the token, and what it may do."
+        hint = "Check the token and its permissions."
         raise UsageError(f"{what}: {_error_text(response)}", hint=hint)
     if not response.is_success:
         raise NotSent(f"{what}: {_error_text(response)}")
     try:
         body = response.json() if response.content else {}
     except ValueError as error:
-        raise NotSent(f"{what} was answered with what is no JSON") from error
+        raise NotSent(f"{what}: the response is not JSON") from error
     if not isinstance(body, dict):
-        raise NotSent(f"{what} was answered in a form that is unknown")
+        raise NotSent(f"{what}: the response has an unknown format")
     return body
 
 
 def _error_text(response: httpx2.Response) -> str:
-    """Return what a service says of a failure, in the forms that they have."""
+    """Return the error message of a service, in the formats that services use."""
     try:
         body = response.json()
     except ValueError:

@@ -1,4 +1,4 @@
-"""Running channels: their settings, opening, listening, and reconnecting; notices through them."""
+"""Runs channels: settings, connecting, listening and reconnecting; sends notices over them."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ if TYPE_CHECKING:
     from agent.notify.targets import Sender
 
 _EXTRA = ("telegram", "discord", "slack", "whatsapp", "email")
-"""What the package of plug-ins `urchin-extras` brings."""
+"""Channels in the plug-in package `urchin-extras`."""
 _STABLE_S = 60.0
-"""A connection that held so long was a good one: the next try is at once."""
+"""After a connection of at least this many seconds, reconnect without delay."""
 
 
 def channel_settings(options: Options) -> dict[str, tuple[type[Channel], ChannelSettings]]:
-    """Read `[channels.NAME]`, each with its class. Raises `UsageError` for what does not hold."""
+    """Read all `[channels.NAME]` with their classes. Raises `UsageError` for invalid settings."""
     return {name: check_settings(name, row) for name, row in options.channels.items()}
 
 
 def check_settings(name: str, row: Any) -> tuple[type[Channel], ChannelSettings]:
     """Return the class and the settings of one channel. Raises `UsageError`."""
     if not isinstance(row, dict):
-        raise UsageError(f"channels.{name} is no table of settings")
+        raise UsageError(f"channels.{name} must be a table of settings")
     kind = str(row.get("kind", name))
     channel: type[Channel] | None = find_plugin("channels", kind)
     if channel is None:
         known = ", ".join(one.name for one in plugins("channels"))
-        extra = f"`pip install urchin-extras` brings {', '.join(_EXTRA)}."
-        hint = f"There are {known}." if known and kind not in _EXTRA else extra
-        raise UsageError(f"no channel is of the kind {kind!r}", hint=hint)
+        extra = f"`pip install urchin-extras` adds {', '.join(_EXTRA)}."
+        hint = f"Available kinds: {known}." if known and kind not in _EXTRA else extra
+        raise UsageError(f"unknown kind of channel {kind!r}", hint=hint)
     fields = {"kind": kind, **{key.replace("-", "_"): value for key, value in row.items()}}
     try:
         settings = channel.Settings(**fields)
@@ -69,7 +69,7 @@ def check_settings(name: str, row: Any) -> tuple[type[Channel], ChannelSettings]
 def _settings_named(name: str, options: Options) -> tuple[type[Channel], ChannelSettings]:
     if name not in options.channels:
         raise UsageError(
-            f"no channel is called {name!r}", hint="`research channels list` names them."
+            f"no channel is called {name!r}", hint="`research channels list` shows the channels."
         )
     return check_settings(name, options.channels[name])
 
@@ -78,14 +78,14 @@ def _settings_named(name: str, options: Options) -> tuple[type[Channel], Channel
 async def open_channel(
     name: str, options: Options, say: Callable[[str], None]
 ) -> AsyncIterator[tuple[Channel, Inbox]]:
-    """Open a channel, which reaches its own service and nothing else; raises `UsageError`."""
+    """Open a channel that can connect only to its own service. Raises `UsageError`."""
     channel, settings = _settings_named(name, options)
     private = tuple(map(host_and_port, channel.places(settings)))
     own = (host_and_port(channel.url),) if channel.url else ()
     policy = EgressPolicy(
         allow_hosts=(*channel.hosts, *private, *own),
         deny_hosts=options.deny,
-        allow_private=private,  # a server that the person named may be their own
+        allow_private=private,  # a server in the settings may be on a private network
         upstream_proxy=options.proxy,
     )
     inbox = Inbox(options.data, name)
@@ -103,10 +103,10 @@ async def run_channels(
     answer: type[Dialogue],
     say: Callable[[str], None],
 ) -> None:
-    """Run channels until cancelled; of several, one that cannot go on leaves the others alone.
+    """Run channels until cancelled. If one fails for good, the others continue.
 
-    `answer` makes of a channel's messages what is answered. Raises `UsageError` where none can go
-    on, or another process runs one on the same data folder.
+    `answer` handles the messages of a channel. Raises `UsageError` if all fail, or if another
+    process runs one of them on the same data folder.
     """
     for name in names:
         _settings_named(name, options)
@@ -114,16 +114,18 @@ async def run_channels(
 
     async def run(name: str) -> UsageError | None:
         try:
-            # two processes on one service would both answer each message
+            # two processes would answer each message twice
             with FileLock(folder / f"{name}.lock", timeout=0):
                 async with open_channel(name, options, say) as (channel, inbox):
                     await _listen(name, channel, answer(name, channel, inbox, options))
         except Timeout:
-            return UsageError(f"another process runs {name} already", hint="Stop that one first.")
+            return UsageError(
+                f"another process is already running {name}", hint="Stop that process first."
+            )
         except UsageError as error:
             say(f"{name}: stopped: {error}. {error.hint}".rstrip())
             return error
-        raise AssertionError("a channel is listened to until it is cancelled")
+        raise AssertionError("a channel listens until it is cancelled")
 
     failed = [error for error in await asyncio.gather(*map(run, names)) if error is not None]
     if failed:
@@ -135,14 +137,14 @@ async def _listen(name: str, channel: Channel, dialogue: Dialogue) -> None:
     loop = asyncio.get_running_loop()
 
     async def until_steady() -> None:
-        """Listen; raises `Temporary` if the connection was lost before it was a steady one."""
+        """Listen; raises `Temporary` if the connection was lost before it was stable."""
         began = loop.time()
         try:
-            await channel.listen(dialogue.take)  # it returns if the service asks for a new one
+            await channel.listen(dialogue.take)  # returns if the service asks for a reconnect
         except UsageError:
             raise
         except (ResearchError, BrowserError, OSError, *MALFORMED) as error:
-            channel.link.say(f"{name}: cut off: {error}")
+            channel.link.say(f"{name}: connection lost: {error}")
             if loop.time() - began <= _STABLE_S:
                 raise Temporary(error) from error
 
@@ -156,7 +158,7 @@ async def _listen(name: str, channel: Channel, dialogue: Dialogue) -> None:
 
 
 async def check_channel(name: str, options: Options, say: Callable[[str], None]) -> str:
-    """Ask a service as whom it knows us. Raises `UsageError`, `NotSent`."""
+    """Return the bot's account at a service. Raises `UsageError`, `NotSent`."""
     async with open_channel(name, options, say) as (channel, _):
         try:
             return await channel.check()
@@ -165,7 +167,7 @@ async def check_channel(name: str, options: Options, say: Callable[[str], None])
 
 
 def channel_senders(options: Options) -> dict[str, Sender]:
-    """Return what sends a notice of `agent.notify` to a thread of each channel: `NAME:THREAD`."""
+    """Return functions that send a notice of `agent.notify` to `NAME:THREAD` of each channel."""
 
     async def send(name: str, thread: str, notice: Notice) -> None:
         async with open_channel(name, options, lambda _: None) as (channel, _):

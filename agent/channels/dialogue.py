@@ -1,7 +1,7 @@
-"""The dialogue of a channel: messages become commands, replies to a run, or runs of their own.
+"""The dialogue of a channel: each message is a command, a reply to a run, or a new run.
 
-Only senders on the allow-list are answered: they are the person. What they forward or quote, and
-their files, are words of others, and go into a run as files.
+Only senders on the allow-list are answered; they are the user. Text that they forward or quote and
+their files come from others, so a run gets them as untrusted files.
 """
 
 from __future__ import annotations
@@ -40,24 +40,24 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
     from agent.journal.runs import RunFolder
 
-AT_ONCE = 2
-"""Runs of a channel side by side; those of one sender come one after the other."""
+MAX_PARALLEL_RUNS = 2
+"""Maximum number of parallel runs of a channel; those of one sender run one after another."""
 _PATIENCE_S = 600.0
-"""How long a run waits for the person: who has not answered by then is not coming."""
+"""Seconds that a run waits for the user's reply."""
 _BUSY_S = 8.0
-_MOST_FILES = 8
+_MAX_FILES = 8
 _HELP = (
-    "Ask a question, and I look for the answer and its sources.\n"
-    "/report .pdf sends the last one as a file (.md .html .docx …), /new begins a conversation, "
-    "/stop ends what I am at."
+    "Ask a question, and I will find an answer with sources.\n"
+    "/report .pdf sends the last answer as a file (.md .html .docx …), /new starts a new "
+    "conversation, /stop stops the current run."
 )
 _YES = {"yes", "y", "ja", "oui", "sí", "si", "ok"}
-_BUTTONS = (("yes", "Yes"), ("site", "Yes, on all of this site"), ("no", "No"))
+_BUTTONS = (("yes", "Yes"), ("site", "Yes, everything on this site"), ("no", "No"))
 
 
 @dataclass(slots=True)
-class _PersonQuestion:
-    """A question of a run that waits for the person: by buttons, or in words."""
+class _UserQuestion:
+    """A question of a run to the user, answered with a button or in words."""
 
     code: str
     reply: asyncio.Future[str] = field(repr=False)
@@ -75,13 +75,13 @@ class Dialogue:
         self._say = channel.link.say
         self._runs = Runs(options.data)
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._slots = asyncio.Semaphore(AT_ONCE)
-        self._questions: dict[tuple[str, str], _PersonQuestion] = {}
+        self._slots = asyncio.Semaphore(MAX_PARALLEL_RUNS)
+        self._questions: dict[tuple[str, str], _UserQuestion] = {}
         self._running: dict[str, tuple[str, asyncio.Future[Any]]] = {}
         self._tasks: set[asyncio.Future[Any]] = set()
 
     def resume(self) -> None:
-        """Answer the messages that were left when the process ended."""
+        """Answer the messages that were left when the last process ended."""
         for message in self._inbox.waiting():
             self._start(self._answer(message))
 
@@ -104,7 +104,7 @@ class Dialogue:
     # Messages
 
     async def take(self, message: Inbound) -> None:
-        """Receive a message: it is on disk when this returns."""
+        """Receive a message; it is on disk when this returns."""
         if message.sender not in self._settings.allow:
             await self._refuse(message)
             return
@@ -118,20 +118,20 @@ class Dialogue:
         self._start(self._dispatch(message))
 
     async def _refuse(self, message: Inbound) -> None:
-        """Refuse a stranger: once with a word where one is set, else in silence."""
-        # of strangers nothing is kept but that they were refused
+        """Refuse an unknown sender: silently, or once with the configured text."""
+        # nothing is stored about unknown senders except that they were refused
         who = sha256(message.sender.encode()).hexdigest()[:24]
         if self._inbox.note(f"refused {who}"):
             return
         self._inbox.keep(f"refused {who}", "yes")
         named = f" ({message.name})" if message.name else ""
-        self._say(f"{self._name}: refused {message.sender}{named}, who is not on its allow-list")
+        self._say(f"{self._name}: refused {message.sender}{named}, not on the allow-list")
         if self._settings.refuse:
             with suppress(ResearchError, BrowserError):
                 await self._channel.send(message.thread, Outbound(self._settings.refuse))
 
     def _is_reply(self, message: Inbound) -> bool:
-        """Return whether a message is the reply that a run waits for."""
+        """Tell whether a message is the reply that a run waits for."""
         question = self._questions.get((message.thread, message.sender))
         if question is None or question.reply.done():
             return False
@@ -140,19 +140,19 @@ class Dialogue:
         return bool(message.text.strip()) and not message.text.startswith("/")
 
     def _dispatch(self, message: Inbound) -> Coroutine[Any, Any, None]:
-        """Return the work that a message asks for: a command, an answer, a word on what to do."""
+        """Return the coroutine for a message: a command, an answer, or a help text."""
         reply = self._reply
         word, _, rest = message.text.strip().partition(" ")
         if message.choice:
-            return reply(message, "That question is over.")
+            return reply(message, "That question is no longer open.")
         if word == "/new":
             key = f"conversation {message.thread}"
             self._inbox.keep(key, str(int(self._inbox.note(key) or "1") + 1))
-            return reply(message, "A new conversation begins.")
+            return reply(message, "Started a new conversation.")
         if word == "/stop":
             sender, run = self._running.get(message.thread, ("", None))
             if run is None or sender != message.sender:
-                return reply(message, "I am at nothing here.")
+                return reply(message, "Nothing is running in this conversation.")
             run.cancel()
             return reply(message, "Stopped.")
         if word == "/report":
@@ -160,7 +160,7 @@ class Dialogue:
         if message.text.strip() and word not in {"/start", "/help"}:
             return self._answer(message)
         if not word and (message.quoted or message.files):
-            return reply(message, "What do you want to know about it?", HELD)
+            return reply(message, "What would you like to know about it?", HELD)
         return reply(message, _HELP)
 
     async def _send_report(self, message: Inbound, ending: str) -> None:
@@ -168,21 +168,21 @@ class Dialogue:
         last = self._inbox.last_run(message.thread)
         try:
             if not last:
-                raise UsageError("there is no answer in this conversation yet")
+                raise UsageError("this conversation has no answer yet")
             dotted = ending if ending.startswith(".") else f".{ending}"
             writer(Path(f"report{dotted}"))
             self._runs.find(last)
             part = Part(0, "", (dotted,))
             self._inbox.update(message.id, run=last)
         except UsageError as error:
-            part = Part(0, f"That does not go: {error}.")
+            part = Part(0, f"Not possible: {error}.")
         self._inbox.put_parts(message.id, [part])
         await self._deliver(message)
 
     # Answers
 
     async def _answer(self, message: Inbound) -> None:
-        """Answer a question; one whose answer stands already is only sent."""
+        """Answer a question. If its answer is already stored, only send it."""
         async with self._turns[message.sender], self._slots:
             if not self._inbox.is_answered(message.id):
                 over = self._over_budget(message.sender)
@@ -193,9 +193,9 @@ class Dialogue:
     def _over_budget(self, sender: str) -> str:
         usd, questions = self._spent_today(sender)
         if questions >= self._settings.questions_day:
-            return f"That was your question number {questions} today, which is the limit."
+            return f"You have reached today's limit of {questions} questions."
         if usd >= self._settings.budget_day:
-            return f"You have used ${usd:.2f} today, which is the limit."
+            return f"You have reached today's budget: ${usd:.2f} spent."
         return ""
 
     def _spent_today(self, sender: str) -> tuple[float, int]:
@@ -203,12 +203,12 @@ class Dialogue:
         return self._inbox.spent_since(sender, midnight.timestamp())
 
     async def _research(self, message: Inbound) -> list[Part]:
-        """Run the question; returns its answer in parts, or why there is none."""
+        """Run the question; return its answer in parts, or the error."""
         showing = asyncio.ensure_future(self._show_busy(message.thread))
         try:
             report = await self._first_report(message)
-        except ResearchError as error:  # a setting that does not hold: nothing was begun
-            return [Part(0, f"That failed: {error}. {error.hint}")]
+        except ResearchError as error:  # an invalid setting: no run was started
+            return [Part(0, f"The run failed: {error}. {error.hint}")]
         finally:
             showing.cancel()
         self._inbox.update(message.id, usd=report.usage.usd)
@@ -216,12 +216,12 @@ class Dialogue:
 
     async def _show_busy(self, thread: str) -> None:
         while True:
-            with suppress(ResearchError, BrowserError):  # an ornament
+            with suppress(ResearchError, BrowserError):  # not essential
                 await self._channel.busy(thread)
             await asyncio.sleep(_BUSY_S)
 
     async def _first_report(self, message: Inbound) -> Report:
-        """Run the question; returns the report as soon as it is on record."""
+        """Run the question; return the report as soon as it is in the journal."""
 
         def note_start(event: Event) -> None:
             if event.type == "run.started":
@@ -237,24 +237,24 @@ class Dialogue:
             self._running.pop(message.thread, None)
 
     async def _run(self, message: Inbound, *, on_event: Callable[[Event], None]) -> Report:
-        """Run the question, or go on with the run that was cut off."""
+        """Run the question, or resume its interrupted run."""
         declined = False
-        turn = asyncio.Lock()  # steps that are made together may ask together
+        turn = asyncio.Lock()  # parallel steps may ask at the same time
 
         async def approve(effect: str) -> bool | str:
-            """Ask for a yes; after a no the run asks for no other: a chat is no terminal."""
+            """Ask for approval; after a refusal, do not ask again in this run."""
             nonlocal declined
             async with turn:
                 if declined:
                     return False
-                question = f"May I do this: {effect}?"
-                reply = (await self._ask_person(message, question, buttons=True)).strip()
+                question = f"May I {effect}?"
+                reply = (await self._ask_user(message, question, buttons=True)).strip()
                 declined = reply != "site" and reply.lower() not in _YES
                 return "site" if reply == "site" else not declined
 
         async def ask(question: str) -> str:
             async with turn:
-                return await self._ask_person(message, question)
+                return await self._ask_user(message, question)
 
         if (folder := self._begun_run(message)) is not None:
             if folder.report.is_file():
@@ -280,37 +280,37 @@ class Dialogue:
         begun = self._inbox.run_of(message.id)
         try:
             return self._runs.find(begun) if begun else None
-        except UsageError:  # deleted meanwhile: it is begun anew
+        except UsageError:  # deleted in the meantime: start again
             return None
 
-    async def _ask_person(self, message: Inbound, text: str, *, buttons: bool = False) -> str:
-        """Ask the person in the thread; returns their reply, or nothing after ten minutes."""
+    async def _ask_user(self, message: Inbound, text: str, *, buttons: bool = False) -> str:
+        """Ask the user in the thread; return the reply, or an empty string after ten minutes."""
         code, key = secrets.token_hex(4), (message.thread, message.sender)
         reply: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._questions[key] = question = _PersonQuestion(code, reply)
+        self._questions[key] = question = _UserQuestion(code, reply)
         shown = tuple((f"{code}:{name}", label) for name, label in _BUTTONS) if buttons else ()
         try:
             await self._channel.send(message.thread, Outbound(text, shown, id=code), message.id)
             async with asyncio.timeout(_PATIENCE_S):
                 return await reply
         except (TimeoutError, ResearchError, BrowserError) as error:
-            self._say(f"{self._name}: a question was not answered: {error or 'ten minutes'}")
+            self._say(f"{self._name}: no reply to a question: {error or 'waited ten minutes'}")
             return ""
         finally:
             if self._questions.get(key) is question:
                 del self._questions[key]
 
     async def _save_files(self, message: Inbound) -> list[Path]:
-        """Write down others' words, and files, of this message and those sent ahead of it."""
+        """Save the quoted text and files of this message and of those sent before it."""
         files: list[Attachment] = []
         for one in [*self._inbox.take_held(message), message]:
             if one.quoted:
                 files.append(Attachment("quoted.txt", one.quoted.encode()))
-            for file in one.files[:_MOST_FILES]:
+            for file in one.files[:_MAX_FILES]:
                 try:
                     files.append(await self._channel.fetch(file))
                 except (ResearchError, BrowserError) as error:
-                    raise NotSent(f"a file did not come: {error}") from error
+                    raise NotSent(f"could not download a file: {error}") from error
         folder = self._data / "channels" / sha256(f"{self._name} {message.id}".encode()).hexdigest()
         paths = []
         for n, attachment in enumerate(files):
@@ -320,15 +320,15 @@ class Dialogue:
             paths.append(path)
         return paths
 
-    # Delivery: parts are sent once, in order, and wait where their service is away.
+    # Delivery: parts are sent once, in order, and wait while the service is unavailable.
 
     async def _reply(self, message: Inbound, text: str, state: str = DONE) -> None:
-        """Answer a message with a text."""
+        """Reply to a message with a text."""
         self._inbox.put_parts(message.id, [Part(0, text)])
         await self._deliver(message, state)
 
     def _report_parts(self, report: Report) -> list[Part]:
-        """Cut a report into the messages and files that the channel can carry."""
+        """Split a report into messages and files that the channel can send."""
         text, attach = answer_text(report), tuple(self._channel.settings.attach)
         if self._channel.whole:
             return [Part(0, text, attach)]
@@ -338,9 +338,9 @@ class Dialogue:
         return [Part(n, piece, export) for n, (piece, export) in enumerate(contents)]
 
     async def _deliver(self, message: Inbound, state: str = DONE) -> None:
-        """Send the parts that were not sent; then the message is in this state."""
+        """Send the unsent parts, then set the state of the message."""
         for part in self._inbox.parts(message.id, UNKNOWN):
-            self._say(f"{self._name}: whether part {part.n + 1} of an answer was sent is unknown")
+            self._say(f"{self._name}: part {part.n + 1} of an answer may or may not have been sent")
         for part in self._inbox.parts(message.id):
             await self._send_part(message, part)
         self._inbox.update(message.id, state=state)
@@ -351,16 +351,16 @@ class Dialogue:
 
         async def attempt() -> None:
             nonlocal waits
-            # on disk first: after a kill nobody can tell whether the service got it
+            # stored first: after a crash it is unknown whether the service received it
             self._inbox.mark_part(message.id, part.n, TRYING)
             try:
                 files = await asyncio.to_thread(self._export, run, part.export)
                 outbound = Outbound(part.text, files=files, id=name)
                 await self._channel.send(message.thread, outbound, message.id)
-            except ConnectFailed as error:  # nothing was sent: it can be tried again
+            except ConnectFailed as error:  # nothing was sent, so retry
                 self._inbox.mark_part(message.id, part.n, WAITING)
                 if not waits:
-                    self._say(f"{self._name}: an answer waits for the service: {error}")
+                    self._say(f"{self._name}: service unavailable, will retry: {error}")
                 waits = True
                 raise Temporary(error) from error
 
@@ -373,7 +373,7 @@ class Dialogue:
             self._inbox.mark_part(message.id, part.n, SENT)
 
     def _export(self, run: str, endings: tuple[str, ...]) -> tuple[Attachment, ...]:
-        """Export a run as files; raises `UsageError` where it is gone, or there is no such form."""
+        """Export a run as files; raises `UsageError` if the run or the format does not exist."""
         files = []
         for ending in endings:
             folder = self._runs.find(run)
@@ -383,7 +383,7 @@ class Dialogue:
 
 
 def _safe_name(name: str) -> str:
-    """Keep of a name what is harmless in any folder: letters and digits, and its ending."""
+    """Reduce a name to what is safe in any folder: letters, digits and the extension."""
     path = Path(name.replace("\\", "/").rpartition("/")[2])
     stem = "".join(c if c.isalnum() else "-" for c in path.stem)[:60].strip("-") or "file"
     end = "".join(c for c in path.suffix if c.isalnum() and c.isascii())[:10]

@@ -1,8 +1,8 @@
 """The inbox of a channel on disk: no message is lost, and none is answered twice.
 
-A message is stored before its service learns that it was received. Each part of an answer is marked
-as being sent before it is sent: where the process ended meanwhile, the outcome is unknown, and the
-part is not sent again.
+A message is stored before it is acknowledged to its service. Each part of an answer is marked as
+being sent before it is sent. If the process ends in between, the outcome is unknown, and the part
+is not sent again.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ CREATE TABLE IF NOT EXISTS notes (
   channel TEXT, key TEXT, value TEXT, PRIMARY KEY (channel, key)) WITHOUT ROWID;
 """
 WAITING, HELD, DONE = "waiting", "held", "done"
-"""States of a message: to be answered, kept for the question that follows it, over."""
+"""States of a message: to be answered, held for the question that follows it, done."""
 TRYING, SENT, UNKNOWN, FAILED = "trying", "sent", "unknown", "failed"
-"""States of a part, beside WAITING."""
+"""States of a part, besides WAITING."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of an answer: a text, or the endings of files to be exported from the run."""
+    """A part of an answer: a text, or the extensions of files to export from the run."""
 
     n: int
     text: str = ""
@@ -50,7 +50,7 @@ class Inbox(Notebook):
     """The messages of one channel, in a database that all channels of a data folder share."""
 
     def __init__(self, data: Path, channel: str) -> None:
-        """Open or make it. Raises `UsageError` where that fails."""
+        """Open or create the database. Raises `UsageError` on failure."""
         self._channel = channel
         path = private_folder(data) / "channels.db"
         try:
@@ -61,7 +61,7 @@ class Inbox(Notebook):
             path.chmod(0o600)
         except (sqlite3.Error, OSError) as error:
             raise UsageError(f"cannot use {path}: {error}", hint="Move the file away.") from error
-        # what was being sent when the process ended
+        # parts that were being sent when the process ended
         self._db.execute(
             "UPDATE parts SET state=? WHERE channel=? AND state=?", (UNKNOWN, channel, TRYING)
         )
@@ -71,7 +71,7 @@ class Inbox(Notebook):
         self._db.close()
 
     def add(self, message: Inbound, state: str = WAITING) -> bool:
-        """Keep a message; False where it is here already."""
+        """Store a message; False if it is already stored."""
         body = json.dumps(asdict(message))
         row = (message.id, message.sender, message.thread, body, time.time(), state)
         added = self._db.execute(
@@ -82,11 +82,11 @@ class Inbox(Notebook):
         return added.rowcount == 1
 
     def waiting(self) -> list[Inbound]:
-        """List the messages that are to be answered, oldest first."""
+        """List the messages to be answered, oldest first."""
         return self._messages("state=?", WAITING)
 
     def take_held(self, message: Inbound) -> list[Inbound]:
-        """Return what the sender sent ahead of this question in its thread; then it is over."""
+        """Return what the sender sent before this question in its thread, and mark it as done."""
         where = (message.sender, message.thread, HELD)
         held = self._messages("sender=? AND thread=? AND state=?", *where)
         for one in held:
@@ -107,12 +107,12 @@ class Inbox(Notebook):
         )
 
     def run_of(self, message: str) -> str:
-        """Name the run that answers a message, if one was begun."""
+        """Return the id of the run that answers a message, if it was started."""
         row = self._one("SELECT run FROM messages WHERE channel=? AND id=?", message)
         return str(row[0] or "") if row else ""
 
     def last_run(self, thread: str) -> str:
-        """Name the last run of a thread that was answered."""
+        """Return the id of the last run of a thread that was answered."""
         row = self._one(
             "SELECT run FROM messages WHERE channel=? AND thread=? AND run IS NOT NULL AND "
             "state='done' ORDER BY at DESC LIMIT 1",
@@ -121,7 +121,7 @@ class Inbox(Notebook):
         return str(row[0]) if row else ""
 
     def spent_since(self, sender: str, since: float) -> tuple[float, int]:
-        """Return the dollars, and the questions begun, of a sender since a time (epoch s)."""
+        """Return a sender's cost in dollars and number of runs since a time (epoch s)."""
         usd, questions = self._one(
             "SELECT COALESCE(SUM(usd),0), COUNT(run) FROM messages "
             "WHERE channel=? AND sender=? AND at>=?",
@@ -131,12 +131,12 @@ class Inbox(Notebook):
         return float(usd), int(questions)
 
     def put_parts(self, message: str, parts: list[Part]) -> None:
-        """Keep the parts of an answer, to be sent in their order."""
+        """Store the parts of an answer, to be sent in order."""
         rows = [(self._channel, message, p.n, p.text, json.dumps(p.export), WAITING) for p in parts]
         self._db.executemany("INSERT OR IGNORE INTO parts VALUES (?,?,?,?,?,?)", rows)
 
     def parts(self, message: str, state: str = WAITING) -> list[Part]:
-        """List the parts in a state, in their order."""
+        """List the parts in a state, in order."""
         rows = self._db.execute(
             "SELECT n, text, export FROM parts WHERE channel=? AND message=? AND state=? "
             "ORDER BY n",
@@ -145,7 +145,7 @@ class Inbox(Notebook):
         return [Part(n, text, tuple(json.loads(export))) for n, text, export in rows]
 
     def is_answered(self, message: str) -> bool:
-        """Return whether the answer to a message stands, sent or not."""
+        """Tell whether the answer to a message is stored, sent or not."""
         query = "SELECT 1 FROM parts WHERE channel=? AND message=? LIMIT 1"
         return self._one(query, message) is not None
 
@@ -157,12 +157,12 @@ class Inbox(Notebook):
         )
 
     def note(self, key: str) -> str:
-        """Return a note, or nothing."""
+        """Return a value, or an empty string."""
         row = self._one("SELECT value FROM notes WHERE channel=? AND key=?", key)
         return str(row[0]) if row else ""
 
     def keep(self, key: str, value: str) -> None:
-        """Keep a note."""
+        """Store a value."""
         row = (self._channel, key, value)
         self._db.execute("INSERT OR REPLACE INTO notes VALUES (?,?,?)", row)
 

@@ -10,15 +10,15 @@ import sys
 import warnings
 
 _OBJECTS = 50_000
-"""So many are made before the garbage collector looks for cycles among them."""
+"""Allocations before the garbage collector looks for cycles (Python's default is 700)."""
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 _NO_PLACE = (FileExistsError, IsADirectoryError, NotADirectoryError, PermissionError)
 
 
 def main() -> None:
-    """Run `research`; the exit codes are those of the contract."""
-    # Nearly all that is made while modules load stays: looking through it for cycles every 700
-    # objects is a tenth of a start.
+    """Run `research` and exit with one of the documented exit codes."""
+    # Nearly all objects made while modules load stay alive. Looking for cycles among them every
+    # 700 objects takes a tenth of the start-up time.
     gc.set_threshold(_OBJECTS)
     warnings.showwarning = _print_warning  # type: ignore[assignment]
     from agent.cli.group import cli  # noqa: PLC0415 - nothing is loaded before it is needed
@@ -29,8 +29,8 @@ def main() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     code = run(cli)
     sys.stderr.flush()
-    # Everything that holds state is closed by now; tearing the interpreter down would only make
-    # the person wait a third of a second more.
+    # Everything that holds state is closed by now. Tearing the interpreter down would only make
+    # the user wait another third of a second.
     os._exit(code)
 
 
@@ -58,14 +58,14 @@ def run(command: object) -> int:
     except (BrokenPipeError, SystemExit):  # the reader has gone (`| head`); click exits then
         _discard_output()
         return 0
-    except _NO_PLACE as error:  # a folder where a file is, a place of somebody else's
+    except _NO_PLACE as error:  # a folder instead of a file, or no permission
         message = f"cannot use {error.filename}: {error.strerror}"
         _print_error(message, "Check the path and its owner.")
         return UsageError.exit_code
-    except Exception as error:  # noqa: BLE001 - a person gets a line, never a traceback
+    except Exception as error:  # noqa: BLE001 - users get a line, never a traceback
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
             _discard_output()
-            hint = "Free some disk space: what is kept stays."
+            hint = "Free some disk space. Nothing that was saved is lost."
             _print_error(f"cannot write: {error.strerror}", hint)
         else:
             message = f"internal error: {type(error).__name__}: {error}"
@@ -75,7 +75,7 @@ def run(command: object) -> int:
 
 
 def _print_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
-    """Say ours in a line, once; those of libraries are for developers."""
+    """Print a warning of ours in one line. Warnings of libraries are for developers."""
     if category.__module__.startswith(("agent.", "browser.")):
         from agent.cli.terminal import note  # noqa: PLC0415 - as above
 
@@ -89,5 +89,5 @@ def _print_error(message: str, hint: str = "") -> None:
 
 
 def _discard_output() -> None:
-    """Drop what is still to be printed: nobody can have it, and flushing it would fail again."""
+    """Drop pending output: nobody can receive it, and flushing it would fail again."""
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - till the exit

@@ -1,4 +1,4 @@
-"""`research ask` and `research resume`: a question from the shell, with what is piped to it."""
+"""`research ask` and `research resume`: research a question from the shell."""
 
 from __future__ import annotations
 
@@ -40,35 +40,35 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 DREAM_S = 2.0
-"""Seconds of consolidation that a person does not mind between the answer and the prompt."""
+"""Seconds of consolidation that users tolerate between the answer and the next prompt."""
 _RUN_ENDED = frozenset({0, 3, 4, 5})
-"""Exit codes of runs that came to an end and may have left something."""
+"""Exit codes of runs that completed and may have left memories."""
 # `last`, or the beginning of an id such as 20261121-054512-k3f9.
 _RUN_ID = re.compile(r"last|\d{4,8}(-\d{0,6}(-\w{0,4})?)?")
 _OUTPUT_FLAGS = ("as_json", "as_events", "quiet", "verbose", "export")
 StartRun = Callable[..., Awaitable[Report]]
-"""Begins a run, given `on_event` and the settings as keyword arguments."""
+"""Starts a run; takes `on_event` and the settings as keyword arguments."""
 OnReport = Callable[[Report], None]
 _TEMPLATE = "urchin.template"
-"""Where the context of click keeps the question of the template that was named."""
+"""Key in the click context under which the template's question is stored."""
 
 
 def _apply_template(ctx: click.Context, _: click.Parameter, name: str | None) -> None:
-    """Read a template: its question, and options that count below flags and environment."""
+    """Read a template's question and options. Flags and environment variables override them."""
     if not name or ctx.resilient_parsing:
         return
     folder = config_path().parent / "templates"
     templates = {path.stem: path for path in sorted(folder.glob("*.toml"))}
     if name not in templates:
-        hint = f"There are: {', '.join(templates) or 'none yet'}."
+        hint = f"Available templates: {', '.join(templates) or 'none yet'}."
         raise UsageError(f"no template {name!r} in {folder}", hint=hint)
     values = read_file(templates[name])
     ctx.meta[_TEMPLATE] = str(values.pop("question", ""))
     known = {field.alias or key for key, field in Options.model_fields.items()} | {"export"}
     if unknown := sorted(values.keys() - known):
         raise UsageError(
-            f"the template {name} has no such option: {unknown[0]}",
-            hint="It takes `question` and the options of `research ask --help`.",
+            f"the template {name} sets an unknown option: {unknown[0]}",
+            hint="A template may set `question` and the options listed by `research ask --help`.",
         )
     load_options({key: value for key, value in values.items() if key != "export"})
     ctx.default_map = {**(ctx.default_map or {}), **values}
@@ -77,7 +77,7 @@ def _apply_template(ctx: click.Context, _: click.Parameter, name: str | None) ->
 template_option: Option = option(
     ("-t", "--template"),
     "NAME",
-    "A saved question with options: templates/NAME.toml beside the settings file.",
+    "Use a saved question with options: templates/NAME.toml next to the settings file.",
     is_eager=True,  # before the options whose defaults it changes
     expose_value=False,
     callback=_apply_template,
@@ -85,14 +85,14 @@ template_option: Option = option(
 
 
 def _fill_template(question: str) -> str:
-    """Put the question into the template that was named, if any: for `{input}`, else behind it."""
+    """Put the question in place of `{input}` in the template, or append it."""
     template = click.get_current_context().meta.get(_TEMPLATE, "")
     if "{input}" not in template:
         return f"{template} {question}".strip()
     if not question.strip():
         raise UsageError(
-            f"the template asks {template!r} and wants words in the place of {{input}}",
-            hint='Give them behind it: `research -t NAME "…"`.',
+            f"the template {template!r} needs a text to replace {{input}}",
+            hint='Add the text: `research -t NAME "…"`.',
         )
     return str(template.replace("{input}", question))
 
@@ -103,10 +103,13 @@ def _fill_template(question: str) -> str:
 @run_flags()
 @output_flags
 def ask(question: tuple[str, ...], **flags: Any) -> int:
-    """Research QUESTION; `-` reads it from standard input, which else is context, as --file is."""
+    """Research QUESTION.
+
+    `-` reads the question from stdin; otherwise piped stdin is context, like --file.
+    """
     after_continue = flags["continue_run"]
     if after_continue and not _RUN_ID.fullmatch(after_continue):
-        # `-c "And then?"`: the word behind -c names no run, it begins the question.
+        # `-c "And then?"`: the word after -c is not a run id but the start of the question.
         flags["continue_run"] = ""
         question = (after_continue, *question)
     text = " ".join(question).strip()
@@ -121,13 +124,13 @@ def ask(question: tuple[str, ...], **flags: Any) -> int:
 
 @click.command()
 @click.argument("run", default="last")
-@option("--max-steps", "N", "Steps at most, those on record included.", type=int)
-@option("--budget", "USD", "Dollars at most from here on.", type=float)
-@option("--timeout", "SECONDS", "Seconds at most from here on.", type=float)
+@option("--max-steps", "N", "Maximum number of steps, including those already taken.", type=int)
+@option("--budget", "USD", "Maximum cost of the rest of the run, in dollars.", type=float)
+@option("--timeout", "SECONDS", "Maximum duration of the rest of the run.", type=float)
 @data_dir_option
 @output_flags
 def resume(run: str, data_dir: Path, **flags: Any) -> int:
-    """Go on with RUN where it stopped: after a crash, Ctrl-C, a reboot or a spent budget."""
+    """Continue RUN where it stopped: after a crash, Ctrl-C, a reboot or a spent budget."""
     folder = Runs(data_dir).find(run)
     data = folder.path.parent.parent
     required = bool(flags.pop("require_verified"))
@@ -136,9 +139,9 @@ def resume(run: str, data_dir: Path, **flags: Any) -> int:
 
 
 def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = None) -> int:
-    """Research a question, print what the flags want, and return the exit code.
+    """Research a question, print the output that the flags ask for, and return the exit code.
 
-    `on_report` is called with the report, also that of a run that was stopped.
+    `on_report` is called with the report, even if the run was stopped.
     """
     settings = load_options(_run_settings(flags), config=True)
     if settings.dry_run:
@@ -158,23 +161,23 @@ def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = 
 
 
 def _note_limits_of_rules(settings: Options) -> None:
-    """Say before a run without a language model which of its flags need one."""
+    """Warn before a run without a language model about flags that need one."""
     if settings.model or settings.base_url:
         keyless = settings.model == EXTRACTIVE
     else:
         keyless = default_model(os.environ) is None
     if keyless and settings.report:
         note(
-            "Without a language model a report is an answer of one or two quoted sentences, in no "
-            "sections: nothing is summarised or compared.",
-            "`research keys set NAME` keeps a key; --model names a model.",
+            "Without a language model, --report gives one or two quoted sentences: nothing is "
+            "summarised or compared, and there are no sections.",
+            "Store a key with `research keys set NAME`, or choose a model with --model.",
         )
     if keyless and settings.instruction:
-        note("Without a language model nobody heeds the instruction of -s.")
+        note("Without a language model, the instruction (-s) is ignored.")
 
 
 def dream_after(code: int, settings: Options, *, quiet: bool) -> None:
-    """Consolidate after a run, if it is due; never for a pipe (`-q`), nor in CI."""
+    """Consolidate memory after a run if it is due; never with `-q` or in CI."""
     if quiet or os.environ.get("CI") or not settings.memory or code not in _RUN_ENDED:
         return
     from agent.memory import consolidation  # noqa: PLC0415 - a run without memory does not load it
@@ -193,9 +196,9 @@ def run_to_end(
     required: bool,
     on_report: OnReport | None = None,
 ) -> int:
-    """Run with progress and signals, print and write what the flags want; return the exit code.
+    """Run with progress and signal handling, print and write the output, return the exit code.
 
-    `data` is the data folder; `required` says that an unverified answer is a failure.
+    `data` is the data folder. If `required`, an unverified answer is a failure.
     """
     output, code = _Output(flags), 0
 
@@ -218,22 +221,24 @@ def run_to_end(
 
 
 def _run_settings(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """The flags that are of the run, not of what is printed."""
+    """Return the flags that configure the run, without those for its output."""
     return drop_unset({name: value for name, value in flags.items() if name not in _OUTPUT_FLAGS})
 
 
 class _Output:
-    """What is printed of a run, by the flags.
+    """Prints a run's output according to the flags.
 
-    The `report` is shown as soon as it stands: the jobs after it keep nobody waiting. It is None
-    where the run was stopped before there was one.
+    The `report` is shown as soon as it is ready, before the post-run tasks. It is None if the run
+    was stopped before it had one.
     """
 
     progress: Callable[[Event], None]
 
     def __init__(self, flags: dict[str, Any]) -> None:
         if flags["as_json"] and flags["as_events"]:
-            raise click.UsageError("--json and --events both want standard output; give one.")
+            raise click.UsageError(
+                "--json and --events both write to standard output. Use only one of them."
+            )
         self._flags = flags
         self._limit: str | None = None
         self._no_browser: tuple[str, str] | None = None
@@ -241,12 +246,15 @@ class _Output:
         self.report: Report | None = None
 
     def note(self, event: Event) -> None:
-        """Show an event; what belongs to the report is kept until that is shown."""
+        """Show an event. Keep what belongs to the report until the report is shown."""
         self.progress(event)
         if self._flags["as_events"]:
             print(event.to_json(), flush=True)
         if event.type == "browser.missing":
-            self._no_browser = f"{event.data['reason']}, and a page needed one", event.data["hint"]
+            self._no_browser = (
+                f"{event.data['reason']}, but a page needed a browser",
+                event.data["hint"],
+            )
         elif event.type == "answer.draft":
             self._limit = event.data["limit"]
         elif event.type == "run.finished":
@@ -266,15 +274,15 @@ class _Output:
 
 
 _SOON, _PATIENCE = 1.0, 9.0
-"""Seconds for the first byte to come: before it is said that it is waited for, and after that."""
+"""Seconds to wait for the first byte: before a notice is shown, and after it."""
 
 
 @contextmanager
 def piped_file() -> Iterator[Path | None]:
-    """Save what comes on standard input in a file for the length of the block; None if it is empty.
+    """Save standard input in a temporary file for the duration of the block; None if it is empty.
 
-    Read are pipes, sockets and files, to their end; terminals and /dev/null hold nothing. A pipe
-    whose writer says nothing for ten seconds is left alone, which is said.
+    Pipes, sockets and files are read to their end; terminals and /dev/null are not read. A pipe
+    that sends nothing for ten seconds is ignored, with a notice.
     """
     body = _read_stdin()
     if not body.strip():
@@ -305,11 +313,11 @@ def _read_stdin() -> bytes:
 
 
 def _first_byte_comes(handle: int) -> bool:
-    """Wait for the first byte, or the end; Windows cannot wait for a pipe and reads at once."""
+    """Wait for the first byte or the end. Windows cannot wait for a pipe and reads at once."""
     if sys.platform == "win32" or select.select([handle], [], [], _SOON)[0]:
         return True
-    note("Waiting for standard input; `< /dev/null` says that there is none.")
+    note("Waiting for standard input. Add `< /dev/null` if there is none.")
     if select.select([handle], [], [], _PATIENCE)[0]:
         return True
-    note("Nothing came on standard input; going on without it.")
+    note("No data on standard input; continuing without it.")
     return False

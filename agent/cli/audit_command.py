@@ -1,4 +1,4 @@
-"""`research audit`: a draft is checked against what it cites."""
+"""`research audit`: check a draft against its sources."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _UNVERIFIED = 4
 
 
 def _read_nothing(report: Report) -> bool:
-    """Whether a draft's references are all out of reach; a dead one is a fault."""
+    """Tell whether all references of a draft are unreachable. A dead reference is a fault."""
     states = {reference.state for reference in report.references}
     return bool(states) and states <= {"not_read", "not_checked"}
 
@@ -34,16 +34,16 @@ def _read_nothing(report: Report) -> bool:
 @click.command()
 @click.argument("draft", type=EXISTING_FILE, metavar="FILE")
 @option(("--bib", "bibliography"), "FILE", "What `[@key]` means.", type=EXISTING_FILE)
-@several("--service", "NAME=URL", f"Where {', '.join(SERVICES)} is asked.")
+@several("--service", "NAME=URL", f"URL of a service: {', '.join(SERVICES)}.")
 @run_flags("--model", "--judge", "--base-url", "--allow", "--deny", "--budget", "--data-dir")
 @output_flags
 def audit(draft: Path, bibliography: Path | None, **flags: Any) -> int:
-    """Check each sentence of FILE (.md .html .docx .pdf .bib …) against what it cites.
+    """Check each sentence of FILE (.md .html .docx .pdf .bib …) against its citations.
 
-    References are looked up: reachable, moved, archived, known, retracted. A report is written
-    beside the draft (FILE.audit.html) unless --export names others. Exits 8 where something does
-    not hold; with --require-verified also where a figure, date or name does not stand in what its
-    sentence cites, and 4 where a sentence is not verified.
+    Each reference is looked up: reachable, moved, archived, known, retracted. The report is
+    written next to the draft (FILE.audit.html) unless --export names other files. Exits with 8 if
+    a check fails. With --require-verified, it also exits with 8 if a cited source lacks a figure,
+    date or name of its sentence, and with 4 if a sentence is not verified.
     """
     flags["export"] = flags["export"] or (draft.with_name(f"{draft.name}.audit.html"),)
     data = load_options({"data_dir": flags["data_dir"]}, config=True).data
@@ -55,5 +55,5 @@ def audit(draft: Path, bibliography: Path | None, **flags: Any) -> int:
         print_error("no reference could be read, so nothing was checked", WebOutOfReach.hint)
         return WebOutOfReach.exit_code
     wrong = any(faults(one) or (required and to_check(one)) for one in reports)
-    # What was interrupted or failed keeps its own code.
+    # An interrupted or failed run keeps its own exit code.
     return CHECK_FAILED if wrong and code in (EXIT_CODES["answered"], _UNVERIFIED) else code

@@ -1,4 +1,4 @@
-"""`research batch FILE`: many questions side by side, with their results in a folder."""
+"""`research batch FILE`: research many questions in parallel, with results in a folder."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 PARTIAL, FAILED, INTERRUPTED = 5, 1, 130
 _POLL_S = 0.5
 _PER_PROCESS = 4
-"""Questions at a time that keep one processor busy: of a run by rules a third is computing."""
+"""Parallel questions that keep one processor busy: an extractive run computes a third of its
+time."""
 
 
 @click.command()
@@ -53,34 +54,38 @@ _PER_PROCESS = 4
 @option(
     ("-o", "--out"),
     "DIR",
-    "Folder of the results (FILE.results); the same one goes on where it was.",
+    "Folder for the results (FILE.results). An existing folder is continued.",
     type=FOLDER,
 )
 @option(
     ("-j", "--at-once"),
     "N",
-    "Questions at a time.",
+    "Number of questions to research in parallel.",
     type=click.IntRange(1, 256),
     default=4,
     show_default=True,
 )
 @option(
-    "--batch-budget", "USD", "Dollars for all together; --budget is that of each.", type=ABOVE_ZERO
+    "--batch-budget",
+    "USD",
+    "Maximum cost of the whole batch; --budget limits each run.",
+    type=ABOVE_ZERO,
 )
 @retry_option(1)
 @host_delay_option
-@switch("--again", "Ask all anew, also what has its answer.")
+@switch("--again", "Run every question again, including answered ones.")
 @jobs_url_option
 @run_flags(*JOB_FLAGS)
 def batch(
     questions: Path, out: Path | None, jobs_url: str | None, *, again: bool, **flags: Any
 ) -> int:
-    """Research the questions of FILE side by side: lines, or .csv, .jsonl, .yaml with flags each.
+    """Research the questions in FILE in parallel.
 
-    Killed and started again it goes on where it was. Without memory, unless --memory is given: what
-    one answer leaves behind must not change the next.
+    FILE has one question per line, or is a .csv, .jsonl or .yaml file with flags per question. If
+    killed, the same command continues where it stopped. Memory is off unless you give --memory, so
+    that one answer does not influence the next.
     """
-    # These are of the batch; all other flags are those of its runs.
+    # These flags configure the batch; all others go to its runs.
     own = {n: flags.pop(n) for n in ("at_once", "batch_budget", "retry", "host_delay")}
     with open_jobs(jobs_url, flags.pop("data_dir") or data_folder()) as jobs:
         from agent.jobs.batch import Batch, read_batch  # noqa: PLC0415 - loads DBOS, an extra
@@ -88,14 +93,14 @@ def batch(
 
         folder = out or questions.with_name(f"{questions.name}.results")
         items = read_batch(questions, {"memory": False, **drop_unset(flags)})
-        folder.mkdir(parents=True, exist_ok=True)  # what is asked can be kept
+        folder.mkdir(parents=True, exist_ok=True)  # fail early if it cannot be written
         work = Batch(jobs, items, folder, retry=own["retry"])
         if again:
             work.delete_jobs()
         processes = max(1, min(os.cpu_count() or 1, own["at_once"] // _PER_PROCESS))
         answered = work.enqueue(math.ceil(own["at_once"] / processes))
         if answered:
-            note(f"{answered} of {len(items)} have their answers already.")
+            note(f"{answered} of {len(items)} questions are already answered.")
         worker = Worker(jobs, queues=[work.queue], **drop_unset({"host_delay": own["host_delay"]}))
         with _more_workers(processes - 1, jobs, work.queue, own["host_delay"]):
             stopped = asyncio.run(_work_to_end(work, worker, own["batch_budget"]))
@@ -106,12 +111,12 @@ def batch(
 
 @contextmanager
 def _more_workers(number: int, jobs: Jobs, queue: str, host_delay: float | None) -> Iterator[None]:
-    """Have more processes work on the batch; they end with this one."""
+    """Start more worker processes for the batch. They end with this process."""
     args = ["worker", "--queue", queue, "--with-parent"]
     args += ["--data-dir", str(jobs.data_dir)]
     args += ["--host-delay", str(host_delay)] if host_delay is not None else []
     command = [sys.executable, "-c", "from agent.cli import main; main()", *args]
-    # Not on the command line, which every user of the machine can read: it may hold a password.
+    # It may hold a password, and every user of the machine can read the command line.
     environ = {**os.environ, JOBS_URL: jobs.database.url}
     none = subprocess.DEVNULL
     processes = [
@@ -128,19 +133,19 @@ def _more_workers(number: int, jobs: Jobs, queue: str, host_delay: float | None)
 
 
 async def _work_to_end(work: Batch, worker: Worker, budget: float | None) -> str:
-    """Work until all have ended; gives why it ended before, else ""."""
+    """Work until all questions are done. Return the reason for an early stop, else ""."""
     stopped, interrupted = "", interrupt_event()
     async with worker:
         with _BatchProgress() as view:
             while not interrupted.is_set():
                 jobs = await asyncio.to_thread(work.jobs)
-                # What is under way here is counted as it is spent, not when it has ended.
+                # Running questions count as they spend, not when they end.
                 running = {name: run.usd for name, run in worker.running.items()}
                 spent = sum(running.values())
                 spent += sum(job.usd for job in jobs if job.id not in running)
                 view.show(jobs, spent)
                 if budget and await asyncio.to_thread(work.enforce_budget, jobs, spent, budget):
-                    stopped = f"the budget of ${budget:.2f} is reached"
+                    stopped = f"the batch budget of ${budget:.2f} is spent"
                 if all(job.state in ENDED for job in jobs):
                     return stopped
                 await wait_for_first(interrupted.wait(), worker.cut_off(), seconds=_POLL_S)
@@ -148,9 +153,10 @@ async def _work_to_end(work: Batch, worker: Worker, budget: float | None) -> str
 
 
 class _BatchProgress:
-    """Tells on stderr of each question that ends; a terminal has a bar below.
+    """Reports each finished question on stderr; a terminal also gets a progress bar.
 
-    The bar shows how many have ended, the time gone and left, the cost, and what is under way.
+    The bar shows the number of finished questions, elapsed and remaining time, cost, and the
+    running questions.
     """
 
     def __init__(self) -> None:
@@ -168,11 +174,11 @@ class _BatchProgress:
             self._bar.stop()
 
     def show(self, jobs: Sequence[Job], spent: float) -> None:
-        """Tell what has ended since the last time."""
+        """Report the questions that ended since the last call."""
         ended = [job for job in jobs if job.state in ENDED]
         cost = f"${spent:.4f}" if spent else ""
         for job in ended:
-            # What had its answer before this command began is counted, not reported.
+            # Questions answered before this command started are counted, not reported.
             if self._states is not None and self._states.get(job.id) != job.state:
                 done = ", ".join(filter(None, (f"{len(ended)}/{len(jobs)}", cost)))
                 outcome = job.badge or job.status if job.state == "done" else job.error
@@ -207,16 +213,16 @@ def _make_bar() -> Progress:
 
 
 def _print_result(jobs: Sequence[Job], folder: Path, stopped: str) -> int:
-    """Print how many came to what, and where the results are; gives the exit code."""
+    """Print the number of questions by state and the results folder; return the exit code."""
     states = [job.status if job.state == "done" else job.state for job in jobs]
     counts = [f"{states.count(one)} {one.replace('_', ' ')}" for one in dict.fromkeys(states)]
     usd = sum(job.usd for job in jobs)
     print(f"{len(jobs)} questions: {', '.join(counts)}{f'; ${usd:.4f}' if usd else ''}")
     print(folder / "index.html")
     if stopped:
-        print_error(stopped, "The same command goes on where it was.")
+        print_error(stopped, "Run the same command to continue.")
         return INTERRUPTED if stopped == "interrupted" else PARTIAL
     if failed := states.count("failed"):
-        print_error(f"{failed} of {len(jobs)} failed", "The same command tries them again.")
+        print_error(f"{failed} of {len(jobs)} failed", "Run the same command to retry them.")
         return FAILED
     return PARTIAL if "partial" in states else 0

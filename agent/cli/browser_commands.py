@@ -1,4 +1,4 @@
-"""`research chrome` and `research habits`: the browser to attach to, and sites that want one."""
+"""`research chrome` and `research habits`: a browser to attach to, and fetch histories."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ PORT = 9222
 
 
 @click.group(invoke_without_command=True)
-@port_option(PORT, "Debugging port on loopback; 0: any.")
-@option("--profile", "DIR", "Its own profile.", type=PATH)
-@switch("--headless", "Without a window.")
+@port_option(PORT, "Debugging port on loopback; 0 chooses a free one.")
+@option("--profile", "DIR", "Folder of the Chrome profile.", type=PATH)
+@switch("--headless", "Run without a window.")
 @data_dir_option
 @click.pass_context
 def chrome(
     ctx: click.Context, port: int, profile: Path | None, data_dir: Path, *, headless: bool
 ) -> int:
-    """Start a Chrome with a profile of its own; log in there, then run with --attach."""
+    """Start a Chrome with a separate profile. Log in there, then use --attach."""
     ctx.obj = folder = profile or private_folder(data_dir) / "chrome"
     if ctx.invoked_subcommand is not None:
         return 0
@@ -49,7 +49,9 @@ def chrome(
         print_error(str(error), error.hint)
         return WebOutOfReach.exit_code
     attach = "--attach" if started.cdp_url.endswith(f":{PORT}") else f"--cdp {started.cdp_url}"
-    print(f"Chrome runs (process {started.pid}) at {started.cdp_url}, profile {started.profile}.")
+    print(
+        f"Started Chrome (process {started.pid}) at {started.cdp_url}, profile {started.profile}."
+    )
     print(f'Open a page there, then: research {attach} "question"')
     return 0
 
@@ -57,34 +59,35 @@ def chrome(
 @chrome.command()
 @click.pass_obj
 def stop(folder: Path) -> int:
-    """Close the Chrome that was started so, and no other."""
+    """Stop the Chrome that `research chrome` started."""
     if not asyncio.run(stop_chrome(folder)):
-        raise UsageError(f"no Chrome runs on the profile {folder}")
-    print(f"stopped the Chrome on the profile {folder}")
+        raise UsageError(f"no Chrome is running with the profile {folder}")
+    print(f"stopped the Chrome with the profile {folder}")
     return 0
 
 
 @click.command()
 @click.argument("sites", nargs=-1, metavar="[SITE]…")
-@switch("--reset", "Forget the sites named, or all.")
+@switch("--reset", "Delete the history of the named sites, or of all.")
 @json_option
 @data_dir_option
 def habits(sites: tuple[str, ...], data_dir: Path, *, reset: bool, as_json: bool) -> None:
-    """Show which sites only a browser reads, as runs found out; --reset forgets it."""
+    """Show which sites need a browser, learned from past runs; --reset deletes this."""
     store = Habits(data_dir / "habits.json")
     known = store.all()
     if unknown := [site for site in sites if site not in known]:
-        raise UsageError(f"nothing was learned of {', '.join(unknown)}", hint="`research habits`.")
+        hint = "`research habits` lists the known sites."
+        raise UsageError(f"no fetch history for {', '.join(unknown)}", hint=hint)
     chosen = {site: habit for site, habit in known.items() if not sites or site in sites}
     if reset:
         for site in chosen:
             store.reset(site)
-        note(f"Forgot {len(chosen)} of {len(known)} sites.")
+        note(f"Deleted the history of {len(chosen)} of {len(known)} sites.")
     elif as_json:
         rows = chosen.items()
         print_json({site: asdict(one) | {"browser_first": one.needs_browser} for site, one in rows})
     else:
-        print_rows(sorted(chosen.items()), _format, empty=["Nothing was learned of any site."])
+        print_rows(sorted(chosen.items()), _format, empty=["No site has a fetch history yet."])
 
 
 def _format(row: tuple[str, Habit]) -> str:

@@ -1,4 +1,4 @@
-"""`research chat`: questions one after another, each of which may rest on what was said before."""
+"""`research chat`: a conversation of questions, each with the earlier ones as context."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
     from agent.types import Report
 
 _HISTORY = "chat-history"
-"""In the data folder: what was typed, so that the arrow keys give it again."""
+"""File in the data folder with the typed lines, for the arrow keys."""
 
 
 @click.command()
 @run_flags(*FIRST_FLAGS, "--session", "--data-dir")
 @output_flags
 def chat(**flags: Any) -> int:
-    """Research in a conversation; `/help` says what can be typed, Ctrl-D ends it.
+    """Research in a conversation. Type `/help` for its commands and Ctrl-D to end it.
 
-    It takes all the options of `research ask --help`.
+    Takes all options listed by `research ask --help`.
     """
     context = click.get_current_context()
     for name in flags.keys() & Options.model_fields.keys():
         if context.get_parameter_source(name) is ParameterSource.DEFAULT_MAP:
-            flags[name] = None  # the settings file is read again at each question
+            flags[name] = None  # the settings file is read again for each question
     if flags["session"] is None and flags["continue_run"] is None:
         flags["session"] = _new_session()
     conversation = ChatSession(flags)
@@ -60,7 +60,7 @@ def _new_session() -> str:
 
 
 def _piped_lines() -> Iterator[str]:
-    """The lines of standard input; an empty one ends the conversation."""
+    """Yield the lines of standard input; an empty line ends the conversation."""
     while True:
         if sys.stdin.isatty():  # only the output goes elsewhere
             print("? ", end="", file=sys.stderr, flush=True)
@@ -71,8 +71,10 @@ def _piped_lines() -> Iterator[str]:
 
 
 def _typed_lines(conversation: ChatSession) -> Iterator[str]:
-    """The lines that a person types; Ctrl-C clears the line."""
-    print(wrap(f"Urchin {__version__}. Ask away; /help says what else can be typed, Ctrl-D ends."))
+    """Yield the lines that the user types; Ctrl-C clears the line."""
+    print(
+        wrap(f"Urchin {__version__}. Ask a question; /help lists commands, Ctrl-D ends the chat.")
+    )
     prompt = _make_prompt(conversation)
     while True:
         try:
@@ -87,13 +89,13 @@ def _typed_lines(conversation: ChatSession) -> Iterator[str]:
 
 
 def _make_prompt(conversation: ChatSession) -> Callable[[str], str]:
-    """Make what asks for a line: with a history that lasts and completion, if that is there."""
+    """Return the function that reads a line, with history and completion if they are available."""
     try:
         from prompt_toolkit import PromptSession  # noqa: PLC0415 - an extra
         from prompt_toolkit.completion import WordCompleter  # noqa: PLC0415
         from prompt_toolkit.history import FileHistory  # noqa: PLC0415
     except ModuleNotFoundError:
-        print("History and completion: pip install 'urchin-research[chat]'")
+        print("For history and completion: pip install 'urchin-research[chat]'")
         with suppress(ImportError):  # Windows has none
             import readline  # noqa: F401, PLC0415 - lines are edited with it
         return input
@@ -108,7 +110,7 @@ def _make_prompt(conversation: ChatSession) -> Callable[[str], str]:
 
 
 class ChatSession:
-    """The flags that the next question gets, and what the last one gave."""
+    """The flags of the next question and the result of the last one."""
 
     def __init__(self, flags: dict[str, Any]) -> None:
         self.flags = flags
@@ -118,7 +120,7 @@ class ChatSession:
         self._told_of_file = ""
 
     def take(self, line: str) -> None:
-        """Answer a question, or do what a line that begins with `/` says."""
+        """Answer a question, or run a command that begins with `/`."""
         number = line.strip("[]")
         if self._last and any(number == str(source.n) for source in self._last.sources):
             line = f"/{number}"
@@ -132,42 +134,42 @@ class ChatSession:
             elif name in COMMANDS:
                 COMMANDS[name][1](self, argument.strip())
             else:
-                print_error(f"there is no /{name}", "/help says which there are.")
+                print_error(f"unknown command /{name}", "/help lists the commands.")
         except ResearchError as error:
             print_error(str(error), error.hint)
         except click.ClickException as error:
             print_error(error.format_message())
 
     def _ask(self, question: str) -> None:
-        # A settings file that was broken meanwhile is reported once, not at every question.
+        # A settings file that became invalid is reported once, not at every question.
         _, broken = file_settings()
         if broken is not None and str(broken) != self._told_of_file:
-            print_error(f"{broken}; the settings from before are kept", broken.hint)
+            print_error(f"{broken}; using the previous settings", broken.hint)
         self._told_of_file = str(broken or "")
         self.code = ask_once(question, dict(self.flags), self._keep)
         if self.code == INTERRUPTED:
-            print("(stopped; the conversation goes on)", file=sys.stderr)
+            print("(stopped; the conversation continues)", file=sys.stderr)
         print()
 
     def _keep(self, report: Report) -> None:
         self._last = report
 
     def settings(self) -> Options:
-        """The settings of the next question."""
+        """Return the settings of the next question."""
         known = Options.model_fields.keys() | {"schema"}
         asked = {name: value for name, value in self.flags.items() if name in known}
         return load_options(drop_unset(asked), config=True)
 
     def last_report(self) -> Report:
-        """The report of the last question; raises `click.UsageError` before the first one."""
+        """Return the last question's report; raises `click.UsageError` if there is none."""
         if self._last is None:
-            raise click.UsageError("Nothing was asked yet.")
+            raise click.UsageError("Ask a question first.")
         return self._last
 
-    # What can be typed after a slash; each takes the words behind it.
+    # The slash commands. Each takes the text after its name.
 
     def help(self, _: str) -> None:
-        """List what can be typed."""
+        """List the commands."""
         width = max(map(len, COMMANDS)) + 3
         for name, (text, _run) in COMMANDS.items():
             print(wrap(f"/{name:<{width - 1}}{text}", indent=width))
@@ -178,10 +180,10 @@ class ChatSession:
             print_text(f"[{source.n}] {source.title or source.url} — {source.url}")
 
     def open_source(self, number: str) -> None:
-        """Open a source of the last answer by its number, in the person's own browser."""
+        """Open a source of the last answer by its number, in the user's own browser."""
         found = [source for source in self.last_report().sources if str(source.n) == number]
         if not found:
-            raise click.UsageError("Which one? /open takes the number of a citation.")
+            raise click.UsageError("Give the number of a citation: /open 1")
         print_text(found[0].url)
         webbrowser.open(found[0].url)
 
@@ -189,26 +191,26 @@ class ChatSession:
         """Write the last answer to files."""
         folder = Runs(self.settings().data).find(self.last_report().run).path
         if not names:
-            raise click.UsageError("Where to? Such as /export report.html")
+            raise click.UsageError("Give a file name: /export report.html")
         write_exports(folder, export_paths(tuple(map(Path, names.split()))), print)
 
     def set_model(self, name: str) -> None:
-        """Show the model, or take another one."""
+        """Show or change the model."""
         if name:
             self.flags["model"] = name
-        print(f"model: {self.flags['model'] or 'as the settings say'}")
+        print(f"model: {self.flags['model'] or 'from the settings'}")
 
     def set_depth(self, name: str) -> None:
-        """Show the depth, or take another one."""
+        """Show or change the depth."""
         if name and name not in EFFORTS:
-            raise click.UsageError(f"There is no depth {name!r}: {', '.join(EFFORTS)}.")
+            raise click.UsageError(f"Unknown depth {name!r}. Use one of: {', '.join(EFFORTS)}.")
         self.flags["depth"] = name or self.flags["depth"]
         print(f"depth: {self.flags['depth'] or 'standard'}")
 
     def forget(self, _: str) -> None:
-        """Begin a new conversation."""
+        """Start a new conversation."""
         self.flags |= {"session": _new_session(), "continue_run": None}
-        print("A new conversation: what was said before is left out.")
+        print("Started a new conversation without the earlier questions.")
 
     def quit(self, _: str) -> None:
         """End."""
@@ -216,15 +218,15 @@ class ChatSession:
 
 
 COMMANDS: dict[str, tuple[str, Callable[[ChatSession, str], None]]] = {
-    "help": ("what can be typed", ChatSession.help),
-    "sources": ("the sources of the last answer", ChatSession.show_sources),
+    "help": ("list the commands", ChatSession.help),
+    "sources": ("list the sources of the last answer", ChatSession.show_sources),
     "open": ("open a source by its number: /open 1, /1 or 1", ChatSession.open_source),
     "export": (
         "write the last answer to files: /export report.html sources.bib",
         ChatSession.export,
     ),
-    "model": ("show the model, or take another one", ChatSession.set_model),
-    "depth": ("show the depth, or take another one: quick, standard, deep", ChatSession.set_depth),
-    "forget": ("begin a new conversation", ChatSession.forget),
+    "model": ("show or change the model", ChatSession.set_model),
+    "depth": ("show or change the depth: quick, standard, deep", ChatSession.set_depth),
+    "forget": ("start a new conversation", ChatSession.forget),
     "quit": ("end", ChatSession.quit),
 }

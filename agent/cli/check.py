@@ -1,4 +1,4 @@
-"""`research check`: questions with expectations as a test suite."""
+"""`research check`: run questions with expected answers as a test suite."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 _PATH_OPTIONS = frozenset({"corpus", "file", "storage_state"})
 _BELOW = {"memory": False}
-"""What one check learns must not help the next one, unless the file says so."""
+"""Settings that the file can override. One check must not learn from another."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """A check that was made: what does not hold, and the report, where there came one."""
+    """The result of a check: its failures, and the report if there is one."""
 
     check: Check
     failures: tuple[str, ...]
@@ -49,35 +49,35 @@ class CheckResult:
 
 @click.command()
 @click.argument("checks", type=PATH, metavar="FILE")
-@option("--junit", "FILE", "Write the results as JUnit's XML.", type=PATH)
-@option("--summary", "FILE", "Write a summary in Markdown.", type=PATH)
+@option("--junit", "FILE", "Write the results as JUnit XML.", type=PATH)
+@option("--summary", "FILE", "Write a Markdown summary.", type=PATH)
 @run_flags("--model", "--judge", "--search", "--corpus", "--depth", "--budget", "--data-dir")
 def check(checks: Path, junit: Path | None, summary: Path | None, **flags: Any) -> int:
-    """Run the checks in FILE (YAML): questions, or recorded runs, and what is expected of them.
+    """Run the checks in FILE (YAML): questions or recorded runs with expected results.
 
-    Flags, all those of `research ask --help`, outweigh what the file says. Exits 8 when any
-    expectation does not hold.
+    Takes all options listed by `research ask --help`; they override the file. Exits with 8 if any
+    check fails.
     """
     suite = read_suite(checks)
     runs = Runs(load_options({"data_dir": flags["data_dir"]}, config=True).data)
     results = asyncio.run(_run_suite(suite, runs, drop_unset(flags)))
     failed = sum(bool(result.failures) for result in results)
-    print(f"{len(results) - failed} of {len(results)} hold")
+    print(f"{len(results) - failed} of {len(results)} checks passed")
     if junit:
         write_file(junit, _junit(checks.stem, results))
     if summary:
         write_file(summary, _summary(checks.stem, results).encode())
     if failed:
-        print_error(f"{failed} of {len(results)} checks do not hold")
+        print_error(f"{failed} of {len(results)} checks failed")
     return CHECK_FAILED if failed else 0
 
 
 MAX_ANSWER = 400
-"""Characters of the answer that is printed below a check that failed."""
+"""Maximum length of the answer printed below a failed check, in characters."""
 
 
 async def _run_suite(suite: Suite, runs: Runs, flags: dict[str, Any]) -> list[CheckResult]:
-    """Make the checks one after the other, and print each as it is done."""
+    """Run the checks one after the other, and print each result at once."""
     results = []
     for one in suite.checks:
         result = await _run_check(one, suite, runs, flags)
@@ -87,7 +87,7 @@ async def _run_suite(suite: Suite, runs: Runs, flags: dict[str, Any]) -> list[Ch
             print_text(f"      {failure}")
         if result.report and (shown := _shown(result)):
             print_text(f"      {shown}")
-        sys.stdout.flush()  # a suite takes minutes, and CI shows what has come
+        sys.stdout.flush()  # a suite takes minutes, and CI shows output as it arrives
     return results
 
 
@@ -109,7 +109,7 @@ async def _run_check(one: Check, suite: Suite, runs: Runs, flags: dict[str, Any]
 
 
 def _suite_settings(one: Check, suite: Suite) -> dict[str, Any]:
-    """What the file says, for all checks and for this one; its paths are as seen from the file."""
+    """Merge the file's settings for all checks and for this one; paths are relative to the file."""
     settings = {**suite.options, **one.options}
     for name in settings.keys() & _PATH_OPTIONS:
         value = settings[name]
@@ -121,7 +121,7 @@ def _suite_settings(one: Check, suite: Suite) -> dict[str, Any]:
 
 
 def _shown(result: CheckResult) -> str:
-    """What a reader of the console must know: doubt and disputes; of a failure also the answer."""
+    """Return the notes to print: doubts and disputes, and for a failure also the answer."""
     report = result.report
     assert report is not None
     notes = [note for s in report.sentences if (note := sentence_note(s, report))]
@@ -146,7 +146,7 @@ def _junit(name: str, results: Sequence[CheckResult]) -> bytes:
 def _summary(name: str, results: Sequence[CheckResult]) -> str:
     held = sum(not result.failures for result in results)
     lines = [
-        f"## {name}: {held} of {len(results)} hold",
+        f"## {name}: {held} of {len(results)} checks passed",
         "",
         "| check | | status | confidence | steps | seconds | USD |",
         "|---|---|---|---|---|---|---|",
@@ -168,11 +168,11 @@ def _summary(name: str, results: Sequence[CheckResult]) -> str:
         for result in results
         for failure in result.failures
     ]
-    lines += ["", "### What does not hold", "", *failures] if failures else []
+    lines += ["", "### Failures", "", *failures] if failures else []
     return "\n".join([*lines, ""])
 
 
 def _markdown(text: str) -> str:
-    """Keep what the web or a model said from becoming Markdown or markup."""
+    """Escape text from the web or a model so that it is not read as Markdown or HTML."""
     flat = " ".join(clean(text).split())
     return "".join(f"\\{sign}" if sign in "\\|`*_[]<>#" else sign for sign in flat)

@@ -1,4 +1,4 @@
-"""`research doctor`: what is there, what can be reached, and how to mend what is not."""
+"""`research doctor`: check the installation and the network, and suggest fixes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _PROBE = "lighthouse"
 """A word that every engine and encyclopedia knows."""
 _OLDEST = (3, 11)
 MAX_PROBES = 4
-"""Calls that may be made to find out what an endpoint takes."""
+"""Maximum number of calls to find out what an endpoint supports."""
 _WORD = {
     "type": "object",
     "properties": {"word": {"type": "string"}},
@@ -50,28 +50,28 @@ _PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 )
 _SEVERAL = 3
-"""From so many providers on, of which none can be reached, one line tells of them all."""
+"""If at least this many providers are all unreachable, one line reports them together."""
 _PACKAGES = {
     "linux": "sudo apt install chromium (Debian, Ubuntu), sudo dnf install chromium (Fedora)",
     "darwin": "brew install --cask google-chrome",
     "win32": "winget install Google.Chrome",
 }
-_MEND = {
-    "searxng": "Give its address: --searxng-url URL, or RESEARCH_SEARXNG_URL.",
-    "corpus": "Check the folder of --corpus.",
+_FIXES = {
+    "searxng": "Set its address with --searxng-url URL or RESEARCH_SEARXNG_URL.",
+    "corpus": "Check the folder that --corpus names.",
 }
-_MEND_PROVIDER = "Set its key if it wants one; else check the network, or use --corpus DIR."
+_FIX_PROVIDER = "Set its API key if it needs one, check the network, or use --corpus DIR."
 _FLAGS = (
     "--model --base-url --native-tools/--text-tools --model-sees/--model-blind "
     "--context-window --search --searxng-url --search-url --corpus --allow --deny "
     "--allow-private --proxy --data-dir"
 ).split()
-"""What decides which providers and which model are asked."""
+"""Flags that choose the providers and the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """A finding: what was checked, its state, what was seen, and how to mend it."""
+    """A finding: what was checked, whether it is fine, what was found, and how to fix it."""
 
     name: str
     well: bool
@@ -80,8 +80,8 @@ class Checkup:
 
 
 @click.command()
-@switch("--fix", "Fetch a browser where there is none.")
-@switch(("--json", "as_json"), "What was found, as JSON.")
+@switch("--fix", "Install Chromium if no browser is found.")
+@switch(("--json", "as_json"), "Print the findings as JSON.")
 @only_run_flags(*_FLAGS)
 def doctor(*, fix: bool, as_json: bool, **flags: Any) -> int:
     """Check Python, browser, data folder, each search provider, and the model."""
@@ -90,13 +90,13 @@ def doctor(*, fix: bool, as_json: bool, **flags: Any) -> int:
     settings = load_options(drop_unset(flags), config=True)
     findings = check_machine(settings)
     if not as_json:
-        _print(findings)  # what needs no network need not wait for it
+        _print(findings)  # these need not wait for the network
     online = asyncio.run(check_network(settings))
     if as_json:
         print_json([*findings, *online])
     else:
         _print(online)
-    # One provider that answers is enough; all else must be well.
+    # One working search provider is enough; everything else must be fine.
     search = [one.well for one in online if one.name.startswith("search ")]
     rest = [one.well for one in (*findings, *online) if not one.name.startswith("search ")]
     return 0 if any(search) and all(rest) else 1
@@ -110,7 +110,7 @@ def _print(findings: Sequence[Checkup]) -> None:
 
 
 def check_machine(settings: Options) -> list[Checkup]:
-    """Look at what needs no network: Python, the data folder, the browser."""
+    """Check what needs no network: Python, the data folder, the browser."""
     version = ".".join(map(str, sys.version_info[:3]))
     new_enough = sys.version_info[:2] >= _OLDEST
     findings = [Checkup("python", new_enough, version, "Install Python 3.11 or newer.")]
@@ -130,7 +130,7 @@ def check_machine(settings: Options) -> list[Checkup]:
 
 
 async def check_network(settings: Options) -> list[Checkup]:
-    """Ask each search provider, and the model."""
+    """Query each search provider and the model."""
     try:
         async with open_web(settings, os.environ) as web:
             probes = [_check_provider(source, web.http) for source in web.chain.providers]
@@ -141,7 +141,7 @@ async def check_network(settings: Options) -> list[Checkup]:
 
 
 def _merge_unreachable(findings: list[Checkup]) -> list[Checkup]:
-    """One line in the place of many where nothing on the web can be reached."""
+    """Merge the findings into one line if no provider on the web can be reached."""
     web = [found for found in findings if found.name != "search corpus"]
     away = [found for found in web if found.seen.startswith(Outcome.UNREACHABLE)]
     if len(web) < _SEVERAL or len(away) < len(web):
@@ -154,9 +154,9 @@ def _merge_unreachable(findings: list[Checkup]) -> list[Checkup]:
 
 
 async def _check_provider(source: SearchSource, http: Any) -> Checkup:
-    name, mend = f"search {source.name}", _MEND.get(source.name, _MEND_PROVIDER)
+    name, mend = f"search {source.name}", _FIXES.get(source.name, _FIX_PROVIDER)
     if reason := source.unavailable():
-        return Checkup(name, well=False, seen=f"not asked: {reason}", mend=mend)
+        return Checkup(name, well=False, seen=f"not queried: {reason}", mend=mend)
     page = await source.search(SearchQuery(_PROBE, limit=3), http, deadline=DEADLINE)
     found = f", {len(page.results)} results" if page.results else ""
     detail = f": {page.detail}" if page.detail else ""
@@ -179,24 +179,22 @@ async def _check_model(settings: Options) -> list[Checkup]:
         return [Checkup("model", well=False, seen=str(error), mend=error.hint)]
     calls = "functions" if endpoint.native else "text tags"
     if is_small(endpoint.model) if settings.guided is None else settings.guided:
-        calls = (
-            f"guided, as models up to {SMALL:g} billion parameters are: it finds, and does not plan"
-        )
+        calls = f"guided: models up to {SMALL:g} billion parameters select passages but do not plan"
     abilities = f"{calls}{', pictures' * endpoint.sees}"
     return [Checkup("model", well=True, seen=f"{reply.model} answers ({abilities})")]
 
 
 async def _probe(model: RemoteModel) -> list[Checkup]:
-    """Find out in at most `MAX_PROBES` calls what an endpoint takes, and remember it for runs."""
+    """Find out in at most `MAX_PROBES` calls what an endpoint supports; save it for runs."""
     model.abilities, model.calls_left = Abilities(), MAX_PROBES
     takes, model.endpoint = model.abilities, replace(model.endpoint, sees=True)
-    # Streaming, functions and a picture in one call: what is refused is left out of the next.
+    # Streaming, functions and an image in one call. What the endpoint refuses is left out next.
     tool = {"name": "WORD", "description": "Say a word.", "parameters": _WORD}
     prompt = SystemPrompt("Call WORD.", [{"type": "function", "function": tool}])
     picture = Image("image/png", _PIXEL, sha256(_PIXEL).hexdigest())
     asked = [Message("user", "Call WORD with the word ok.", images=(picture,))]
     reply = await model.reply(prompt, asked, lambda _: None)
-    called = "" if "<<TOOL:WORD" in reply.text else ", though it called none"
+    called = "" if "<<TOOL:WORD" in reply.text else ", but it did not call one"
     left = model.calls_left
     if left:
         await model.reply_as("Reply in JSON.", [Message("user", "The word is ok.")], _WORD, 50)
@@ -205,13 +203,15 @@ async def _probe(model: RemoteModel) -> list[Checkup]:
         Usage(1_000_000), reply.model, model.endpoint.prices, asked=model.endpoint.model
     )
     rows = {
-        "tools": f"functions{called}" if takes.tools else "not taken: called by text tags",
+        "tools": f"functions{called}" if takes.tools else "not supported: text tags are used",
         "streaming": "yes" if takes.streams else "no",
         "schemas": ("yes" if takes.schemas else "no") if left else "not tried",
         "vision": "yes" if model.sees else "no",
-        "system role": "yes" if takes.system else "no: put before the question",
-        "context": f"{takes.context:,} tokens" if takes.context else "not named: --context-window",
-        "price": f"${known.usd:.2f} per million tokens in" if known.usd else "not known",
+        "system role": "yes" if takes.system else "no: sent before the question",
+        "context": f"{takes.context:,} tokens"
+        if takes.context
+        else "unknown: set --context-window",
+        "price": f"${known.usd:.2f} per million tokens in" if known.usd else "unknown",
     }
     calls = MAX_PROBES - model.calls_left
     first = Checkup("model", well=True, seen=f"{reply.model} answers ({calls} calls made)")
@@ -219,18 +219,18 @@ async def _probe(model: RemoteModel) -> list[Checkup]:
 
 
 def _fetch_browser() -> None:
-    """Fetch Playwright's Chromium where no browser is found; says what is left to the person."""
+    """Install Playwright's Chromium if no browser is found. On failure, print what to do."""
     if _has_browser():
         return
     if named := next((name for name in OVERRIDES if os.environ.get(name)), None):
-        print_error(f"{named} names no browser", f"Set it right, or `unset {named}`.")
+        print_error(f"{named} does not point to a browser", f"Correct it, or run `unset {named}`.")
         return
     command = [sys.executable, "-m", "playwright", "install", "chromium"]
-    print("fetching Chromium: playwright install chromium", file=sys.stderr, flush=True)
+    print("installing Chromium: playwright install chromium", file=sys.stderr, flush=True)
     done = subprocess.run(command, check=False, stdout=sys.stderr)  # noqa: S603 - our own words
     if done.returncode or not _has_browser():
         package = _PACKAGES.get(sys.platform, "install Google Chrome or Chromium")
-        print_error("Chromium could not be fetched", f"Install one from the system: {package}.")
+        print_error("Chromium could not be installed", f"Install it with the system: {package}.")
 
 
 def _has_browser() -> bool:

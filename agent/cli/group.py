@@ -1,4 +1,4 @@
-"""`research`: commands by name, loaded when called; anything else is a question."""
+"""`research`: commands are loaded when they are called; anything else is a question."""
 
 from __future__ import annotations
 
@@ -15,73 +15,73 @@ from agent import __version__
 from agent.cli.flags import PLACES, question_options
 from agent.cli.help_screen import EXAMPLES, NarrowFormatter, all_helps, man_page, write_first_screen
 
-# name: (module, what `--help` says). A table, so that the help needs none of the modules.
+# name: (module, help text). A table, so that `--help` need not import the modules.
 COMMANDS = {
-    "ask": ("ask", "Research a question (what `research QUESTION` does)."),
-    "chat": ("chat", "Research in a conversation."),
-    "runs": ("run_commands", "List runs; `runs rm` deletes them."),
-    "resume": ("ask", "Go on with a run that was cut off."),
-    "replay": ("record_commands", "Run a run again from its record alone."),
-    "show": ("run_commands", "Show a run: its answer, sources and steps."),
-    "export": ("run_commands", "Write a run as .md, .html, .pdf, .bib, .warc.gz, .zip and more."),
-    "verify": ("record_commands", "Check a run or its archive: hashes, report, quotes."),
-    "diff": ("record_commands", "Two runs side by side: answers, sources, steps."),
-    "audit": ("audit_command", "Check a draft of yours against what it cites."),
-    "check": ("check", "Questions with expectations as a test suite, for CI."),
-    "usage": ("run_commands", "Calls, tokens and dollars by day and model."),
-    "feedback": ("run_commands", "Say whether a run was good: up or down."),
-    "memory": ("memory_commands", "What is remembered: list, search, forget, graph and more."),
-    "skills": ("skill_commands", "Instructions that were learned, for runs: list, show, rm."),
+    "ask": ("ask", "Research a question; the same as `research QUESTION`."),
+    "chat": ("chat", "Ask questions in a conversation."),
+    "runs": ("run_commands", "List runs, or delete them."),
+    "resume": ("ask", "Continue an interrupted run."),
+    "replay": ("record_commands", "Repeat a run offline from its journal."),
+    "show": ("run_commands", "Show a run's answer, sources and steps."),
+    "export": ("run_commands", "Export a run as .md, .html, .pdf, .bib, .zip and more."),
+    "verify": ("record_commands", "Verify the hashes, report and quotes of a run."),
+    "diff": ("record_commands", "Compare two runs: answers, sources, steps."),
+    "audit": ("audit_command", "Check a document against the sources it cites."),
+    "check": ("check", "Run questions with expected answers as tests, for CI."),
+    "usage": ("run_commands", "Show calls, tokens and cost by day and model."),
+    "feedback": ("run_commands", "Rate a run: up or down."),
+    "memory": ("memory_commands", "Manage memory: list, search, forget, graph and more."),
+    "skills": ("skill_commands", "Manage learned instructions: list, show, rm."),
     "secret": (
         "settings_commands",
-        "Passwords that runs type by name, each on its site: set, list, rm.",
+        "Store passwords for logins on sites: set, list, rm.",
     ),
-    "wiki": ("wiki_commands", "What is known as Markdown pages: sync, lint, show, search."),
-    "mcp": ("mcp_commands", "Our tools for Claude, Cursor and others, and theirs for runs."),
-    "channels": ("serve_commands", "Questions by Telegram, Discord, Slack, WhatsApp, e-mail."),
-    "serve": ("serve_commands", "The page, the API, and a model for OpenAI's clients."),
-    "tools": ("tool_commands", "Every tool, whether a run has it, and why not."),
-    "habits": ("browser_commands", "What was learned of sites: shown, and forgotten."),
-    "batch": ("batch_command", "Many questions of a file, side by side."),
-    "queue": ("job_commands", "Questions for later: add, list, show, cancel, retry, pause."),
-    "schedule": ("job_commands", "Questions that come back: add, list, rm, run."),
-    "monitor": ("job_commands", "Watch pages, figures and answers: add, list, rm, run."),
-    "worker": ("job_commands", "Work through the queue, alone or with others."),
-    "chrome": ("browser_commands", "Start a Chrome that can be attached to."),
-    "doctor": ("doctor", "Check Python, browser, providers and model."),
+    "wiki": ("wiki_commands", "Keep memory as Markdown pages: sync, lint, show, search."),
+    "mcp": ("mcp_commands", "Serve tools over MCP, and use the tools of MCP servers."),
+    "channels": ("serve_commands", "Answer in Telegram, Discord, Slack, WhatsApp and e-mail."),
+    "serve": ("serve_commands", "Serve the web page and an OpenAI-compatible API."),
+    "tools": ("tool_commands", "List the tools, and why any is unavailable."),
+    "habits": ("browser_commands", "Show or delete the fetch history of sites."),
+    "batch": ("batch_command", "Research many questions in parallel."),
+    "queue": ("job_commands", "Queue questions: add, list, show, cancel, retry, pause."),
+    "schedule": ("job_commands", "Schedule questions: add, list, rm, run."),
+    "monitor": ("job_commands", "Watch pages, values and answers: add, list, rm, run."),
+    "worker": ("job_commands", "Run the queued, scheduled and monitoring jobs."),
+    "chrome": ("browser_commands", "Start a Chrome for --attach."),
+    "doctor": ("doctor", "Check the installation, search providers and model."),
     "config": ("settings_commands", "Show and change settings."),
-    "keys": ("settings_commands", "Keep API keys: set, list, rm."),
-    "plugins": ("tool_commands", "What installed packages bring: name, version, kind."),
-    "completion": ("help_screen", "Complete commands and flags in your shell."),
+    "keys": ("settings_commands", "Store API keys: set, list, rm."),
+    "plugins": ("tool_commands", "List installed plug-ins."),
+    "completion": ("help_screen", "Print a shell completion script."),
 }
 _PROGRAM = "research"
 _CLOSE = 0.72
-"""Likeness above which a single word is taken for a mistyped command, not for a question."""
+"""Similarity (0 to 1) above which a single word counts as a mistyped command."""
 
 
 class ResearchGroup(click.Group):
     """Commands loaded by name; an unknown first word is a question for `ask`."""
 
-    ignore_unknown_options = True  # those of a question stand before it too
+    ignore_unknown_options = True  # options of a question may precede it
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the options of place wherever they stand."""
+        """Accept the options for data locations anywhere in the command."""
         return super().parse_args(ctx, put_places_first(args))
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
-        """Name the commands in the order of the table."""
+        """Return the command names in the order of the table."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
-        """Load a command; what is none is the first word of a question."""
+        """Load a command. An unknown name is the first word of a question."""
         return load(cmd_name if cmd_name in COMMANDS else "ask")
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Refuse a mistyped command before it becomes a question, or ask which one it is."""
+        """Reject a mistyped command, or ask whether it was meant, before it runs as a question."""
         if len(args) == 1 and args[0] not in COMMANDS and (meant := _similar_command(args[0])):
-            question = "A question has more than one word, or stands behind `research ask`."
+            question = "To ask a question of one word, use `research ask`."
             raise click.UsageError(
                 f"No such command {args[0]!r}. Did you mean {meant!r}? {question}"
             )
@@ -91,22 +91,23 @@ class ResearchGroup(click.Group):
         return (name, command, rest) if args[0] in COMMANDS else ("ask", command, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete the names of commands, and the flags of a question."""
+        """Complete command names and the flags of a question."""
         if incomplete.startswith("-"):
             return load("ask").shell_complete(ctx, incomplete)
         rows = COMMANDS.items()
         return [CompletionItem(n, help=text) for n, (_, text) in rows if n.startswith(incomplete)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as click calls it
-        """Write the first screen in place of all options."""
-        write_first_screen(formatter, list(COMMANDS), question_options())
+        """Write the commands and the main options instead of all options."""
+        helps = {name: text for name, (_, text) in COMMANDS.items()}
+        write_first_screen(formatter, helps, question_options())
 
 
 def put_places_first(args: list[str]) -> list[str]:
-    """Put a command's options of place right behind its name.
+    """Move a command's options for data locations right after its name.
 
-    click reads the options of a group in front of its subcommand only; people write
-    `research memory list --data-dir DIR` and `research --data-dir DIR memory list` as well.
+    click accepts the options of a group only before its subcommand, but users also write
+    `research memory list --data-dir DIR` and `research --data-dir DIR memory list`.
     """
     at = 0
     while at < len(args) and args[at].partition("=")[0] in PLACES:
@@ -116,7 +117,7 @@ def put_places_first(args: list[str]) -> list[str]:
     own = {name for parameter in load(args[at]).params for name in parameter.opts} & PLACES
     front, rest, words = args[:at], [args[at]], iter(args[at + 1 :])
     for word in words:
-        if word == "--":  # what follows are words, however they look
+        if word == "--":  # everything after it is text, even if it looks like an option
             rest += [word, *words]
         elif word.partition("=")[0] in own:
             front += [word] if "=" in word else [word, *islice(words, 1)]
@@ -126,7 +127,7 @@ def put_places_first(args: list[str]) -> list[str]:
 
 
 def _similar_command(word: str) -> str | None:
-    """The command that a single word is likely to mean."""
+    """Return the command that a single word probably means."""
     if " " in word:
         return None
     swapped = [name for name in COMMANDS if sorted(name) == sorted(word.lower())]
@@ -135,9 +136,9 @@ def _similar_command(word: str) -> str | None:
 
 
 def _mistyped(word: str) -> str | None:
-    """The command that is one edit away from a word: a letter more, less, other, or two swapped.
+    """Return the command one edit away from a word: a letter added, removed, changed or swapped.
 
-    Words such as `how`, with which questions begin, are none.
+    Words that begin questions, such as `how`, are never mistyped commands.
     """
     word = word.lower()
     if word in COMMANDS or not word.isalpha():
@@ -159,23 +160,23 @@ def _with_a_letter_less(word: str) -> set[str]:
 
 
 def _intended(word: str, meant: str) -> str:
-    """Ask whether a first word means a command; raises `UsageError` where nobody can be asked."""
+    """Ask whether a first word means a command; raises `UsageError` without a terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError(
-            f"No such command {word!r}. Write {meant!r} if you mean that, or put the question"
-            " behind `research ask`."
+            f"No such command {word!r}. Did you mean {meant!r}? To ask a question, use"
+            " `research ask`."
         )
-    return meant if click.confirm(f"Do you mean the command {meant!r}?", err=True) else word
+    return meant if click.confirm(f"Did you mean the command {meant!r}?", err=True) else word
 
 
 def load(name: str) -> click.Command:
-    """Import the module of a command, and return the command."""
+    """Import a command's module and return the command."""
     command: click.Command = getattr(import_module(f"agent.cli.{COMMANDS[name][0]}"), name)
     return command
 
 
 _WIDTH = max(20, min(get_terminal_size().columns, 100) - 2)
-# Subcommands, loaded later, make contexts of their own: only the class holds for all of them.
+# Subcommands are loaded later and make their own contexts, so the formatter is set on the class.
 click.Context.formatter_class = NarrowFormatter
 
 
@@ -200,7 +201,7 @@ def _print_help(ctx: click.Context, option: click.Parameter, asked: bool) -> Non
 @click.version_option(__version__, prog_name="research")
 @click.pass_context
 def cli(ctx: click.Context) -> None:
-    """Research a question in a real browser; every sentence of the answer is cited."""
+    """Research a question on the live web. Every sentence of the answer cites its sources."""
     from agent.cli.settings_commands import fill_environment  # noqa: PLC0415 - as above
     from agent.config import read_file  # noqa: PLC0415 - `--help` and `--version` need no settings
 

@@ -1,4 +1,4 @@
-"""The help: one screen of what matters, all of it, a man page, and completion in shells."""
+"""Help: the overview, the complete help, the man page, and shell completion."""
 
 from __future__ import annotations
 
@@ -7,36 +7,38 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     Loader = Callable[[str], click.Command]
 
 
 GROUPS = {
-    "Ask": ("ask", "chat", "resume", "check"),
-    "Look back": ("runs", "show", "export", "verify", "replay", "diff", "usage", "feedback"),
-    "Remember": ("memory", "skills", "wiki"),
-    "Set up": ("doctor", "keys", "secret", "config", "chrome", "mcp", "tools", "completion"),
+    "Ask": ("ask", "chat", "resume", "audit", "check"),
+    "Past runs": ("runs", "show", "export", "verify", "replay", "diff", "usage", "feedback"),
+    "Memory": ("memory", "skills", "wiki", "habits"),
+    "Automate": ("batch", "queue", "schedule", "monitor", "worker"),
+    "Serve": ("serve", "channels", "mcp"),
+    "Set up": ("doctor", "keys", "secret", "config", "chrome", "tools", "plugins", "completion"),
 }
-"""The commands by what they are for; a command that stands in none is listed under `More`."""
+"""Commands by purpose. A command in no group is listed under `More`."""
 FIRST_FLAGS = (
     "--model --depth --report --corpus --file --attach --site --since --budget --timeout -c "
     "--export --json"
 ).split()
-"""The flags of a question that a newcomer wants to know of."""
+"""The question flags that new users need first."""
 _SECTIONS = {
     "--model": "Model",
-    "--dry-run": "Effort and form",
+    "--dry-run": "Depth and format",
     "--search": "Search",
     "--corpus": "Files",
     "--attach": "Browser",
-    "--allow": "What may be reached",
+    "--allow": "Access and approvals",
     "--tool-sources": "Tools",
     "--max-steps": "Limits",
     "-c": "Conversation, memory and data",
     "--export": "Output",
 }
-"""Which option opens a section; those after it, in the order of the table, belong to it."""
+"""The first option of each section; the section includes the options after it."""
 EXAMPLES = """\b
 Examples:
   research "When was the Eiffel Tower opened?"
@@ -45,47 +47,50 @@ Examples:
   git diff | research "What does this change?"
 """
 _EXIT_CODES = (
-    "0 answered, 1 internal error, 2 usage, 3 not found, 4 not verified as required, 5 a limit was "
-    "reached, 6 the web is out of reach, 7 the model failed, 8 a check did not hold, "
+    "0 answered, 1 internal error, 2 usage error, 3 not found, 4 not verified as required, 5 limit "
+    "reached, 6 web unreachable, 7 model failed, 8 check failed, "
     "130 interrupted."
 )
 
 
 def write_first_screen(
-    formatter: click.HelpFormatter, names: Sequence[str], options: Iterable[click.Option]
+    formatter: click.HelpFormatter, helps: Mapping[str, str], options: Iterable[click.Option]
 ) -> None:
-    """Write the commands by group, the most wanted flags, and where to find the others."""
-    more = [name for name in names if not any(name in group for group in GROUPS.values())]
-    groups = {**GROUPS, "More": more}
-    rows = [(head, ", ".join(n for n in group if n in names)) for head, group in groups.items()]
-    with formatter.section("Commands"):
-        formatter.write_dl([row for row in rows if row[1]])
+    """Write a line per command by group, the most used flags, and where to find the others."""
+    more = [name for name in helps if not any(name in group for group in GROUPS.values())]
+    width = max(map(len, helps))
+    for head, group in ({**GROUPS, "More": more} if more else GROUPS).items():
+        with formatter.section(head):
+            formatter.write_dl(
+                [(name.ljust(width), helps[name]) for name in group if name in helps]
+            )
     context = click.Context(click.Command("research"))
     known = {option.opts[0]: option.get_help_record(context) for option in options}
     with formatter.section("Options of a question"):
         formatter.write_dl([row for name in FIRST_FLAGS if (row := known[name])])
     formatter.write_paragraph()
     formatter.write_text(
-        "All options: `research ask --help`. A command: `research COMMAND --help`. "
-        "All at once: `research --help-all`, or `research --man | man -l -`."
+        "All options of a question: `research ask --help`. Help for a command: "
+        "`research COMMAND --help`. Everything: `research --help-all`, or "
+        "`research --man | man -l -`."
     )
 
 
 class NarrowFormatter(click.HelpFormatter):
-    """Keeps within the width of a terminal below the fifty columns that click takes for granted."""
+    """Fits the help to terminals narrower than the 50 columns that click assumes."""
 
     def write_dl(
         self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
     ) -> None:
-        """Leave the names of options two fifths of a narrow line; what they do gets the rest."""
+        """Give option names at most two fifths of a narrow line."""
         super().write_dl(rows, min(col_max, max(8, self.width * 2 // 5)), col_spacing)
 
 
 class SectionedCommand(click.Command):
-    """A command whose many options are listed by subject."""
+    """A command that lists its many options in sections."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a section for each subject; options before the first one open the list."""
+        """Write the options by section; options before the first section come first."""
         sections: dict[str, list[tuple[str, str]]] = {}
         head = "Options"
         for parameter in _options(self, ctx):
@@ -98,15 +103,15 @@ class SectionedCommand(click.Command):
 
 
 def all_helps(names: Iterable[str], load: Loader) -> str:
-    """The help of every command, one after another."""
+    """Return the help of all commands."""
     return "\n\n".join(command.get_help(context) for context, command in _walk(names, load))
 
 
 def man_page(names: Iterable[str], load: Loader, version: str) -> str:
-    """A man page in roff: every command with its options, and the variables of options."""
+    """Return a man page in roff: every command with its options and environment variables."""
     lines = [
         f'.TH RESEARCH 1 "" "urchin-research {version}" "User commands"',
-        ".SH NAME\nresearch \\- answer a question from the web, every sentence cited",
+        ".SH NAME\nresearch \\- answer a question from the web with every sentence cited",
         ".SH SYNOPSIS\n.B research\n[\\fIOPTIONS\\fR] \\fIQUESTION\\fR\n.br",
         ".B research\n\\fICOMMAND\\fR [\\fIARGUMENTS\\fR]",
         ".SH COMMANDS",
@@ -128,7 +133,7 @@ def man_page(names: Iterable[str], load: Loader, version: str) -> str:
 
 
 def _walk(names: Iterable[str], load: Loader) -> Iterator[tuple[click.Context, click.Command]]:
-    """Each command, and those below it, with a context that knows its path."""
+    """Yield each command and subcommand with a context that knows its path."""
     top = click.Context(click.Group("research"), info_name="research")
     pending = [(name, load(name), top) for name in names]
     while pending:
@@ -145,7 +150,7 @@ def _options(command: click.Command, ctx: click.Context) -> list[click.Parameter
 
 
 def _roff(text: str) -> str:
-    """Escape a text, so that none of it is read as a request of roff."""
+    """Escape a text so that roff does not read any of it as a request."""
     flat = " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{flat}" if flat.startswith((".", "'")) else flat
 
@@ -161,7 +166,7 @@ _INSTALL = """\b
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print the script that completes commands and flags in SHELL."""
+    """Print the completion script for SHELL."""
     from click.shell_completion import get_completion_class  # noqa: PLC0415 - only for this
 
     kind = get_completion_class(shell)

@@ -1,4 +1,4 @@
-"""`research queue`, `worker`, `schedule` and `monitor`: questions for later, and again."""
+"""`research queue`, `worker`, `schedule` and `monitor`: jobs for later and recurring ones."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ if TYPE_CHECKING:
     from agent.jobs.schedules import Schedule
 
 _LOOK_S = 1.0
-"""Seconds between two looks at what a worker has done."""
-_name_option = option("--name", "NAME", "What it is called (its own words).")
-_zone_option = option("--zone", "ZONE", "Time zone (the machine's).", envvar="TZ")
+"""Seconds between two checks of a worker's progress."""
+_name_option = option("--name", "NAME", "Its name (default: from its text).")
+_zone_option = option("--zone", "ZONE", "Time zone (default: the machine's).", envvar="TZ")
 _job_ids = click.argument("job_ids", nargs=-1, required=True, metavar="JOB…")
 
-queue = jobs_group("queue", "Questions for later: added here, answered by `research worker`.")
+queue = jobs_group("queue", "Queue questions that `research worker` answers.")
 
 
 @queue.command()
@@ -62,15 +62,15 @@ queue = jobs_group("queue", "Questions for later: added here, answered by `resea
 @option(
     "--priority",
     "N",
-    "Higher ones go first.",
+    "Jobs with a higher number run first.",
     type=click.IntRange(-1_000_000, 1_000_000),
     default=0,
 )
 @several(
-    "--after", "RUN|JOB", "Begin when this one has its answer, which is handed on; repeatable."
+    "--after", "RUN|JOB", "Start after this run or job, with its answer as context; repeatable."
 )
-@option("--ttl", "2h", "Drop it when it was not begun in so long.")
-@option(("--in", "delay"), "20m", "Begin no sooner than then.")
+@option("--ttl", "2h", "Drop the job if it has not started within this time.")
+@option(("--in", "delay"), "20m", "Wait this long before starting.")
 @retry_option(0)
 @json_option
 @notify_option
@@ -79,7 +79,7 @@ queue = jobs_group("queue", "Questions for later: added here, answered by `resea
 def add(
     jobs: Jobs, question: tuple[str, ...], delay: str | None, *, as_json: bool, **flags: Any
 ) -> None:
-    """Add QUESTION to the queue, with the flags of `research ask`."""
+    """Add QUESTION to the queue. Takes the flags of `research ask`."""
     own = {name: flags.pop(name) for name in ("priority", "after", "ttl", "retry", "notify")}
     seconds = parse_duration(delay) if delay else 0.0
     job = jobs.add(" ".join(question), delay=seconds, **own, **drop_unset(flags))
@@ -88,21 +88,21 @@ def add(
         return
     print(job.id)
     if not _note_if_paused(jobs):
-        _note_if_nobody_works(jobs, "answers what is queued")
+        _note_if_no_worker(jobs, "answers queued questions")
 
 
 @queue.command(name="list")
-@number_option(50, "How many, newest first.")
+@number_option(50, "Maximum number of jobs.")
 @several(
     ("--state", "states"),
     "STATE",
-    "waiting, queued, running, done, failed, cancelled, expired; repeatable.",
+    "Only jobs that are waiting, queued, running, done, failed, cancelled or expired; repeatable.",
 )
 @json_option
 @with_jobs
 def list_jobs(jobs: Jobs, number: int, states: tuple[str, ...], *, as_json: bool) -> None:
     """List jobs, newest first."""
-    empty = "There are no such jobs." if states else "The queue is empty."
+    empty = "No matching jobs." if states else "The queue is empty."
     found = jobs.list(states or None, limit=number)
     print_rows(found, _format_job, as_json=as_json, empty=[empty])
     if not as_json:
@@ -114,7 +114,7 @@ def list_jobs(jobs: Jobs, number: int, states: tuple[str, ...], *, as_json: bool
 @json_option
 @with_jobs
 def show(jobs: Jobs, job: str, *, as_json: bool) -> None:
-    """Show a job: where it stands, and its answer."""
+    """Show a job's state and answer."""
     found = jobs.show(job)
     if as_json:
         print_json(found)
@@ -131,7 +131,7 @@ def show(jobs: Jobs, job: str, *, as_json: bool) -> None:
 @_job_ids
 @with_jobs
 def cancel(jobs: Jobs, job_ids: tuple[str, ...]) -> None:
-    """Cancel jobs, those under way too."""
+    """Cancel jobs, even running ones."""
     for name in job_ids:
         print(f"cancelled {jobs.cancel(name).id}")
 
@@ -140,19 +140,19 @@ def cancel(jobs: Jobs, job_ids: tuple[str, ...]) -> None:
 @_job_ids
 @with_jobs
 def retry(jobs: Jobs, job_ids: tuple[str, ...]) -> None:
-    """Try jobs again that failed; what is on record is not asked again."""
+    """Retry failed jobs. Finished steps are not repeated."""
     for name in job_ids:
         print(f"queued {jobs.retry(name).id}")
 
 
 @queue.command()
 @click.argument("job_ids", nargs=-1, metavar="JOB…")
-@option("--keep", "DAYS", "All that ended before that.", type=DAYS)
+@option("--keep", "DAYS", "Remove all jobs that ended more than DAYS ago.", type=DAYS)
 @with_jobs
 def rm(jobs: Jobs, job_ids: tuple[str, ...], keep: int | None) -> None:
-    """Take jobs that have ended off the list, by name or by age; their runs stay."""
+    """Remove finished jobs from the list, by id or by age. Their runs are kept."""
     if not job_ids and keep is None:
-        raise click.UsageError("Say which: job ids, or --keep DAYS.")
+        raise click.UsageError("Name the jobs by id, or use --keep DAYS.")
     for name in job_ids:
         print(f"removed {jobs.remove(name).id}")
     for job in jobs.remove_older(timedelta(days=keep)) if keep is not None else ():
@@ -162,7 +162,7 @@ def rm(jobs: Jobs, job_ids: tuple[str, ...], keep: int | None) -> None:
 @queue.command()
 @with_jobs
 def pause(jobs: Jobs) -> None:
-    """Begin no more jobs; those under way come to their end."""
+    """Start no more jobs; running jobs continue."""
     jobs.pause()
     print("paused")
 
@@ -170,9 +170,9 @@ def pause(jobs: Jobs) -> None:
 @queue.command()
 @with_jobs
 def resume(jobs: Jobs) -> None:
-    """Begin jobs again."""
+    """Start jobs again."""
     jobs.resume()
-    print("going on")
+    print("resumed")
 
 
 @click.command()
@@ -181,20 +181,20 @@ def resume(jobs: Jobs) -> None:
 @option(
     ("-j", "--at-once"),
     "N",
-    "Jobs that each worker has at a time (4; it holds for all workers).",
+    "Parallel jobs per worker (default: 4); applies to all workers.",
     type=click.IntRange(min=1),
 )
 @host_delay_option
-@option("--stall", "30m", "Give up a run that tells nothing for so long.")
-@switch("--until-empty", "End when nothing is left to do.")
+@option("--stall", "30m", "Give up a run without progress for this long.")
+@switch("--until-empty", "Exit when no jobs are left.")
 @click.option("--queue", "queues", multiple=True, hidden=True)
-@click.option("--with-parent", is_flag=True, hidden=True)  # ends when who started it does
+@click.option("--with-parent", is_flag=True, hidden=True)  # exits with its parent process
 def worker(
     jobs_url: str | None, data_dir: Path, *, until_empty: bool, with_parent: bool, **flags: Any
 ) -> int:
-    """Work through the queue until Ctrl-C; any number of workers share one.
+    """Run queued jobs until Ctrl-C. Any number of workers can share a queue.
 
-    Killed, it loses nothing: its runs go on where they stopped, with another worker or the next.
+    If a worker is killed, another one or the next one continues its runs.
     """
     flags["stall"] = parse_duration(flags["stall"]) if flags["stall"] else None
     settings = drop_unset(flags)
@@ -216,17 +216,17 @@ async def _work(
     interrupted = interrupt_event()
     settings["senders"] = channel_senders
     async with Worker(jobs, **settings) as running:
-        note(f"Worker {running.id} takes jobs from {_address(jobs)}. Ctrl-C ends it.")
+        note(f"Worker {running.id} takes jobs from {_address(jobs)}. Press Ctrl-C to stop.")
         ends = [interrupted.wait(), running.cut_off(), _report_jobs(jobs, until_empty=until_empty)]
         await wait_for_first(*ends, *([_parent_ended()] if with_parent else []))
 
 
 async def _report_jobs(jobs: Jobs, *, until_empty: bool) -> None:
-    """Say on stderr what begins and ends; return when nothing is left, where that is wanted."""
+    """Report started and ended jobs on stderr; with `until_empty`, return when none are left."""
     states: dict[str, str] = {job.id: job.state for job in await asyncio.to_thread(jobs.list)}
     while True:
         found = await asyncio.to_thread(jobs.list)
-        for job in reversed(found):  # the list has the newest first
+        for job in reversed(found):  # the list is newest first
             if states.get(job.id) != job.state and job.state not in ("waiting", "queued"):
                 note(_format_job(job))
             states[job.id] = job.state
@@ -238,13 +238,13 @@ async def _report_jobs(jobs: Jobs, *, until_empty: bool) -> None:
 async def _parent_ended() -> None:
     parent = os.getppid()
     while True:
-        if os.getppid() != parent:  # an orphan is handed to another process
+        if os.getppid() != parent:  # an orphan gets another parent process
             return
         await asyncio.sleep(_LOOK_S)
 
 
 def _recurring_group(kind: str, text: str, rm_text: str, run_text: str) -> click.Group:
-    """Make the group of schedules or of monitors, with the commands that both have."""
+    """Make the group of schedules or of monitors with their common commands."""
     group = jobs_group(kind, text)
 
     @group.command(name="rm", help=rm_text)
@@ -265,7 +265,7 @@ def _recurring_group(kind: str, text: str, rm_text: str, run_text: str) -> click
 
 
 def _recurring(jobs: Jobs, kind: str) -> Any:
-    """The schedules or the monitors."""
+    """Return the schedules or the monitors."""
     from agent.jobs.monitors import Monitors  # noqa: PLC0415 - loads DBOS, an extra
     from agent.jobs.schedules import Schedules  # noqa: PLC0415 - as above
 
@@ -274,9 +274,9 @@ def _recurring(jobs: Jobs, kind: str) -> Any:
 
 schedule = _recurring_group(
     "schedule",
-    "Questions that come back, or are asked later: `research worker` fires them.",
-    "Take schedules away; jobs that they made stay.",
-    "Ask the question of a schedule now, whatever it says.",
+    "Ask questions later or regularly; `research worker` runs them.",
+    "Remove schedules. Their jobs are kept.",
+    "Run a schedule now.",
 )
 
 
@@ -288,7 +288,7 @@ schedule = _recurring_group(
 @option(
     "--missed",
     None,
-    "What came while no worker ran: one run for all of it, or none.",
+    "Times missed while no worker was running: run once, or skip.",
     type=click.Choice(["once", "skip"]),
     default="once",
     show_default=True,
@@ -298,30 +298,30 @@ schedule = _recurring_group(
 @run_flags(*JOB_FLAGS)
 @with_jobs
 def add_schedule(jobs: Jobs, when: str, question: tuple[str, ...], **flags: Any) -> None:
-    """Ask QUESTION at WHEN: cron's five fields, or "every weekday at 8", "in 20 minutes"."""
+    """Ask QUESTION at WHEN: five cron fields, or "every weekday at 8", "in 20 minutes"."""
     made = _recurring(jobs, "schedule").add(when, " ".join(question), **drop_unset(flags))
     times = ", ".join(_local(time, made.zone) for time in islice(made.times(made.seen), 3))
     print(made.name)
     note(f"Next: {times} ({made.zone}).")
-    _note_if_nobody_works(jobs, "fires what is due")
+    _note_if_no_worker(jobs, "runs what is due")
 
 
 @schedule.command(name="list")
 @json_option
 @with_jobs
 def list_schedules(jobs: Jobs, *, as_json: bool) -> None:
-    """List schedules, with when they come next."""
+    """List schedules and their next times."""
     found = _recurring(jobs, "schedule").all()
-    print_rows(found, _format_schedule, as_json=as_json, empty=["There are no schedules."])
+    print_rows(found, _format_schedule, as_json=as_json, empty=["No schedules."])
 
 
 monitor = _recurring_group(
     "monitor",
-    "Watch pages and answers: `research worker` looks, and tells what changed as a diff.",
-    "Watch no longer; what was kept stays.",
-    "Have a worker look now.",
+    "Watch pages and answers; `research worker` checks them and reports changes as a diff.",
+    "Remove monitors. Their recorded changes are kept.",
+    "Check a monitor now, in a worker.",
 )
-# Those of a monitor itself; all other flags are those of the runs that it starts.
+# Flags of the monitor; all others go to the runs that it starts.
 _MONITOR_FLAGS = ("name", "every", "zone", "words", "css", "when", "learn", "notify")
 
 
@@ -331,19 +331,23 @@ _MONITOR_FLAGS = ("name", "every", "zone", "words", "css", "when", "learn", "not
 @option(
     "--every",
     "WHEN",
-    "How often to look, as `research schedule` takes it.",
+    "How often to check; same syntax as `research schedule`.",
     default="every 15 minutes",
     show_default=True,
 )
 @_zone_option
-@option("--words", "TEXT", "Only what holds this, or stands below.", default="")
-@option("--css", "PATH", "Only the elements of a CSS selector.", default="")
-@option("--ref", "REF", "Only this element; `monitor refs` shows.", default="")
-@option("--when", "'<100'", "Tell when its first figure is so: '<100', '>=5', '10%'.", default="")
+@option(
+    "--words", "TEXT", "Watch only elements with this text, or the section below it.", default=""
+)
+@option("--css", "PATH", "Watch only elements that match a CSS selector.", default="")
+@option("--ref", "REF", "Watch only this element; `monitor refs` lists the refs.", default="")
+@option(
+    "--when", "'<100'", "Notify when the first number meets this: '<100', '>=5', '10%'.", default=""
+)
 @option(
     "--learn",
     "N",
-    "Reads from which is learned what differs by itself.",
+    "Number of reads to learn which parts always change.",
     type=click.IntRange(2, 20),
     default=3,
     show_default=True,
@@ -352,7 +356,7 @@ _MONITOR_FLAGS = ("name", "every", "zone", "words", "css", "when", "learn", "not
 @run_flags(*JOB_FLAGS)
 @with_jobs
 def add_monitor(jobs: Jobs, target: tuple[str, ...], ref: str, **flags: Any) -> None:
-    """Watch the page at URL, a part of it or its figure, or the answer to QUESTION."""
+    """Watch the page at URL, a part or a number of it, or the answer to QUESTION."""
     own = {name: flags.pop(name) for name in _MONITOR_FLAGS}
     element = _read_page(target[0], jobs, flags, ref)[1] if ref else {}
     monitors = _recurring(jobs, "monitor")
@@ -360,7 +364,7 @@ def add_monitor(jobs: Jobs, target: tuple[str, ...], ref: str, **flags: Any) -> 
     print(made.name)
     if ref:
         note(f"Watched: {made.part}.")
-    _note_if_nobody_works(jobs, "looks")
+    _note_if_no_worker(jobs, "looks")
 
 
 @monitor.command(name="refs")
@@ -368,14 +372,14 @@ def add_monitor(jobs: Jobs, target: tuple[str, ...], ref: str, **flags: Any) -> 
 @run_flags("--allow-private", "--proxy")
 @with_jobs
 def refs(jobs: Jobs, url: str, **flags: Any) -> None:
-    """Show the page at URL with the refs that `monitor add --ref` takes."""
+    """Show the page at URL with the refs for `monitor add --ref`."""
     print_text(_read_page(url, jobs, flags)[0])
 
 
 def _read_page(
     url: str, jobs: Jobs, flags: dict[str, Any], ref: str = ""
 ) -> tuple[str, dict[str, str]]:
-    """Read a page: its snapshot with refs, and what the element of `ref` is found by again."""
+    """Read a page; return its snapshot with refs, and the locator of the element `ref`."""
     from agent.jobs.monitor_checks import page_with_refs  # noqa: PLC0415 - as above
 
     settings = load_options({**drop_unset(flags), "data_dir": jobs.data_dir}, config=True)
@@ -383,20 +387,20 @@ def _read_page(
 
 
 @monitor.command(name="list")
-@switch(("--json", "as_json"), "As JSON, with the changes.")
+@switch(("--json", "as_json"), "Print as JSON, with the changes.")
 @with_jobs
 def list_monitors(jobs: Jobs, *, as_json: bool) -> None:
-    """List monitors, each with what it told last."""
+    """List monitors, each with its last notification."""
     monitors = _recurring(jobs, "monitor")
     found = [(one, monitors.changes(one.name)) for one in monitors.all()]
     if as_json:
         print_json([{**one.model_dump(mode="json"), "changes": all_} for one, all_ in found])
         return
-    print_rows(found, lambda pair: _format_monitor(*pair), empty=["There are no monitors."])
+    print_rows(found, lambda pair: _format_monitor(*pair), empty=["No monitors."])
 
 
 def _address(jobs: Jobs) -> str:
-    """Name the database without its password."""
+    """Return the database address without its password."""
     from sqlalchemy import make_url  # noqa: PLC0415 - of the extra
 
     return make_url(jobs.database.url).render_as_string(hide_password=True)
@@ -404,11 +408,11 @@ def _address(jobs: Jobs) -> str:
 
 def _note_if_paused(jobs: Jobs) -> bool:
     if reason := jobs.paused:
-        note(f"The queue is paused: {reason}.", "`research queue resume` goes on.")
+        note(f"The queue is paused: {reason}.", "`research queue resume` resumes it.")
     return bool(reason)
 
 
-def _note_if_nobody_works(jobs: Jobs, does: str) -> None:
+def _note_if_no_worker(jobs: Jobs, does: str) -> None:
     if not jobs.workers():
         note("No worker is running:", f"`research worker` {does}.")
 

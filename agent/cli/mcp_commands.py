@@ -1,4 +1,4 @@
-"""`research mcp`: our tools for other programs, and the tools of other programs for us."""
+"""`research mcp`: serve our tools over MCP, and manage the MCP servers that runs use."""
 
 from __future__ import annotations
 
@@ -40,32 +40,32 @@ if TYPE_CHECKING:
 
     from agent.mcp_client.server_settings import NamedServer
 
-NO_SERVERS = ("No MCP servers are set.", "`research mcp add NAME COMMAND…` adds one.")
+NO_SERVERS = ("No MCP servers are configured.", "`research mcp add NAME COMMAND…` adds one.")
 NAME: Final = "urchin"
 CLIENTS: Final = {
     "claude": "claude_desktop_config.json; Claude Code: .mcp.json in the project's folder",
     "cursor": "~/.cursor/mcp.json, or .cursor/mcp.json in the project's folder",
     "vscode": ".vscode/mcp.json in the project's folder",
 }
-"""Where each client reads its settings."""
+"""Settings file of each client."""
 SHOWN = ("--model", "--judge", "--depth", "--search", "--corpus", "--file", "--attach", "--cdp")
 _WORDS_BEHIND = {"ignore_unknown_options": True, "allow_interspersed_args": False}
-"""What looks like a flag behind the first argument is not ours, but for who is started."""
+"""Flags after the first argument belong to the started program."""
 
 
 @click.group()
 def mcp() -> None:
-    """Our tools for Claude, Cursor, VS Code and others (MCP); the servers that runs may use."""
+    """Serve tools to Claude, Cursor, VS Code and others (MCP); manage servers that runs use."""
 
 
 @mcp.command()
-@switch("--http", "Over HTTP on loopback, instead of standard streams.")
+@switch("--http", "Use HTTP on loopback instead of stdio.")
 @port_option(0)
 @token_option("RESEARCH_MCP_TOKEN")
-@switch("--browser", "Also our browser, as playwright-mcp has it.")
+@switch("--browser", "Also offer browser tools, like playwright-mcp.")
 @run_flags(*SHOWN, "--allow-private", "--share", "--data-dir", "--memory/--no-memory")
 def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: Any) -> None:
-    """Serve MCP; takes the flags of a question for the runs that clients start."""
+    """Run the MCP server. Takes the flags of a question for runs that clients start."""
     named = drop_unset(flags)
     settings = load_options(named, config=True)
     with from_extra("mcp"):
@@ -91,17 +91,17 @@ def serve(*, http: bool, port: int, token: str | None, browser: bool, **flags: A
 @click.argument("client", type=click.Choice(list(CLIENTS)))
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 def config(client: str, flags: tuple[str, ...]) -> None:
-    """Print the settings of CLIENT; FLAGS behind it go to `research mcp serve`."""
+    """Print the settings for CLIENT; the FLAGS after it go to `research mcp serve`."""
     flags = flags[1:] if flags[:1] == ("--",) else flags
-    # What the server would refuse is refused now, where somebody reads the message.
+    # Refuse wrong flags now, where the user sees the message.
     serve.make_context("research mcp serve", list(flags))
     print(_client_settings(client, flags))
-    note(f"Goes into {CLIENTS[client]}.")
+    note(f"Paste it into {CLIENTS[client]}.")
 
 
 def _client_settings(client: str, flags: Sequence[str]) -> str:
-    """The settings of a client as JSON; `flags` are those of `research mcp serve`."""
-    # In full: a client that is no shell may have another path to look in.
+    """Return a client's settings as JSON; `flags` go to `research mcp serve`."""
+    # The full path: a client that is not a shell may search another PATH.
     beside = Path(sys.executable).with_name("research")
     command = str(beside) if beside.is_file() else shutil.which("research") or "research"
     row = {"command": command, "args": ["mcp", "serve", *flags]}
@@ -113,7 +113,7 @@ def _client_settings(client: str, flags: Sequence[str]) -> str:
 @mcp.command(name="list")
 @json_option
 def list_(*, as_json: bool) -> None:
-    """List the MCP servers that runs may use: how each is reached, and where it is set."""
+    """List the MCP servers that runs may use, with their address and settings file."""
     rows = [
         {
             "name": server.name,
@@ -134,7 +134,7 @@ def _format_server(row: dict[str, Any]) -> str:
 
 
 def _address(server: NamedServer) -> str:
-    """The address or the command of a server, without what may be secret."""
+    """Return the address or the command of a server, without possible secrets."""
     settings = server.settings
     return clean(settings.url.partition("?")[0] or " ".join((settings.command, *settings.args)))
 
@@ -142,43 +142,49 @@ def _address(server: NamedServer) -> str:
 @mcp.command(context_settings=_WORDS_BEHIND)
 @click.argument("name")
 @click.argument("reached", nargs=-1, required=True, type=click.UNPROCESSED)
-@several("--env", "NAME=VALUE", "For a command; `${NAME}` is ours.")
-@several("--header", "NAME=VALUE", "For an address.")
-@switch("--sse", "The address speaks the older transport.")
-@option("--timeout", "SECONDS", "Of a call (60).", type=ABOVE_ZERO)
-@several("--always-allow", "PATTERN", "Tools that need no approval.")
-@switch("--trust-read-only", "Tools that the server calls read-only need no approval.")
+@several(
+    "--env",
+    "NAME=VALUE",
+    "Environment variable for a command; `${NAME}` is read from our environment.",
+)
+@several("--header", "NAME=VALUE", "HTTP header for an address.")
+@switch("--sse", "The address uses the older SSE transport.")
+@option("--timeout", "SECONDS", "Timeout of a call (default: 60).", type=ABOVE_ZERO)
+@several("--always-allow", "PATTERN", "Tools that never need approval.")
+@switch("--trust-read-only", "Tools that the server declares read-only need no approval.")
 @data_dir_option
 def add(name: str, reached: tuple[str, ...], data_dir: Path, **flags: Any) -> None:
-    """Add an MCP server under NAME: an address, or a command with its arguments.
+    """Add an MCP server called NAME: an address, or a command with its arguments.
 
-    Its tools are allowed as they are now; one that changes asks again.
+    Its current tools are allowed. A tool whose definition changes needs approval again.
     """
     place = servers_path()
     rows = read_servers(place) if place.is_file() else {}
     first = reached[0]
     if not name.strip() or not first.strip():
-        hint = "Write `research mcp add NAME COMMAND…` or `… NAME https://…`."
+        hint = "Use `research mcp add NAME COMMAND…` or `research mcp add NAME https://…`."
         raise UsageError("a server needs a name, and a command or an address", hint=hint)
     if "://" not in first:
         row: dict[str, Any] = {"command": first, "args": [*reached[1:]]}
     elif first.lower().startswith(("http://", "https://")):
         row = {"type": "sse" if flags["sse"] else "http", "url": first}
     else:
-        raise UsageError(f"no address of a server: {first!r}", hint="It begins with https://.")
+        raise UsageError(
+            f"not a server address: {first!r}", hint="An address begins with https://."
+        )
     row |= {"env": _pairs(flags["env"]), "headers": _pairs(flags["header"])}
     row |= {"timeout": flags["timeout"], "alwaysAllow": [*flags["always_allow"]]}
     row |= {"trustReadOnly": flags["trust_read_only"]}
     rows[name] = {key: value for key, value in row.items() if value}
-    parse_settings(name, rows[name], place)  # raises where they are wrong
-    print(f"{name} is in {write_servers(rows)}")
+    parse_settings(name, rows[name], place)  # raises if they are wrong
+    print(f"added {name} to {write_servers(rows)}")
     asyncio.run(_test_servers([name], data_dir, allow=True))
 
 
 def _pairs(values: tuple[str, ...]) -> dict[str, str]:
     for value in values:
         if "=" not in value:
-            raise UsageError(f"{value!r} is no NAME=VALUE")
+            raise UsageError(f"{value!r} is not NAME=VALUE")
     return {name: text for name, _, text in (value.partition("=") for value in values)}
 
 
@@ -189,30 +195,33 @@ def remove(name: str) -> None:
     place = servers_path()
     rows = read_servers(place) if place.is_file() else {}
     if name not in rows:
-        hint = "`research mcp list` names them, and the files that they stand in."
+        hint = "`research mcp list` shows the servers and their files."
         raise UsageError(f"{place} has no server {name!r}", hint=hint)
     del rows[name]
-    print(f"{name} is no longer in {write_servers(rows)}")
+    print(f"removed {name} from {write_servers(rows)}")
 
 
 @mcp.command()
 @click.argument("names", nargs=-1)
-@switch("--allow", "Allow the tools as they are now.")
+@switch("--allow", "Allow the current tools.")
 @data_dir_option
 def test(names: tuple[str, ...], data_dir: Path, *, allow: bool) -> int:
-    """Reach MCP servers, all or those named: their tools, and what changed since it was allowed."""
+    """Connect to all MCP servers, or the named ones: list tools and changes since approval."""
     return 0 if asyncio.run(_test_servers(names, data_dir, allow=allow)) else CHECK_FAILED
 
 
 async def _test_servers(names: Collection[str], data_dir: Path, *, allow: bool) -> bool:
-    """Reach servers side by side; True where all were reached and are as they were allowed."""
+    """Connect to servers in parallel; True if all were reached and their tools are allowed."""
     with from_extra("mcp"):
         from agent.mcp_client.server_tools import Server  # noqa: PLC0415 - loads the SDK
     settings = load_options({"data_dir": data_dir}, config=True)
     servers = find_servers(settings, config=True)
     unknown = set(names) - {server.name for server in servers}
     if unknown:
-        raise UsageError(f"no server {', '.join(sorted(unknown))!r}", hint="See `mcp list`.")
+        raise UsageError(
+            f"no server {', '.join(sorted(unknown))!r}",
+            hint="`research mcp list` shows the servers.",
+        )
     chosen = [server for server in servers if server.name in names or not names]
     if not chosen:
         note(*NO_SERVERS)
@@ -222,9 +231,11 @@ async def _test_servers(names: Collection[str], data_dir: Path, *, allow: bool) 
         try:
             tools, differing = await server.compare_with_allowed(allow=allow)
         except ResearchError as error:
-            # A run goes on without the server; here the person is to mend it.
+            # A run continues without the server; here the user should fix it.
             last = error.hint.removeprefix("Go on without it.").strip()
-            again = f"Look at its command or address; `research mcp test {named.name}` tries again."
+            again = (
+                f"Check its command or address, then run `research mcp test {named.name}` again."
+            )
             print_error(str(error), f"{again} {last}".strip())
             return False
         finally:

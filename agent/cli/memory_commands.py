@@ -1,8 +1,8 @@
-"""`research memory`: what is remembered, and the person's say over it.
+"""`research memory`: inspect, change and delete memories.
 
-Consolidation (`dream`) is made on request, and by `ask` when the answer is printed; `import` and
-`export` take a memory as one file of JSON; `seal`, `stamp` and `verify` keep the log that
-nobody can change unseen.
+Consolidation (`dream`) runs on request, and in `ask` after the answer is printed. `import` and
+`export` read and write a memory as one JSON file. `seal`, `stamp` and `verify` maintain the
+tamper-evident log.
 """
 
 from __future__ import annotations
@@ -55,9 +55,11 @@ if TYPE_CHECKING:
     from agent.memory.sealed_log import SealedLog
 
 _LINE = 160  # characters of a memory in a list
-_ID_DIGITS = 18  # more are no id, and no number that a database takes
+_ID_DIGITS = 18  # more digits exceed a database integer
 _FILE_OR_DASH = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
-_kinds_option = several(("--kind", "kinds"), "KIND", "fact, outcome, … or a knowledge base.")
+_kinds_option = several(
+    ("--kind", "kinds"), "KIND", "Only this kind: fact, outcome, … or a knowledge base."
+)
 _PARTS = {
     "urchinMemory": ("memory", "memories"),
     "urchinProfile": ("entry of the profile", "entries of the profile"),
@@ -66,29 +68,29 @@ _PARTS = {
     "urchinChatHistory": ("message", "messages"),
     "urchinCondensed": ("condensed conversation", "condensed conversations"),
 }
-"""The parts of an export, by the names that people know: one, many."""
+"""The parts of an export with their names: singular, plural."""
 
-memory = memory_group("memory", "Look at, add to and delete what is remembered.")
+memory = memory_group("memory", "List, search, add and delete memories.")
 
 
 @memory.command(name="list")
 @_kinds_option
-@switch(("--all", "everything"), "What runs left as well, by id.")
-@number_option(100, "How many, the newest.")
+@switch(("--all", "everything"), "Also list memories that runs added, by id.")
+@number_option(100, "Maximum number of memories, newest first.")
 @json_option
 @with_memory
 def list_(
     store: Memory, kinds: tuple[str, ...], number: int, *, everything: bool, as_json: bool
 ) -> None:
-    """List what is remembered by key; --all or --kind for the rest."""
+    """List memories that have a key; --all or --kind lists others."""
     if not kinds and not everything:
         rows = [{"key": key, "text": str(value)} for key, value in store.remembered().items()]
-        hint = "`--all` lists what runs left as well."
+        hint = "`--all` also lists memories that runs added."
         print_rows(
             rows[-number:],
             "{0[key]}: {0[text]}".format,
             as_json=as_json,
-            empty=("Nothing is remembered by key.", hint),
+            empty=("No memories have a key.", hint),
         )
         return
     hits = store.newest(sorted(expand(kinds)) or None, number)
@@ -97,21 +99,21 @@ def list_(
         return
     if not hits:
         _require_known(store, kinds)
-    nothing = "Nothing is remembered here yet." if everything else "Nothing is remembered by key."
+    nothing = "No memories yet." if everything else "No memories have a key."
     print_rows(hits, _format, empty=[nothing])
 
 
 @memory.command()
 @click.argument("query", type=NonBlank("a search"))
 @_kinds_option
-@number_option(10, "How many.")
+@number_option(10, "Maximum number of results.")
 @with_memory
 def search(store: Memory, query: str, kinds: tuple[str, ...], number: int) -> None:
-    """Search what is remembered; exit 3 where nothing is found."""
+    """Search memories; exits with 3 if nothing is found."""
     hits = store.search(query, number, kinds or None)
     if not hits:
         _require_known(store, kinds)
-        raise NotFound(f"nothing that is remembered bears on {query!r}")
+        raise NotFound(f"no memory matches {query!r}")
     print_rows(hits, lambda hit: f"{hit.score:5.2f}  {_format(hit)}")
 
 
@@ -119,7 +121,7 @@ def search(store: Memory, query: str, kinds: tuple[str, ...], number: int) -> No
 @click.argument("key")
 @with_memory
 def show(store: Memory, key: str) -> None:
-    """Show what is kept under KEY (or an id), and what stood there before."""
+    """Show the memory with this KEY (or id) and its earlier values."""
     from agent.memory.outcomes import uses  # noqa: PLC0415 - `--help` needs no database
 
     value = store.recall(key)
@@ -130,20 +132,20 @@ def show(store: Memory, key: str) -> None:
         return
     hit = _find(store, key)
     origin = [f"run {hit.origin.run}" if hit.origin.run else "", hit.origin.url or ""]
-    origin.append("" if hit.origin.trusted else "the web's words")
+    origin.append("" if hit.origin.trusted else "quoted from the web")
     print_text(hit.text)
     print_text(f"  {hit.kind}, {hit.at:%Y-%m-%d %H:%M}  {' '.join(origin)}".rstrip())
     given, cited = uses(store.entries, hit.id)
     if given:
-        print(f"  given to {given} runs; {cited} of their answers cite its page")
+        print(f"  used in {given} runs; {cited} of their answers cite its page")
 
 
 @memory.command()
 @click.argument("key", type=NonBlank("a memory's key"))
-@click.argument("value", type=NonBlank("a memory", "`research memory forget KEY` takes one away."))
+@click.argument("value", type=NonBlank("a memory", "`research memory forget KEY` deletes one."))
 @with_memory
 def remember(store: Memory, key: str, value: str) -> None:
-    """Keep VALUE under KEY."""
+    """Store VALUE under KEY."""
     store.remember(key, value)
     print_text(f"remembered {key}")
 
@@ -152,7 +154,7 @@ def remember(store: Memory, key: str, value: str) -> None:
 @click.argument("key")
 @with_memory
 def forget(store: Memory, key: str) -> None:
-    """Delete what is kept under KEY (or an id) for good."""
+    """Permanently delete the memory with this KEY (or id)."""
     if not store.forget(key):
         store.delete([_find(store, key, own=True).id])
     print_text(f"forgot {key}")
@@ -162,7 +164,7 @@ def forget(store: Memory, key: str) -> None:
 @click.argument("key", metavar="ID")
 @with_memory
 def trust(store: Memory, key: str) -> None:
-    """Take the memory ID for your own word: runs are no longer shown it as a quotation."""
+    """Mark the memory ID as your own statement: runs no longer see it as a quotation."""
     hit = _find(store, key, own=True)
     store.trust(hit.id)
     print_text(f"trusted {' '.join(hit.text.split())[:_LINE]}")
@@ -170,26 +172,26 @@ def trust(store: Memory, key: str) -> None:
 
 @memory.command()
 @click.argument("question", type=NonBlank("a question"))
-@option("--session", "NAME", "As if asked in this conversation.")
+@option("--session", "NAME", "Preview within this conversation.")
 @with_memory
 def preview(store: Memory, question: str, session: str | None) -> None:
-    """Show what a run with QUESTION would be given, and why; nothing is asked or changed."""
+    """Show which memories a run with QUESTION would get, and why. Nothing is run or changed."""
     from agent.memory.layers import preview as explain  # noqa: PLC0415 - `--help` needs no database
 
     print_text(explain(store.layers(question, session), question))
 
 
 @memory.command()
-@option("--output", "FILE", "Write it: .graphml or .mmd (Mermaid).", type=FILE)
+@option("--output", "FILE", "Write the graph to FILE: .graphml or .mmd (Mermaid).", type=FILE)
 @click.pass_obj
 def graph(place: MemoryPlace, output: Path | None) -> None:
-    """Show how memories are linked, the strongest links first, or write the graph to a file."""
+    """Show the links between memories, strongest first, or write them to a file."""
     if output is not None and output.suffix not in (".graphml", ".mmd"):
         raise UsageError(f"cannot write a graph as {output.name!r}", hint="Use .graphml or .mmd.")
     with memory_at(place) as store:
         found = store.graph()
     if not found.links:
-        note("No memories are linked yet.", "`research memory dream` links those that are alike.")
+        note("No memories are linked yet.", "`research memory dream` links similar ones.")
     if output is not None:
         text = found.graphml() if output.suffix == ".graphml" else found.mermaid()
         write_file(output, text.encode())
@@ -201,43 +203,50 @@ def graph(place: MemoryPlace, output: Path | None) -> None:
 
 
 @memory.command()
-@switch("--yes", "Do not ask.")
+@switch("--yes", "Do not ask for confirmation.")
 @click.pass_context
 def delete(ctx: click.Context, /, *, yes: bool) -> None:
-    """Delete all that a --namespace holds, conversations too, for good."""
+    """Permanently delete everything in a --namespace, including conversations."""
     place: MemoryPlace = ctx.obj
     namespace = place[1]
-    # What a settings file names was not meant now, by whoever types `delete`.
+    # A namespace from the settings file does not count: it must be named with the command.
     if not is_given(ctx, "namespace"):
-        raise click.UsageError("Say whose memories: --namespace NAME.")
+        raise click.UsageError("Name the namespace to delete: --namespace NAME.")
     if not yes:
-        click.confirm(f"Delete everything in {namespace!r} for good?", abort=True, err=True)
+        click.confirm(f"Permanently delete everything in {namespace!r}?", abort=True, err=True)
     with memory_at(place) as store:
         gone = store.clear()
     if gone:
         print(f"deleted {plural(gone, 'memory or conversation', 'memories and conversations')}")
     else:
-        note(f"There was nothing in {namespace!r}.")
+        note(f"The namespace {namespace!r} is empty.")
 
 
 @memory.command()
-@option("--seconds", None, "How long at most.", default=30.0, type=ABOVE_ZERO, show_default=True)
-@option("--model", "NAME", "Has new insights worded by this model.")
-@option("--base-url", "URL", "An OpenAI-compatible endpoint.")
+@option(
+    "--seconds",
+    None,
+    "Maximum duration in seconds.",
+    default=30.0,
+    type=ABOVE_ZERO,
+    show_default=True,
+)
+@option("--model", "NAME", "Model that writes the new insights.")
+@option("--base-url", "URL", "URL of an OpenAI-compatible endpoint.")
 @click.pass_obj
 def dream(place: MemoryPlace, seconds: float, model: str | None, base_url: str | None) -> None:
-    """Consolidate: link, merge, draw insights, retire what is stale."""
+    """Consolidate memory: link, merge, draw insights, retire stale memories."""
     folder, namespace = place
     flags = {"data_dir": folder, "namespace": namespace, "base_url": base_url}
     settings = load_options(flags, config=True)
-    # The model of the settings is not asked: whoever types `dream` did not say that it may cost.
+    # The model from the settings is not used: `dream` alone must not cost money.
     named = (model or "") if model or base_url else None
     with memory_at(place) as store:
         asyncio.run(_dream(store, seconds, named, settings))
 
 
 async def _dream(store: Memory, seconds: float, model_name: str | None, settings: Options) -> None:
-    """Do the jobs of killed runs, consolidate, and have a named model word new insights."""
+    """Finish tasks of killed runs, consolidate, and let a named model write new insights."""
     from agent.memory.consolidation import consolidate  # noqa: PLC0415 - `--help` needs none of it
     from agent.models.base import Task, takes  # noqa: PLC0415 - as above
     from agent.run.conversation_jobs import word_insights  # noqa: PLC0415 - as above
@@ -250,7 +259,9 @@ async def _dream(store: Memory, seconds: float, model_name: str | None, settings
         if model_name is not None:
             model = await open_model(stack, model_name, settings, os.environ)
             if not takes(model, Task.BACKGROUND):
-                raise UsageError(f"{model.name} words nothing", hint="Name a language model.")
+                raise UsageError(
+                    f"{model.name} cannot write insights", hint="Name a language model."
+                )
         runner = JobRunner(store, memory_name(settings), model)
         await runner.settle_killed(settings.data)
         done = consolidate(store.entries, seconds)
@@ -259,15 +270,15 @@ async def _dream(store: Memory, seconds: float, model_name: str | None, settings
             f"faded {done.faded}, retired {done.retired}"
         )
         if model is not None:
-            print(f"worded {await word_insights(store, model)}")
+            print(f"written by the model: {await word_insights(store, model)}")
 
 
 @memory.command(name="import")
 @click.argument("file", type=_FILE_OR_DASH)
-@option("--session", None, "Names the conversation.", default="imported", show_default=True)
+@option("--session", None, "Name of the conversation.", default="imported", show_default=True)
 @click.pass_obj
 def import_(place: MemoryPlace, file: Path, session: str) -> None:
-    """Take over FILE (`-` for standard input); what has the same key goes into the history."""
+    """Import FILE (`-` for standard input). Replaced values stay in the history of their key."""
     from agent.memory.storage import load_storage  # noqa: PLC0415 - `--help` needs no database
 
     name = "standard input" if str(file) == "-" else str(file)
@@ -280,11 +291,11 @@ def import_(place: MemoryPlace, file: Path, session: str) -> None:
         parts = [plural(sizes[key], *names) for key, names in _PARTS.items() if key in sizes]
         print(f"imported {', '.join(parts)}")
     if others := sorted(storage.keys() - _PARTS.keys()):
-        print_text(f"kept for `memory export`, and not used otherwise: {', '.join(others)}")
+        print_text(f"kept only for `memory export`: {', '.join(others)}")
     for skill, new in renamed:
-        print_text(f"kept beside the skill {skill!r} that was there: {new!r}")
+        print_text(f"the skill {skill!r} exists; imported as {new!r}")
     if not any(storage.values()):
-        note(f"{name} holds nothing to import.")
+        note(f"{name} contains nothing to import.")
 
 
 def _read_storage(file: Path, name: str) -> Any:
@@ -301,14 +312,14 @@ def _read_storage(file: Path, name: str) -> Any:
 
 @memory.command()
 @click.argument("file", type=_FILE_OR_DASH)
-@option("--session", "NAME", "Whose chat history; the latest unless told.")
+@option("--session", "NAME", "Conversation to export the chat history of (default: the latest).")
 @with_memory
 def export(store: Memory, file: Path, session: str | None) -> None:
-    """Write everything to FILE (`-` for standard output), as `import` takes it."""
+    """Export everything to FILE (`-` for standard output), for `import`."""
     from agent.memory.storage import export_storage  # noqa: PLC0415 - `--help` needs no database
 
     text = json.dumps(export_storage(store, session), ensure_ascii=False, indent=2) + "\n"
-    body = text.encode("utf-8", "backslashreplace")  # half pairs, as JSON spells them
+    body = text.encode("utf-8", "backslashreplace")  # lone surrogates, written as JSON escapes
     if str(file) == "-":
         print(body.decode(), end="")
         return
@@ -321,7 +332,7 @@ def export(store: Memory, file: Path, session: str | None) -> None:
 @click.argument("content", type=NonBlank("an entry"))
 @with_memory
 def seal(store: Memory, category: str, content: str) -> None:
-    """Seal a milestone, a decision or an incident: CATEGORY and CONTENT."""
+    """Add a milestone, decision or incident to the sealed log: CATEGORY and CONTENT."""
     sealed = _sealed_log(store).append(category, content)
     print(f"sealed as entry {sealed.number}; head {sealed.hash}")
 
@@ -334,42 +345,41 @@ def seal(store: Memory, category: str, content: str) -> None:
 def stamp(
     store: Memory, /, authority: str | None, calendars: tuple[str, ...], *, complete: bool
 ) -> None:
-    """Have the head stamped with the time: by the authority at URL (RFC 3161), or by calendars.
+    """Timestamp the head: by the authority at URL (RFC 3161), or by calendars.
 
-    Calendars need some hours: --complete takes up then what they promised.
+    Calendars need some hours; run --complete then to fetch their proofs.
     """
     require_stamper(authority, calendars, complete=complete)
     log, proxy = _sealed_log(store), load_options({}, config=True).proxy
     missing: tuple[str, ...] = ()
     if authority:
         stamped = log.stamp(authority, proxy=proxy)
-        print_text(f"entry {stamped.number} is stamped by {authority}")
+        print_text(f"entry {stamped.number} was timestamped by {authority}")
     if complete:
         missing = log.complete(calendars, proxy=proxy)
-        print("still pending" if missing else "the proofs name their blocks")
+        print("still pending" if missing else "the proofs are complete")
     elif calendars:
         anchored, missing = log.anchor(calendars, proxy=proxy)
-        print(f"entry {anchored.number} is taken down: its block comes in some hours (--complete)")
+        print(f"entry {anchored.number} was submitted; run --complete in some hours")
     for reason in missing:
         print_error(reason)
 
 
 @memory.command()
-@option("--head", "HASH", "A head that was noted before.")
+@option("--head", "HASH", "Head that you noted earlier.")
 @roots_option
 @blocks_option
 @with_memory
 def verify(store: Memory, head: str | None, roots: Path | None, blocks: dict[int, bytes]) -> int:
-    """Check that the sealed log is what was sealed, and when; exit 8 where it is not."""
+    """Verify the sealed log and its timestamps; exits with 8 if it was changed."""
     check = _sealed_log(store).verify(head, roots, blocks)
     if check.reason:
-        print_text(f"does not hold: {check.reason}")
+        print_text(f"verification failed: {check.reason}")
         return CHECK_FAILED
     if not check.entries:
-        note("Nothing is sealed yet.", "`research memory seal` adds an entry.")
+        note("The sealed log is empty.", "`research memory seal` adds an entry.")
         return 0
-    holding = "entry holds" if check.entries == 1 else "entries hold"
-    print(f"{check.entries} {holding}; head {check.head}")
+    print(f"{plural(check.entries, 'entry', 'entries')} verified; head {check.head}")
     for number, stamped in check.stamps:
         since = f" existed at {stamped}" if stamped.when else f": {stamped}"
         print_text(f"entry {number}{since}")
@@ -383,24 +393,24 @@ def _sealed_log(store: Memory) -> SealedLog:
 
 
 def _find(store: Memory, name: str, *, own: bool = False) -> Hit:
-    """Find a memory by its id, which may be one of all if not `own`; raises `UsageError`."""
+    """Find a memory by its id, including shared ones unless `own`; raises `UsageError`."""
     hit = store.get(int(name)) if name.isdecimal() and len(name) <= _ID_DIGITS else None
     if hit is None:
         raise UsageError(
-            f"nothing is remembered under {name!r}",
-            hint="`memory list` shows the keys, `memory list --all` the ids.",
+            f"no memory has the key or id {name!r}",
+            hint="`research memory list` shows the keys, `research memory list --all` the ids.",
         )
     if own and hit.shared:
-        raise UsageError(f"{name} is shared by all", hint="Add --namespace shared.")
+        raise UsageError(f"{name} is a shared memory", hint="Add --namespace shared.")
     return hit
 
 
 def _require_known(store: Memory, kinds: tuple[str, ...]) -> None:
-    """Refuse kinds that nobody knows; raises `UsageError`."""
+    """Refuse unknown kinds; raises `UsageError`."""
     unknown = sorted(set(kinds) - KNOWN - BASES.keys())
     if unknown and not store.newest(unknown, 1):  # `Memory.add` takes any kind
-        hint = f"Choose of {', '.join([*sorted(KNOWN), *BASES])}."
-        raise UsageError(f"no memory is of the kind {unknown[0]!r}", hint=hint)
+        hint = f"Choose one of {', '.join([*sorted(KNOWN), *BASES])}."
+        raise UsageError(f"no memory has the kind {unknown[0]!r}", hint=hint)
 
 
 def _format(hit: Hit) -> str:

@@ -1,4 +1,4 @@
-"""What a person who watches a run is shown: a line for each event, or a live view."""
+"""The progress of a run on the terminal: a line per event, or a live view."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 _PAST_LINES = 6
-"""Lines of the past that stay in view."""
+"""Number of past lines that stay visible."""
 _MARGIN = 4
-"""Columns that stay free beside what is being said."""
+"""Columns kept free next to the streamed text."""
 _ACTIVITIES = {"model.request": "thinking", "answer.draft": "checking the answer"}
 
 
 class LiveView:
-    """Shows the last few steps and a line that counts; leaves nothing behind when it ends."""
+    """Shows the last steps and a status line; clears itself at the end."""
 
     def __init__(self, verbose: int) -> None:
         from rich.console import Console  # noqa: PLC0415 - rich only on a terminal
@@ -47,11 +47,11 @@ class LiveView:
             get_renderable=self._render,
             refresh_per_second=8,
             transient=True,
-            redirect_stdout=False,  # it would print what belongs on stdout to stderr
+            redirect_stdout=False,  # it would print stdout text to stderr
         )
 
     def __enter__(self) -> Self:
-        """Begin to draw."""
+        """Start drawing."""
         self._live.start()
         return self
 
@@ -60,7 +60,7 @@ class LiveView:
         self._live.stop()
 
     def note(self, event: Event) -> None:
-        """Show an event; the view makes room for the report, and for the person."""
+        """Show an event. The view hides for the report and for questions to the user."""
         if event.type in ("run.finished", "person.asked"):
             self._live.stop()
         elif event.type == "person.answered":
@@ -76,7 +76,7 @@ class LiveView:
         if activity != self._activity:
             self._activity = activity
             if self._live.is_started:
-                self._live.refresh()  # at once: what follows may be over before the next frame
+                self._live.refresh()  # now: the next step may end before the next frame
 
     def _render(self) -> Group:
         from rich.console import Group  # noqa: PLC0415 - as above
@@ -93,14 +93,14 @@ class LiveView:
 
 
 class Speech:
-    """Collects the pieces of replies; of several at a time the one that spoke last is shown."""
+    """Collects streamed pieces of replies; of parallel replies, the latest is shown."""
 
     def __init__(self) -> None:
         self._replies: dict[str, str] = {}
         self._speaker = ""
 
     def note(self, event: Event) -> None:
-        """Add a piece to its reply; a reply that is whole is shown no longer."""
+        """Add a piece to its reply. A complete reply is no longer shown."""
         if event.type == "model.delta":
             before = "" if event.data["anew"] else self._replies.get(event.place, "")
             self._replies[event.place] = before + event.data["text"]
@@ -109,11 +109,11 @@ class Speech:
             self._replies.pop(event.place, None)
 
     def last_words(self, width: int) -> str:
-        """The end of what is being said, on one line; empty while nothing is."""
+        """Return the end of the streamed text on one line, or an empty string."""
         reply = self._replies.get(self._speaker, "").removesuffix("<")
         words, *pieces = reply.split("<<")
         for piece in pieces:
-            is_tag = not piece or piece[0] == "/" or piece[0].isupper()  # perhaps not all of it yet
+            is_tag = not piece or piece[0] == "/" or piece[0].isupper()  # may be incomplete
             words += f" {piece.partition('>>')[2]}" if is_tag else f"<<{piece}"
         flat = " ".join(clean(words).split())
         return flat if len(flat) <= width else "…" + flat[1 - width :]
@@ -121,7 +121,7 @@ class Speech:
 
 @contextmanager
 def progress_view(*, quiet: bool, verbose: int) -> Iterator[Callable[[Event], None]]:
-    """Make a listener of events that shows progress while the block lasts."""
+    """Return an event listener that shows progress for the duration of the block."""
     if quiet:
         yield lambda _: None
     elif sys.stderr.isatty():

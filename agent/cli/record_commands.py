@@ -1,4 +1,4 @@
-"""`research verify`, `diff` and `replay`: what the record of a run, or its archive, bears out."""
+"""`research verify`, `diff` and `replay`: commands that work on a run's journal or archive."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import click
 
 from agent.cli.flags import blocks_option, data_dir_option, option, roots_option, switch
 from agent.cli.render import print_report
-from agent.cli.terminal import print_error, print_json, print_text
+from agent.cli.terminal import plural, print_error, print_json, print_text
 from agent.errors import CHECK_FAILED
 from agent.export.compare_runs import compare
 from agent.export.run_archive import is_archive, open_run
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from agent.export.compare_runs import Comparison, Side
 
 _WIDEST = 160
-"""Columns beyond which two of text are hard to read."""
+"""Maximum width of two columns of text that is still readable, in characters."""
 
 
 @click.command()
 @click.argument("run", default="last", metavar="RUN|FILE.zip")
-@switch("--head", "Only the hash that stands for the whole record.")
-@option("--against", "HASH", "Exit 8 unless the head is this one.")
+@switch("--head", "Print only the head: the hash of the whole journal.")
+@option("--against", "HASH", "Exit with 8 unless this is the head.")
 @roots_option
 @blocks_option
-@switch(("--json", "as_json"), "What was found, as JSON.")
+@switch(("--json", "as_json"), "Print the result as JSON.")
 @data_dir_option
 def verify(
     run: str,
@@ -54,10 +54,10 @@ def verify(
     head: bool,
     as_json: bool,
 ) -> int:
-    """Check RUN offline: its chain of events, pages, report, and every quote.
+    """Verify RUN offline: its event chain, pages, report and every quote.
 
-    Exits 8 where anything was changed, and says what and where. Who keeps the head of a run
-    elsewhere (`--head`) can tell later, with `--against`, that no event was rewritten since.
+    Exits with 8 if anything was changed, and says what and where. If you store the head (--head)
+    elsewhere, --against later proves that no event was rewritten.
     """
     if is_archive(run):
         found = verify_archive(Path(run), roots, blocks)
@@ -66,7 +66,7 @@ def verify(
             found = verify_run(folder, roots, blocks)
     flaws = [f"{flaw.where}: {flaw.what}" for flaw in found.flaws]
     if against and against != found.head:
-        flaws.append(f"the head is {found.head or 'not to be had'}, not {against}")
+        flaws.append(f"the head is {found.head or 'unknown'}, not {against}")
     if as_json:
         print_json({**asdict(found), "ok": not flaws})
     elif flaws:
@@ -75,22 +75,22 @@ def verify(
         print(found.head)
     else:
         summary = (
-            f"{found.run} holds: {found.events} events in one chain, {found.blobs} blobs, "
-            f"{found.sources} sources, {found.quotes} quotes that stand in their saved texts"
+            f"{found.run} is verified: {found.events} events in one chain, {found.blobs} blobs, "
+            f"{found.sources} sources, {found.quotes} quotes found in their saved texts"
         )
         print_text("\n".join([summary, f"head {found.head}", *found.since]))
     if flaws:
-        print_error(f"{found.run} does not hold: {len(flaws)} flaw{'s' * (len(flaws) != 1)}")
+        print_error(f"{found.run} failed verification: {plural(len(flaws), 'error', 'errors')}")
     return CHECK_FAILED if flaws else 0
 
 
 @click.command()
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B", default="last")
-@switch(("--json", "as_json"), "The comparison as JSON.")
+@switch(("--json", "as_json"), "Print the comparison as JSON.")
 @data_dir_option
 def diff(a: str, b: str, data_dir: Path, *, as_json: bool) -> int:
-    """Show runs A and B (or their archives) side by side; exits 8 when their answers differ."""
+    """Compare runs A and B (or their archives); exits with 8 if their answers differ."""
     runs = Runs(data_dir)
     with ExitStack() as stack:
         first, second = (stack.enter_context(open_run(name, runs)) for name in (a, b))
@@ -121,7 +121,7 @@ def _print_side_by_side(comparison: Comparison) -> None:
 
 
 def _rows(comparison: Comparison) -> Iterator[tuple[str, str, str]]:
-    """The rows of the table: left, how both are to each other, right."""
+    """Yield the rows of the table: left, comparison sign, right."""
     a, b = comparison.a, comparison.b
     yield a.run, "", b.run
     for left, right in ((a.question, b.question), (_facts(a), _facts(b))):
@@ -151,11 +151,11 @@ def _facts(side: Side) -> str:
 
 @click.command()
 @click.argument("run", default="last", metavar="RUN|FILE.zip")
-@option("--model", "NAME", "Ask this model on the recorded web.")
-@option("--base-url", "URL", "Any OpenAI-compatible endpoint.")
-@switch("--live", "With --model: what is not on record is asked live.")
-@switch(("--assert", "check"), "Exit 8 unless the answer is the same.")
-@switch(("--json", "as_json"), "The report as JSON.")
+@option("--model", "NAME", "Run this model on the recorded pages.")
+@option("--base-url", "URL", "URL of an OpenAI-compatible endpoint.")
+@switch("--live", "With --model: fetch what was not recorded from the live web.")
+@switch(("--assert", "check"), "Exit with 8 unless the answer is the same.")
+@switch(("--json", "as_json"), "Print the report as JSON.")
 @data_dir_option
 def replay(
     run: str,
@@ -167,7 +167,7 @@ def replay(
     check: bool,
     as_json: bool,
 ) -> int:
-    """Run RUN again from its record, or its archive, alone: no network, model or browser."""
+    """Repeat RUN from its journal or archive, without network, model or browser."""
     with open_run(run, Runs(data_dir)) as folder:
         record = RunRecord.read(folder)
         if model is None and base_url is None:
@@ -179,11 +179,11 @@ def replay(
                 base_url=base_url,
                 data_dir=data_dir,
                 live=live,
-                trusted=not is_archive(run),  # a stranger's record allows nothing here
+                trusted=not is_archive(run),  # an archive from elsewhere grants no approvals
             )
         report = asyncio.run(replaying)
     print(report.to_json()) if as_json else print_report(report)
     if check and report.answer != record.report.get("answer"):
-        print_error("the answer is another one than on record")
+        print_error("the answer differs from the recorded one")
         return CHECK_FAILED
     return 0 if check else exit_code(report)

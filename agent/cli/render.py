@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent.cli.terminal import print_error
+from agent.cli.terminal import plural, print_error
 from agent.errors import NotFound
 from agent.export import FORMATS, MORE, ending, export, report_view
 from browser.plugins import plugins
@@ -25,32 +25,32 @@ if TYPE_CHECKING:
 
 _STATUSES = {
     "not_found": "Not found.",
-    "partial": "Stopped early; this is what is known so far.",
+    "partial": "Stopped early; this is what was found so far.",
     "failed": "",
     "answered": "",
 }
-_SO_FAR = "this is what is known so far."
+_SO_FAR = "this is what was found so far."
 _LIMITS = {
-    "steps": f"Stopped at the limit of steps (--max-steps, --depth); {_SO_FAR}",
-    "timeout": f"Stopped at the limit of time (--timeout); {_SO_FAR}",
-    "budget": f"Stopped at the limit of dollars (--budget); {_SO_FAR}",
-    "tokens": f"Stopped at the limit of tokens (--max-tokens); {_SO_FAR}",
-    "repetition": f"Stopped, since the model went in circles; {_SO_FAR}",
+    "steps": f"Stopped at the step limit (--max-steps, --depth); {_SO_FAR}",
+    "timeout": f"Stopped at the time limit (--timeout); {_SO_FAR}",
+    "budget": f"Stopped at the cost limit (--budget); {_SO_FAR}",
+    "tokens": f"Stopped at the token limit (--max-tokens); {_SO_FAR}",
+    "repetition": f"Stopped because the model repeated itself; {_SO_FAR}",
 }
 _QUOTE_CHARS = 240
 _WIDEST = 100
-"""Columns beyond which lines are hard to read."""
+"""Maximum width of a readable line, in characters."""
 _DOT = " · "
-"""Between the facts of the last line."""
+"""Separator of the facts in the last line."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _SOURCE_LISTS = frozenset({".bib", ".biblatex.bib", ".ris", ".csl.json"})
-"""Formats that hold the sources and nothing else."""
+"""Formats that contain only sources."""
 
 
 def print_report(report: Report, limit: str | None = None) -> None:
-    """Print the answer, what is not verified, the sources with their quotes, and a last line.
+    """Print the answer, unverified sentences, sources with quotes, and a summary line.
 
-    `limit` is what ended the run before its time, if anything did.
+    `limit` is the limit that stopped the run early, if any.
     """
     head = _STATUSES[report.status]
     if report.status == "partial" and limit in _LIMITS:
@@ -73,8 +73,8 @@ def print_report(report: Report, limit: str | None = None) -> None:
         _audit(report) if is_audit else report_view.annotated_answer(report),
         _values_table(report),
         _section("Not verified:", unverified),
-        _section("By search results only:", weak),
-        _section("Not sent to search engines (--share KIND allows it):", withheld),
+        _section("Supported only by search results:", weak),
+        _section("Withheld from search engines (allow with --share KIND):", withheld),
         _section(report_view.closest_title(report), closest),
         "" if is_audit else "\n".join(_source(one, report) for one in report.sources),
         _last_line(report) if report.status != "failed" else "",
@@ -93,14 +93,14 @@ def _section(title: str, rows: Sequence[str]) -> str:
 
 
 def _audit(report: Report) -> str:
-    """What does not hold in a draft, and how its references stand."""
+    """Return the faults of a draft and the state of its references."""
     faults = [f"  ✗ {text} ({why})" for text, why in report_view.faults(report)]
-    title = "1 does not hold:" if len(faults) == 1 else f"{len(faults)} do not hold:"
+    title = f"{plural(len(faults), 'fault', 'faults')}:"
     look = [f"  ? {one.text} ({one.reason})" for one in report_view.to_check(report)]
     cells = map(report_view.reference_cells, report.references)
     references = [f"  {' — '.join(filter(None, row))}" for row in cells]
     blocks = [
-        _section(title, faults) or "No fault is known.",
+        _section(title, faults) or "No faults found.",
         _section(f"{report_view.TO_CHECK} ({len(look)}):", look),
         _section("References:", references),
     ]
@@ -108,7 +108,7 @@ def _audit(report: Report) -> str:
 
 
 def _values_table(report: Report) -> str:
-    """The values of a schema as a table, and what was left out of them; `--json` has the data."""
+    """Return a schema's values as a table, and the omitted ones; `--json` has the data."""
     rows = [
         (
             value.pointer.removeprefix("/"),
@@ -133,7 +133,7 @@ def _source(source: ReportSource, report: Report) -> str:
     where = f" — {source.url}" if source.via != "computed" else ""
     dated = f" ({source.published[:10]})" if source.published else ""
     lines = [f"[{source.n}] {source.title or source.url}{where}{dated}{not_read}"]
-    shown = {passage.text for passage in report.closest}  # they stand above
+    shown = {passage.text for passage in report.closest}  # shown above
     for quote in (quote for quote in source.quotes if quote not in shown):
         flat = " ".join(quote.split())
         lines.append(f"    “{flat if len(flat) <= _QUOTE_CHARS else flat[:_QUOTE_CHARS] + '…'}”")
@@ -154,9 +154,9 @@ def _last_line(report: Report) -> str:
 
 
 def _wrap_line(line: str, width: int) -> str:
-    """Wrap to the width of the terminal; quotes and the last line in dim letters."""
+    """Wrap to the width of the terminal; dim quotes and the summary line."""
     head, *facts = line.split(_DOT)
-    # A fact stays on one line ("4.6 s"), and a citation with the word before it.
+    # Keep each fact on one line ("4.6 s"), and each citation with the word before it.
     joined = _DOT.join([head, *(fact.replace(" ", _NO_BREAK) for fact in facts)])
     wrapped = textwrap.fill(
         joined.replace(" [", f"{_NO_BREAK}["),
@@ -171,14 +171,14 @@ def _wrap_line(line: str, width: int) -> str:
 
 
 def write_exports(folder: Path, paths: Iterable[Path], tell: Callable[[str], None]) -> int:
-    """Write the run in `folder` to each path and `tell` of it; gives the exit code.
+    """Write the run in `folder` to each path, report it with `tell`, and return the exit code.
 
-    A list of sources is not written where there are none: the code is that of `NotFound` then.
+    An empty list of sources is not written; the exit code is then that of `NotFound`.
     """
     code = 0
     for path in paths:
         if ending(path) in _SOURCE_LISTS and (reason := _why_no_sources(folder)):
-            print_error(f"{path.name} is not written: {reason}")
+            print_error(f"{path.name} was not written: {reason}")
             code = NotFound.exit_code
             continue
         export(folder, path)
@@ -187,11 +187,11 @@ def write_exports(folder: Path, paths: Iterable[Path], tell: Callable[[str], Non
 
 
 def _why_no_sources(folder: Path) -> str:
-    """Why a run has no sources; empty where it has some."""
+    """Return the reason why a run has no sources, or an empty string if it has some."""
     try:
         report = json.loads((folder / "report.json").read_bytes())
     except FileNotFoundError:
-        return "the run was cut off"
+        return "the run was interrupted"
     if report["sources"]:
         return ""
     error = report["error"]
@@ -199,11 +199,13 @@ def _why_no_sources(folder: Path) -> str:
 
 
 def export_paths(values: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Check endings and folders of `--export` before the run, not after it."""
+    """Check the formats and folders of `--export` before the run."""
     for path in values:
         if not path.parent.is_dir():
-            raise click.BadParameter(f"{path}: there is no folder {path.parent}; make it first")
+            raise click.BadParameter(
+                f"{path}: the folder {path.parent} does not exist; create it first"
+            )
         if ending(path) not in FORMATS and not plugins("exports", ending(path)):
             known = " ".join(FORMATS)
-            raise click.BadParameter(f"{path.name}: no such format; there are {known}; {MORE}")
+            raise click.BadParameter(f"{path.name}: unknown format; use one of {known}; {MORE}")
     return values

@@ -1,4 +1,4 @@
-"""`research runs`, `show`, `export`, `usage` and `feedback`: what was run before."""
+"""`research runs`, `show`, `export`, `usage` and `feedback`: past runs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 @click.group(invoke_without_command=True)
-@number_option(20, "How many, newest first.")
+@number_option(20, "Maximum number of runs.")
 @json_option
 @data_dir_option
 @click.pass_context
@@ -79,12 +79,12 @@ def _format(row: dict[str, Any]) -> str:
 
 @runs.command()
 @click.argument("names", nargs=-1)
-@option("--keep", "DAYS", "Delete all runs older than this.", type=DAYS)
+@option("--keep", "DAYS", "Delete all runs older than DAYS.", type=DAYS)
 @click.pass_obj
 def rm(store: Runs, names: tuple[str, ...], keep: int | None) -> None:
-    """Delete runs by name, or all that are older than --keep DAYS."""
+    """Delete runs by id, or all that are older than --keep DAYS."""
     if not names and keep is None:
-        raise click.UsageError("Say which: run ids, or --keep DAYS.")
+        raise click.UsageError("Name the runs by id, or use --keep DAYS.")
     for name in names:
         run = store.find(name)
         store.remove(run)
@@ -96,17 +96,17 @@ def rm(store: Runs, names: tuple[str, ...], keep: int | None) -> None:
 
 @runs.command()
 @click.argument("name", metavar="RUN")
-@option("--authority", "URL", "Who signs the time (RFC 3161).")
+@option("--authority", "URL", "URL of the timestamping authority (RFC 3161).")
 @calendars_option
 @complete_option
 @click.pass_obj
 def seal(
     store: Runs, /, name: str, authority: str | None, calendars: tuple[str, ...], *, complete: bool
 ) -> None:
-    """Have the head of a run stamped with the time; `research verify` says since when it stands.
+    """Timestamp the head of a run. `research verify` then shows since when the run exists.
 
-    Who stamps sees a hash and nothing else. Calendars need some hours: --complete takes up then
-    what they promised.
+    The timestamping service sees only a hash. Calendars need some hours; run --complete then to
+    fetch their proofs.
     """
     require_stamper(authority, calendars, complete=complete)
     folder = store.find(name)
@@ -114,24 +114,24 @@ def seal(
     missing: tuple[str, ...] = ()
     if authority:
         head = timestamps.seal(folder, authority, proxy=proxy)
-        print_text(f"{folder.id} is stamped by {authority}\nhead {head}")
+        print_text(f"{folder.id} was timestamped by {authority}\nhead {head}")
     if complete:
         missing = timestamps.complete(folder, calendars, proxy=proxy)
-        print(f"{folder.id}: {'still pending' if missing else 'the proof names its block'}")
+        print(f"{folder.id}: {'still pending' if missing else 'the proof is complete'}")
     elif calendars:
         missing = timestamps.anchor(folder, calendars, proxy=proxy)
-        print(f"{folder.id} is taken down: its block comes in some hours (--complete)")
+        print(f"{folder.id} was submitted; run --complete in some hours")
     for reason in missing:
         print_error(reason)
 
 
 @click.command()
 @click.argument("run", default="last", metavar="RUN|FILE.zip")
-@switch(("--json", "as_json"), "The report as JSON.")
-@switch("--steps", "Every step as well.")
+@switch(("--json", "as_json"), "Print the report as JSON.")
+@switch("--steps", "Also show every step.")
 @data_dir_option
 def show(run: str, data_dir: Path, *, as_json: bool, steps: bool) -> None:
-    """Show a run, or its archive: its answer and sources; --steps for what it did."""
+    """Show the answer and sources of a run or archive; --steps also shows its steps."""
     with open_run(run, Runs(data_dir)) as folder:
         running = in_progress(folder)
         report, events = report_of(folder), list(read_events(folder.journal))
@@ -146,7 +146,9 @@ def show(run: str, data_dir: Path, *, as_json: bool, steps: bool) -> None:
                 print(f"{event.place:>8}  {line}")
         print()
     if running:
-        print(f"{report.run} is running; `research show` gives its report when it has ended.")
+        print(
+            f"{report.run} is still running; `research show` prints its report when it has ended."
+        )
         return
     limits = [event.data["limit"] for event in events if event.type == "answer.draft"]
     print_report(report, limits[-1] if limits else None)
@@ -159,7 +161,7 @@ def show(run: str, data_dir: Path, *, as_json: bool, steps: bool) -> None:
 @click.argument("files", nargs=-1, required=True, type=PATH)
 @data_dir_option
 def export(run: str, files: tuple[Path, ...], data_dir: Path) -> int:
-    """Write a run, or what is in its archive, to FILES; the kind is told by the ending."""
+    """Export a run or archive to FILES. The file extension decides the format."""
     with open_run(run, Runs(data_dir)) as folder:
         return write_exports(folder.path, export_paths(files), print)
 
@@ -168,7 +170,7 @@ def export(run: str, files: tuple[Path, ...], data_dir: Path) -> int:
 @json_option
 @data_dir_option
 def usage(data_dir: Path, *, as_json: bool) -> None:
-    """Show calls, tokens and dollars by day and model, over all runs that are kept."""
+    """Show calls, tokens and cost of all stored runs by day and model."""
     lines = usage_lines(Runs(data_dir))
     if as_json:
         print_json(lines)
@@ -181,7 +183,7 @@ def usage(data_dir: Path, *, as_json: bool) -> None:
         tokens = f"{line.input_tokens:>12,}{line.cached_tokens:>12,}{line.output_tokens:>10,}"
         print_text(f"{line.day:<11}{line.model[:33]:<34}{line.calls:>6}{tokens}{line.usd:>10.4f}")
     for name, usd in left.items():
-        print(f"left of the {name}'s budget{max(usd, 0.0):>62.4f}")
+        print(f"left of this {name}'s budget{max(usd, 0.0):>62.4f}")
 
 
 @click.command()
@@ -189,10 +191,10 @@ def usage(data_dir: Path, *, as_json: bool) -> None:
 @click.argument("thumb", type=click.Choice(["up", "down"]))
 @data_dir_option
 def feedback(run: str, thumb: Any, data_dir: Path) -> None:
-    """Say whether RUN was good: the skills that it was given gain or lose by it."""
+    """Rate RUN as good or bad. This changes the scores of the skills that it used."""
     events = list(read_events(Runs(data_dir).find(run).journal))
     names = [name for e in events if e.type == "skills.given" for name in e.data["names"]]
-    # Skills are scored where the run had them from, whatever the settings say by now.
+    # Skills are scored in the memory that the run used, even if the settings have changed.
     namespace = events[0].data["options"]["namespace"] if events else "default"
     settings = load_options({"data_dir": data_dir}, config=True)
     from agent.memory.memory_api import Memory  # noqa: PLC0415 - loads SQLAlchemy, and the other commands none
@@ -202,4 +204,4 @@ def feedback(run: str, thumb: Any, data_dir: Path) -> None:
     for name, score in scores.items():
         print_text(f"{name}: {score}")
     if not scores:
-        print("Noted; the run was given no skills.")
+        print("Saved. The run used no skills.")

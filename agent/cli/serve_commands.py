@@ -1,4 +1,4 @@
-"""`research serve` and `research channels`: the page and the API; messengers and mail."""
+"""`research serve` and `research channels`: the web page and API; messengers and e-mail."""
 
 from __future__ import annotations
 
@@ -44,25 +44,30 @@ if TYPE_CHECKING:
 
 SHOWN = ("--model", "--judge", "--depth", "--search", "--corpus", "--attach", "--cdp", "--budget")
 PORT, LOOPBACK = 8321, "127.0.0.1"
-NO_CHANNELS = ("No channels are set.", "`research channels add telegram --allow ID` adds one.")
+NO_CHANNELS = (
+    "No channels are configured.",
+    "`research channels add telegram --allow ID` adds one.",
+)
 
 
 @click.command()
 @port_option(PORT)
-@option("--host", None, "The address to listen on.", default=LOOPBACK, show_default=True)
+@option("--host", None, "Address to listen on.", default=LOOPBACK, show_default=True)
 @several(
     ("--allow-host", "names"),
     "NAME[:PORT]",
-    "A name under which it is called, behind a proxy or in a network.",
+    "Host name that clients use, behind a proxy or in a network.",
 )
 @token_option("RESEARCH_SERVE_TOKEN")
 @several(
     "--folder",
     None,
-    "A folder that questions may be asked of.",
+    "Folder of files that clients may ask questions about.",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
 )
-@option("--at-once", None, "Runs at work at most.", default=20, type=MANY, show_default=True)
+@option(
+    "--at-once", None, "Maximum number of parallel runs.", default=20, type=MANY, show_default=True
+)
 @jobs_url_option
 @run_flags(*SHOWN, "--allow-private", "--share", "--data-dir", "--memory/--no-memory")
 def serve(
@@ -76,14 +81,14 @@ def serve(
     jobs_url: str | None,
     **flags: Any,
 ) -> None:
-    """Serve the page and the API on loopback; takes the flags of a question for its runs."""
+    """Serve the web page and the API on loopback. Takes the flags of a question for its runs."""
     named = json_flags(flags)
     settings = load_options(named, config=True)
     with from_extra("serve"):
         from agent.serve.app import serve_app  # noqa: PLC0415 - an extra, of this command alone
         from agent.serve.server_state import ServerState  # noqa: PLC0415 - as above
-    # Where a token is made up, the printed address holds a ticket in its place, which lets one
-    # browser in once: an address is kept in histories, and shown to who looks on.
+    # With a random token, the printed address contains a ticket for a single login instead:
+    # addresses are kept in histories and can be read over the user's shoulder.
     required = token or secrets.token_urlsafe(32)
     ticket = "" if token is not None else secrets.token_urlsafe(16)
 
@@ -96,7 +101,7 @@ def serve(
         print(f"{address}/?ticket={ticket}" if ticket else address, flush=True)
         if ticket:
             note(
-                f"The address lets one browser in, once. The token is {required}",
+                f"The address logs in one browser, once. The token is {required}",
                 "Programs send it as `Authorization: Bearer TOKEN`.",
             )
 
@@ -119,19 +124,19 @@ def serve(
 @data_dir_option
 @click.pass_context
 def channels(ctx: click.Context, data_dir: Path) -> None:
-    """Be asked by Telegram, Discord, Slack, WhatsApp or e-mail; only by those on the allow-list."""
+    """Answer questions in Telegram, Discord, Slack, WhatsApp or e-mail, for allowed senders."""
     ctx.obj = data_dir
 
 
 def _load_settings(data_dir: Path) -> Options:
-    # Not in the group: `add` and `rm` have to work where the file holds a wrong channel.
+    # Not in the group: `add` and `rm` must work if the file has an invalid channel.
     return load_options({"data_dir": data_dir}, config=True)
 
 
 @channels.command(name="list")
 @click.pass_obj
 def list_(data_dir: Path) -> None:
-    """Name the channels, whom each hears, and which of its secrets are not set."""
+    """List the channels, their allowed senders, and their missing secrets."""
     rows = channel_settings(_load_settings(data_dir)).items()
     print_rows([*rows], _format_channel, empty=NO_CHANNELS)
 
@@ -141,16 +146,16 @@ def _format_channel(row: tuple[str, tuple[Any, Any]]) -> str:
     variables = (settings.keys.get(key, usual) for key, usual in channel.keys.items())
     missing = [f"{variable} is not set" for variable in variables if not os.environ.get(variable)]
     allowed = ", ".join(settings.allow) or "nobody"
-    return "  ".join([name, settings.kind, f"hears {allowed}", *missing])
+    return "  ".join([name, settings.kind, f"answers {allowed}", *missing])
 
 
 @channels.command()
 @click.argument("name")
 @click.argument("settings", nargs=-1, metavar="[SETTING=VALUE]...")
-@option("--kind", None, "Which service; else the name says it.")
-@several("--allow", "ID", "Who is heard; repeatable.")
+@option("--kind", None, "Service of the channel (default: from the name).")
+@several("--allow", "ID", "Allowed sender; repeatable.")
 def add(name: str, settings: tuple[str, ...], kind: str | None, allow: tuple[str, ...]) -> None:
-    """Add a channel, or change one: `add telegram --allow 12345`, `add phone --kind whatsapp …`."""
+    """Add or change a channel: `add telegram --allow 12345`, `add phone --kind whatsapp …`."""
     file = read_file()
     rows: dict[str, Any] = file.get("channels") or {}
     row = {**rows.get(name, {}), **drop_unset({"kind": kind})}
@@ -159,39 +164,39 @@ def add(name: str, settings: tuple[str, ...], kind: str | None, allow: tuple[str
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:
-            raise UsageError(f"{setting!r} is no setting", hint="Write it as name=value.")
+            raise UsageError(f"{setting!r} is not a setting", hint="Write it as name=value.")
         row[key] = parse_value(value, dict)
     row.setdefault("kind", name)
     channel, _ = check_settings(name, row)
     file["channels"] = {**rows, name: row}
-    print(f"{name} is set in {write_settings(file)}")
+    print(f"saved {name} in {write_settings(file)}")
     for variable in channel.keys.values():
         if not os.environ.get(variable):
-            note(f"{variable} is not set.", f"`research keys set {variable}` keeps it.")
+            note(f"{variable} is not set.", f"`research keys set {variable}` stores it.")
 
 
 @channels.command()
 @click.argument("name")
 def rm(name: str) -> None:
-    """Take a channel out of the settings; what it was asked stays in the data folder."""
+    """Remove a channel from the settings. Its conversations stay in the data folder."""
     file = read_file()
     rows = dict(file.get("channels") or {})
     if rows.pop(name, None) is None:
         raise UsageError(
             f"no channel is called {name!r} in {config_path()}",
-            hint="`research channels list` names them.",
+            hint="`research channels list` shows the channels.",
         )
     file["channels"] = rows
     if not rows:
         del file["channels"]
-    print(f"{name} is no longer set in {write_settings(file)}")
+    print(f"removed {name} from {write_settings(file)}")
 
 
 @channels.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.pass_obj
 def test(data_dir: Path, names: tuple[str, ...]) -> int:
-    """Ask each service as whom it knows us: the token holds, and the service can be reached."""
+    """Check each channel: whether its service is reachable and accepts the token."""
     settings = _load_settings(data_dir)
     code = 0
     for name in names or _all_names(settings):
@@ -208,19 +213,19 @@ def test(data_dir: Path, names: tuple[str, ...]) -> int:
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.pass_obj
 def run(data_dir: Path, names: tuple[str, ...]) -> None:
-    """Answer what comes in, until stopped; without a NAME by all channels."""
+    """Answer incoming messages of the named channels, or of all, until stopped."""
     settings = _load_settings(data_dir)
     asyncio.run(_run_until_stopped(list(names or _all_names(settings)), settings))
 
 
 def _all_names(settings: Options) -> list[str]:
     if not settings.channels:
-        raise UsageError("no channels are set", hint=NO_CHANNELS[1])
+        raise UsageError("no channels are configured", hint=NO_CHANNELS[1])
     return list(settings.channels)
 
 
 async def _run_until_stopped(names: list[str], settings: Options) -> None:
-    """Run until SIGTERM, which ends it in order; what is under way goes on at the next start."""
+    """Run until SIGTERM, then shut down cleanly. Unfinished runs continue at the next start."""
     running = asyncio.ensure_future(run_channels(names, settings, Dialogue, note))
     stopped = False
 
@@ -230,9 +235,9 @@ async def _run_until_stopped(names: list[str], settings: Options) -> None:
         running.cancel()
 
     on_signal(signal.SIGTERM, stop)
-    note(f"Listening by {', '.join(names)}.", "Ctrl-C ends it.")
+    note(f"Listening on {', '.join(names)}.", "Press Ctrl-C to stop.")
     try:
         await running
     except asyncio.CancelledError:
-        if not stopped:  # Ctrl-C, which exits 130
+        if not stopped:  # Ctrl-C: exit code 130
             raise

@@ -1,4 +1,4 @@
-"""`research config`, `keys` and `secret`: settings, API keys, passwords of sites."""
+"""`research config`, `keys` and `secret`: settings, API keys, passwords for sites."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from agent.models.providers import PROVIDERS, find_endpoint
 if TYPE_CHECKING:
     from pathlib import Path
 
-NO_KEYS = ("No keys are kept.", "`research keys set openai` keeps one.")
+NO_KEYS = ("No keys are stored.", "`research keys set openai` stores one.")
 NO_SECRETS = ("No secrets are stored.", "`research secret set NAME --origin URL` stores one.")
 
 
 @click.group()
 def config() -> None:
-    """Show and change settings; flags and RESEARCH_… variables go before the file."""
+    """Show and change settings. Flags and RESEARCH_… variables override the file."""
 
 
 @config.command()
 def path() -> None:
-    """Print where the settings file is."""
+    """Print the path of the settings file."""
     print(config_path())
 
 
 @config.command()
 def show() -> None:
-    """Print every setting, its value and where it comes from."""
+    """Print every setting with its value and origin."""
     in_file, in_environment = read_file(), read_environment(os.environ)
     settings = load_options({}, config=True)
     for name in Options.model_fields:
@@ -64,14 +64,16 @@ def get(name: str) -> None:
 @click.argument("name")
 @click.argument("value")
 def set_setting(name: str, value: str) -> None:
-    """Write one setting to the file; a value that is not valid changes nothing."""
+    """Set one setting in the file. An invalid value changes nothing."""
     field = _field(name)
     settings = {**read_file(), field: parse_value(value)}
     checked = load_options(settings)
     if field == "model" and checked.model:
-        find_endpoint(checked.model, settings.get("base_url"), os.environ)  # raises for no model
+        find_endpoint(
+            checked.model, settings.get("base_url"), os.environ
+        )  # raises for an unknown model
     values = getattr(checked, field)
-    if isinstance(values, tuple) and field != "search":  # which is one word, with commas
+    if isinstance(values, tuple) and field != "search":  # a single string with commas
         settings[field] = [str(one) for one in values]
     print(f"{name} = {_toml(settings[field])} in {write_settings(settings)}")
 
@@ -79,17 +81,17 @@ def set_setting(name: str, value: str) -> None:
 @config.command()
 @click.argument("name")
 def unset(name: str) -> None:
-    """Take one setting out of the file."""
+    """Remove one setting from the file."""
     field = _field(name)
     settings = read_file()
     if field not in settings:
         raise UsageError(f"{name} is not set in {config_path()}")
     del settings[field]
-    print(f"{name} is no longer set in {write_settings(settings)}")
+    print(f"removed {name} from {write_settings(settings)}")
 
 
 def write_settings(settings: dict[str, Any]) -> Path:
-    """Write the settings file anew; raises `UsageError` where that fails."""
+    """Rewrite the settings file; raises `UsageError` on failure."""
     target = config_path()
     private_folder(target.parent)
     lines = [f"{key.replace('_', '-')} = {_toml(value)}" for key, value in settings.items()]
@@ -101,7 +103,7 @@ def write_settings(settings: dict[str, Any]) -> Path:
 
 
 def parse_value(value: str, *kinds: type) -> object:
-    """Read numbers, booleans, lists and `kinds` as JSON has them, all else as text."""
+    """Parse numbers, booleans, lists and `kinds` as JSON, everything else as text."""
     try:
         found = json.loads(value)
     except ValueError:
@@ -117,7 +119,7 @@ def _field(name: str) -> str:
 
 
 def _toml(value: object) -> str:
-    # JSON's strings, numbers and booleans are TOML's; its objects are not.
+    # Strings, numbers and booleans are the same in JSON and TOML; objects are not.
     if isinstance(value, dict):
         return f"{{{', '.join(f'{_toml(key)} = {_toml(of)}' for key, of in value.items())}}}"
     if isinstance(value, list):
@@ -133,7 +135,7 @@ def _format(value: object) -> str:
 
 @click.group()
 def keys() -> None:
-    """Keep API keys of models and search engines; a variable of the environment goes before."""
+    """Store API keys of models and search engines. Environment variables override them."""
 
 
 def _key_store() -> ValueStore:
@@ -141,8 +143,8 @@ def _key_store() -> ValueStore:
 
 
 def fill_environment() -> None:
-    """Put the kept keys into the environment; what is set there goes before."""
-    # That is where providers, search engines and the libraries beneath them look.
+    """Add the stored keys to the environment, without replacing variables that are set."""
+    # Providers, search engines and their libraries read keys from there.
     store = _key_store()
     for variable in store.rows():
         if variable not in os.environ and (value := store.value(variable)):
@@ -150,7 +152,7 @@ def fill_environment() -> None:
 
 
 def _key_variable(name: str) -> str:
-    """The variable of a provider (`openai`), or a variable itself (`OPENAI_API_KEY`)."""
+    """Return the variable of a provider (`openai`), or a variable as it is (`OPENAI_API_KEY`)."""
     known = {provider.prefix: provider.key for provider in PROVIDERS if provider.key}
     variable = known.get(name.lower(), name)
     if not variable.isidentifier() or not variable.isupper():
@@ -164,17 +166,17 @@ def _key_variable(name: str) -> str:
 @keys.command(name="set")
 @click.argument("name")
 def set_key(name: str) -> None:
-    """Keep the key of NAME (openai, …, or a variable); it is typed unseen, or comes on a pipe."""
+    """Store the key of NAME (openai, … or a variable), typed hidden or read from a pipe."""
     variable = _key_variable(name)
     value = NonBlank("a key").convert(_read_hidden(variable), None, None).strip()
     store = _key_store()
     place = "keyring" if store.put(variable, value) else store.file
-    print(f"{variable} is kept in {place}")
+    print(f"stored {variable} in {place}")
 
 
 @keys.command(name="list")
 def list_keys() -> None:
-    """Name the keys that are kept, and where; never their values."""
+    """List the stored keys and their files, never their values."""
     stored = _key_store().rows().items()
     rows = [(name, "file" if "value" in row else "keyring") for name, row in stored]
     print_rows(rows, "  ".join, empty=NO_KEYS)
@@ -183,27 +185,29 @@ def list_keys() -> None:
 @keys.command(name="rm")
 @click.argument("name")
 def rm_key(name: str) -> None:
-    """Forget the key of NAME."""
+    """Delete the key of NAME."""
     variable = _key_variable(name)
     if not _key_store().remove(variable):
-        raise UsageError(f"no key is kept as {variable}", hint="`research keys list` names them.")
-    print(f"forgot {variable}")
+        raise UsageError(
+            f"no key is stored as {variable}", hint="`research keys list` shows the keys."
+        )
+    print(f"deleted {variable}")
 
 
 @click.group()
 @data_dir_option
 @click.pass_context
 def secret(ctx: click.Context, data_dir: Path) -> None:
-    """Store, list and delete secrets; a run types them by name, and never sees them."""
+    """Store, list and delete secrets. Runs type them by name; the model never sees them."""
     ctx.obj = SecretStore(private_folder(data_dir))
 
 
 @secret.command(name="set")
 @click.argument("name")
-@option("--origin", "URL", "Where alone it is typed.", required=True)
+@option("--origin", "URL", "The only site where it may be typed.", required=True)
 @click.pass_obj
 def set_secret(store: SecretStore, name: str, origin: str) -> None:
-    """Store NAME; its value is asked for, or read from standard input."""
+    """Store the secret NAME. Its value is prompted for, or read from standard input."""
     store.put(name, origin, _read_hidden("Value"))
     print_text(f"stored {name} for {store.origins()[name]}")
 
@@ -219,14 +223,14 @@ def list_secrets(store: SecretStore) -> None:
 @click.argument("name")
 @click.pass_obj
 def rm_secret(store: SecretStore, name: str) -> None:
-    """Delete NAME for good."""
+    """Permanently delete the secret NAME."""
     if not store.remove(name):
-        raise UsageError(f"no secret is called {name!r}", hint="`research secret list` names them.")
+        raise UsageError(f"no secret is called {name!r}", hint="`research secret list` shows them.")
     print_text(f"deleted {name}")
 
 
 def _read_hidden(prompt: str) -> str:
-    """Read a value that is typed unseen, or comes on a pipe."""
+    """Read a value, typed hidden or from a pipe."""
     if sys.stdin.isatty():
         return str(click.prompt(prompt, hide_input=True, err=True))
     return sys.stdin.readline().rstrip("\r\n")

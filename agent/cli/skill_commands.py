@@ -1,4 +1,4 @@
-"""`research skills`: what was learned, and the person's say over it."""
+"""`research skills`: inspect, trust and delete learned instructions."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 _LINE = 100  # characters of an instruction in a list
 
-skills = memory_group("skills", "Look at and delete the instructions that runs are given.")
+skills = memory_group("skills", "List and manage the instructions that runs learned.")
 
 
 @skills.command(name="list")
 @json_option
 @click.pass_obj
 def list_(place: MemoryPlace, /, *, as_json: bool) -> None:
-    """List the skills: score, how often used, where from, instruction."""
+    """List the skills: score, number of uses, origin, instruction."""
     with memory_at(place) as store:
         learned = store.skills()
     written = load_skills(load_options({"data_dir": place[0]}, config=True), config=True)
@@ -43,7 +43,7 @@ def list_(place: MemoryPlace, /, *, as_json: bool) -> None:
     for one in written:
         text = f"left out: {one.broken}" if one.broken else one.description[:_LINE]
         lines.append(f"  –    –  {one.owner:<7} {one.name}: {text}")
-    print_rows([*lines, *map(_format, learned)], str, empty=["No skills were learned yet."])
+    print_rows([*lines, *map(_format, learned)], str, empty=["No skills yet."])
 
 
 def _format(skill: dict[str, Any]) -> str:
@@ -57,7 +57,7 @@ def _format(skill: dict[str, Any]) -> str:
 @click.argument("name")
 @with_memory
 def show(store: Memory, name: str) -> None:
-    """Show all that is kept of the skill NAME."""
+    """Show the details of the skill NAME."""
     for key, value in _find(store, name).items():
         print_text(f"{key}: {value}")
 
@@ -66,7 +66,7 @@ def show(store: Memory, name: str) -> None:
 @click.argument("name")
 @with_memory
 def trust(store: Memory, name: str) -> None:
-    """Take the skill NAME for your own instruction: runs are told to apply it from now on."""
+    """Mark the skill NAME as your own instruction: runs will follow it from now on."""
     skill = _find(store, name)
     skill.pop("trusted", None)
     store.save_skills([skill])
@@ -78,7 +78,7 @@ def trust(store: Memory, name: str) -> None:
 @click.argument("folder", type=FOLDER)
 @with_memory
 def export(store: Memory, name: str, folder: Path) -> None:
-    """Write the learned skill NAME as FOLDER/SKILL.md, as other programs read it."""
+    """Export the learned skill NAME as FOLDER/SKILL.md, for other programs."""
     skill = _find(store, name)
     path = folder / FILE
     write_file(path, skill_md(name, str(skill.get("instruction", ""))).encode())
@@ -89,10 +89,10 @@ def export(store: Memory, name: str, folder: Path) -> None:
 @click.argument("name")
 @with_memory
 def rm(store: Memory, name: str) -> None:
-    """Forget the skill NAME."""
+    """Delete the skill NAME."""
     _find(store, name)
     store.forget(name, SKILL)
-    print_text(f"forgot {name}")
+    print_text(f"deleted {name}")
 
 
 def _find(store: Memory, name: str) -> dict[str, Any]:
@@ -100,4 +100,4 @@ def _find(store: Memory, name: str) -> dict[str, Any]:
     for skill in store.skills():
         if skill["name"] == name:
             return skill
-    raise UsageError(f"no skill is called {name!r}", hint="`research skills list` names them.")
+    raise UsageError(f"no skill is called {name!r}", hint="`research skills list` shows them.")

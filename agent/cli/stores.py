@@ -1,4 +1,4 @@
-"""What commands open: the memory of a namespace, jobs, and what is left of a budget."""
+"""Stores that commands open: memory, jobs, and the remaining budget."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 MemoryPlace = tuple[Path, str]
 """The data folder and the namespace."""
 JOB_FLAGS = "--model --search --corpus --depth --budget --timeout --memory/--no-memory".split()
-"""Flags of a run that the help of `batch`, `queue`, `schedule` and `monitor` shows; all hold."""
+"""Run flags shown in the help of `batch`, `queue`, `schedule` and `monitor`; all others work."""
 JobsPlace = tuple[str | None, Path]
-"""The URL of the jobs, if they are not in the data folder, and that folder."""
+"""The URL of the jobs database, if it is not in the data folder, and the data folder."""
 
 
 def _place_group(name: str, text: str, *options: Option) -> click.Group:
-    """Make a group that takes where a store is; its commands get the values as a tuple."""
+    """Make a group with options for a store's location; its commands get them as a tuple."""
 
     @click.pass_context
     def remember_place(ctx: click.Context, /, **place: Any) -> None:
@@ -53,12 +53,12 @@ def _place_group(name: str, text: str, *options: Option) -> click.Group:
 
 
 def _store_opener(open_store: Callable[[Any], AbstractContextManager[Any]]) -> Callable[..., Any]:
-    """Make a decorator that hands a command of a group its store, open while the command runs."""
+    """Make a decorator that passes an open store to a command of a group."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @click.pass_obj
         def run(place: Any, /, **flags: Any) -> Any:
-            flags.pop("data_dir", None)  # among the flags of a run; the group's counts
+            flags.pop("data_dir", None)  # also a flag of a run; the group's value applies
             with open_store(place) as store:
                 return command(store, **flags)
 
@@ -68,7 +68,7 @@ def _store_opener(open_store: Callable[[Any], AbstractContextManager[Any]]) -> C
 
 
 def memory_group(name: str, text: str) -> click.Group:
-    """Make a group that takes a data folder and a namespace, for its commands `with_memory`."""
+    """Make a group with a data folder and a namespace for its `with_memory` commands."""
     return _place_group(name, text, data_dir_option, namespace_option)
 
 
@@ -82,12 +82,12 @@ def memory_at(place: MemoryPlace) -> Iterator[Memory]:
 
 
 def jobs_group(name: str, text: str) -> click.Group:
-    """Make a group that takes where the jobs stand, for its commands `with_jobs`."""
+    """Make a group with the location of the jobs for its `with_jobs` commands."""
     return _place_group(name, text, jobs_url_option, data_dir_option)
 
 
 def open_jobs(url: str | None, data_dir: Path) -> Jobs:
-    """Open the jobs; raises `UsageError` where their engine is not installed."""
+    """Open the jobs; raises `UsageError` if the database driver is not installed."""
     with from_extra("jobs"):
         from agent.jobs.jobs import Jobs  # noqa: PLC0415 - loads DBOS, an extra
     return Jobs.open(url, data_dir)
@@ -98,23 +98,23 @@ with_jobs = _store_opener(lambda place: open_jobs(*place))
 
 
 def task_tools(settings: Options) -> Sequence[Tool]:
-    """Make the tools of a run that may set tasks; raises `UsageError` without their engine."""
+    """Make the task tools of a run; raises `UsageError` without the database driver."""
     with from_extra("jobs"):
         from agent.jobs.task_tools import task_tools  # noqa: PLC0415 - loads DBOS, an extra
     return task_tools(settings, partial(open_jobs, os.environ.get(JOBS_URL), settings.data))
 
 
 def check_task_targets(settings: Options) -> None:
-    """Raise `UsageError` where what tasks tell has nowhere to go, or their engine is missing."""
+    """Raise `UsageError` if a task's notification target or the database driver is missing."""
     with from_extra("jobs"):
         from agent.jobs.job_notices import check_targets  # noqa: PLC0415 - as above
     check_targets(settings.allow_tasks)
 
 
 def unspent(data_dir: Path) -> dict[str, float]:
-    """What is left of the budgets of the day and the month, where there are any.
+    """Return what is left of the day's and the month's budgets, if they are set.
 
-    Where RESEARCH_JOBS_URL names jobs that machines share, what others spent counts too.
+    If RESEARCH_JOBS_URL names a shared database, the spending of other machines counts too.
     """
     jobs_url = os.environ.get(JOBS_URL)
     settings = load_options({"data_dir": data_dir}, config=True)

@@ -1,4 +1,4 @@
-"""Words on the terminal, free of control characters; questions to the person; interruptions."""
+"""Terminal output without control characters, questions to the user, and interruptions."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ T = TypeVar("T")
 
 
 def print_text(text: str) -> None:
-    """Print on stdout what may hold words of others: without characters that steer a terminal."""
+    """Print untrusted text on stdout, without terminal control characters."""
     print(clean(text))
 
 
 def print_error(message: str, hint: str = "") -> None:
-    """Say on stderr what went wrong in one line, and what to do in a second one."""
+    """Print an error on stderr: what went wrong, then a line with what to do."""
     print(f"research: {clean(message)}", file=sys.stderr)
     if hint:
         print(f"  hint: {clean(hint)}", file=sys.stderr)
 
 
 def note(message: str, hint: str = "") -> None:
-    """Say something on stderr, so that a pipe gets nothing but results."""
+    """Print a message on stderr, so that pipes get only results."""
     print(clean(f"{message} {hint}".rstrip()), file=sys.stderr)
 
 
 def plural(number: int, one: str, many: str) -> str:
-    """Write a number with what it counts: `1 key`, `2 keys`."""
+    """Format a number with its noun: `1 key`, `2 keys`."""
     return f"{number:,} {one if number == 1 else many}"
 
 
 def wrap(text: str, *, indent: int = 0) -> str:
-    """Break lines between words, as wide as the terminal is; later ones begin at `indent`."""
+    """Wrap lines to the terminal's width; later lines are indented by `indent`."""
     width = shutil.get_terminal_size().columns
     return textwrap.fill(text, width, subsequent_indent=" " * indent, break_long_words=False)
 
@@ -62,7 +62,7 @@ def print_json(value: object) -> None:
 def print_rows(
     rows: Sequence[T], line: Callable[[T], str], *, as_json: bool = False, empty: Sequence[str] = ()
 ) -> None:
-    """List rows, a line each or as JSON; where there are none, `empty` is noted: text and hint."""
+    """Print rows as lines or as JSON; without rows, print `empty` (message, hint) on stderr."""
     if as_json:
         print_json(rows)
         return
@@ -73,14 +73,12 @@ def print_rows(
 
 
 def approver() -> Approve | None:
-    """Make the function that asks a person to allow a risky step; None without a terminal."""
+    """Return the function that asks the user to approve a risky step; None without a terminal."""
     if not _at_a_terminal():
         return None
 
     async def approve(effect: str) -> bool | str:
-        prompt = (
-            f"\nThe agent wants to do this: {clean(effect)}.\nAllow? [y/N, s: all on this site] "
-        )
+        prompt = f"\nThe agent wants to {clean(effect)}.\nAllow? [y/N, s: everything on this site] "
         answer = (await _read_line(prompt)).strip().lower()
         return "site" if answer in ("s", "site") else answer in ("y", "yes")
 
@@ -88,9 +86,9 @@ def approver() -> Approve | None:
 
 
 def asker(flags: dict[str, Any]) -> Ask | None:
-    """Make the function that asks a person what they meant.
+    """Return the function that asks the user a clarifying question.
 
-    None where nobody may be asked: no terminal, a CI machine, or output that a program reads.
+    None if nobody can answer: no terminal, in CI, or with machine-readable output.
     """
     silent = flags.get("quiet") or flags.get("as_json") or flags.get("as_events")
     if silent or os.environ.get("CI") or not _at_a_terminal():
@@ -107,7 +105,7 @@ def _at_a_terminal() -> bool:
 
 
 async def _read_line(prompt: str) -> str:
-    """Read a line without a thread: Ctrl-C then ends the run at once, not at the next Enter."""
+    """Read a line without a thread, so that Ctrl-C works at once, not after the next Enter."""
     loop = asyncio.get_running_loop()
     line: asyncio.Future[str] = loop.create_future()
 
@@ -116,10 +114,10 @@ async def _read_line(prompt: str) -> str:
             line.set_result(sys.stdin.readline())
 
     print(prompt, end="", file=sys.stderr, flush=True)
-    # A terminal is readable when a whole line stands there, so that reading it does not wait.
+    # A terminal becomes readable when a whole line is available, so reading does not block.
     try:
         loop.add_reader(sys.stdin.fileno(), read)
-    except NotImplementedError:  # Windows: a thread, which does not keep the process alive
+    except NotImplementedError:  # Windows: a daemon thread
         reading = Thread(target=lambda: _hand_over(loop, line, sys.stdin.readline()), daemon=True)
         reading.start()
         return await line
@@ -130,13 +128,13 @@ async def _read_line(prompt: str) -> str:
 
 
 def _hand_over(loop: asyncio.AbstractEventLoop, line: asyncio.Future[str], text: str) -> None:
-    """Give a line that a thread read to the loop that waits for it, if it still does."""
+    """Pass a line from the reading thread to the event loop, if it still waits."""
     with suppress(RuntimeError):  # the loop is closed
         loop.call_soon_threadsafe(lambda: None if line.done() else line.set_result(text))
 
 
 def on_signal(number: int, action: Callable[[], object]) -> None:
-    """Call an action in the running loop at a signal, instead of ending the process."""
+    """Call an action in the running loop on a signal, instead of ending the process."""
     loop = asyncio.get_running_loop()
     try:
         loop.add_signal_handler(number, action)
@@ -145,7 +143,7 @@ def on_signal(number: int, action: Callable[[], object]) -> None:
 
 
 def interrupt_event() -> asyncio.Event:
-    """Make an event that Ctrl-C and SIGTERM set from now on, instead of ending the process."""
+    """Return an event that Ctrl-C and SIGTERM set from now on, instead of ending the process."""
     interrupted = asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         on_signal(name, interrupted.set)
@@ -155,9 +153,9 @@ def interrupt_event() -> asyncio.Event:
 async def wait_for_first(
     *awaited: Coroutine[Any, Any, object], seconds: float | None = None
 ) -> None:
-    """Wait until one of these ends, or the time is up; the others are cancelled.
+    """Wait until one of these ends or the timeout expires, and cancel the others.
 
-    Raises what the one that ended raised.
+    Raises the exception of the one that ended.
     """
     tasks = [asyncio.ensure_future(one) for one in awaited]
     try:

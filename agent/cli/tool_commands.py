@@ -1,4 +1,4 @@
-"""`research tools` and `research plugins`: what a run may call, and what packages bring."""
+"""`research tools` and `research plugins`: the tools of runs, and installed plug-ins."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _FLAGS = (
     "--tool-sources --tool-allow --tool-deny --mcp-tool-allow --mcp-tool-deny --mcp-config "
     "--data-dir --memory/--no-memory"
 ).split()
-"""What decides which tools a run has."""
+"""Flags that decide which tools a run has."""
 
 
 @click.command()
 @json_option
 @only_run_flags(*_FLAGS)
 def tools(*, as_json: bool, **flags: Any) -> None:
-    """Show every tool: its source, its risk, whether a run on a terminal has it, and why not."""
+    """List every tool: source, risk, whether a run on a terminal has it, and if not, why."""
     settings = load_options(drop_unset(flags), config=True)
     selected = asyncio.run(_select(settings))
     rows = [
@@ -56,7 +56,7 @@ def tools(*, as_json: bool, **flags: Any) -> None:
 
 
 async def _select(settings: Options) -> ToolSelection:
-    """Select tools as a run does that has a web, a person and a memory; no server is reached."""
+    """Select tools like a run with web, user and memory, without connecting to MCP servers."""
 
     async def answer(_question: str) -> str:
         return ""
@@ -77,7 +77,7 @@ def _format_tool(row: dict[str, Any]) -> str:
 @click.command()
 @json_option
 def plugins(*, as_json: bool) -> None:
-    """List the plug-ins of installed packages by kind; one that does not load says why."""
+    """List the plug-ins of installed packages by kind, with load errors."""
     rows = []
     for plugin in (one for kind in KINDS for one in installed(kind)):
         broken = ""

@@ -1,4 +1,4 @@
-"""`research wiki`: what is known as plain Markdown, kept in step with the memory."""
+"""`research wiki`: memory as Markdown pages, kept in sync."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from agent.wiki import Wiki
 
 WikiPlace = tuple[Path, Path, str]
-"""The data folder, the wiki's own folder, the namespace."""
+"""The data folder, the wiki folder, the namespace."""
 
 
 @click.group(invoke_without_command=True)
 @option(
     ("--wiki", "folder"),
     "DIR",
-    "Where the wiki is; as settings say, else `wiki` in the data folder.",
+    "Folder of the wiki (default: from the settings, or `wiki` in the data folder).",
     type=FOLDER,
     envvar="RESEARCH_WIKI",
 )
@@ -40,7 +40,7 @@ WikiPlace = tuple[Path, Path, str]
 @data_dir_option
 @click.pass_context
 def wiki(ctx: click.Context, folder: Path | None, namespace: str, data_dir: Path) -> None:
-    """Say where the wiki is; sync, check, read or search it."""
+    """Sync, check, read or search the wiki; alone, prints its folder."""
     folder = folder or load_options({"data_dir": data_dir}, config=True).wiki_folder
     ctx.obj = (data_dir, folder, namespace)
     if ctx.invoked_subcommand is None:
@@ -53,14 +53,14 @@ def _open(place: WikiPlace) -> Wiki:
 
     folder = place[1]
     if not folder.is_dir():
-        raise UsageError(f"there is no wiki at {folder}", hint="`research wiki sync` makes one.")
+        raise UsageError(f"no wiki at {folder}", hint="`research wiki sync` creates one.")
     return Wiki(folder, load_options({}, config=True).wiki_rules)
 
 
 @wiki.command()
 @click.pass_obj
 def sync(place: WikiPlace) -> None:
-    """Take up what was edited by hand, then write what is known."""
+    """Import manual edits, then update the pages from memory."""
     from agent.memory.wiki_sync import sync_wiki  # noqa: PLC0415 - `--help` needs none of it
 
     data, folder, namespace = place
@@ -69,51 +69,53 @@ def sync(place: WikiPlace) -> None:
     for path in written:
         print_text(f"wrote {path}")
     if not written:
-        note("All pages are as they should be.")
+        note("All pages are up to date.")
 
 
 @wiki.command()
 @click.pass_obj
 def lint(place: WikiPlace) -> int:
-    """Find what is wrong; exit 8 where something critical is."""
+    """Find problems; exits with 8 if any is critical."""
     findings = _open(place).lint()
     for finding in findings:
         where = f"{finding.path}:{finding.line}" if finding.line else finding.path
         print_text(f"{finding.severity}: {where} {finding.message}")
     if not findings:
-        note("Nothing is wrong.")
+        note("No problems found.")
     return CHECK_FAILED if any(finding.severity == "critical" for finding in findings) else 0
 
 
 @wiki.command()
 @click.argument("path", default="index.md")
-@option("--start", None, "The first line.", default=1, type=MANY, show_default=True)
-@option("--lines", None, "How many lines.", default=120, type=MANY, show_default=True)
+@option("--start", None, "First line to show.", default=1, type=MANY, show_default=True)
+@option("--lines", None, "Number of lines.", default=120, type=MANY, show_default=True)
 @click.pass_obj
 def show(place: WikiPlace, path: str, start: int, lines: int) -> None:
-    """Show a page, the index unless told."""
+    """Show a page (default: the index)."""
     window = _open(place).read_lines(path, start, lines)
     if window is None:
-        raise UsageError(f"no such page: {path}", hint="`research wiki show` lists the pages.")
+        raise UsageError(f"page not found: {path}", hint="`research wiki show` lists the pages.")
     if start > max(1, window.total):
         length = plural(window.total, "line", "lines")
-        raise UsageError(f"{path} has {length}, --start {start} is past its end")
+        raise UsageError(f"{path} has {length}; --start {start} is past its end")
     print_text(window.content.rstrip())
     if window.end < window.total:
-        print(f"… {window.end} of {window.total} lines; go on with --start {window.end + 1}")
+        print(f"… {window.end} of {window.total} lines; continue with --start {window.end + 1}")
 
 
 @wiki.command()
 @click.argument("query", type=NonBlank("a search"))
-@number_option(8, "How many.")
-@option(("--in", "part"), None, "Only there.", type=click.Choice(["wiki", "raw", "sessions"]))
+@number_option(8, "Maximum number of results.")
+@option(
+    ("--in", "part"), None, "Search only this part.", type=click.Choice(["wiki", "raw", "sessions"])
+)
 @click.pass_obj
 def search(
     place: WikiPlace, query: str, number: int, part: Literal["wiki", "raw", "sessions"] | None
 ) -> None:
-    """Search the pages; exit 3 where nothing is found."""
+    """Search the pages; exits with 3 if nothing is found."""
     pages = _open(place).search(query, number, part)
     if not pages:
-        raise NotFound(f"no page bears on {query!r}")
+        raise NotFound(f"no page matches {query!r}")
     for page in pages:
         print_text(f"{page.score:.2f}  {page.path}: {page.title}")

@@ -103,6 +103,8 @@ def with_judge(
     in_titles = (find_words(quote, title) for quote in cited for title in titles)
     quotes = tuple(dict.fromkeys((*(quote for quote, _ in found), *filter(None, in_titles))))
     is_supported = judged.state.holds
+    if not quotes and judged.state is VerdictState.DONE:  # that it was begun is on record
+        return replace(judged, state=VerdictState.ATTEMPTED, quote="", decided_by="judge")
     if not quotes and (is_supported or judged.state is VerdictState.CONTRADICTED):
         reason = f"{verdict.reason}; {NO_WORDS.format(state=judged.state.value)}"
         return replace(verdict, reason=reason)

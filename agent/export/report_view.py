@@ -27,8 +27,8 @@ VERDICT_LABELS = {
     VerdictState.UNCITED: "uncited",
 }
 WEAK = "search result only"
-"""Label of a sentence that only search results support."""
-TO_CHECK = "Look at these: a figure, date or name does not stand in what they cite"
+"""Label of a sentence supported only by search results."""
+TO_CHECK = "Check these: a figure, date or name is missing from the cited source"
 """Title of the list of a draft's sentences that are most likely to be wrong."""
 SEARCH_COLUMNS = ("query", "provider", "outcome", "results", "ms")
 REFERENCE_COLUMNS = ("reference", "", "found")
@@ -44,12 +44,11 @@ _ANSWERS = {
     "in part": "answers it in part",
     "no": "does not answer",
 }
-CLOSEST_BY_RULES = "No answer without a language model. These passages bear on it:"
-CLOSEST = "These passages bear on the question:"
-"""Titles of the passages that are shown where there is no answer: of a run without a language
-model, and of one with it."""
+CLOSEST_BY_RULES = "No answer without a language model. These passages are relevant:"
+CLOSEST = "These passages are relevant to the question:"
+"""Titles of the passages shown instead of an answer: without and with a language model."""
 _QUOTE_CHARS = 240
-"""Most characters of a quote in a note."""
+"""Maximum length of a quote in a note, in characters."""
 
 
 def verdict_label(sentence: Sentence, report: Report) -> str:
@@ -66,7 +65,7 @@ def verdict_label(sentence: Sentence, report: Report) -> str:
 
 
 def badge_kind(report: Report) -> str:
-    """Return the verdict or status whose colour a badge has."""
+    """Return the verdict or status that decides a badge's colour."""
     if not _has_answer(report):
         return report.status
     if report.standing in ("contradicted", "disputed"):
@@ -80,20 +79,20 @@ def _has_answer(report: Report) -> bool:
 
 
 def doubt_line(report: Report) -> str:
-    """Say that an answer may be wrong, and why; empty if it is likely to be right."""
+    """Return a warning that an answer may be wrong, and why; empty if it is probably right."""
     if report.doubt is None:
         return ""
-    return f"This may not be the answer: {report.doubt} (confidence {report.confidence:.2f})."
+    return f"This may not answer the question: {report.doubt} (confidence {report.confidence:.2f})."
 
 
 def error_line(report: Report) -> str:
-    """Say why a run failed or stopped, and what to do; empty without an error."""
+    """Return why a run failed or stopped, and what to do; empty without an error."""
     error = report.error
     return f"{error.message.rstrip('.')}. {error.hint}".strip() if error else ""
 
 
 def head_lines(report: Report) -> list[str]:
-    """List what a reader must know before the answer, for surfaces of plain text.
+    """List what a reader must know before the answer, as plain text.
 
     The badge (unless the answer is supported), the doubt, and the error; empty for a supported
     answer.
@@ -101,23 +100,23 @@ def head_lines(report: Report) -> list[str]:
     is_plain = report.status == "answered" and report.badge == "answered"
     head = "" if is_plain else f"{report.badge.capitalize()}."
     if report.status == "partial":
-        head = f"{head} The run stopped early; this is what is known so far."
+        head = f"{head} The run stopped early; this is what was found so far."
     return [line for line in (head, doubt_line(report), error_line(report)) if line]
 
 
 def closest_title(report: Report) -> str:
-    """Return the title of the passages that bear on a question without an answer."""
+    """Return the title of the passages shown when there is no answer."""
     return CLOSEST_BY_RULES if report.usage.model == EXTRACTIVE else CLOSEST
 
 
 def closest_place(passage: ClosePassage) -> str:
-    """Name the place of such a passage: its page's title, page number and headings."""
+    """Return where such a passage is: its page's title, page number and headings."""
     page = f"page {passage.page}" if passage.page is not None else ""
     return ", ".join(filter(None, (passage.title or passage.url, page, passage.heading)))
 
 
 def closest_lines(report: Report) -> list[str]:
-    """Format the passages that bear on a question, for surfaces of plain text."""
+    """Format the relevant passages as plain text."""
     return [
         f"- “{' '.join(one.text.split())}” [{one.source}] {closest_place(one)}"
         for one in report.closest
@@ -125,9 +124,9 @@ def closest_lines(report: Report) -> list[str]:
 
 
 def text_parts(report: Report) -> list[str]:
-    """Write a report as Markdown in parts: head, answer, what is not verified, passages, sources.
+    """Format a report as Markdown parts: head, answer, unverified sentences, passages, sources.
 
-    Channels, notices and clients of the server and of MCP show these.
+    Channels, notices, and clients of the server and of MCP show them.
     """
     listed = [f"- {s.text} ({verdict_label(s, report)})" for s in other_unsupported(report)]
     faulty = [f"- {text} ({why})" for text, why in faults(report)] if report.references else []
@@ -136,7 +135,7 @@ def text_parts(report: Report) -> list[str]:
         " ".join(head_lines(report)),
         annotated_answer(report),
         "\n".join(["Not verified:", *listed]) if listed else "",
-        "\n".join(["Does not hold:", *faulty]) if faulty else "",
+        "\n".join(["Faults:", *faulty]) if faulty else "",
         "\n".join([closest_title(report), *closest_lines(report)]) if report.closest else "",
         "\n".join(["Sources:", *sources]) if sources else "",
     ]
@@ -144,25 +143,25 @@ def text_parts(report: Report) -> list[str]:
 
 
 def saved_text(saved: Mapping[str, Any]) -> str:
-    """Write the saved report of a job as Markdown; a reminder's and a page monitor's is a text."""
+    """Format a job's saved report as Markdown; that of a reminder or page monitor is plain text."""
     if "run" not in saved:
         return str(saved.get("answer", ""))
     return "\n\n".join(text_parts(Report.model_validate(saved)))
 
 
 def mark_sentences(report: Report) -> tuple[str, set[int]]:
-    """Put the number of each sentence behind its text in the answer, between private-use marks.
+    """Insert each sentence's number after its text in the answer, between private-use characters.
 
-    Returns the marked answer, and the numbers of the sentences that were found in it.
+    Returns the marked answer and the numbers of the sentences found in it.
     """
     markdown, at = report.answer.translate(_PRIVATE_USE), 0
     found = set()
     for number, sentence in enumerate(report.sentences):
-        text = sentence.text.rstrip("| ")  # the markers of a table row stand in its last cell
+        text = sentence.text.rstrip("| ")  # the markers of a table row are in its last cell
         start = markdown.find(text, at)
         if start >= 0:
             at = start + len(text)
-            # After a space, so that the end of bold type before it is read as one.
+            # After a space, so that Markdown still recognises the end of bold text before it.
             markdown = f"{markdown[:at]} \ue000{number}\ue001{markdown[at:]}"
             found.add(number)
     return markdown, found
@@ -173,7 +172,7 @@ _MARKED = re.compile(r" \ue000(\d+)\ue001((?:\s*\[\d{1,3}\])*)")
 
 
 def annotated_answer(report: Report) -> str:
-    """Return the answer with a note behind each sentence that a source contradicts."""
+    """Return the answer with a note after each sentence that a source contradicts."""
     markdown, found = mark_sentences(report)
     notes = [sentence_note(sentence, report) for sentence in report.sentences]
 
@@ -190,7 +189,7 @@ def annotated_answer(report: Report) -> str:
 
 
 def sentence_note(sentence: Sentence, report: Report) -> str:
-    """Say on a sentence which source contradicts it, with dates; empty where none does.
+    """Return which source contradicts a sentence, with dates; empty if none does.
 
     `disputed: [2] (2021-03-04, newer) says “It opened in 1931.”; [1] is dated 2015-06-01`
     """
@@ -205,7 +204,7 @@ def conflicts_of(sentence: Sentence, report: Report) -> list[Conflict]:
 
 
 def conflict_note(conflict: Conflict, report: Report) -> str:
-    """Format a conflict: what the other source says, the dates of both, and which is newer."""
+    """Format a conflict: the other source's quote, both dates, and which is newer."""
     dates = {source.n: (source.published or "")[:10] for source in report.sources}
 
     def dated(n: int) -> str:
@@ -221,16 +220,16 @@ def conflict_note(conflict: Conflict, report: Report) -> str:
 
 
 def _is_denied(sentence: Sentence) -> bool:
-    """Tell whether a judge looked and did not find the sentence in what it cites."""
+    """Tell whether a judge checked the cited source and did not find the sentence in it."""
     undecided = sentence.verdict is VerdictState.UNDECIDED
     return undecided and bool(sentence.citations) and sentence.decided_by == "judge"
 
 
 def faulty_sentences(report: Report) -> list[Sentence]:
-    """List the sentences of an audited draft that do not hold.
+    """List the faulty sentences of an audited draft.
 
-    Those are contradicted by any page that was read, or a judge did not find them in what they
-    cite. Undecided ones are not included.
+    These are contradicted by a page that was read, or a judge did not find them in the cited
+    source. Undecided sentences are not included.
     """
     return [
         sentence
@@ -240,16 +239,16 @@ def faulty_sentences(report: Report) -> list[Sentence]:
 
 
 def faults(report: Report) -> list[tuple[str, str]]:
-    """List what does not hold in an audited draft, with reasons: sentences, then references."""
+    """List the faults of an audited draft with reasons: sentences, then references."""
     found = [(sentence.text, sentence.reason) for sentence in faulty_sentences(report)]
     return found + [(r.url or r.doi or r.text, why) for r in report.references for why in r.wrong]
 
 
 def to_check(report: Report) -> list[Sentence]:
-    """List the undecided sentences of a draft with a value that does not stand in what they cite.
+    """List a draft's undecided sentences with a value that is missing from the cited source.
 
-    On six drafts by an author who did not know the code these were 16 of 36 faults and 2 of 58
-    true sentences.
+    In six drafts by an author who did not know the code, they included 16 of 36 faults and 2 of
+    58 true sentences.
     """
     faulty = faulty_sentences(report)
     undecided = (s for s in report.sentences if s.verdict is VerdictState.UNDECIDED)
@@ -257,23 +256,23 @@ def to_check(report: Report) -> list[Sentence]:
 
 
 def other_unsupported(report: Report) -> list[Sentence]:
-    """List the unsupported claims that are not marked in the answer or listed elsewhere already."""
+    """List the unsupported claims that are neither marked in the answer nor listed elsewhere."""
     listed = [*faulty_sentences(report), *to_check(report)] if report.references else []
     noted = [s for s in report.sentences if sentence_note(s, report)]
     return [s for s in report.unsupported if s not in listed and s not in noted]
 
 
 def confidence_facts(report: Report) -> list[str]:
-    """List the confidence and what it is made of, a few words each; empty without an answer.
+    """List the confidence and its components in a few words each; empty without an answer.
 
-    Of an audited draft, counts its sentences by verdict instead.
+    For an audited draft, counts its sentences by verdict instead.
     """
     if report.references:
         unsure, total = to_check(report), len(report.sentences)
         labels = Counter(verdict_label(s, report) for s in report.sentences if s not in unsure)
         supported = labels.pop(VERDICT_LABELS[VerdictState.SUPPORTED], 0)
         facts = [f"{supported} of {total} sentences supported"] if total else []
-        facts += [f"{len(unsure)} to look at"] if unsure else []
+        facts += [f"{len(unsure)} to check"] if unsure else []
         return facts + [f"{count} {label}" for label, count in labels.items()]
     if not report.claims or not _has_answer(report):
         return []
@@ -287,10 +286,10 @@ def confidence_facts(report: Report) -> list[str]:
         "one site" if parts.sites == 1 else f"{parts.sites} independent sites",
     ]
     if parts.agreement < 1:
-        facts.append(f"sources agree by {parts.agreement:.0%}")
+        facts.append(f"{parts.agreement:.0%} agreement between sources")
     elif parts.sites > 1:
         facts.append("sources agree")
-    facts.append(f"speaks of {_share(parts.coverage)} of the question")
+    facts.append(f"covers {_share(parts.coverage)} of the question's words")
     if parts.freshness is not None:
         days = parts.freshness
         age = f"{days} day{'s' * (days != 1)}" if days < 2 * 365 else f"{days // 365} years"
@@ -306,14 +305,14 @@ def source_note(source: ReportSource, at: str) -> str:
     """Describe how and when a source was read."""
     dated = f", dated {source.published[:10]}" if source.published else ""
     if source.via == "snippet":
-        return f"search result of {at}, the page itself was not read{dated}"
+        return f"search result from {at}; the page itself was not read{dated}"
     if source.via == "computed":
-        return f"computed {at} from what the pages say"
+        return f"computed {at} from the pages' values"
     return f"read {at} via {source.via}{dated}"
 
 
 def reference_cells(reference: CheckedReference) -> tuple[str, str, str]:
-    """Return the cells of a reference: name, state, and everything that was found out about it."""
+    """Return the cells of a reference: name, state, and all findings."""
     found = [
         f"source [{reference.source}]" if reference.source else "",
         *reference.wrong,
@@ -326,24 +325,24 @@ def reference_cells(reference: CheckedReference) -> tuple[str, str, str]:
 
 
 def search_rows(report: Report) -> Iterable[tuple[str, ...]]:
-    """Yield the cells of each search, by `SEARCH_COLUMNS`."""
+    """Yield the cells of each search in the order of `SEARCH_COLUMNS`."""
     for s in report.searches:
         query = f"{s.query} (not sent: {s.withheld})" if s.withheld else s.query
         yield query, s.provider, s.outcome, str(s.results), str(s.ms)
 
 
 def data_as_json(report: Report) -> str:
-    """Format the data for a schema as indented JSON."""
+    """Format the schema's data as indented JSON."""
     return json.dumps(report.data, ensure_ascii=False, indent=2)
 
 
 def tool_error(result: Any) -> str:
-    """Return why a tool failed, from its result's data; empty if it did not."""
+    """Return the error of a tool from its result's data; empty if it succeeded."""
     return str(result.get("error") or "") if isinstance(result, dict) else ""
 
 
 def parameter_text(param: str, between: str) -> str:
-    """Join the values of a call's JSON parameter by `between`; other parameters are unchanged."""
+    """Join the values of a JSON parameter with `between`; return other parameters unchanged."""
     try:
         values = json.loads(param)
     except ValueError:

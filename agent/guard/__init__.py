@@ -1,1 +1,1 @@
-"""Guard rails: what a run may spend and send, and how its context may grow."""
+"""Limits on what a run may spend and send, and on the size of its context."""

@@ -1,4 +1,4 @@
-"""What a run may spend: steps, seconds, tokens, dollars. A reserve is kept for the final answer."""
+"""The budget of a run: steps, seconds, tokens, dollars. A reserve is kept for the final answer."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from agent.models.base import Usage
 
 RESERVE: Final = 0.2
-"""Share of the time and money kept for the last call, which answers from what is known."""
-LONGEST_REPLY: Final = 8_000
-"""Most tokens reserved for a reply: a report in sections stays below it."""
-SHORTEST_REPLY: Final = 200
-"""Fewest tokens that make a useful reply; with fewer left, the model is not asked."""
+"""Share of time and money reserved for the final call, which writes the answer."""
+MAX_REPLY: Final = 8_000
+"""Maximum number of tokens reserved for a reply: a report with sections needs fewer."""
+MIN_REPLY: Final = 200
+"""Minimum number of tokens for a useful reply; with fewer left, the model is not called."""
 CAUTION: Final = 1.5
-"""Factor on the estimated prompt: it is counted by characters, and URLs and figures take more."""
+"""Factor on the estimated prompt: it is estimated by characters, but URLs and numbers need more."""
 MARGIN: Final = 1.1
-"""Factor on the measured share of a prompt: another text may have a little more."""
+"""Factor on the measured ratio of tokens: another text may need slightly more."""
 MIN_MEASURED: Final = 20
-"""Tokens of a reply from which on what it was billed is compared with its text."""
+"""Minimum tokens of a reply for comparing its billed tokens with the estimate."""
 
 
 class LimitReached(ResearchError):
-    """A bound of the run is reached: `limit` names it, `why` may give details."""
+    """A limit of the run was reached: `limit` names it, `why` may give details."""
 
     exit_code = 5
 
@@ -40,10 +40,10 @@ class LimitReached(ResearchError):
 
 @dataclass(slots=True)
 class Reservation:
-    """The highest price of one model call, counted as spent while it is held (a `CallBudget`).
+    """The maximum price of one model call, counted as spent while it is held (a `CallBudget`).
 
-    `prompt` is the upper bound of the prompt's tokens, `longest` the bound of the reply's tokens,
-    None for no bound.
+    `prompt` is the maximum number of prompt tokens, `longest` that of reply tokens, None for no
+    limit.
     """
 
     budget: Budget
@@ -54,15 +54,15 @@ class Reservation:
     _held: list[tuple[Budget, float, int]] = field(default_factory=list, init=False)
 
     def begin(self) -> int | None:
-        """Reserve the price of one attempt; returns `longest`. Raises `LimitReached`."""
+        """Reserve the price of one attempt; return `longest`. Raises `LimitReached`."""
         if self._held:
             return self.longest
-        # Concurrent subtasks spend from the same parent budget, so it is charged as well.
+        # Concurrent subtasks spend from the same parent budget, so charge it as well.
         budgets = list(self.budget.chain())
         limits = [budget.longest_reply(self.prompt, final=self.final) for budget in budgets]
         bounds = [limit for limit in limits if limit is not None]
         root = budgets[-1]
-        billed = min([int(LONGEST_REPLY * root.reply_factor), *bounds])
+        billed = min([int(MAX_REPLY * root.reply_factor), *bounds])
         longest = int(billed / root.reply_factor)
         self.longest = longest if bounds else None
         for budget in budgets:
@@ -80,7 +80,7 @@ class Reservation:
         self._held = []
 
     def release(self) -> None:
-        """Return the reserved amount; `Budget.add` counts what the call really cost."""
+        """Release the reserved amount; `Budget.add` counts the real cost of the call."""
         for budget, usd, tokens in self._held:
             budget.spent_usd -= usd
             budget.used_tokens -= tokens
@@ -89,16 +89,16 @@ class Reservation:
 
 @dataclass(slots=True)
 class Budget:
-    """Bounds what a run spends, and counts it. None means no bound.
+    """Limits and counts what a run spends. None means no limit.
 
-    `max_tokens` bounds the input and output tokens of all calls. `price(tokens_in, tokens_out)`
-    returns the highest price in USD; without it money is counted but cannot be reserved.
-    `overhead` is the number of tokens sent with each prompt beside its text (tool definitions).
-    `prompt_factor` and `reply_factor` are how many tokens were billed for an estimated one.
+    `max_tokens` limits the input and output tokens of all calls. `price(tokens_in, tokens_out)`
+    returns the maximum price in USD; without it, money is counted but cannot be reserved.
+    `overhead` is the number of tokens sent with each prompt besides its text (tool definitions).
+    `prompt_factor` and `reply_factor` are the billed tokens per estimated token.
 
     A subtask's budget has a `parent`, which is charged for everything spent here too.
     `subtask_steps` counts the steps of subtasks. Together with our own `steps` they never exceed
-    `max_steps`, or `parts_steps` where the user set no bound: parallel loops need more.
+    `max_steps`, or `parts_steps` if the user set no limit: parallel loops need more.
     """
 
     max_steps: int = 12
@@ -122,12 +122,12 @@ class Budget:
         self.started = self.clock()
 
     def begin_step(self) -> int:
-        """Count a step; returns its number. Raises `LimitReached` when only the reserve is left."""
+        """Count a step; return its number. Raises `LimitReached` if only the reserve is left."""
         if self.steps_left <= 0:
             raise LimitReached("steps")
         if self.max_seconds is not None and self.elapsed() >= self.max_seconds * (1 - RESERVE):
             raise LimitReached("timeout")
-        # With a free model a budget of zero is fine: only money that was spent ends a run.
+        # With a free model a budget of zero is fine: only spent money ends a run.
         available = None if self.max_usd is None else self.max_usd * (1 - RESERVE)
         if available is not None and self.spent_usd > 0 and self.spent_usd >= available:
             raise LimitReached("budget")
@@ -135,10 +135,10 @@ class Budget:
         return self.steps
 
     def reserve(self, prompt: int, *, final: bool = False) -> Reservation:
-        """Reserve the highest price of a call whose prompt has `prompt` tokens.
+        """Reserve the maximum price of a call with a prompt of `prompt` tokens.
 
-        The reservation says how long the reply may be. Only the `final` call may use the reserve.
-        Raises `LimitReached` where not even a short reply can be paid for.
+        The reservation limits the length of the reply. Only the `final` call may use the reserve.
+        Raises `LimitReached` if the budget is too small even for a short reply.
         """
         root = list(self.chain())[-1]
         expected = int((prompt + self.overhead) * max(CAUTION, root.prompt_factor))
@@ -154,13 +154,13 @@ class Budget:
             budget = budget.parent
 
     def longest_reply(self, prompt: int, *, final: bool) -> int | None:
-        """Return how many tokens this budget alone leaves for a reply; None for no bound.
+        """Return how many tokens this budget alone leaves for a reply; None for no limit.
 
-        Raises `LimitReached` where fewer than `SHORTEST_REPLY` are left.
+        Raises `LimitReached` if fewer than `MIN_REPLY` are left.
         """
         share = 1.0 if final else 1 - RESERVE
         longest = None
-        shortest = SHORTEST_REPLY * list(self.chain())[-1].reply_factor
+        shortest = MIN_REPLY * list(self.chain())[-1].reply_factor
         if self.max_tokens is not None:
             longest = int(self.max_tokens * share) - self.used_tokens - prompt
             if longest < shortest:
@@ -169,7 +169,7 @@ class Budget:
             return longest
         usd_left = self.max_usd * share - self.spent_usd - self.price(prompt, 0)
         usd_per_thousand = self.price(0, 1_000)
-        affordable = int(LONGEST_REPLY * shortest / SHORTEST_REPLY)
+        affordable = int(MAX_REPLY * shortest / MIN_REPLY)
         if usd_per_thousand > 0:
             affordable = int(usd_left / usd_per_thousand * 1_000)
         if usd_left < 0 or affordable < shortest:
@@ -177,13 +177,13 @@ class Budget:
         return affordable if longest is None else min(longest, affordable)
 
     def add(self, usage: Usage) -> None:
-        """Count what a model call cost."""
+        """Count the cost of a model call."""
         for budget in self.chain():
             budget.spent_usd += usage.usd
             budget.used_tokens += usage.input_tokens + usage.output_tokens
 
     def calibrate(self, prompt: int, reply: int, usage: Usage) -> None:
-        """Compare what a call was billed with its estimate; the next ones are estimated by that.
+        """Compare a call's billed tokens with the estimate, to correct later estimates.
 
         `prompt` and `reply` are the estimated tokens, without the overhead.
         """
@@ -194,10 +194,10 @@ class Budget:
             root.reply_factor = max(root.reply_factor, usage.output_tokens / reply)
 
     def part(self, parts: int, max_steps: int, place: str = "") -> Budget:  # noqa: ARG002 - for replays
-        """Return the budget of one of `parts`: an equal share of steps and money, all of the time.
+        """Return the budget of one of `parts`: an equal share of steps and money, and all the time.
 
-        One of the parts puts the others together and takes no steps, so the steps are shared by
-        the rest. `place` names the loop that spends it.
+        One part combines the others and takes no steps, so the others share the steps. `place`
+        names the loop that spends it.
         """
         max_usd = None
         if self.max_usd is not None:
@@ -214,23 +214,23 @@ class Budget:
 
     @property
     def steps_left(self) -> int:
-        """How many steps may still begin."""
+        """The number of steps that may still start."""
         most = self.max_steps
         if self.subtask_steps and self.parts_steps:
             most = self.parts_steps
         return most - self.steps - self.subtask_steps
 
     def steps_per_part(self, parts: int) -> int:
-        """Return how many steps each of `parts` parallel subtasks may take."""
+        """Return the number of steps for each of `parts` parallel subtasks."""
         left = (self.parts_steps or self.max_steps) - self.steps - self.subtask_steps
         return left // max(1, parts)
 
     def elapsed(self) -> float:
-        """Seconds since the run began."""
+        """Seconds since the start of the run."""
         return self.clock() - self.started
 
     def seconds_left(self, *, reserve: bool = True) -> float | None:
-        """Return the seconds left, by default without the reserve; None without a bound."""
+        """Return the seconds left, by default without the reserve; None without a limit."""
         if self.max_seconds is None:
             return None
         share = 1 - RESERVE if reserve else 1

@@ -1,4 +1,4 @@
-"""Asking a model within the budget, with each request and reply on record under its place."""
+"""Calls a model within the budget; records each request and reply under its step id."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ModelClient:
-    """One conversation with a model; the record gets the new messages of each request."""
+    """One conversation with a model; the journal gets the new messages of each request."""
 
     model: Model
     system: str
@@ -41,12 +41,12 @@ class ModelClient:
         *,
         final: bool = False,
     ) -> ModelReply:
-        """Ask the model; `fitted` are the messages to send, `whole` those before fitting.
+        """Call the model; `fitted` are the messages to send, `whole` those before fitting.
 
-        The highest price of the call is reserved first, and bounds the reply; the `final` call may
-        use the reserve. Raises `ModelError`, and `LimitReached` if the call cannot be paid for.
+        First reserves the maximum price of the call, which limits the reply; the `final` call may
+        use the reserve. Raises `ModelError`, or `LimitReached` if the budget is too small.
         """
-        # An estimate, since the provider's count comes only after the call.
+        # An estimate, because the provider reports its count only after the call.
         prompt = tokens(self.system) + sum(
             tokens(message.content) + IMAGE_TOKENS * len(message.images) for message in fitted
         )
@@ -73,14 +73,14 @@ class ModelClient:
         seconds: float | None,
         final: bool = False,
     ) -> ModelReply | None:
-        """Ask the model; if that fails, write a note that begins with `failure`, and return None.
+        """Call the model; if that fails, write a note that begins with `failure` and return None.
 
-        `seconds` are those that it may take, None for no bound.
+        `seconds` is the timeout, None for no limit.
         """
         try:
             async with asyncio.timeout(seconds):
                 return await self.ask(place, messages, final=final)
-        except ReplayDiverged:  # must not pass for a request that failed
+        except ReplayDiverged:  # must not count as a failed request
             raise
         except (ResearchError, TimeoutError) as error:
             self.record("note", place, text=f"{failure}: {error_text(error)}")
@@ -93,13 +93,13 @@ class ModelClient:
             "model.request",
             place,
             sha256=request_digest(self.system, fitted),
-            # Only what is new: a conversation of many steps would be recorded many times over.
+            # Only new messages; otherwise a long conversation would be recorded many times.
             system=self.system if self._sent == 0 else None,
             messages=[message_row(message) for message in whole[self._sent :]],
         )
         self._sent = len(whole)
 
-        def record_delta(piece: str | None) -> None:  # None: the reply starts over
+        def record_delta(piece: str | None) -> None:  # None: the reply restarts
             self.record("model.delta", place, text=piece or "", anew=piece is None)
 
         started = time.monotonic()
@@ -123,7 +123,7 @@ class ModelClient:
 
 
 def request_digest(system: str, messages: Sequence[Message]) -> str:
-    """Return the SHA-256 (hex) of a request, by which a replay recognises it."""
+    """Return the SHA-256 (hex) of a request, with which a replay recognises it."""
     digest = hashlib.sha256(system.encode())
     for message in messages:
         digest.update(f"\0{message.role}\0{message.content}".encode("utf-8", "replace"))

@@ -1,15 +1,15 @@
-"""Decides what a run that has read private text may send, by who can read it: the sinks.
+"""Decides what a run may send after it has read private text, depending on who can read it (sinks).
 
-While nothing private was read, everything may be sent. Afterwards:
+Until private text is read, everything may be sent. Afterwards:
 
-- A search query is read by the engines that the user configured. It may hold any words; withheld
-  are keys, e-mail addresses, long numbers, and long literal passages of private text.
-- An address is read by its host. It must have been seen, or be built from a seen address with
-  words of the question. Each followed link is a choice; choices are counted in bits per site.
-- Text that is typed, chosen or handed to a tool is read by that site or tool. It must be the
-  user's own words, or a few that the site itself showed.
+- The configured search engines read a search query. It may contain any words, but keys, e-mail
+    addresses, long numbers, and long literal passages of private text are withheld.
+- The host of a URL reads it. The URL must have been seen, or be built from a seen URL with words of
+    the question. Each followed link is a choice; choices are counted in bits per site.
+- A site or tool reads text that is typed, chosen or passed to it. It must be the user's own words,
+    or a few words that the site itself showed.
 
-How a text looks (encoded, split, translated) decides nothing, except for key-like strings.
+The form of a text (encoded, split, translated) does not matter, except for key-like strings.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ if TYPE_CHECKING:
     from browser.net.url import Url
 
 MAX_BITS: Final = 100
-"""Bits that a site may learn from choices (which link is followed, where is clicked): less than a
-key of 128 bits, enough for a dozen pages of a large site."""
+"""Maximum bits that a site may learn from choices (followed links, clicked points): less than a
+128-bit key, enough for a dozen pages of a large site."""
 MAX_SHOWN_WORDS: Final = 10
-"""Words of a run that are not the user's but that the site itself showed."""
+"""Maximum number of words per run that are not the user's but were shown by the site."""
 POINT_BITS: Final = 20.0
-"""A point of the page, chosen among some thousand times thousand."""
+"""Bits of a clicked point of the page: one of about a thousand by a thousand."""
 _NUMBER_BITS = 10.0
-"""A number of up to three digits in a built address, such as a page's."""
+"""Bits of a number of up to three digits in a built URL, such as a page number."""
 _MIN_DIGITS = 7
-"""Digits from which on a number identifies somebody: phone, card, account."""
+"""Minimum digits of a number that can identify a person: phone, card, account."""
 _MIN_KEY, _MIN_CHARACTERISTIC_KEY, _LONG_KEY = 8, 12, 20
-"""Characters of a key that stands in private text, of one that need not, and of one in one case."""
+"""Minimum characters of a key in private text, of a key elsewhere, and of a single-case key."""
 _KEY_SWITCHES = 0.3
-"""Share of a key's characters at which it changes between letters, capitals and digits; of
-identifiers such as HikariPool-1, it is below a fifth."""
+"""Minimum share of a key's characters at which it changes between lower case, capitals and digits.
+In identifiers such as HikariPool-1 the share is below a fifth."""
 _RUN = 12
-"""Words in a row that are a quotation of private text."""
+"""Minimum number of consecutive words that count as a quotation of private text."""
 _LAYERS = 3
-"""Times that percent-encoding is decoded."""
+"""Maximum layers of percent-encoding that are decoded."""
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _EMAIL = re.compile(r"[^\s<>()\",;:@]+@(?:[\w-]+\.)*[^\W\d_]{2,}")
 _NUMBER = re.compile(r"\d(?:(?:[ .\-/()]{1,2}|,)?\d)+")
@@ -66,7 +66,7 @@ _DATES = re.compile(
 _PARTS = re.compile(r"[\s./\\,;:!?()\[\]{}\"'“”<>=]+")
 _UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
 _GAP = re.compile(r"[\s!-/:-@\[-`{-~“”‘’«»–—…°€£§]{0,3}")
-"""What may stand between two words: more, or other signs, could be a code of their own."""
+"""Allowed characters between two words: more or other ones could be a code."""
 _WHERE = {
     Kind.FILE: "your file",
     Kind.CORPUS: "your folder",
@@ -88,11 +88,11 @@ class Sink(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One text that a call sends, as its tool declares it.
+    """A text that a call sends, as declared by its tool.
 
-    `continues` says that it is typed behind what was typed before. `bits` are for choices that
-    are no text, such as the point that is clicked. `field` is the argument that holds a query,
-    which can be sent without what is withheld.
+    `continues` means that it is appended to earlier typed text. `bits` is for choices without text,
+    such as a clicked point. `field` is the argument with a query, which can be sent without its
+    withheld parts.
     """
 
     sink: Sink
@@ -103,7 +103,7 @@ class Sent:
 
 
 class Withheld(NamedTuple):
-    """A part of a query that is not sent, and why."""
+    """A part of a query that is not sent, and the reason."""
 
     text: str
     why: str
@@ -111,10 +111,10 @@ class Withheld(NamedTuple):
 
 @dataclass(slots=True)
 class Outgoing:
-    """Decides what one run may send, and counts what it did send.
+    """Decides what one run may send, and counts what it sent.
 
-    The methods return the reason of a refusal, "" if the text may be sent. `private_search` is the
-    setting for users who distrust their search engine.
+    The methods return the reason for a refusal, or "" if the text may be sent. `private_search` is
+    the setting for users who do not trust their search engine.
     """
 
     provenance: Provenance = field(default_factory=Provenance)
@@ -129,27 +129,27 @@ class Outgoing:
     # Search queries.
 
     def query(self, text: str, redactor: Redactor | None = None) -> tuple[str, list[Withheld]]:
-        """Return a query as it may be sent, and what was left out of it; "" if nothing is left."""
+        """Return the query that may be sent, or "", and the withheld parts."""
         kept, withheld = list[str](), list[Withheld]()
         for piece in text.split():
             if redactor is not None and redactor.text(piece) != piece:
-                withheld.append(Withheld(piece, "it holds a secret of the environment"))
+                withheld.append(Withheld(piece, "it contains a secret of the environment"))
             elif why := self._why_withheld(_decoded(piece), kept):
                 withheld.append(Withheld(piece, why))
             else:
                 kept.append(piece)
         rest = " ".join(kept) if withheld else text
-        # Between the parts of a number or a key there may be other words, or spaces.
+        # The parts of a number or a key may be separated by words or spaces.
         is_checked = self.provenance.private_for(SEARCH) and rest not in self._approved[SEARCH]
         if is_checked and (kind := self._owner(_decoded(rest))):
-            why = f"it spells a number or key of {_WHERE[kind]}"
+            why = f"it spells out a number or key from {_WHERE[kind]}"
             return "", [*withheld, Withheld(rest, why)]
         if withheld and rest.count('"') % 2:
             rest = rest.replace('"', "")
         return (rest if _WORD.search(rest) else ""), withheld
 
     def _why_withheld(self, piece: str, kept: list[str]) -> str:
-        """Tell why a piece of a query is withheld; `kept` are the pieces before it."""
+        """Return why a piece of a query is withheld; `kept` are the pieces before it."""
         read = self.provenance
         if not read.private_for(SEARCH) or piece in self._approved[SEARCH]:
             return ""
@@ -158,9 +158,9 @@ class Outgoing:
         if any(_is_key(part) and not self._is_public(part) for part in _PARTS.split(piece)):
             return "it looks like a key"
         if kind := self._owner(piece):
-            return f"it stands in {_WHERE[kind]}"
+            return f"it is in {_WHERE[kind]}"
         if kind := self._quoted(" ".join([*kept, piece])):
-            return f"{_RUN} words in a row stand in {_WHERE[kind]}"
+            return f"{_RUN} consecutive words are in {_WHERE[kind]}"
         if self.private_search:
             public = read.public_stems() | read.own_stems(SEARCH)
             if not public.issuperset(read.stems(piece)):
@@ -168,7 +168,7 @@ class Outgoing:
         return ""
 
     def _is_public(self, text: str) -> bool:
-        """Whether a string stands in the question or a public text; a number in any spacing."""
+        """Tell whether a string is in the question or a public text; numbers in any spacing."""
         pattern = re.escape(text)
         if not any(map(str.isalpha, text)):
             pattern = r"[ .,\-/()]{0,2}".join(_compressed(text))
@@ -176,9 +176,9 @@ class Outgoing:
         return any(map(search, self.provenance.texts_of(Kind.PERSON, Kind.WEB)))
 
     def _owner(self, text: str) -> Kind | None:
-        """Return whose number, key or e-mail address a text holds, its signs and spaces left out.
+        """Return whose number, key or e-mail address a text contains, ignoring signs and spaces.
 
-        None for one that is public as well.
+        None if it is also public.
         """
         plain, read = _compressed(text), self.provenance
         digits = "".join(filter(str.isdigit, plain))
@@ -196,12 +196,12 @@ class Outgoing:
         return None
 
     def _quoted(self, text: str) -> Kind | None:
-        """Return whose text the last words of a query quote literally, at some length."""
+        """Return whose text the last words of a query quote literally at length."""
         tail, weight = list[str](), 0.0
         for piece in reversed(_decoded(text).split()):
             found = words(piece)
             tail += reversed(found)
-            # A name such as django.utils.timezone is one word, two signs of Chinese are one too.
+            # A name such as django.utils.timezone is one word; so are two Chinese characters.
             weight += max(1.0, len(_UNSPACED_CHARACTER.findall(piece)) / 2) if found else 0.0
             if weight >= _RUN:
                 break
@@ -217,12 +217,12 @@ class Outgoing:
     # Addresses.
 
     def refusal_of_address(self, url: str) -> str:
-        """Check an address to be opened."""
+        """Check a URL to open."""
         site, read, parsed = site_of(url), self.provenance, parse(url)
         if not read.private_for(site) or url in self._approved[site]:
             return ""
         if parsed is None or not parsed.host:
-            return "it is no address of a page"
+            return "it is not the URL of a page"
         link = read.link_to(url)
         if link is not None:
             sites = {site, link.site}
@@ -234,10 +234,10 @@ class Outgoing:
         built = [bits for like in seen if (bits := self._built_bits(parsed, like)) is not None]
         if built and parsed.origin in url:
             return self._choose(site, min(built) + math.log2(len(seen)))
-        return "no result, page or question shows that address"
+        return "this URL is not in any result, page or question"
 
     def _built_bits(self, url: Url, like: Url) -> float | None:
-        """Return the bits of an address that differs from a seen one in words of the question.
+        """Return the bits of a URL that differs from a seen one only in words of the question.
 
         None if it differs otherwise.
         """
@@ -263,20 +263,20 @@ class Outgoing:
     # Typed and chosen texts, and arguments of tools.
 
     def refusal(self, text: str, site: str) -> str:
-        """Check a text for a site, a server or a tool (`SERVER` or `FUNCTION` and its name)."""
+        """Check a text sent to a site, a server or a tool (`SERVER` or `FUNCTION` and its name)."""
         read = self.provenance
         if not read.private_for(site):
             return ""
         plain = _decoded(text)
         if _has_odd_signs(plain):
-            return "it holds signs that could be a code"
+            return "it contains characters that could be a code"
         others = self._not_the_users(plain, site)
         shown = read.shown_stems(site) if others else set()
         for word in others:
             if not shown.issuperset(read.stems(word)):
                 return f"“{word}” is not in the question{self._also_in(word)}"
         if self._shown_words + len(others) > MAX_SHOWN_WORDS:
-            return f"{MAX_SHOWN_WORDS} words that are not in the question were sent already"
+            return f"{MAX_SHOWN_WORDS} words that are not in the question were already sent"
         # A site that the user named was chosen to receive the words of the question.
         bits = 0.0 if others or read.names(site) else self._literal_bits(plain)
         if why := self._choose(site, bits):
@@ -285,9 +285,9 @@ class Outgoing:
         return ""
 
     def refusal_of_keys(self, text: str, site: str) -> str:
-        """Check keys to be pressed, which form one text with those pressed before.
+        """Check keys to press, which form one text with those pressed before.
 
-        An unfinished word must be the beginning of one of the user's words.
+        An unfinished word must be a prefix of one of the user's words.
         """
         if not self.provenance.private_for(site):
             return ""
@@ -297,19 +297,19 @@ class Outgoing:
             return why
         own = " ".join(self.provenance.texts_of(Kind.PERSON)).casefold().split()
         if not any(word.startswith(last.casefold()) for word in own):
-            if len(last) > len(text):  # the word was begun in an earlier call
-                return "letter by letter only words of the question can be pressed"
+            if len(last) > len(text):  # the word started in an earlier call
+                return "only words of the question can be typed key by key"
             if why := self.refusal(last, site):
                 return why
         self._typed[site] = last
         return ""
 
     def choose(self, site: str, bits: float) -> str:
-        """Count a choice that a site can see, once hostile and private text were both read."""
+        """Count a choice that a site can see, once both hostile and private text were read."""
         return self._choose(site, bits) if self.provenance.private_for(site) else ""
 
     def allow(self, text: str, site: str) -> None:
-        """Note that the user agreed to send a text to a site, tool or engine: there alone."""
+        """Record the user's approval to send a text to one site, tool or engine."""
         self._approved[site].update([text, *text.split()])
         self._approved[site].update(self.provenance.stems(_decoded(text)))
         self._bits[site] = 0
@@ -318,12 +318,12 @@ class Outgoing:
         if not bits or not site or not self.provenance.untrusted:
             return ""
         if self._bits[site] + bits > MAX_BITS:
-            return f"{site} could learn more from the choice of links than {MAX_BITS} bits"
+            return f"{site} could learn more than {MAX_BITS} bits from the choice of links"
         self._bits[site] += bits
         return ""
 
     def _not_the_users(self, text: str, site: str) -> list[str]:
-        """Return the words of a text that are not the user's, or are spelt oddly or repeated."""
+        """Return the words of a text that are not the user's, are misspelled, or are repeated."""
         read, seen, others = self.provenance, set[str](), list[str]()
         own = read.own_stems(site) | self._approved[site]
         exact = {word for users in read.texts_of(Kind.PERSON) for word in _WORD.findall(users)}
@@ -337,7 +337,7 @@ class Outgoing:
         return others
 
     def _literal_bits(self, text: str) -> float:
-        """Return the bits of choosing a text among the user's words: by runs of their own order."""
+        """Return the bits of choosing a text from the user's words, by runs in original order."""
         own = _spaced(" ".join(self.provenance.texts_of(Kind.PERSON)))
         vocabulary = max(2, own.count(" "))
         runs, run = 0, " "
@@ -348,7 +348,7 @@ class Outgoing:
         return 2 * math.log2(vocabulary) * (runs + 1)
 
     def _also_in(self, word: str) -> str:
-        """Name the private text that a word stands in, for the reason of a refusal."""
+        """Name the private text that contains a word, for the reason of a refusal."""
         stem = stem_in(self.provenance.language, word.casefold())
         for kind, _, text in self.provenance.texts:
             if kind in PRIVATE and stem in self.provenance.stems(text):
@@ -357,7 +357,7 @@ class Outgoing:
 
 
 def _decoded(text: str) -> str:
-    """Undo percent-encoding, HTML's entities and compatibility characters."""
+    """Decode percent-encoding, HTML entities and compatibility characters."""
     for _ in range(_LAYERS):
         text = unquote_plus(text) if "%" in text else unquote(text)
     return unicodedata.normalize("NFKC", html.unescape(text))
@@ -369,7 +369,7 @@ def _has_odd_signs(text: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _spaced(text: str) -> str:
-    """Return the words of a text between single spaces, to look for runs of words."""
+    """Return the words of a text separated by single spaces, to search for runs of words."""
     return f" {' '.join(words(text))} "
 
 
@@ -390,9 +390,9 @@ def _identifiers(text: str) -> Iterator[str]:
 
 
 def _is_key(text: str, least: int = _MIN_CHARACTERISTIC_KEY) -> bool:
-    """Whether a string looks like a key, a token or an encoding: it changes character class often.
+    """Tell whether a string looks like a key, token or encoding: it often changes character class.
 
-    A capital before a small letter is no change, so that names in camel case have few.
+    A capital before a lower-case letter is not a change, so camel-case names have few.
     """
     plain = "".join(filter(str.isalnum, text))
     if not plain.isascii() or len(plain) < least:

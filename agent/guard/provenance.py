@@ -1,9 +1,9 @@
-"""Provenance: where the texts in the context of a run's model come from.
+"""Provenance: the origin of the texts in a run's model context.
 
-Every text that enters the context of any loop is added to the run's one `Provenance`: the first
-messages by `ContextBuilder`, observations by `ProvenanceCalls`, through which all tool calls go.
-It knows whether private or hostile texts were read, and answers what `agent.guard.outgoing` asks:
-who wrote a word, where an address was seen. Nothing is computed until it is asked.
+Every text that enters the context of any loop is added to the run's only `Provenance`: the first
+messages by `ContextBuilder`, observations by `ProvenanceCalls`, which handles all tool calls. It
+knows whether private or hostile texts were read, and tells `agent.guard.outgoing` who wrote a word
+and where a URL was seen. It computes nothing until asked.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """Whose words a text is. A `PAGE` is a web page that is shown to the logged-in user alone."""
+    """The author of a text. A `PAGE` is a web page that only the logged-in user can see."""
 
     PERSON = "person"
     WEB = "web"
@@ -41,22 +41,22 @@ class Kind(StrEnum):
 PRIVATE = frozenset(set(Kind) - {Kind.PERSON, Kind.WEB})
 UNTRUSTED = frozenset({Kind.WEB, Kind.PAGE, Kind.FILE, Kind.CORPUS, Kind.TOOL})
 SEARCH = "search"
-"""The "site" of search engines: of their results, and of the queries that they receive."""
+"""The "site" of search engines, for their results and queries."""
 SERVER = "mcp:"
-"""Prefix of the "site" of an MCP server, before its name."""
+"""Prefix of an MCP server's "site", before its name."""
 FUNCTION = "tool:"
-"""Prefix of the "site" of a plug-in's or a caller's tool, before its name."""
+"""Prefix of the "site" of a plug-in's or caller's tool, before its name."""
 MAX_PUBLIC_CHARS = 20_000_000
-"""Characters of public text that are kept. A server that runs for weeks reads without end; what is
-dropped makes checks stricter, never looser."""
+"""Maximum number of characters of public text kept, for long-running servers. Dropping text makes
+checks stricter, never looser."""
 _BEFORE, _AFTER = r"(?<![\w.\-@])", r"(?![\w\-/%&=?#~+@]|[.,:;!]\w)"
-"""Patterns for what stands on both sides of an address: nothing that would continue it."""
+"""Patterns before and after a URL: nothing that would be part of it."""
 _DOI = re.compile(r"^doi\.org/(10\.\d{4,9}/\S+)$")
 _ARXIV = re.compile(r"^arxiv\.org/(?:abs|pdf)/(\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+/\d{7})$")
 
 
 class Text(NamedTuple):
-    """A text that was read: whose words it is, and the site that showed it."""
+    """A text that was read: its author, and the site that showed it."""
 
     kind: Kind
     site: str
@@ -64,14 +64,14 @@ class Text(NamedTuple):
 
 
 class SeenLink(NamedTuple):
-    """Where an address was shown: the site of that page, and how many links the page showed."""
+    """Where a URL was shown: the page's site, and the number of links on the page."""
 
     site: str
     choices: int
 
 
 def site_of(url: str) -> str:
-    """Return the site of an address, which has one owner: its domain; "" for no address.
+    """Return the site (one owner) of a URL: its domain, or "" if it is not a URL.
 
     Without a registrable domain (an IP address, a host without a dot) each port is its own site.
     """
@@ -81,22 +81,21 @@ def site_of(url: str) -> str:
 
 
 def exact_url(url: str) -> str:
-    """Return a normalised address with its user name and fragment, which can carry words too."""
+    """Return a normalised URL with user name and fragment, which can carry words too."""
     parsed = parse(url)
     return parsed.href if parsed else url
 
 
 @dataclass(slots=True)
 class Provenance:
-    """What one run has read so far: kinds and sites (`read`), and the texts themselves.
+    """What one run has read so far: kinds and sites (`read`), and the texts.
 
-    `shared` are the kinds that the user allows to be sent (`--share`): `KIND` to search engines,
-    tools and the sites that the question names, `KIND@SITE` to that site, tool or server as well.
-    `on_read` is called with each kind and site when it is first read. `sites` are those where the
-    run is logged in: their pages in the browser are private, as are all pages in an `attached`
-    Chrome. `named_hosts` are hosts that the user named as a setting (`--allow-private`).
-    `links` are the addresses that pages linked, `personal_links` those that the user wrote or that
-    a page of theirs links on its own site.
+    `shared` has the kinds that may be sent (`--share`): `KIND` to search engines, tools and sites
+    named in the question, `KIND@SITE` also to that site, tool or server. `on_read` is called when
+    a kind and site are first read. `sites` are those where the run is logged in: their pages in
+    the browser are private, like all pages in an `attached` Chrome. `named_hosts` are hosts in the
+    user's settings (`--allow-private`). `links` are URLs linked by pages; `personal_links` are
+    URLs that the user wrote, or that a page of theirs links on its own site.
     """
 
     question: str = ""
@@ -120,13 +119,13 @@ class Provenance:
     # What was read.
 
     def add(self, text: str, kind: Kind, url: str = "", *, quoted: bool = False) -> None:
-        """Add a text of the model's context; `url` is its address, `SEARCH`, or a tool's site.
+        """Add a text of the model's context; `url` is its URL, `SEARCH`, or a tool's site.
 
-        `quoted` says that a text of memory or of an earlier turn holds somebody else's words.
+        `quoted` means that a text from memory or an earlier turn contains other people's words.
         """
         site = url if url == SEARCH or url.startswith((SERVER, FUNCTION)) else site_of(url)
         if kind is Kind.PAGE and not url.startswith(("http", "file:")):
-            return  # an empty tab has no words
+            return  # an empty tab has no text
         for origin in (kind, Kind.WEB) if quoted else (kind,):
             if origin is not Kind.PERSON and (origin, site) not in self.read:
                 self.read.add((origin, site))
@@ -149,7 +148,7 @@ class Provenance:
         self._stems.clear()
 
     def add_links(self, urls: Iterable[str], kind: Kind, base: str = "") -> None:
-        """Add the links of a page at `base`, or the addresses that the user wrote."""
+        """Add the links of a page at `base`, or the URLs that the user wrote."""
         addresses = [join(base, url) if base else url.rstrip(".,;:!?)]}>'\"»”") for url in urls]
         site = site_of(base) if base else ""
         for address in addresses:
@@ -164,11 +163,11 @@ class Provenance:
 
     @property
     def untrusted(self) -> bool:
-        """Whether anything was read that somebody else wrote, even a page without text."""
+        """Tell whether anything by others was read; even an empty page counts."""
         return any(kind in UNTRUSTED for kind, _ in self.read)
 
     def private_for(self, site: str) -> bool:
-        """Whether anything private was read, other than what this site showed itself."""
+        """Tell whether anything private was read, other than from this site itself."""
         return any(
             kind in PRIVATE
             and not self.is_shared(kind, site)
@@ -177,7 +176,7 @@ class Provenance:
         )
 
     def is_shared(self, kind: Kind, site: str) -> bool:
-        """Whether the user allows texts of a kind to be sent to a site, a tool or the engines.
+        """Tell whether the user allows a kind of text to be sent to a site, a tool or the engines.
 
         Earlier turns count as memory.
         """
@@ -188,33 +187,33 @@ class Provenance:
         return name in self.shared and chosen
 
     def names(self, site: str) -> bool:
-        """Whether the user named a site in the question, or in an answer to one."""
+        """Tell whether the user named a site in the question or in a reply."""
         users = self.texts_of(Kind.PERSON)
         return bool(site) and any(_stands_in(site, text.casefold(), inside=True) for text in users)
 
     def is_personal(self, url: str) -> bool:
-        """Whether a page in the browser may have content for the logged-in user alone."""
+        """Tell whether a page in the browser may have content only for the logged-in user."""
         return self.attached or registrable_domain(host(url)) in self.sites
 
     # Words.
 
     def stems(self, text: str) -> list[str]:
-        """Split a text into stems, by the language of the question."""
+        """Split a text into stems, in the language of the question."""
         return [stem_in(self.language, word) for word in words(text)]
 
     def texts_of(self, *kinds: Kind, site: str | None = None) -> Iterator[str]:
-        """Yield the texts of some kinds, or those that one site showed."""
+        """Yield the texts of some kinds, or of one site."""
         for text in self.texts:
             if text.kind in kinds and (site is None or text.site == site):
                 yield text.text
 
     def own_stems(self, site: str) -> set[str]:
-        """Return the stems of the user's words, and of those that they share with a site."""
+        """Return the stems of the user's words, and of texts shared with a site."""
         kinds = [Kind.PERSON, *(kind for kind in PRIVATE if self.is_shared(kind, site))]
         return self._stems_of(f"own {site}", kinds)
 
     def shown_stems(self, site: str) -> set[str]:
-        """Return the stems of what a site itself showed."""
+        """Return the stems of text that a site itself showed."""
         return self._stems_of(f"shown {site}", (Kind.WEB, Kind.PAGE, Kind.TOOL), site)
 
     def public_stems(self) -> set[str]:
@@ -222,7 +221,7 @@ class Provenance:
         return self._stems_of("public", (Kind.PERSON, Kind.WEB))
 
     def _stems_of(self, name: str, kinds: Iterable[Kind], site: str | None = None) -> set[str]:
-        """Return the stems of some texts; those seen before are not split again."""
+        """Return the stems of some texts, cached by text."""
         done, found = self._stems.get(name, (0, set[str]()))
         wanted = frozenset(kinds)
         for text in self.texts[done:]:
@@ -234,7 +233,7 @@ class Provenance:
     # Addresses.
 
     def link_to(self, url: str) -> SeenLink | None:
-        """Return where an address was seen literally; None if it was not."""
+        """Return where a URL was seen literally, or None."""
         exact = exact_url(url)
         if known := self.links.get(exact):
             return known
@@ -243,7 +242,7 @@ class Provenance:
             return None
         bare = exact.partition("://")[2]
         forms = {bare, unquote(bare), bare.rstrip("/"), url.partition("://")[2]} - {""}
-        # A word of a private text is no address, even if somebody owns a host of that name.
+        # A word of a private text is not a URL, even if there is a host of that name.
         whole = {f"{scheme}://{form}" for form in forms for scheme in ("http", "https")}
         if named := _DOI.match(bare) or _ARXIV.match(bare):
             whole.add(named[1])
@@ -251,12 +250,12 @@ class Provenance:
             is_open = text.kind in (Kind.WEB, Kind.PERSON)
             if any(_stands_in(form, text.text) for form in (whole | forms if is_open else whole)):
                 many = max(text.text.count("://"), text.text.count(site_of(url)), 1)
-                # The user, their files and their engines offer no hostile choice.
+                # The user, their files and their engines do not offer hostile choices.
                 return SeenLink(text.site if text.kind is Kind.WEB else "", many)
         return None
 
     def has_seen_host(self, netloc: str) -> bool:
-        """Whether a host was named in a public text or the question, or linked anywhere."""
+        """Tell whether a host was named in a public text or the question, or linked anywhere."""
         if netloc in self.named_hosts or netloc.partition(":")[0] in self.named_hosts:
             return True
         if any(address.partition("://")[2].startswith(f"{netloc}/") for address in self.links):
@@ -271,7 +270,7 @@ class Provenance:
         )
 
     def addresses_at(self, netloc: str) -> list[Url]:
-        """List the addresses of a host that were seen."""
+        """List the seen URLs of a host."""
         written = (
             re.findall(r"https?://[^\s<>\"]+", t.text) for t in self.texts if netloc in t.text
         )
@@ -280,9 +279,9 @@ class Provenance:
 
 
 def _stands_in(part: str, text: str, *, inside: bool = False) -> bool:
-    """Whether an address stands in a text, not merely as a part of a longer one.
+    """Tell whether a URL is in a text, and not merely part of a longer URL.
 
-    `inside`: a site may stand inside an address, before its path or after a subdomain.
+    `inside`: a site may be part of a URL, before its path or after a subdomain.
     """
     if part not in text:
         return False

@@ -1,7 +1,7 @@
-"""Redacting secrets in texts, in any common encoding, also while a text is streamed.
+"""Redacts secrets in texts, in any common encoding, even in streamed text.
 
-The secrets are the values of environment variables named like keys and passwords, among them the
-keys of the models. No page, model or log needs them.
+The secrets are values of environment variables with names like keys and passwords, including the
+model keys. No page, model or log needs them.
 """
 
 from __future__ import annotations
@@ -17,49 +17,49 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 MARK = "[redacted]"
-SHORTEST = 8
-"""Least characters of a secret of the environment, and of one that is redacted inside words:
-shorter ones occur there by chance."""
+MIN_SECRET = 8
+"""Minimum length in characters of a secret of the environment, and of one that is redacted inside
+words: shorter ones occur by chance."""
 _SECRET_NAME = re.compile(
     r"(?i)(?:^|_)(?:api_?)?(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|pat)(?:_|$)"
 )
 _HARMLESS = re.compile(r"[a-z]+|[A-Z][a-z]+|[A-Z]+|[\d.]+|/.*|.* .*", re.DOTALL)
-"""A word, a number, a path, a sentence: values of such variables that are no secrets."""
+"""A word, a number, a path, a sentence: values of such variables that are not secrets."""
 _LETTER = r"[^\W_]"
 _TOKEN_START = rf"(?:(?<!{_LETTER})|(?<=%[0-9A-Fa-f]{{2}})|(?<=\\[nrt]))"
-"""Where a token begins: also behind an escaped character of a URL or of JSON."""
+"""Where a token begins, including after an escaped character of a URL or of JSON."""
 _CONTEXT = 3
-"""Characters before a token that say whether it begins there."""
+"""Number of characters before a token that decide whether it begins there."""
 
 
 def find_secrets(environ: Mapping[str, str]) -> list[str]:
-    """Return the values of variables that are named like secrets."""
+    """Return the values of variables with names like secrets."""
     return [
         value
         for name, value in environ.items()
-        if _SECRET_NAME.search(name) and len(value) >= SHORTEST and not _HARMLESS.fullmatch(value)
+        if _SECRET_NAME.search(name) and len(value) >= MIN_SECRET and not _HARMLESS.fullmatch(value)
     ]
 
 
 class Redactor:
-    """Replaces secrets in texts by a mark."""
+    """Replaces secrets in texts with a mark."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._set_spellings(form for secret in secrets for form in spellings(secret))
 
     def _set_spellings(self, forms: Iterable[str]) -> None:
-        # The longest first, so that a secret is matched whole where another one is its beginning.
+        # Longest first, so that a secret matches whole even if another is its prefix.
         self._spellings = sorted(set(forms), key=len, reverse=True)
         for cached in ("_pattern", "_beginnings"):
             self.__dict__.pop(cached, None)
 
     def add(self, secret: str) -> None:
-        """Add one more secret; one that is short is redacted as a whole token alone."""
+        """Add a secret; a short one is redacted only as a whole token."""
         self._set_spellings([*self._spellings, secret, *spellings(secret)])
 
     def text(self, text: str, start: int = 0, end: int | None = None) -> str:
-        """Return a text, or its part from `start` to `end`, with secrets redacted."""
-        # Searching for each spelling is far faster than the pattern, which is hardly ever needed.
+        """Redact secrets in a text, or in its part from `start` to `end`."""
+        # Searching for each spelling is much faster than the pattern, which is rarely needed.
         if not any(form in text for form in self._spellings):
             return text[start:end]
         pieces: list[str] = []
@@ -71,7 +71,7 @@ class Redactor:
         return "".join((*pieces, text[start:end]))
 
     def value(self, value: Any) -> Any:
-        """Return JSON data with secrets redacted in all of its texts."""
+        """Redact secrets in all texts of JSON data."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
@@ -81,14 +81,14 @@ class Redactor:
         return value
 
     def safe_until(self, text: str) -> int:
-        """Return up to where the beginning of a longer text can be shown.
+        """Return how much of an unfinished text can be shown.
 
-        What follows could be the beginning of a secret.
+        The rest could be the start of a secret.
         """
         longest = max(map(len, self._spellings), default=1)
         ends = range(max(0, len(text) - longest + 1), len(text))
         start = next((at for at in ends if text[at:] in self._beginnings), len(text))
-        # The cut must not split a secret that is complete already.
+        # The cut must not split a complete secret.
         for match in self._pattern.finditer(text):
             if match.start() < start < match.end():
                 return match.start()
@@ -100,18 +100,18 @@ class Redactor:
 
     @cached_property
     def _beginnings(self) -> frozenset[str]:
-        # What follows a short secret decides whether it is a whole token.
+        # The next character decides whether a short secret is a whole token.
         return frozenset(
             form[:end]
             for form in self._spellings
-            for end in range(1, len(form) + (len(form) < SHORTEST))
+            for end in range(1, len(form) + (len(form) < MIN_SECRET))
         )
 
 
 def _form_pattern(form: str) -> str:
-    """The pattern of one spelling; a short one is a token, not a part of a word."""
+    """Return the pattern of a spelling; a short one must be a whole token."""
     pattern = re.escape(form)
-    if len(form) < SHORTEST:
+    if len(form) < MIN_SECRET:
         before = _TOKEN_START if form[:1].isalnum() else ""
         behind = f"(?!{_LETTER})" if form[-1:].isalnum() else ""
         return before + pattern + behind
@@ -119,16 +119,16 @@ def _form_pattern(form: str) -> str:
 
 
 class StreamRedactor:
-    """Redacts a streamed text; what could be the beginning of a secret is held back."""
+    """Redacts a streamed text; a possible start of a secret is held back."""
 
     def __init__(self, redactor: Redactor, on_text: Callable[[str | None], None]) -> None:
         self._redactor = redactor
         self._on_text = on_text
-        self._before = ""  # the end of what was passed on
+        self._before = ""  # the end of the text passed on
         self._held = ""
 
     def __call__(self, piece: str | None) -> None:
-        """Add a piece; None starts over."""
+        """Add a piece; None restarts."""
         if piece is None:
             self._before = self._held = ""
             self._on_text(None)
@@ -137,7 +137,7 @@ class StreamRedactor:
             self._pass_on(text, self._redactor.safe_until(text))
 
     def end(self) -> None:
-        """Pass on what was held back: the text is complete."""
+        """Pass on the held-back text, since the text is complete."""
         self._pass_on(self._held, len(self._held))
 
     def _pass_on(self, text: str, safe: int) -> None:
@@ -149,9 +149,9 @@ class StreamRedactor:
 
 
 def spellings(secret: str) -> set[str]:
-    """Return a secret plainly, in URL and JSON encoding, in hex, and in base64.
+    """Return a secret as it is, URL- and JSON-encoded, in hex, and in base64.
 
-    Base64 has three alignments, by the position of the secret in the encoded text.
+    Base64 has three alignments, depending on the secret's position in the encoded text.
     """
     raw = secret.encode()
     forms = {
@@ -166,8 +166,8 @@ def spellings(secret: str) -> set[str]:
     }
     for offset in range(3):
         encoded = base64.b64encode(b"\0" * offset + raw).decode().rstrip("=")
-        # Some bits of the first and last characters belong to the text around the secret.
+        # Some bits of the first and last characters belong to the surrounding text.
         end = len(encoded) if (offset + len(raw)) % 3 == 0 else len(encoded) - 1
         inner = encoded[(0, 2, 3)[offset] : end]
         forms |= {inner, inner.replace("+", "-").replace("/", "_")}
-    return {form for form in forms if len(form) >= SHORTEST}
+    return {form for form in forms if len(form) >= MIN_SECRET}

@@ -1,7 +1,7 @@
-"""Stored values with names: keys of providers, and secrets that are typed into pages by name.
+"""Stored named values: provider keys, and secrets that are typed into pages by name.
 
-Values are in the system's keyring if the package `keyring` is installed and finds one, else in a
-file that only its owner can read. The names and their metadata are always in the file.
+Values are in the system keyring if the package `keyring` is installed and finds one, otherwise in
+a file that only its owner can read. Names and metadata are always in the file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FILE: Final = "secrets.json"
 
 
 class ValueStore:
-    """Values by name, each with a row of metadata; `file` holds the rows."""
+    """Values by name, each with a row of metadata in `file`."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -40,7 +40,7 @@ class ValueStore:
         return rows
 
     def put(self, name: str, value: str, **row: str) -> bool:
-        """Store a value; returns whether it is in the keyring."""
+        """Store a value; return whether it is in the keyring."""
         kept = _with_keyring("set_password", name, value)[0]
         if not kept:
             row["value"] = value
@@ -48,7 +48,7 @@ class ValueStore:
         return kept
 
     def value(self, name: str) -> str | None:
-        """Return a value; None if the name is unknown, or the keyring is locked or gone."""
+        """Return a value, or None if the name is unknown or the keyring is unavailable."""
         row = self.rows().get(name)
         if row is None:
             return None
@@ -60,7 +60,7 @@ class ValueStore:
     def remove(self, name: str) -> bool:
         """Delete a value; False if the name is unknown.
 
-        Its row goes even where the keyring fails.
+        Its row is deleted even if the keyring fails.
         """
         rows = self.rows()
         row = rows.pop(name, None)
@@ -80,30 +80,30 @@ class ValueStore:
 
 
 class KeyringWarning(UserWarning):
-    """The system's keyring failed; the file store is used."""
+    """The system keyring failed, so the file is used."""
 
 
 def _with_keyring(method: str, *arguments: str) -> tuple[bool, Any]:
-    """Call a method of the keyring for our values; returns whether that went well, and its result.
+    """Call a keyring method for our values; return whether it succeeded, and its result.
 
-    A keyring that is locked or broken is a `KeyringWarning`: no command fails for it.
+    A locked or broken keyring gives a `KeyringWarning`; no command fails because of it.
     """
     try:
         backend = _backend()
         return backend is not None, backend and getattr(backend, method)(APP, *arguments)
-    # Backends raise what their system's libraries raise, beside the errors of `keyring`.
+    # Backends raise errors of system libraries besides those of `keyring`.
     except Exception as error:  # noqa: BLE001
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        message = f"the system's keyring cannot be used ({reason}): unlock it to use what it holds"
-        warnings.warn(message, KeyringWarning, stacklevel=1)  # once, whoever asks
+        message = f"the system keyring cannot be used ({reason}): unlock it to use its values"
+        warnings.warn(message, KeyringWarning, stacklevel=1)  # once per process
         return False, None
 
 
 def _backend() -> Any | None:
-    """Return the keyring's backend, or None if `keyring` is not installed or has none.
+    """Return the keyring backend, or None if `keyring` is not installed or has none.
 
-    On servers and in containers there is often none: `fail` and `null` store nothing. The files of
-    `keyrings.alt` are no better than ours, and the encrypted one asks for a password.
+    Servers and containers often have none: `fail` and `null` store nothing. The files of
+    `keyrings.alt` are no safer than ours, and its encrypted one asks for a password.
     """
     try:
         keyring = import_module("keyring")
@@ -118,13 +118,13 @@ def _backend() -> Any | None:
 
 
 def secret_name(text: str) -> str:
-    """Return the name in `<secret>NAME</secret>`, the reference to a stored secret; else ""."""
+    """Return the name in `<secret>NAME</secret>`, a reference to a stored secret, or ""."""
     name = text.strip().removeprefix("<secret>").removesuffix("</secret>")
     return name if text.strip() == f"<secret>{name}</secret>" else ""
 
 
 class SecretStore:
-    """The secrets of a data folder, each for one origin: they are typed there and never shown."""
+    """The secrets of a data folder. Each is typed only at its origin and never shown."""
 
     def __init__(self, data: Path) -> None:
         self._stored = ValueStore(data / FILE)
@@ -136,13 +136,15 @@ class SecretStore:
     def put(self, name: str, url: str, value: str) -> None:
         """Store a secret for the origin of `url`; raises `UsageError` for invalid arguments."""
         if not is_web_url(url):
-            raise UsageError(f"{url!r} is no origin", hint="Write it as https://example.org.")
+            raise UsageError(
+                f"{url!r} is not an origin", hint="Use a form such as https://example.org."
+            )
         if not name.strip() or not value:
             raise UsageError("a secret needs a name and a value")
         self._stored.put(name, value, origin=origin(url))
 
     def value(self, name: str, url: str) -> str | None:
-        """Return a secret if `url` has its origin; None otherwise, and for unknown names."""
+        """Return a secret if `url` has its origin; None otherwise or for an unknown name."""
         allowed = url and origin(url) == self.origins().get(name)
         return self._stored.value(name) if allowed else None
 

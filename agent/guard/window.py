@@ -1,8 +1,8 @@
-"""Fitting the conversation into the context window before each call.
+"""Fits the conversation into the context window before each call.
 
-Between two compactions messages are only appended, so that the provider's prompt cache stays
-valid. At the high-water mark enough is cut at once for several steps. Old steps are replaced by a
-summary of the model, or else by their first words and outcomes.
+Between two compactions, messages are only appended, so that the provider's prompt cache stays
+valid. At the high-water mark, enough is cut for several steps. Old steps are replaced with a
+summary by the model, or with their first words and outcomes.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ if TYPE_CHECKING:
     from agent.types import Message
 
 CONTEXT_CHARS = 80_000
-"""UTF-16 units of the first messages of a run; the reference engine's budget."""
+"""Maximum UTF-16 units of a run's first messages; the reference engine's budget."""
 _HIGH_WATER = 3 / 4
-"""Share of the window that the conversation may fill; the rest is for the system prompt, the
+"""Maximum share of the window for the conversation; the rest is for the system prompt, the
 functions and the answer."""
 _LOW_WATER = 1 / 2
-"""Share of the high-water mark that is left after a compaction: room for several long pages."""
+"""Share of the high-water mark left after a compaction, which frees room for several long pages."""
 FIRST_STEPS = 2
-"""Steps at the beginning that are cut last: they show how the question was approached."""
+"""Number of first steps that are cut last: they show the approach to the question."""
 LAST_STEPS = 5
-"""Newest steps that are cut only if cutting older ones is not enough."""
+"""Number of newest steps that are cut only if cutting older ones is not enough."""
 IMAGE_TOKENS = 2_000
-"""Tokens of a screenshot of 1280 × 900; providers count 1,100 to 1,900."""
+"""Tokens counted for a screenshot of 1280 × 900; providers count 1,100 to 1,900."""
 NOTES_UNITS = 4_000
-"""UTF-16 units of a summary of old steps; the reference engine's for a condensed conversation."""
+"""Maximum UTF-16 units of a summary of old steps; the reference engine's for conversations."""
 PICTURE_GONE = "[The picture was taken out: a newer one is below.]"
 _CHARS_PER_TOKEN = 4
 """For English text and JSON; characters of other scripts are counted as one token each."""
 _KEPT_UNITS = 200
-"""UTF-16 units that are kept of a message that is cut, as in the reference engine."""
+"""UTF-16 units kept of a cut message, as in the reference engine."""
 _MARK = "…[trimmed]"
 _GUIDE = re.compile(r"<guide>\n.*?\n</guide>", re.DOTALL)
 _PAGE_TOOLS = frozenset("OPEN SNAPSHOT CLICK TYPE SELECT PRESS SCROLL BACK".split())
-"""Tools whose results show the open page; only the newest of these is of use."""
+"""Tools whose results show the open page; only the newest of these results is useful."""
 
 
 def tokens(text: str) -> int:
-    """Estimate the number of tokens of a text, rather too many than too few."""
+    """Estimate the number of tokens of a text, erring on the high side."""
     plain = len(text.encode("ascii", "ignore"))
     return plain // _CHARS_PER_TOKEN + (len(text) - plain) + 1
 
@@ -67,13 +67,13 @@ def fit_opening(messages: Sequence[Message]) -> list[Message]:
 class Window:
     """The window of one conversation; `high` and `low` are the water marks in tokens.
 
-    It remembers what it cut, so that a message that was cut once stays so in later requests.
+    It remembers cuts, so that a cut message stays cut in later requests.
     """
 
     high: int = int(CONTEXT_WINDOW * _HIGH_WATER)
     low: int = int(CONTEXT_WINDOW * _HIGH_WATER * _LOW_WATER)
     _cut: dict[int, str] = field(default_factory=dict)  # shortened texts by index of message
-    _sizes: list[int] = field(default_factory=list)  # tokens of each message as it is sent
+    _sizes: list[int] = field(default_factory=list)  # tokens of each message as sent
 
     @classmethod
     def from_tokens(cls, window: int) -> Window:
@@ -82,9 +82,9 @@ class Window:
         return cls(high, int(high * _LOW_WATER))
 
     def fit(self, messages: Sequence[Message], question: int) -> list[Message]:
-        """Return the messages to send: `messages` with old ones cut as far as needed.
+        """Return the messages to send, with old ones cut as needed.
 
-        `question` is the index of the question. It is never cut, nor is the newest observation.
+        `question` is the index of the question. It and the newest observation are never cut.
         """
         fitted = self._apply_cuts(messages)
         for index, shorter in self._new_cuts(fitted, question).items():
@@ -95,10 +95,10 @@ class Window:
     def narrow(
         self, fitted: Sequence[Message], question: int, system: int, limit: int | None
     ) -> list[Message]:
-        """Cut a conversation that an endpoint refused as too long; later ones are cut as much.
+        """Cut a conversation that an endpoint refused as too long, and later ones to the same size.
 
-        `system` are the tokens of the system prompt, `limit` those of the endpoint's window, None
-        where it did not name it. If old messages are not enough, the newest is cut as well.
+        `system` is the size of the system prompt in tokens, `limit` the endpoint's window, or None
+        if unknown. If cutting old messages is not enough, the newest is cut as well.
         """
         total = sum(tokens(message.content) for message in fitted)
         room = total if limit is None else int(limit * _HIGH_WATER) - system
@@ -128,7 +128,7 @@ class Window:
         self._cut_message(steps[-1], f"{self._cut[steps[-1]]}\n{block}")
 
     def _new_cuts(self, fitted: Sequence[Message], question: int) -> dict[int, str]:
-        """Return the messages that have to be cut now, shortened, by index."""
+        """Return the messages to cut now, shortened, by index."""
         total = sum(self._sizes) + IMAGE_TOKENS * sum(len(m.images) for m in fitted)
         cuts: dict[int, str] = {}
         if total <= self.high:
@@ -148,7 +148,7 @@ class Window:
         self._sizes[index] = tokens(shorter)
 
     def _apply_cuts(self, messages: Sequence[Message]) -> list[Message]:
-        """Return the messages with earlier cuts, and with the newest images alone."""
+        """Return the messages with earlier cuts, and with only the newest images."""
         newest = max((n for n, message in enumerate(messages) if message.images), default=-1)
         fitted = list(messages)
         for n, message in enumerate(messages):
@@ -163,10 +163,10 @@ class Window:
 
 
 def _cutting_order(messages: Sequence[Message], question: int) -> Iterator[int]:
-    """Yield the indexes of messages in the order in which they are cut; some come twice."""
+    """Yield the indexes of messages in cutting order; some come twice."""
     last = len(messages) - 1
     observed = [i for i in range(question + 1, last) if messages[i].role == "user"]
-    # 1. Snapshots of the page, if a later message shows it as it is now.
+    # 1. Snapshots of the page, if a later message shows its current state.
     snapshots = [i for i, m in enumerate(messages) if m.role == "user" and _begins_with_page(m)]
     newest_snapshot = max(snapshots, default=0)
     yield from (i for i in observed if _is_page(messages[i]) and i < newest_snapshot)
@@ -182,13 +182,13 @@ def _cutting_order(messages: Sequence[Message], question: int) -> Iterator[int]:
 
 
 def _is_page(message: Message) -> bool:
-    """Whether a message shows the open page and nothing else."""
+    """Tell whether a message shows only the open page."""
     tools = [observation.tool for observation in message.observations]
     return bool(tools) and _PAGE_TOOLS.issuperset(tools)
 
 
 def _begins_with_page(message: Message) -> bool:
-    """Whether the first result of a message shows the open page."""
+    """Tell whether the first result of a message shows the open page."""
     return bool(message.observations) and message.observations[0].tool in _PAGE_TOOLS
 
 
@@ -203,5 +203,5 @@ def _shortened(message: Message) -> str:
 
 
 def _beginning(text: str) -> str:
-    """Cut a text to its first words; half a surrogate pair is dropped."""
+    """Cut a text to its first words, dropping half of a surrogate pair."""
     return js.well_formed(js.cut(text, _KEPT_UNITS)) + _MARK

@@ -1,1 +1,1 @@
-"""Jobs over `research`: a queue with workers, schedules, monitors and batches, on DBOS."""
+"""Jobs: a queue with workers, schedules, monitors and batches, built on DBOS."""

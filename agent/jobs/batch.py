@@ -1,7 +1,7 @@
-"""Batches: the questions of a file, queued under ids of their content, and their results as files.
+"""Batches: the questions of a file, queued under ids from their content, with results as files.
 
-Results are in the order of the file and hold nothing that differs from run to run (times, run ids),
-so that a batch that was killed writes the same bytes as one that was not. What differs is in
+Results are in the order of the file and contain nothing that differs between runs (times, run ids),
+so that an interrupted batch writes the same bytes as an uninterrupted one. The rest is in
 `runs.csv`.
 """
 
@@ -44,7 +44,7 @@ _RUN_COLUMNS: Final = ("n", "id", "run", "state", "attempt", "started", "ended",
 
 @dataclass(frozen=True, slots=True)
 class BatchItem:
-    """A question of a batch: its place (from 1), an id of its content, its flags."""
+    """A question of a batch: its number (from 1), an id from its content, its flags."""
 
     n: int
     id: str
@@ -53,10 +53,10 @@ class BatchItem:
 
 
 def read_batch(path: Path, flags: Mapping[str, Any]) -> list[BatchItem]:
-    """Read questions: lines, or by ending .csv, .jsonl, .yaml with a field `question`.
+    """Read questions: one per line, or .csv, .jsonl and .yaml files with a field `question`.
 
-    Other fields are flags of the question, with underscores; they outweigh `flags`. Raises
-    `UsageError` that names the place.
+    Other fields are flags of the question, with underscores; they override `flags`. Raises a
+    `UsageError` that names the line or row.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -66,31 +66,31 @@ def read_batch(path: Path, flags: Mapping[str, Any]) -> list[BatchItem]:
     same: dict[str, int] = {}
     for where, row in _rows(path, text):
         if not isinstance(row, str | dict):
-            raise UsageError(f"{path}, {where}: a question, or an object with one, is wanted")
+            raise UsageError(f"{path}, {where}: must be a question or an object with one")
         fields = {"question": row} if isinstance(row, str) else {str(k): v for k, v in row.items()}
         question = str(fields.pop("question", None) or "").strip()
         if not question:
-            hint = "Each row has a field `question`; others are flags, such as `depth`."
-            raise UsageError(f"{path}, {where}: there is no question", hint=hint)
+            hint = "Each row needs a field `question`; other fields are flags, such as `depth`."
+            raise UsageError(f"{path}, {where}: the question is missing", hint=hint)
         own = {k.replace("-", "_"): v for k, v in fields.items() if v not in (None, "")}
         options = json_flags({**flags, **own})
         try:
             load_options(options)
         except UsageError as error:
             raise UsageError(f"{path}, {where}: {error}", hint=error.hint) from error
-        # A question that is edited, or gets another flag, is another job.
+        # A question with edited text or flags is a new job.
         content = json.dumps([question, options], sort_keys=True, ensure_ascii=False)
         digest = hashlib.sha256(content.encode()).hexdigest()[:12]
         same[digest] = same.get(digest, 0) + 1
         again = f"-{same[digest]}" if same[digest] > 1 else ""
         items.append(BatchItem(len(items) + 1, digest + again, question, options))
     if not items:
-        raise UsageError(f"{path} holds no questions")
+        raise UsageError(f"{path} contains no questions")
     return items
 
 
 def _rows(path: Path, text: str) -> Iterator[tuple[str, Any]]:
-    """Read the rows of a file, each with its place in words."""
+    """Yield the rows of a file, each with its location as text."""
     kind = path.suffix.lower()
     if kind == ".csv":
         yield from _csv_rows(path, text)
@@ -98,10 +98,10 @@ def _rows(path: Path, text: str) -> Iterator[tuple[str, Any]]:
         try:
             content = YAML(typ="safe", pure=True).load(text)
         except YAMLError as error:
-            raise UsageError(f"{path} is no YAML: {error}") from error
+            raise UsageError(f"{path} is not valid YAML: {error}") from error
         rows = content.get("questions") if isinstance(content, dict) else content
         if not isinstance(rows, list):
-            raise UsageError(f"{path}: a list of questions is wanted")
+            raise UsageError(f"{path} must contain a list of questions")
         yield from ((f"entry {n}", row) for n, row in enumerate(rows, start=1))
     else:
         as_json = kind in (".jsonl", ".ndjson")
@@ -111,24 +111,24 @@ def _rows(path: Path, text: str) -> Iterator[tuple[str, Any]]:
             try:
                 yield f"line {n}", json.loads(line) if as_json else line
             except ValueError as error:
-                raise UsageError(f"{path}, line {n}: no JSON: {error}") from error
+                raise UsageError(f"{path}, line {n}: not valid JSON: {error}") from error
 
 
 def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, Any]]:
     head = text.partition("\n")[0]
-    delimiter = max(",;\t", key=head.count)  # spreadsheets write what their country does
+    delimiter = max(",;\t", key=head.count)  # spreadsheets use the delimiter of their locale
     for n, row in enumerate(csv.DictReader(io.StringIO(text), delimiter=delimiter), start=2):
         if "question" not in row:
-            raise UsageError(f"{path} has no column `question`", hint=f"Its head is: {head}")
+            raise UsageError(f"{path} has no column `question`", hint=f"Its header is: {head}")
         if None in row:
-            raise UsageError(f"{path}, row {n}: more fields than the head has")
+            raise UsageError(f"{path}, row {n}: more fields than the header")
         yield f"row {n}", row
 
 
 class Batch:
-    """The questions of a file on a queue of their own; `out` is the folder of its results.
+    """The questions of a file on their own queue; `out` is the folder of results.
 
-    The folder is the batch: the same one goes on where it was, another one begins anew.
+    The folder identifies the batch: the same folder continues it, another one starts a new batch.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class Batch:
         return f"{self.origin}-{item.id}"
 
     def enqueue(self, at_once: int) -> int:
-        """Queue what is not known yet, and again what failed; returns how many had ended well."""
+        """Queue new and failed questions; return the number of answered ones."""
         self._jobs.register_queue(self.queue, at_once)
         known = {job.id: job for job in self._jobs.list(prefix=f"{self.queue}-")}
         for item in self.items:
@@ -156,7 +156,7 @@ class Batch:
                     question=item.question,
                     options=item.options,
                     retry=self._retry,
-                    base_delay=1.0,  # somebody waits for it
+                    base_delay=1.0,  # the user is waiting
                     origin=self.origin,
                     queue=self.queue,
                 )
@@ -166,21 +166,21 @@ class Batch:
         return sum(job.state == "done" for job in self.jobs())
 
     def delete_jobs(self) -> None:
-        """Delete the jobs, so that all questions are asked anew; runs stay."""
+        """Delete the jobs so that all questions run again. Their runs are kept."""
         self._jobs.delete(f"{self.queue}-")
 
     def jobs(self) -> list[Job]:
-        """Return the jobs of the items, in their order, as far as they are queued; no reports."""
+        """Return the queued jobs of the items in order, without reports."""
         known = {job.id: job for job in self._jobs.list(prefix=f"{self.queue}-")}
         return [known[name] for item in self.items if (name := self._job_id(item)) in known]
 
     def enforce_budget(self, jobs: Sequence[Job], spent: float, budget: float) -> bool:
-        """Where the batch's budget is reached, cancel what was not begun; returns whether it is."""
+        """If the batch's budget is spent, cancel the jobs not yet started; return whether it is."""
         if spent < budget:
             return False
         for job in jobs:
             if job.state in ("waiting", "queued"):
-                self._jobs.cancel(job.id, reason="the budget of the batch is reached")
+                self._jobs.cancel(job.id, reason="the batch budget is spent")
         return True
 
     def write(self) -> None:
@@ -223,7 +223,7 @@ class _BatchResult:
         self.file_name = f"{item.n:04}-{words or item.id}.html"
 
     def row(self) -> dict[str, Any]:
-        """Return what does not differ from run to run: no times, no ids of runs."""
+        """Return the fields that are the same in every run, without times and run ids."""
         row: dict[str, Any] = {
             "n": self.item.n,
             "id": self.item.id,
@@ -243,7 +243,7 @@ class _BatchResult:
         return row
 
     def run_row(self) -> dict[str, Any]:
-        """Return what differs from run to run."""
+        """Return the fields that differ between runs."""
         row: dict[str, Any] = {"n": self.item.n, "id": self.item.id}
         if self.job is not None:
             row |= self.job.model_dump(mode="json", include=set(_RUN_COLUMNS) - row.keys())
@@ -261,5 +261,5 @@ def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 def _no_formula(value: Any) -> Any:
-    """Take from a text what a spreadsheet would run as a formula (OWASP, CSV injection)."""
+    """Prevent a spreadsheet from running a text as a formula (OWASP, CSV injection)."""
     return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value

@@ -1,4 +1,4 @@
-"""The data of a job: the request, the spec that a worker gets, the outcome, the public view."""
+"""The data of a job: the request, the spec for a worker, the outcome, the public view."""
 
 from __future__ import annotations
 
@@ -22,34 +22,35 @@ Kind = Literal["ask", "monitor", "remind"]
 State = Literal["waiting", "queued", "running", "done", "failed", "cancelled", "expired"]
 Lane = Literal["user", "autonomy"]
 ENDED: Final = frozenset({"done", "failed", "cancelled", "expired"})
-"""States that a job stays in unless somebody retries it."""
+"""Final states of a job, unless it is retried."""
 _STATES: Final[dict[str, State]] = {
     "DELAYED": "waiting",
     "ENQUEUED": "queued",
     "PENDING": "running",
     "CANCELLED": "cancelled",
 }
-"""States of DBOS workflows without a result, in our words; any other one is `failed`."""
+"""Our states for DBOS workflow states without a result; any other one is `failed`."""
 
 QUEUE: Final = "urchin"
-BASE_DELAY_S, LONGEST_DELAY_S = 60.0, 3600.0
-"""Backoff before the second attempt, doubled each time: the reference's; its cap is ours."""
-HIGHEST: Final = 1_000_000
-"""Priorities go from minus `HIGHEST` to plus `HIGHEST`."""
-_LANE: Final = 4 * HIGHEST  # more than all priorities of a lane span
+BASE_DELAY_S, MAX_DELAY_S = 60.0, 3600.0
+"""Seconds of backoff before the second attempt, doubled each time up to the maximum. The first is
+the reference engine's, the maximum is ours."""
+MAX_PRIORITY: Final = 1_000_000
+"""Priorities range from minus `MAX_PRIORITY` to plus `MAX_PRIORITY`."""
+_LANE: Final = 4 * MAX_PRIORITY  # more than the range of priorities in a lane
 _ATTEMPT: Final = "~"
 
 
 class NoSuchJob(UsageError):
-    """There is no job, schedule or monitor of this name."""
+    """No job, schedule or monitor has this name."""
 
 
 class JobRequest(BaseModel):
-    """What was asked for: the fields that a job has from the queue to the public view.
+    """The request: the fields that a job has from the queue to the public view.
 
-    `question` is the text of an `ask` and a `remind`, the target of a `monitor`. `options` are the
-    flags of the run that were given, `run` is the id of its record, the same at every attempt.
-    `after` names jobs whose answers are handed on.
+    `question` is the text of an `ask` or a `remind`, or the target of a `monitor`. `options` are
+    the given flags of the run. `run` is the id of the run, the same in every attempt. `after`
+    names jobs whose answers are passed on.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -58,7 +59,7 @@ class JobRequest(BaseModel):
     kind: Kind = "ask"
     question: str
     run: str = Field(default_factory=lambda fields: run_id_for(fields["id"]))
-    priority: int = Field(0, ge=-HIGHEST, le=HIGHEST)
+    priority: int = Field(0, ge=-MAX_PRIORITY, le=MAX_PRIORITY)
     lane: Lane = "user"
     after: tuple[str, ...] = ()
     attempt: int = 1
@@ -68,10 +69,10 @@ class JobRequest(BaseModel):
 
 
 class JobSpec(JobRequest):
-    """A job as a worker gets it, as JSON in the database.
+    """A job for a worker, stored as JSON in the database.
 
-    `context` holds answers (Markdown) that stood already. `expires` is the time (epoch s) after
-    which it is not started any more.
+    `context` holds earlier answers (Markdown). `expires` is the time (epoch s) after which the job
+    is no longer started.
     """
 
     context: tuple[str, ...] = ()
@@ -89,19 +90,19 @@ class JobSpec(JobRequest):
 
     @property
     def workflow(self) -> str:
-        """The id of this attempt's workflow: the job's own, then `ID~2`, `ID~3`."""
+        """The workflow id of this attempt: the job's id, then `ID~2`, `ID~3`."""
         return self.id if self.attempt == 1 else f"{self.id}{_ATTEMPT}{self.attempt}"
 
     @property
     def rank(self) -> int:
-        """DBOS's priority, lowest first: all jobs of people come before those of schedules."""
-        return (_LANE if self.lane == "autonomy" else 0) + HIGHEST - self.priority + 1
+        """The DBOS priority, lowest first: jobs of users come before those of schedules."""
+        return (_LANE if self.lane == "autonomy" else 0) + MAX_PRIORITY - self.priority + 1
 
 
 class JobOutcome(BaseModel):
-    """The outcome of one attempt; `report` is that of the run, `again` that it is tried again.
+    """The outcome of one attempt; `report` is the run's report, `again` means it will be retried.
 
-    `badge` shows status and standing of the report as one.
+    `badge` combines the report's status and verdicts.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -118,11 +119,11 @@ class JobOutcome(BaseModel):
 
 
 class Job(JobRequest):
-    """A job as people and programs see it; times are UTC.
+    """A job as users and programs see it; times are UTC.
 
-    `status` is that of the report, `badge` shows it with the standing, `error` says why there is
-    none or it failed. `worker` is who has it, or had it last; `untold` are the targets that its
-    notice did not reach. `report` is there only where it was asked for.
+    `status` is the report's status, `badge` combines it with the verdicts, and `error` is the
+    reason for a failure or a missing report. `worker` is the current or last worker. `untold` lists
+    the targets that the notice did not reach. `report` is set only if it was requested.
     """
 
     state: State
@@ -145,14 +146,14 @@ class Job(JobRequest):
         """Read the row of an attempt."""
         spec, attributes = JobSpec.from_row(row), row.attributes or {}
         outcome = None
-        if row.status == "SUCCESS":  # rows of lists have no output; the attributes are its summary
+        if row.status == "SUCCESS":  # list rows have no output; the attributes summarise it
             outcome = JobOutcome.model_validate(row.output or attributes["outcome"])
         state: State = outcome.state if outcome else _STATES.get(row.status, "failed")
         error = outcome.error if outcome else str(row.error or "")
-        if row.status == "CANCELLED":  # why it was is on the attempt: a person, its parent, time
+        if row.status == "CANCELLED":  # the attempt has the reason: the user, a parent job, or time
             state = attributes.get("state", state)
         elif row.status == "MAX_RECOVERY_ATTEMPTS_EXCEEDED":
-            error = "each worker that had it ended before it did"
+            error = "every worker that ran this job died before the job ended"
         elif state in ("waiting", "queued") and spec.expires:
             state = "expired" if spec.expires < datetime.now(UTC).timestamp() else state
         shown = {"status", "badge", "usd", "hint", *(["report"] if report else [])}
@@ -176,12 +177,12 @@ def _utc(ms: float | None) -> datetime | None:
 
 
 def job_id_of(workflow: str) -> str:
-    """Name the job that a workflow is an attempt of."""
+    """Return the id of the job that a workflow belongs to."""
     return workflow.partition(_ATTEMPT)[0]
 
 
 def run_id_for(job: str) -> str:
-    """Make a run's id for a job whose own id comes from its content: now, and a hash of it."""
+    """Make a run id for a job with an id from its content: the time and a hash of the id."""
     digest = hashlib.sha256(job.encode()).hexdigest()[:12]
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{digest}"
 
@@ -201,12 +202,14 @@ def parse_duration(text: str) -> float:
     except (ValueError, OverflowError):
         seconds = -1.0
     if seconds < 0:
-        raise UsageError(f"{text!r} is no length of time", hint="Such as 90s, 20m, 2h or 1d.")
+        raise UsageError(
+            f"{text!r} is not a duration", hint="Use a form such as 90s, 20m, 2h or 1d."
+        )
     return seconds
 
 
 def json_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert flags to JSON values; paths become absolute, as a worker has another directory."""
+    """Convert flags to JSON values. Paths become absolute, since workers run elsewhere."""
 
     def as_json(value: Any) -> Any:
         if isinstance(value, Path):
@@ -218,5 +221,5 @@ def json_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
 
 def backoff(job: JobSpec) -> float:
     """Return the seconds before the next attempt of a job."""
-    rule = RetryRule(0, job.base_delay, LONGEST_DELAY_S, least=job.base_delay / 2)
+    rule = RetryRule(0, job.base_delay, MAX_DELAY_S, least=job.base_delay / 2)
     return delay(rule, job.attempt)

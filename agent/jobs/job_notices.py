@@ -1,4 +1,4 @@
-"""Notices of jobs: whom they go to, and what they say of a job's end."""
+"""Notices about finished jobs: their targets and texts."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from agent.notify.targets import Sender
 
     ChannelSenders = Callable[[Options], Mapping[str, Sender]]
-    """Returns what sends notices to channels, by their names, as they are set now."""
+    """Returns the senders of notices to channels by name, from the current settings."""
 
 
 def check_targets(targets: Iterable[str]) -> None:
-    """Raise `UsageError` for a target that no notice could go to."""
+    """Raise `UsageError` for an invalid notification target."""
     settings = load_options({}, config=True)
     for target in targets:
         check_target(target, settings, os.environ, settings.channels)
@@ -33,10 +33,10 @@ def check_targets(targets: Iterable[str]) -> None:
 async def deliver_notice(
     job: JobSpec, outcome: Mapping[str, Any], senders: ChannelSenders | None = None
 ) -> list[str]:
-    """Tell a job's targets of its end; returns those that it did not reach, with the reason.
+    """Notify a job's targets of its end; return the targets that failed, with the reasons.
 
-    The notice has the same id however often it is sent: a worker may end between sending it and
-    writing that down.
+    The notice has the same id in every attempt, because a worker may die between sending it and
+    recording that.
     """
     settings = load_options({}, config=True)
     ways = senders(settings) if senders is not None else None

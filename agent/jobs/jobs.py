@@ -1,7 +1,7 @@
-"""The queue: jobs are added, listed, cancelled and tried again here, from any process.
+"""The queue: adds, lists, cancels and retries jobs from any process.
 
-A job is one DBOS workflow for each attempt; what DBOS does not know of it stands in the attributes
-of its workflows. Workers (`worker.py`) take the attempts from the queue.
+Each attempt of a job is a DBOS workflow; data that DBOS has no field for is in the workflow's
+attributes. Workers (`worker.py`) take the attempts from the queue.
 """
 
 from __future__ import annotations
@@ -42,22 +42,23 @@ if TYPE_CHECKING:
 
 APP: Final = "urchin"
 VERSION: Final = "urchin-1"
-"""Version of `JobSpec` and of the workflow: releases with the same one share their jobs."""
+"""Version of `JobSpec` and the workflow: releases with the same version can share jobs."""
 WORKFLOW: Final = "urchin.job"
 SERIALIZER: Final = DBOSPortableJSON
 POLL_S: Final = 0.25
-"""Interval at which a worker polls the queue; a job waits half of it on average."""
+"""Seconds between two polls of the queue by a worker; a job waits half of it on average."""
 STALE_S: Final = 60.0
-"""Age of a heartbeat at which a worker counts as dead, as in DBOS's own service."""
+"""Age of a heartbeat in seconds after which a worker counts as dead, as in DBOS's service."""
 _TO_COME: Final = ("waiting", "queued", "running")
 _UNTIL_RELEASED_S: Final = 20 * 365 * 86400.0
-"""Delay of a job that waits for others: DBOS has no such state; `release_waiting` ends it."""
+"""Delay in seconds of a job that waits for others: DBOS has no such state. `release_waiting`
+ends it."""
 
-logging.getLogger("dbos").setLevel(logging.CRITICAL)  # what went wrong is told by the job
+logging.getLogger("dbos").setLevel(logging.CRITICAL)  # the job reports errors
 
 
 class Jobs:
-    """The jobs of a database; synchronous and thread-safe. A context manager; see `Jobs.open`."""
+    """The jobs of a database. Synchronous, thread-safe, a context manager; see `Jobs.open`."""
 
     def __init__(self, database: JobsDatabase, data_dir: Path) -> None:
         self.database = database
@@ -67,14 +68,14 @@ class Jobs:
             system_database_url=database.url,
             serializer=SERIALIZER,
             application_name=APP,
-            lazy=True,  # it connects with its first call: the tables may not be there yet
+            lazy=True,  # connect with the first call: the tables may not exist yet
         )
 
     @classmethod
     def open(cls, url: str | None = None, data_dir: Path | None = None) -> Self:
-        """Open by URL (`sqlite:///…`, `postgresql://…`), else `jobs.db` in the data folder.
+        """Open by URL (`sqlite:///…`, `postgresql://…`), or open `jobs.db` in the data folder.
 
-        Raises `UsageError` for what is no address, `JobsUnavailable` where nobody answers.
+        Raises `UsageError` for an invalid URL, `JobsUnavailable` if the server does not respond.
         """
         folder = data_dir or default_data_dir()
         database = JobsDatabase.open(url, folder)
@@ -82,16 +83,18 @@ class Jobs:
         try:
             if jobs._settings.get("version") != VERSION:
                 with FileLock(private_folder(folder / "jobs") / "migration.lock"):
-                    if jobs._settings.get("version") != VERSION:  # nobody did it meanwhile
+                    if (
+                        jobs._settings.get("version") != VERSION
+                    ):  # no other process did it meanwhile
                         DBOS.migrate(database.url)
                         jobs.register_queue(QUEUE, 4)
                         jobs._settings.put("version", VERSION)
         except sa.exc.DBAPIError as error:
-            raise JobsUnavailable(f"cannot open the jobs: {error.orig}") from error
+            raise JobsUnavailable(f"cannot open the jobs database: {error.orig}") from error
         return jobs
 
     def register_queue(self, queue: str, at_once: int | None) -> None:
-        """Create a queue, or set how many of its jobs a worker runs `at_once`; None keeps that."""
+        """Create a queue, or set the number of jobs that a worker runs `at_once`; None keeps it."""
         known = self.client.retrieve_queue(queue)
         if known is None:
             self.client.register_queue(
@@ -125,10 +128,10 @@ class Jobs:
         notify: Sequence[str] = (),
         **settings: Any,
     ) -> Job:
-        """Add a job; raises `UsageError` for what cannot be done.
+        """Add a job; raises `UsageError` for invalid arguments.
 
-        `after` names jobs or runs whose answers are handed on, `ttl` (seconds, or `2h`) is how
-        long it may wait to begin, `delay` (s) when it may at the earliest. `settings` are fields of
+        `after` names jobs or runs whose answers are passed on. `ttl` (seconds, or `2h`) is the
+        maximum time to wait for the start, `delay` (s) the minimum. `settings` are fields of
         `JobSpec` (`priority`, `retry`, …) and flags of `research`.
         """
         if not question.strip():
@@ -148,17 +151,17 @@ class Jobs:
         return self.show(spec.id)
 
     def enqueue(self, spec: JobSpec, *, delay: float = 0.0) -> None:
-        """Put an attempt on its queue, unless its id is known; it waits for jobs it comes after."""
+        """Put an attempt on its queue unless its id exists; it waits for the jobs in `after`."""
         options = enqueue_options(spec, _UNTIL_RELEASED_S if spec.after else delay)
         self.client.enqueue(options, spec.model_dump(mode="json"))
         if spec.after:
             self.release_waiting()  # its parents may have ended already
 
     def _resolve_after(self, after: Sequence[str]) -> dict[str, Any]:
-        """Return the fields of a spec for what a job comes after.
+        """Return the fields of a spec for the jobs and runs in `after`.
 
-        Jobs are waited for. Of runs, which have ended, the first is continued, the answers of the
-        others are handed on as text.
+        The job waits for jobs. Runs have ended: the first is continued, the answers of the others
+        are passed on as text.
         """
         jobs: list[str] = []
         runs: list[RunRecord] = []
@@ -168,8 +171,8 @@ class Jobs:
                 continue
             record = RunRecord.read(Runs(self.data_dir).find(name))
             if not record.end:
-                hint = "`research resume` ends it; or add it as a job and wait for that."
-                raise UsageError(f"{record.folder.id} has come to no end", hint=hint)
+                hint = "Finish it with `research resume`, or add it as a job and wait for that."
+                raise UsageError(f"{record.folder.id} is not finished", hint=hint)
             runs.append(record)
         return {
             "after": tuple(jobs),
@@ -185,24 +188,24 @@ class Jobs:
     def list(
         self, states: Iterable[str] | None = None, *, prefix: str = "", limit: int | None = None
     ) -> Sequence[Job]:
-        """List jobs, newest first, each by its last attempt; without reports.
+        """List jobs, newest first, each with its last attempt and without reports.
 
-        `prefix` is the beginning of their ids.
+        `prefix` selects jobs whose ids begin with it.
         """
         newest: dict[str, WorkflowStatus] = {}
-        for row in self._rows(prefix, sort_desc=True):  # a later attempt was made later
+        for row in self._rows(prefix, sort_desc=True):  # the latest attempt comes first
             newest.setdefault(job_id_of(row.workflow_id), row)
         wanted = None if states is None else set(states)
         jobs = [Job.from_row(row) for row in newest.values()]
         return [job for job in jobs if wanted is None or job.state in wanted][:limit]
 
     def find(self, name: str) -> Job | None:
-        """Find a job by its id, with its report; None where there is none."""
+        """Find a job with its report by id, or return None."""
         rows = self._attempts(name)
         return Job.from_row(rows[-1], report=True) if rows else None
 
     def show(self, name: str) -> Job:
-        """Return a job by its id or the unambiguous beginning of it, with its report.
+        """Return a job with its report by id, or by an unambiguous prefix of the id.
 
         Raises `NoSuchJob`.
         """
@@ -212,77 +215,79 @@ class Jobs:
         ids = {job_id_of(row.workflow_id) for row in rows}
         if len(ids) == 1 and (job := self.find(ids.pop())) is not None:
             return job
-        hint = "Say more of it." if ids else "`research queue list` lists them."
+        hint = "Give more of the id." if ids else "`research queue list` shows the jobs."
         raise NoSuchJob(f"{'several jobs begin with' if ids else 'no job'} {name}", hint=hint)
 
     def _rows(self, prefix: str = "", **filters: Any) -> Sequence[WorkflowStatus]:
-        """List attempts without reports, which are large; their attributes hold what lists show."""
+        """List attempts without reports, which are large; lists use their attributes."""
         return self.client.list_workflows(
             name=WORKFLOW, load_output=False, workflow_id_prefix=prefix or None, **filters
         )
 
     def _attempts(self, job: str) -> Sequence[WorkflowStatus]:
-        """Read the attempts of a job with their reports, in their order."""
+        """Read the attempts of a job in order, with their reports."""
         if not job:
             return []
         rows = self.client.list_workflows(workflow_id_prefix=job, name=WORKFLOW)
-        # ids of other jobs may begin with this one, as `ID~2` does
+        # ids of other jobs may begin with this id, like `ID~2`
         own = [row for row in rows if job_id_of(row.workflow_id) == job]
         return sorted(own, key=lambda row: JobSpec.from_row(row).attempt)
 
     # Changing
 
     def cancel(self, name: str, *, reason: str = "") -> Job:
-        """Cancel a job, even a running one; raises `UsageError` where it has ended."""
+        """Cancel a job, even a running one; raises `UsageError` if it has ended."""
         job = self.show(name)
-        # one that has expired stands in its queue until a worker drops it
+        # an expired job stays in its queue until a worker drops it
         if job.state in ENDED and job.state != "expired":
-            raise UsageError(f"{job.id} has ended: {job.state}")
+            raise UsageError(f"{job.id} has already ended: {job.state}")
         self._cancel_attempt(self._attempts(job.id)[-1].workflow_id, "cancelled", reason)
         self.release_waiting()
         return self.show(job.id)
 
     def _cancel_attempt(self, workflow: str, state: str, reason: str) -> None:
-        """Cancel an attempt; its job gets this state, and the reason as its error."""
+        """Cancel an attempt. Its job gets this state, and the reason as its error."""
         noted = {"state": state, "reason": reason}
         self.client.update_workflow_attributes(workflow, noted, merge=True)
         self.client.cancel_workflow(workflow)
 
     def retry(self, name: str) -> Job:
-        """Retry a job that has ended without an answer: its run goes on where it stopped.
+        """Retry a job that ended without an answer. Its run continues where it stopped.
 
-        Raises `UsageError` where there is none, or it runs, waits or has its answer.
+        Raises `UsageError` if the job does not exist, has not ended, or has an answer.
         """
         job = self.show(name)
         if job.state not in ENDED:
             raise UsageError(f"{job.id} is {job.state}")
         if job.state == "done" and job.status != "partial":
-            raise UsageError(f"{job.id} has its answer", hint="Add it anew to ask once more.")
+            raise UsageError(f"{job.id} is already answered", hint="Add a new job to ask again.")
         spec = JobSpec.from_row(self._attempts(job.id)[-1])
-        # One more than is left of its own tries: a person's does not use them up.
+        # One more than its remaining retries: a manual retry does not use them up.
         changed = {"attempt": spec.attempt + 1, "expires": None, "retry": spec.retry + 1}
         self.enqueue(spec.model_copy(update=changed))
         return self.show(job.id)
 
     def delete(self, prefix: str) -> None:
-        """Delete all jobs whose ids begin so, even running ones; their runs stay."""
+        """Delete all jobs whose ids begin with `prefix`, even running ones. Their runs are kept."""
         self._delete(row.workflow_id for row in self._rows(prefix))
 
     def remove(self, name: str) -> Job:
-        """Delete a job that has ended; its run stays.
+        """Delete a job that has ended. Its run is kept.
 
-        Raises `UsageError` where there is none, it has not ended, or another one waits for it.
+        Raises `UsageError` if it does not exist, has not ended, or another job waits for it.
         """
         job = self.show(name)
         if job.state not in ENDED:
-            raise UsageError(f"{job.id} is {job.state}", hint="`research queue cancel` ends it.")
+            raise UsageError(
+                f"{job.id} is {job.state}", hint="Cancel it with `research queue cancel`."
+            )
         if job.id in self._awaited():
             raise UsageError(f"another job waits for {job.id}", hint="Cancel that one first.")
         self._delete(row.workflow_id for row in self._attempts(job.id))
         return job
 
     def remove_older(self, age: timedelta) -> Sequence[str]:
-        """Delete jobs that ended longer ago than that; returns their ids."""
+        """Delete jobs that ended longer ago than `age`; return their ids."""
         before, awaited = datetime.now(UTC) - age, self._awaited()
         ended = [job for job in self.list(ENDED) if (job.ended or job.created) < before]
         removed = [job.id for job in ended if job.id not in awaited]
@@ -295,15 +300,15 @@ class Jobs:
 
     def _delete(self, workflows: Iterable[str]) -> None:
         if rows := [*workflows]:
-            self.client.cancel_workflows(rows)  # an expired one may still stand in its queue
+            self.client.cancel_workflows(rows)  # an expired job may still be in its queue
             self.client.delete_workflows(rows)
 
-    def pause(self, reason: str = "paused by a person") -> None:
-        """Start no more jobs; running ones are finished."""
+    def pause(self, reason: str = "paused by the user") -> None:
+        """Start no more jobs. Running jobs continue."""
         now = datetime.now(UTC).isoformat()
         self._settings.put("paused", {"reason": reason, "at": now})
         for queue in self.client.list_queues():
-            # DBOS has no pause; a limit of none a second is one, for all workers.
+            # DBOS has no pause, but a limit of 0 jobs per second pauses all workers.
             queue.set_limiter({"limit": 0, "period": 1.0})
 
     def resume(self) -> None:
@@ -314,7 +319,7 @@ class Jobs:
 
     @property
     def paused(self) -> str:
-        """Why the queue is paused; "" where it is not."""
+        """Why the queue is paused, or "" if it is not."""
         note = self._settings.get("paused")
         return str(note["reason"]) if note else ""
 
@@ -322,31 +327,31 @@ class Jobs:
         """Return the ids of workers with a heartbeat in the last minute."""
         return sorted(self.database.living_workers(STALE_S))
 
-    # Upkeep: what any worker does for all
+    # Upkeep that any worker does for all
 
     def set_poll_interval(self, seconds: float) -> None:
-        """Set the poll interval of all queues, unless it is about right already."""
+        """Set the poll interval of all queues, unless it is close enough."""
         for queue in self.client.list_queues():
             if not 0.8 < queue.polling_interval_sec / seconds < 1.25:
                 queue.set_polling_interval_sec(seconds)
 
     def release_waiting(self) -> None:
-        """Start the waiting jobs whose parents are done; fail those of which one is not."""
+        """Start waiting jobs whose parents are done; fail those with a failed parent."""
         for row in self._rows(status="DELAYED"):
             after = JobSpec.from_row(row).after
-            if not after:  # it waits for its time, not for others
+            if not after:  # it waits for a time, not for other jobs
                 continue
-            # A parent that was deleted holds nothing up.
+            # A deleted parent does not block its jobs.
             parents = [job for name in after if (job := self.find(name))]
             failed = [parent for parent in parents if parent.state in ENDED - {"done"}]
             if failed:
-                why = f"it came after {failed[0].id}, which is {failed[0].state}"
+                why = f"its parent {failed[0].id} is {failed[0].state}"
                 self._cancel_attempt(row.workflow_id, "failed", why)
             elif all(parent.state == "done" for parent in parents):
                 self.client.set_workflow_delay(row.workflow_id, delay_seconds=0)
 
     def dead_workers(self, living: Mapping[str, str]) -> Sequence[str]:
-        """Return the ids of workers that have running jobs and are not among the living."""
+        """Return the ids of workers that have running jobs but are not in `living`."""
         rows = self.client.list_workflows(
             status="PENDING", load_input=False, load_output=False, application_name=APP
         )
@@ -354,12 +359,12 @@ class Jobs:
 
 
 def answer_as_context(question: str, answer: str, run: str) -> str:
-    """Write an answer as a Markdown text with its origin, for a run that comes after it."""
+    """Format an answer and its origin as Markdown, for a following run."""
     return f"# Answer of an earlier run ({run})\n\nQuestion: {question}\n\n{answer}\n"
 
 
 def enqueue_options(spec: JobSpec, delay: float) -> EnqueueOptions:
-    """Return how DBOS queues an attempt."""
+    """Return the DBOS options of an attempt."""
     options: EnqueueOptions = {
         "workflow_name": WORKFLOW,
         "queue_name": spec.queue,

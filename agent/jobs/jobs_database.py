@@ -1,7 +1,7 @@
-"""The database of jobs: SQLite on one machine, Postgres for many; DBOS keeps its tables in it too.
+"""The jobs database: SQLite on one machine, Postgres for several. It also has DBOS's tables.
 
-Three tables are ours: the heartbeats of workers, when each host may be asked again, and notes
-(schedules, monitors, settings of the queue, dollars spent).
+Three tables are ours: worker heartbeats, the next allowed request time of each host, and notes
+(schedules, monitors, queue settings, dollars spent).
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ _notes = sa.Table(
 
 
 class JobsUnavailable(ResearchError):
-    """The database of jobs cannot be used."""
+    """The jobs database cannot be used."""
 
-    hint = "Check --jobs-url; without it the jobs stand in the data folder."
+    hint = "Check --jobs-url. Without it, jobs are stored in the data folder."
 
 
 class JobsDatabase:
-    """Our tables beside those of DBOS. Shared by threads; times are epoch seconds of its clock."""
+    """Our tables next to those of DBOS. Thread-safe. Times are epoch seconds by its clock."""
 
     def __init__(self, url: str, engine: sa.Engine) -> None:
         self.url = url
@@ -59,37 +59,39 @@ class JobsDatabase:
 
     @classmethod
     def open(cls, url: str | None, data_dir: Path) -> Self:
-        """Open by URL, else `jobs.db` in the data folder; raises as `Jobs.open` does."""
+        """Open by URL, or open `jobs.db` in the data folder; raises errors like `Jobs.open`."""
         if url is None:
             url = f"sqlite:///{private_folder(data_dir) / 'jobs.db'}"
         database = cls(url, _create_engine(url))
         try:
             with database.engine.begin() as connection:
-                if database.postgres:  # two that begin at once would both create the tables
+                if (
+                    database.postgres
+                ):  # two processes starting together would both create the tables
                     connection.execute(sa.text("SELECT pg_advisory_xact_lock(7203311)"))
                 for table in _metadata.sorted_tables:
                     connection.execute(sa.schema.CreateTable(table, if_not_exists=True))
         except sa.exc.OperationalError as error:
-            raise JobsUnavailable(f"cannot open the jobs: {error.orig}") from error
+            raise JobsUnavailable(f"cannot open the jobs database: {error.orig}") from error
         return database
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections."""
         self.engine.dispose()
 
     def _now(self) -> sa.ColumnElement[float]:
-        """The clock that all share: the server's; of a file, the machine's."""
+        """Return the shared clock: the server's, or the machine's for a file."""
         if self.postgres:
             return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Float)
         return sa.literal(time.time(), sa.Float)
 
     def change(self, statement: sa.Executable) -> bool:
-        """Execute a statement in a transaction of its own; returns whether it changed a row."""
+        """Execute a statement in its own transaction; return whether it changed a row."""
         with self.engine.begin() as connection:
             return bool(connection.execute(statement).rowcount == 1)
 
     def insert(self, table: sa.Table, **row: Any) -> Any:
-        """Make an INSERT of the dialect: plain SQLAlchemy knows no ON CONFLICT."""
+        """Make an INSERT in the dialect, because plain SQLAlchemy has no ON CONFLICT."""
         insert = postgresql.insert if self.postgres else sqlite.insert
         return insert(table).values(**row)
 
@@ -102,11 +104,11 @@ class JobsDatabase:
         self.change(row.on_conflict_do_update(index_elements=["id"], set_=alive))
 
     def remove_worker(self, worker: str) -> None:
-        """Delete a worker: others take over the jobs that it was running."""
+        """Delete a worker, so that others take over its running jobs."""
         self.change(_workers.delete().where(_workers.c.id == worker))
 
     def living_workers(self, stale: float) -> dict[str, str]:
-        """Return the workers with a heartbeat in the last `stale` seconds, with their places."""
+        """Return the workers with a heartbeat in the last `stale` seconds, and their locations."""
         query = sa.select(_workers.c.id, _workers.c.place)
         with self.engine.connect() as connection:
             rows = connection.execute(query.where(_workers.c.beat > self._now() - stale))
@@ -115,25 +117,25 @@ class JobsDatabase:
     # Turns of hosts
 
     def host_rest(self, host: str) -> float:
-        """Return the seconds until a host may be asked; 0 or less when it may."""
+        """Return the seconds until the next request to a host is allowed; 0 or less if it is."""
         query = sa.select(_hosts.c.due - self._now()).where(_hosts.c.host == host)
         with self.engine.connect() as connection:
             return connection.scalar(query) or 0.0
 
     def take_turn(self, host: str, delay: float) -> bool:
-        """Take a host's turn; nobody has the next one for `delay` s. False where it is taken."""
+        """Reserve the host for `delay` seconds; False if it is already reserved."""
         now = self._now()
-        # of several that ask at once, one changes the row: the others find it not due any more
+        # only one of several simultaneous requests changes the row
         known = _hosts.update().where(_hosts.c.host == host, _hosts.c.due <= now)
         new = self.insert(_hosts, host=host, due=now + delay).on_conflict_do_nothing()
         with self.engine.begin() as connection:
             if connection.execute(known.values(due=now + delay)).rowcount == 1:
                 return True
-            # On Postgres the rows of an INSERT are not counted (-1): it has to return them.
+            # Postgres does not count the rows of an INSERT (-1), so it must return them.
             return connection.execute(new.returning(_hosts.c.host)).first() is not None
 
     def let_rest(self, host: str, seconds: float) -> None:
-        """Leave a host alone for so long; a longer rest that it has stays."""
+        """Set a host's cooldown, unless a longer one is active."""
         until = self._now() + seconds
         later = sa.case((_hosts.c.due > until, _hosts.c.due), else_=until)
         row = self.insert(_hosts, host=host, due=until)
@@ -144,7 +146,7 @@ Value = TypeVar("Value")
 
 
 class NoteTable(Generic[Value]):
-    """The notes of one kind by name, as values of one type: schedules, monitors, changes."""
+    """The notes of one kind by name, with values of one type: schedules, monitors, changes."""
 
     def __init__(self, database: JobsDatabase, kind: str, type_: type[Value]) -> None:
         self._database = database
@@ -153,33 +155,33 @@ class NoteTable(Generic[Value]):
         self._ours = _notes.c.kind == kind
 
     def all(self) -> dict[str, Value]:
-        """Read them by name, in the order of their names."""
+        """Read all, sorted by name."""
         query = sa.select(_notes.c.name, _notes.c.value).where(self._ours)
         with self._database.engine.connect() as connection:
             rows = connection.execute(query.order_by(_notes.c.name)).all()
         return {row.name: self._adapter.validate_json(row.value) for row in rows}
 
     def get(self, name: str) -> Value | None:
-        """Read one; None where there is none."""
+        """Read one, or return None."""
         query = sa.select(_notes.c.value).where(self._ours, _notes.c.name == name)
         with self._database.engine.connect() as connection:
             text = connection.scalar(query)
         return None if text is None else self._adapter.validate_json(text)
 
     def put(self, name: str, value: Value) -> None:
-        """Write one, in place of an earlier one."""
+        """Write one, replacing an earlier one."""
         text = self._adapter.dump_json(value).decode()
         row = self._database.insert(_notes, kind=self._kind, name=name, value=text)
         keys = ["kind", "name"]
         self._database.change(row.on_conflict_do_update(index_elements=keys, set_={"value": text}))
 
     def update(self, name: str, value: Value) -> bool:
-        """Change one that is there; False where somebody deleted it meanwhile."""
+        """Change an existing one; False if it was deleted meanwhile."""
         known = _notes.update().where(self._ours, _notes.c.name == name)
         return self._database.change(known.values(value=self._adapter.dump_json(value).decode()))
 
     def delete(self, name: str) -> bool:
-        """Delete one; False where there was none."""
+        """Delete one; False if it does not exist."""
         return self._database.change(_notes.delete().where(self._ours, _notes.c.name == name))
 
 
@@ -188,20 +190,20 @@ def _create_engine(url: str) -> sa.Engine:
         parsed = sa.make_url(url)
     except sa.exc.ArgumentError as error:
         raise UsageError(
-            "--jobs-url is no address of a database", hint="sqlite:///FILE or postgresql://…"
+            "--jobs-url is not a database URL", hint="Use sqlite:///FILE or postgresql://…"
         ) from error
     backend = parsed.get_backend_name()
     if backend == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
         try:
-            # a connection that a restart of the server ended is made again
+            # reconnect after a restart of the server
             return sa.create_engine(parsed, pool_pre_ping=True)
         except ImportError as error:
             hint = "pip install 'urchin-research[jobs]'"
-            raise JobsUnavailable("the driver of Postgres is not installed", hint=hint) from error
+            raise JobsUnavailable("the Postgres driver is not installed", hint=hint) from error
     if backend != "sqlite" or not parsed.database:
-        raise UsageError(f"no such kind of database: {backend}", hint="SQLite or Postgres.")
-    # seconds to wait for the writes of other processes
+        raise UsageError(f"unsupported database: {backend}", hint="Use SQLite or Postgres.")
+    # seconds to wait for writes of other processes
     engine = sa.create_engine(parsed, connect_args={"timeout": 30})
 
     @event.listens_for(engine, "connect")

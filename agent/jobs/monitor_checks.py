@@ -1,6 +1,6 @@
-"""Checks of monitors: the page or the answer as it is now, compared with the last check.
+"""Monitor checks: compare the current page or answer with the last check.
 
-The first check reads a page several times, to learn what differs by itself.
+The first check reads a page several times to learn which parts always change.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ _MARKERS: Final = re.compile(r"\s*\[\d+\]")
 async def check_monitor(
     job: JobSpec, jobs: Jobs, ask: Callable[[JobSpec], Awaitable[JobOutcome]]
 ) -> JobOutcome:
-    """Check what a job's monitor watches against the last check; `ask` researches a question.
+    """Run the check of a job's monitor; `ask` researches a question.
 
-    The outcome's status is `first`, `same` or `changed`, its report holds the diff as `answer`.
+    The outcome's status is `first`, `same` or `changed`; its report has the diff as `answer`.
     """
     monitors, name = Monitors(jobs), job.origin.partition(":")[2]
     try:
         monitor = await asyncio.to_thread(monitors.find, name)
     except NoSuchJob:
-        return JobOutcome(state="failed", error=f"the monitor {name} was taken away")
+        return JobOutcome(state="failed", error=f"the monitor {name} was removed")
     before = await asyncio.to_thread(monitors.states.get, name)
     usd, news = 0.0, ""
     if monitor.kind == "answer":
@@ -68,7 +68,7 @@ async def check_monitor(
         usd, report = outcome.usd, Report.model_validate(outcome.report)
         now = MonitorState(at=datetime.now(UTC), answer=_watched_text(report))
         diff = _diff_answers(before.answer, now.answer) if before else ""
-        if diff:  # with the doubt, the notes and the sources that belong to it
+        if diff:  # with its doubt, notes and sources
             news = "\n\n".join([f"Changed:\n\n{diff}", *text_parts(report)])
     else:
         try:
@@ -82,9 +82,9 @@ async def check_monitor(
 
 
 def _watched_text(report: Report) -> str:
-    """Return what is watched of a report: its answer, else the passages that bear on the question.
+    """Return the watched text of a report: its answer, or the relevant passages.
 
-    What a search tried differs from run to run, and is no news.
+    The search attempts differ between runs and are not a change.
     """
     if report.claims:
         return report.answer
@@ -92,7 +92,7 @@ def _watched_text(report: Report) -> str:
 
 
 def _diff_answers(before: str, after: str) -> str:
-    """Compare two answers by sentences, their source markers aside."""
+    """Compare two answers by sentences, without their citations."""
     old, new = (
         [PageBlock("", _MARKERS.sub("", line)) for line in text.splitlines() if line]
         for text in (before, after)
@@ -103,7 +103,7 @@ def _diff_answers(before: str, after: str) -> str:
 async def _check_page(
     monitor: Monitor, before: MonitorState | None, jobs: Jobs
 ) -> tuple[MonitorState, str]:
-    """Read the page, the first time several times; returns its state and the diff to report."""
+    """Read the page (several times in the first check); return its state and the diff to report."""
     # `fresh`: a cached page would hide a change
     settings = load_options(
         {**monitor.options, "data_dir": jobs.data_dir, "fresh": True}, config=True
@@ -119,8 +119,8 @@ async def _check_page(
             blocks = await asyncio.to_thread(_watched_blocks, monitor, page, html)
             if not blocks and before is None:
                 raise WebOutOfReach(
-                    f"{monitor.target}: there is nothing of {monitor.part!r}",
-                    hint="Choose the part anew.",
+                    f"{monitor.target}: the part {monitor.part!r} was not found",
+                    hint="Choose the part again.",
                 )
             reads.append(blocks)
     noise = learn_noise(reads) if before is None else before.noise
@@ -145,7 +145,7 @@ async def _check_page(
 
 
 async def _read_page(web: Web, monitor: Monitor) -> tuple[Page, bytes]:
-    """Read the page; where an element was chosen in the browser, which gives its HTML."""
+    """Read the page and its HTML; with a chosen element, in the browser."""
     if not monitor.element:
         page = await web.reader.read(monitor.target)
         return page, page.body
@@ -155,9 +155,9 @@ async def _read_page(web: Web, monitor: Monitor) -> tuple[Page, bytes]:
 
 
 def _watched_blocks(monitor: Monitor, page: Page, html: bytes) -> list[PageBlock]:
-    """Read the blocks of what is watched; raises `WebOutOfReach` for a page that did not come."""
+    """Read the watched blocks; raises `WebOutOfReach` if the page did not load."""
     if page.outcome is not Outcome.OK or page.document is None:
-        raise WebOutOfReach(f"{monitor.target} did not come: {page.reason or page.outcome.value}")
+        raise WebOutOfReach(f"{monitor.target} did not load: {page.reason or page.outcome.value}")
     if "html" in page.content_type:
         return read_blocks(html, page.content_type, monitor.css, monitor.words)
     words = monitor.words.casefold()
@@ -167,7 +167,7 @@ def _watched_blocks(monitor: Monitor, page: Page, html: bytes) -> list[PageBlock
 
 @asynccontextmanager
 async def _open_tab(web: Web, url: str) -> AsyncIterator[Tab]:
-    """Open a page in a tab of its own, politely; raises `WebOutOfReach` where it does not come."""
+    """Open a page in a new tab within crawl delays; raises `WebOutOfReach` if it does not load."""
     try:
         if web.polite is not None:
             await web.polite.wait_turn(url, DEADLINE)
@@ -178,13 +178,13 @@ async def _open_tab(web: Web, url: str) -> AsyncIterator[Tab]:
         finally:
             await browser.close(tab)
     except BrowserError as error:
-        raise WebOutOfReach(f"{url} did not come: {error}", hint=error.hint) from error
+        raise WebOutOfReach(f"{url} did not load: {error}", hint=error.hint) from error
 
 
 async def page_with_refs(url: str, settings: Options, ref: str = "") -> tuple[str, dict[str, str]]:
-    """Return a page's snapshot, and what tells the element of a ref again, where one is named.
+    """Return a page's snapshot and, for a given ref, the locator of its element.
 
-    Raises `UsageError` for a ref that it does not have, `WebOutOfReach`.
+    Raises `UsageError` for an unknown ref, `WebOutOfReach`.
     """
     async with (
         open_web(settings, os.environ, request=url) as web,
@@ -194,12 +194,12 @@ async def page_with_refs(url: str, settings: Options, ref: str = "") -> tuple[st
         try:
             return snapshot.text, await tab.identify(ref) if ref else {}
         except RefError as error:
-            hint = f"`research monitor refs {url}` shows those there are."
+            hint = f"`research monitor refs {url}` lists the refs."
             raise UsageError(str(error), hint=hint) from error
 
 
 def condition_holds(when: str, before: float | None, now: float | None) -> bool:
-    """Evaluate a condition on a figure; one that is not there meets none."""
+    """Evaluate a condition on a number; a missing number meets no condition."""
     found = CONDITION.fullmatch(when)
     assert found is not None
     if now is None:

@@ -1,7 +1,7 @@
-"""Monitors: pages, figures and answers that are watched, with their last state and changes.
+"""Monitors: watched pages, numbers and answers with their last state and changes.
 
-A monitor is a schedule whose jobs are checks (`monitor_checks.py`). Bodies of pages are kept by
-their hash in `monitors/NAME` of the data folder, changes with times and hashes in the database.
+A monitor is a schedule whose jobs are checks (`monitor_checks.py`). Page bodies are stored by hash
+in `monitors/NAME` of the data folder, changes with times and hashes in the database.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from agent.jobs.jobs import Jobs
 
 EVERY: Final = "every 15 minutes"
-"""The reference's default; its least interval is five minutes."""
+"""Default interval, from the reference engine, whose minimum is five minutes."""
 LEARN, LEARN_GAP_S = 3, 2.0
-"""Reads from which noise is learned, and the seconds between them."""
-_MOST_LEARN: Final = 20
+"""Number of reads to learn noise from, and the seconds between them."""
+_MAX_LEARN: Final = 20
 CONDITION: Final = re.compile(r"\s*(<=|>=|<|>|=)\s*(-?[\d.]+)\s*|\s*(-?[\d.]+)\s*%\s*")
 
 
 class Monitor(BaseModel):
-    """What is watched: the page at an address, a part of it, or the answer to a question.
+    """What to watch: the page at an address, a part of it, or the answer to a question.
 
-    `words`, `css` or `element` (what `Tab.identify` told of a ref) choose the part. `when` is a
-    condition on its first figure: `<100`, `>=5`, or `10%` for a change by that much since it was
-    last told. Noise is learned from `learn` reads, `gap` seconds apart.
+    `words`, `css` or `element` (from `Tab.identify` for a ref) select the part. `when` is a
+    condition on its first number: `<100`, `>=5`, or `10%` for a change by that much since the last
+    notification. Noise is learned from `learn` reads, `gap` seconds apart.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -51,7 +51,7 @@ class Monitor(BaseModel):
     css: str = ""
     element: dict[str, str] = Field(default_factory=dict)
     when: str = ""
-    learn: int = Field(LEARN, ge=2, le=_MOST_LEARN)
+    learn: int = Field(LEARN, ge=2, le=_MAX_LEARN)
     gap: float = LEARN_GAP_S
     options: dict[str, Any] = Field(default_factory=dict)
     created: datetime
@@ -59,13 +59,13 @@ class Monitor(BaseModel):
 
     @property
     def part(self) -> str:
-        """The name of what is watched of the page; empty for all of it."""
+        """The name of the watched part of the page; empty for the whole page."""
         element = " ".join(filter(None, (self.element.get("role"), self.element.get("name"))))
         return element or self.element.get("path", "") or self.css or self.words
 
 
 class MonitorState(BaseModel):
-    """What the last check found; `figure` is the one last told."""
+    """The result of the last check; `figure` is the last reported number."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -78,7 +78,7 @@ class MonitorState(BaseModel):
 
 
 class MonitorChange(BaseModel):
-    """A change that was told: the passages before and after, with the hashes of both pages."""
+    """A reported change: the passages before and after, with the hashes of both pages."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -94,7 +94,7 @@ class MonitorChange(BaseModel):
 
 
 class Monitors:
-    """The monitors by name; a name that is not there raises `NoSuchJob`."""
+    """The monitors by name; an unknown name raises `NoSuchJob`."""
 
     def __init__(self, jobs: Jobs) -> None:
         self._jobs = jobs
@@ -103,17 +103,19 @@ class Monitors:
         self.states = NoteTable(jobs.database, "monitor-state", MonitorState)
 
     def all(self) -> list[Monitor]:
-        """Return them by name."""
+        """Return all monitors, sorted by name."""
         return [*self._table.all().values()]
 
     def find(self, name: str) -> Monitor:
-        """Find one by its name."""
+        """Find a monitor by name."""
         if (monitor := self._table.get(name)) is None:
-            raise NoSuchJob(f"no monitor {name}", hint="`research monitor list` lists them.")
+            raise NoSuchJob(
+                f"no monitor {name}", hint="`research monitor list` shows the monitors."
+            )
         return monitor
 
     def changes(self, name: str) -> list[MonitorChange]:
-        """Return the changes that one told, the oldest first."""
+        """Return the reported changes of a monitor, oldest first."""
         return [*self._changes(name).all().values()]
 
     def _changes(self, name: str) -> NoteTable[MonitorChange]:
@@ -129,10 +131,10 @@ class Monitors:
         until: datetime | None = None,
         **settings: Any,
     ) -> Monitor:
-        """Watch a page (an address) or an answer (a question), up to `until`.
+        """Watch a page (an address) or an answer (a question) until `until`.
 
         `settings` are fields of `Monitor` (`every`, `words`, `when`, …) and flags of `research`.
-        One of the same name is replaced. Raises `UsageError`.
+        A monitor with the same name is replaced. Raises `UsageError`.
         """
         kind: Literal["page", "answer"] = "page" if is_web_url(target.strip()) else "answer"
         if kind == "answer" and target.isascii() and len(target.split()) < 2:
@@ -149,11 +151,11 @@ class Monitors:
             **fields,
         )
         if kind == "answer" and (monitor.part or monitor.when):
-            raise UsageError("parts and figures are of pages; of a question the answer is watched")
+            raise UsageError("parts and numbers can be watched only on pages, not in answers")
         if monitor.when and not CONDITION.fullmatch(monitor.when):
-            message = f"{monitor.when!r} is no condition"
-            raise UsageError(message, hint="Such as '<100', '>=5' or '10%'.")
-        read_blocks(b"<p>x", "text/html", monitor.css)  # raises for what is no selector
+            message = f"{monitor.when!r} is not a condition"
+            raise UsageError(message, hint="Use a form such as '<100', '>=5' or '10%'.")
+        read_blocks(b"<p>x", "text/html", monitor.css)  # raises for an invalid selector
         load_options(monitor.options)
         schedule = self.schedules.add(
             monitor.every, target, name=name, zone=zone, kind="monitor", notify=notify, until=until
@@ -165,14 +167,14 @@ class Monitors:
         return monitor
 
     def remove(self, name: str) -> None:
-        """Watch no longer; what was kept stays."""
+        """Remove a monitor. Its recorded changes are kept."""
         self._table.delete(self.find(name).name)
         self.states.delete(name)
-        with suppress(NoSuchJob):  # one that was watched up to a time has none left
+        with suppress(NoSuchJob):  # a monitor past its `until` has no schedule left
             self.schedules.remove(name)
 
     def run(self, name: str) -> Job:
-        """Check now; returns the job."""
+        """Check now; return the job."""
         return self.schedules.run(name)
 
     def record(
@@ -183,7 +185,7 @@ class Monitors:
         now: MonitorState,
         diff: str,
     ) -> None:
-        """Keep what a check found, and the change where it is told."""
+        """Store the result of a check, and the change if it is reported."""
         # The change first: a worker that dies in between makes the check again, with the same id.
         if before is not None and diff:
             change = MonitorChange(

@@ -1,8 +1,8 @@
-"""The difference between two reads of a page, block by block, without its noise.
+"""The difference between two reads of a page, block by block and without noise.
 
 A block is the text of one element (a paragraph, a row, an item), identified by the tags and classes
-above it. Noise is not recognized by words: it is what differed between reads that were made one
-after the other.
+above it. Noise is not recognised by words: it is what differed between reads made one right after
+the other.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ _FIGURES: Final = re.compile(r"\d[\d.,:]*")
 _WORD: Final = re.compile(r"[^\W_]+")
 _NUMBER: Final = re.compile(r"[-−]?\d[\d.,\u00a0\u202f']*")
 _ALIKE: Final = 0.5
-"""Share of words from which a text is another's new form though its element's classes changed."""
+"""Minimum share of common words for a text to be the new form of another, if its element's
+classes changed."""
 
 
 class PageBlock(NamedTuple):
-    """A text of a page: `path` is the tags and classes above it, `heading` what it stands under."""
+    """A text of a page: `path` has the tags and classes above it, `heading` its heading."""
 
     path: str
     text: str
@@ -49,33 +50,33 @@ class PageBlock(NamedTuple):
 
     @property
     def form(self) -> str:
-        """The text without its figures."""
+        """The text without its numbers."""
         return _FIGURES.sub("#", self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What was there, and what is there now; one of them is empty where text came or went."""
+    """The text before and after; one is empty if text was added or removed."""
 
     before: str
     after: str
     heading: str = ""
 
     def as_diff(self) -> str:
-        """Write it as a diff."""
+        """Format the change as a diff."""
         lines = (("@", self.heading), ("-", self.before), ("+", self.after))
         return "\n".join(f"{sign} {text}" for sign, text in lines if text)
 
 
 Noise = frozenset[tuple[str, str]]
-"""Blocks that differ by themselves: their path, and the form (`""` for whatever stands there); or,
-with a tab before it, the form of the block above; or, with a line's end before it, the heading."""
+"""Blocks that always change: their path, and the form (`""` for any text); or, after a tab, the
+form of the block above; or, after a newline, the heading."""
 
 
 def read_blocks(body: bytes, content_type: str, css: str = "", words: str = "") -> list[PageBlock]:
-    """Read a page as blocks: of the elements that `css` selects, or with `words` in or above them.
+    """Read a page as blocks: those that `css` selects, or those with `words` in or above them.
 
-    Raises `UsageError` for a selector that is none.
+    Raises `UsageError` for an invalid selector.
     """
     root = parse_html(body, content_type)
     strip_hidden(root)
@@ -84,16 +85,16 @@ def read_blocks(body: bytes, content_type: str, css: str = "", words: str = "") 
         try:
             parts = list(CSSSelector(css)(root))  # type: ignore[arg-type] # elements, for CSS
         except (SelectorError, XPathError) as error:
-            raise UsageError(f"{css!r} is no CSS selector: {error}") from error
+            raise UsageError(f"{css!r} is not a CSS selector: {error}") from error
     for control in [*root.iter("button", "select", "option", "textarea")]:
-        control.tag = "div"  # what stands on a control is watched, though no reader takes it in
+        control.tag = "div"  # text on controls is watched too, though the extractor omits it
     blocks = [block for part in parts for block in _part_blocks(part)]
     words = words.casefold()
     return [b for b in blocks if words in b.text.casefold() or words in b.heading.casefold()]
 
 
 def _part_blocks(part: etree._Element) -> Iterator[PageBlock]:
-    """Yield the blocks of a part in reading order; a table is told row by row."""
+    """Yield the blocks of a part in reading order; tables row by row."""
     heading = ""
     for block in walk(part, ""):
         path = _path(block.node)
@@ -116,7 +117,7 @@ def _path(element: etree._Element) -> str:
 
 
 def learn_noise(reads: Sequence[Sequence[PageBlock]]) -> Noise:
-    """Learn what differs from read to read though nothing changed."""
+    """Learn what differs between reads of an unchanged page."""
     noise = {(path, f"\n{heading}") for path, heading in _pools(reads)}
     by_path: dict[str, list[Counter[str]]] = defaultdict(lambda: [Counter() for _ in reads])
     for n, read in enumerate(reads):
@@ -131,11 +132,11 @@ def learn_noise(reads: Sequence[Sequence[PageBlock]]) -> Noise:
         if not any(varying):
             continue
         forms = [{_FIGURES.sub("#", text) for text in one} for one in varying]
-        if all(form == forms[0] for form in forms):  # only figures differ, such as a clock's
+        if all(form == forms[0] for form in forms):  # only numbers differ, such as a clock's
             noise |= {(path, form) for form in forms[0]}
-        elif stable.total() <= max(one.total() for one in varying):  # by chance some stayed
+        elif stable.total() <= max(one.total() for one in varying):  # some stayed by chance
             noise.add((path, ""))
-        else:  # most blocks of this path are steady: those that vary are known by what is above
+        else:  # most blocks of this path are stable: identify the others by what is above them
             noise |= {
                 (path, f"\t{above.form}")
                 for read, texts in zip(reads, varying, strict=True)
@@ -146,7 +147,7 @@ def learn_noise(reads: Sequence[Sequence[PageBlock]]) -> Noise:
 
 
 def _pools(reads: Sequence[Sequence[PageBlock]]) -> Iterator[tuple[str, str]]:
-    """Find what is drawn from a pool: beside each other, others each time, and in another order."""
+    """Find blocks drawn from a pool: neighbours that change in content and order on each read."""
     groups: dict[tuple[str, str], list[list[str]]] = defaultdict(lambda: [[] for _ in reads])
     for n, read in enumerate(reads):
         for block in read:
@@ -163,9 +164,9 @@ def _pools(reads: Sequence[Sequence[PageBlock]]) -> Iterator[tuple[str, str]]:
 def diff_blocks(
     before: Sequence[PageBlock], after: Sequence[PageBlock], noise: Noise = frozenset()
 ) -> list[Change]:
-    """Compare two reads, in the order of the page; what only moved is no change.
+    """Compare two reads in the order of the page; moved blocks are not changes.
 
-    Noise is not told; what came in the place of such a block is told with what stood there.
+    Noise is not reported. A text that replaces a noise block is reported with the replaced text.
     """
     old, new = _mark_noise(before, noise), _mark_noise(after, noise)
     old_texts = Counter(block.text for block, noisy in old if not noisy)
@@ -174,7 +175,7 @@ def diff_blocks(
     forms = {(b.path, b.form) for b in before} & {(b.path, b.form) for b in after}
 
     def changed(marked: Sequence[tuple[PageBlock, bool]]) -> list[tuple[PageBlock, bool]]:
-        """Leave out what only moved, and noise that is there as before."""
+        """Leave out moved blocks and unchanged noise."""
         return [
             (block, noisy)
             for block, noisy in marked
@@ -191,7 +192,7 @@ def diff_blocks(
 
 
 def _mark_noise(blocks: Sequence[PageBlock], noise: Noise) -> list[tuple[PageBlock, bool]]:
-    """Return each block with whether it is noise."""
+    """Pair each block with whether it is noise."""
     marked = []
     for above, block in pairwise([PageBlock("", ""), *blocks]):
         marks = ("", block.form, f"\t{above.form}", f"\n{block.heading}")
@@ -202,10 +203,10 @@ def _mark_noise(blocks: Sequence[PageBlock], noise: Noise) -> list[tuple[PageBlo
 def _pair_changes(
     gone: Sequence[tuple[PageBlock, bool]], came: Sequence[tuple[PageBlock, bool]]
 ) -> Iterator[Change]:
-    """Put what stands in the place of something beside it: of the same tags, the likest first."""
+    """Pair new blocks with the blocks they replace: same tags, most similar first."""
     left = list(came)
     for block, noisy in gone:
-        # Noise and what is none are of one place only where their words are alike.
+        # A noise block and another block are paired only if their words are similar.
         candidates = [
             (other, other_noisy)
             for other, other_noisy in left
@@ -233,10 +234,10 @@ def _likeness(one: PageBlock, other: PageBlock) -> float:
 
 
 def first_number(blocks: Sequence[PageBlock]) -> float | None:
-    """Read the first number of a part; None where it has none.
+    """Read the first number of a part, or return None.
 
-    Of `1.234,5` and `1,234.5` the last mark is the decimal one, and a single mark before three
-    digits parts thousands.
+    In `1.234,5` and `1,234.5` the last separator is the decimal one. A single separator before
+    three digits separates thousands.
     """
     found = next(filter(None, (_NUMBER.search(block.text) for block in blocks)), None)
     if found is None:

@@ -1,8 +1,8 @@
-"""Schedules: questions that are asked again and again, or once later, in a person's time zone.
+"""Schedules: recurring or delayed questions in the user's time zone.
 
-DBOS's own schedules fire twice at the end of summer time, run all missed firings or none, and only
-by the real clock. Here `cronsim` works out the times, and a firing is a job whose id is made of the
-schedule and the time: however many workers see that it is due, there is one.
+DBOS's own schedules fire twice at the end of daylight-saving time, run all missed firings or none,
+and use only the real clock. Here `cronsim` computes the times, and a firing is a job whose id
+consists of the schedule and the time: however many workers see that it is due, only one job exists.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
     from agent.jobs.jobs import Jobs
 
 GRACE: Final = timedelta(minutes=5)
-"""A firing that is later than this was missed: no worker was running."""
+"""A firing later than this was missed because no worker was running."""
 _HINT: Final = (
-    "Such as 'every weekday at 8', 'every 15 minutes', 'monthly on the 1st at 9', 'in 20 minutes', "
-    "'tomorrow at 9:30', or the five fields of cron."
+    "Use a form such as 'every weekday at 8', 'every 15 minutes', 'monthly on the 1st at 9', "
+    "'in 20 minutes', 'tomorrow at 9:30', or five cron fields."
 )
 
 
 class Schedule(BaseModel):
-    """A question and when it is asked; times are UTC.
+    """A question and its times, in UTC.
 
-    One of `cron` (in `zone`), `every` (seconds from `since` on) and `at` says when; `when` is what
-    the person said. `seen` is the time up to which firings were made, `next` the next one.
-    `missed`: missed firings are made up for `once`, or not at all.
+    One of `cron` (in `zone`), `every` (seconds from `since` on) and `at` is set; `when` is the
+    user's text. Firings up to `seen` were made; `next` is the next one. `missed` says whether
+    missed firings run `once` or not at all.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -66,7 +66,7 @@ class Schedule(BaseModel):
     notify: tuple[str, ...] = ()
 
     def times(self, after: datetime) -> Iterator[datetime]:
-        """Return the times of firing after a moment, in order, up to `until`."""
+        """Return the times after a moment in order, up to `until`."""
         until = self.until or datetime.max.replace(tzinfo=UTC)
         yield from takewhile(lambda time: time <= until, self._endless_times(after))
 
@@ -82,12 +82,12 @@ class Schedule(BaseModel):
         else:
             assert self.cron is not None
             for time in CronSim(self.cron, after.astimezone(ZoneInfo(self.zone))):
-                # in the hour that comes twice at the end of summer time it may begin too early
+                # in the repeated hour at the end of daylight-saving time it may start too early
                 if (utc := time.astimezone(UTC)) > after:
                     yield utc
 
     def due(self, now: datetime) -> list[datetime]:
-        """Return the firings to make now: those just due, or else one for all that were missed."""
+        """Return the firings to make now: those just due, or one for all missed ones."""
         fresh: list[datetime] = []
         missed: datetime | None = None
         for time in self.times(self.seen):
@@ -100,14 +100,14 @@ class Schedule(BaseModel):
         return fresh or ([missed] if missed is not None and self.missed == "once" else [])
 
     def seen_at(self, now: datetime) -> Schedule:
-        """Return it with its firings up to now made, and the next one worked out."""
+        """Return a copy with the firings up to now marked as made, and the next time."""
         return self.model_copy(update={"seen": now, "next": next(self.times(now), None)})
 
 
 class Schedules:
-    """The schedules by name: of questions and reminders, or, if `watched`, of monitors.
+    """The schedules by name: of questions and reminders, or of monitors if `watched`.
 
-    A name that is not there raises `NoSuchJob`.
+    An unknown name raises `NoSuchJob`.
     """
 
     def __init__(self, jobs: Jobs, *, watched: bool = False) -> None:
@@ -116,18 +116,18 @@ class Schedules:
         self._table = _table(jobs)
 
     def all(self) -> list[Schedule]:
-        """Return them by name."""
+        """Return all schedules, sorted by name."""
         return [one for one in self._table.all().values() if self._is_ours(one)]
 
     def _is_ours(self, schedule: Schedule) -> bool:
         return (schedule.kind == "monitor") is self._watched
 
     def find(self, name: str) -> Schedule:
-        """Find one by its name."""
+        """Find a schedule by name."""
         schedule = self._table.get(name)
         if schedule is None or not self._is_ours(schedule):
             kind = "monitor" if self._watched else "schedule"
-            raise NoSuchJob(f"no {kind} {name}", hint=f"`research {kind} list` lists them.")
+            raise NoSuchJob(f"no {kind} {name}", hint=f"`research {kind} list` shows the {kind}s.")
         return schedule
 
     def add(
@@ -145,10 +145,10 @@ class Schedules:
         until: datetime | None = None,
         **flags: Any,
     ) -> Schedule:
-        """Have a question asked again and again, or once later; raises `UsageError`.
+        """Schedule a question regularly or once; raises `UsageError`.
 
-        `when` is cron's five fields or plain words, `zone` a name of the tz database (the
-        machine's); after `until` it does not come any more. One of the same name is replaced.
+        `when` is five cron fields or plain words, `zone` a tz database name (default: the
+        machine's). It ends at `until`. A schedule with the same name is replaced.
         """
         if not question.strip():
             raise UsageError("a schedule needs a question")
@@ -174,14 +174,14 @@ class Schedules:
         try:
             schedule = schedule.seen_at(now)
         except (CronSimError, StopIteration, OverflowError) as error:  # such as 30 February
-            raise UsageError(f"{when!r} never comes", hint=_HINT) from error
+            raise UsageError(f"{when!r} never occurs", hint=_HINT) from error
         if schedule.next is None:
-            raise UsageError(f"{when!r} is past")
+            raise UsageError(f"{when!r} is in the past")
         self._table.put(schedule.name, schedule)
         return schedule
 
     def _choose_name(self, name: str | None, question: str) -> str:
-        """Return the name asked for, unless it is one of the other kind; else one of the words."""
+        """Return the given name, unless the other kind uses it; or make one from the words."""
         known = self._table.all()
         if name is not None:
             if name in known and not self._is_ours(known[name]):
@@ -192,17 +192,17 @@ class Schedules:
         return next(one for one in numbered if one not in known)
 
     def remove(self, name: str) -> None:
-        """Delete one; jobs that it made stay."""
+        """Delete a schedule. Its jobs are kept."""
         self._table.delete(self.find(name).name)
 
     def run(self, name: str) -> Job:
-        """Fire one now, whatever it says; returns its job."""
+        """Fire a schedule now; return its job."""
         now = datetime.now(UTC)
         return _fire(self._jobs, self.find(name), f"{now:%Y%m%dT%H%M%S.%fZ}", lane="user")
 
 
 def fire_due(jobs: Jobs, now: datetime | None = None) -> list[str]:
-    """Put what is due on the queue; returns the ids of the jobs. Any number of workers may."""
+    """Queue what is due; return the ids of the jobs. Any number of workers may call this."""
     now = now or datetime.now(UTC)
     table = _table(jobs)
     fired = []
@@ -214,7 +214,7 @@ def fire_due(jobs: Jobs, now: datetime | None = None) -> list[str]:
         if seen.next is None:
             table.delete(name)
         else:
-            table.update(name, seen)  # nothing is written where a person removed it meanwhile
+            table.update(name, seen)  # writes nothing if the user removed it meanwhile
     return fired
 
 
@@ -223,7 +223,7 @@ def _table(jobs: Jobs) -> NoteTable[Schedule]:
 
 
 def _fire(jobs: Jobs, schedule: Schedule, time: str, *, lane: Lane = "autonomy") -> Job:
-    """Add the job of a firing; the one that another worker added for this time is returned."""
+    """Add the job of a firing, or return the one that another worker added for this time."""
     name, origin = f"{schedule.name}-{time}", f"schedule:{schedule.name}"
     asked = schedule.model_dump(include={"kind", "question", "options", "retry", "notify"})
     jobs.enqueue(JobSpec(id=name, lane=lane, origin=origin, **asked))
@@ -231,17 +231,19 @@ def _fire(jobs: Jobs, schedule: Schedule, time: str, *, lane: Lane = "autonomy")
 
 
 def _check_zone(name: str | None) -> str:
-    """Return the name of a time zone, the machine's where none is named."""
+    """Return the name of a time zone (default: the machine's)."""
     zone = name or get_localzone_name() or "UTC"
     try:
         ZoneInfo(zone)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise UsageError(f"no time zone {zone!r}", hint="Such as Europe/Berlin.") from error
+        raise UsageError(
+            f"unknown time zone {zone!r}", hint="Use a name such as Europe/Berlin."
+        ) from error
     return zone
 
 
-# When, in words. A phrase has one of these forms, or it is refused: a time that is misunderstood
-# shows days later. (Of 26 phrases, `recurrent` read 3 wrongly without a word.)
+# Times in words. A phrase must have one of these forms, because a misunderstood time is noticed
+# only days later. (The library `recurrent` silently misread 3 of 26 phrases.)
 
 _WEEKDAYS: Final = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 _DAY_NUMBERS: Final = {
@@ -261,7 +263,7 @@ _BARE_HOUR: Final = re.compile(r"\bat (\d{1,2})(?![\d:.])(?!\s*(?:am|pm))", re.I
 
 
 def parse_when(text: str, zone: str, now: datetime) -> dict[str, Any]:
-    """Read a time as `cron`, `every` (s) or `at`; raises `UsageError` for any other form."""
+    """Parse a time as `cron`, `every` (s) or `at`; raises `UsageError` for any other form."""
     phrase = " ".join(text.lower().split())
     if _CRON.fullmatch(phrase):
         return {"cron": _check_cron(phrase, text)}
@@ -278,11 +280,11 @@ def parse_when(text: str, zone: str, now: datetime) -> dict[str, Any]:
 
 
 def _not_understood(text: str) -> UsageError:
-    return UsageError(f"{text!r} is no time that is understood", hint=_HINT)
+    return UsageError(f"cannot understand the time {text!r}", hint=_HINT)
 
 
 def _day_of_month(text: str) -> str:
-    """Read such as `on the 15th of each month` as cron's last three fields; "" if it is not so."""
+    """Parse a form like `on the 15th of each month` as the last three cron fields, or ""."""
     before, on_the, after = text.partition("on the ")
     day, _, month = after.partition(" of ")
     number = "1" if day == "first" else day[:-2] if day[-2:] in ("st", "nd", "rd", "th") else day
@@ -292,7 +294,7 @@ def _day_of_month(text: str) -> str:
 
 
 def _days_of_week(text: str) -> str:
-    """Read days that recur as cron's last three fields; "" where a word is no day."""
+    """Parse recurring days as the last three cron fields; "" if a word is not a day."""
     words = [word for word in text.split() if word != "and"]
     # "friday at 5pm" is one Friday
     if not text.startswith(("every", "each")) and not any(
@@ -307,7 +309,7 @@ def _days_of_week(text: str) -> str:
 
 
 def _time_of_day(words: str, text: str) -> str:
-    """Read a time of day, such as `8`, `8:30 pm` or `noon`, as cron's minute and hour."""
+    """Parse a time of day, such as `8`, `8:30 pm` or `noon`, as cron's minute and hour."""
     words = {"noon": "12", "midnight": "0"}.get(words, words)
     half = words[-2:] if words.endswith(("am", "pm")) else ""
     hours, colon, minutes = words.removesuffix(half).strip().replace(".", ":").partition(":")
@@ -325,12 +327,12 @@ def _check_cron(cron: str, text: str) -> str:
     try:
         CronSim(cron, datetime.now(UTC))
     except CronSimError as error:
-        raise UsageError(f"{text!r} is no time: {error}", hint=_HINT) from error
+        raise UsageError(f"{text!r} is not a valid time: {error}", hint=_HINT) from error
     return cron
 
 
 def _parse_moment(text: str, zone: str, now: datetime) -> datetime:
-    """Read a single moment; it has the time of day that the words name, or they are refused."""
+    """Parse a single time. Its time of day must be the one in the text, or the text is refused."""
     local = now.astimezone(ZoneInfo(zone))
     clear = _BARE_HOUR.sub(r"at \1:00", text)
     moment: datetime | None = dateparser.parse(
@@ -346,7 +348,7 @@ def _parse_moment(text: str, zone: str, now: datetime) -> datetime:
     if moment is None:
         raise _not_understood(text)
     named = re.search(r"\b(\d{1,2}):(\d\d)\b(?!\s*[ap]m)", clear, re.IGNORECASE)
-    # dateparser leaves out, without a word, what it does not understand
+    # dateparser silently ignores what it does not understand
     if named and (moment.hour, moment.minute) != (int(named[1]), int(named[2])):
         raise _not_understood(text)
     return moment.astimezone(UTC)

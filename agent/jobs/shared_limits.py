@@ -1,4 +1,4 @@
-"""Limits over all workers of a jobs database: the pace of requests to a host, and budgets."""
+"""Limits shared by all workers of a jobs database: the request rate per host, and budgets."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from agent.jobs.jobs_database import JobsDatabase
 
 _POLL_S = 0.005
-"""Minimum interval between two polls for a host's turn: about the cost of one."""
+"""Minimum seconds between two polls for a host's turn: about the cost of one poll."""
 
 
 class SharedPace(HostPace):
-    """Keeps a host's crawl delay, at least `delay` s, over all processes of a database."""
+    """Keeps each host's crawl delay, at least `delay` s, over all processes of a database."""
 
     def __init__(self, database: JobsDatabase, delay: float) -> None:
         super().__init__()
@@ -39,24 +39,24 @@ class SharedPace(HostPace):
         return max(self._least, self.delays.get(host, 0.0))
 
     async def wait(self, host: str, until: float) -> None:
-        """Sleep until `host` may be asked; DeadlineExceeded at once if that is past `until`."""
+        """Sleep until `host` is free; raises DeadlineExceeded at once if that is after `until`."""
         if not self._delay(host):
             return
-        # One task polls for the others of this process: all would wake up for one turn.
+        # One task polls for all of this process: otherwise all would wake up for one turn.
         async with self._queues.setdefault(host, asyncio.Lock()):
             rest = await asyncio.to_thread(self._database.host_rest, host)
             if asyncio.get_running_loop().time() + rest > until:
-                raise DeadlineExceeded(f"{host} asks to be left alone for {rest:.0f} s")
+                raise DeadlineExceeded(f"{host} asks to wait {rest:.0f} s")
             if rest > 0:
                 await asyncio.sleep(max(rest, _POLL_S))
 
     async def take(self, host: str) -> bool:
-        """Take the turn, unless somebody else has: then `wait` again."""
+        """Take the turn; False if another took it: then `wait` again."""
         delay = self._delay(host)
         return not delay or await asyncio.to_thread(self._database.take_turn, host, delay)
 
     async def turn(self, name: str, interval: float, patience: float) -> float:
-        """Wait for a search engine's next turn; returns the wait where it is past `patience`."""
+        """Wait for a search engine's next turn, or return the wait if it exceeds `patience`."""
         until = asyncio.get_running_loop().time() + patience
         while True:
             rest = await asyncio.to_thread(self._database.host_rest, name)
@@ -67,14 +67,14 @@ class SharedPace(HostPace):
                 return 0.0
 
     async def rest(self, name: str, seconds: float) -> None:
-        """Let a host or an engine rest, for all workers."""
+        """Set a cooldown of a host or a search engine for all workers."""
         await asyncio.to_thread(self._database.let_rest, name, seconds)
 
 
 class SharedSpending(Spending):
-    """Dollars spent by the runs of this data folder, and by other folders as they published it.
+    """Dollars spent by the runs of this data folder, and by other folders as published by them.
 
-    A folder has an id of its own, so that machines that share one count once.
+    Each folder has its own id, so that machines that share a folder count once.
     """
 
     def __init__(self, database: JobsDatabase, data_dir: Path) -> None:
@@ -86,24 +86,24 @@ class SharedSpending(Spending):
         self._folder_id = path.read_text(encoding="ascii")
 
     def since(self, day: str) -> float:
-        """Sum what was spent from a day on, here and elsewhere."""
+        """Sum the spending since a day, here and elsewhere."""
         return super().since(day) + self.elsewhere(day)
 
     def elsewhere(self, day: str) -> float:
-        """Sum what other data folders spent from a day on: the first of the month, or today."""
+        """Sum the spending of other data folders since a day: the first of the month, or today."""
         folders = self._table.all().items()
         return sum(spent.get(day, 0.0) for name, spent in folders if name != self._folder_id)
 
     def publish(self) -> None:
-        """Publish what was spent here today and this month."""
+        """Publish this folder's spending of today and this month."""
         spent = {day: super(SharedSpending, self).since(day) for day in budget_days()}
         if any(spent.values()):
             self._table.put(self._folder_id, spent)
 
     def budgets_here(self, flags: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a run's budgets of day and month, less what other folders have spent of them.
+        """Return a run's day and month budgets minus the spending of other folders.
 
-        What this folder's own runs spent the run subtracts itself.
+        The run itself subtracts the spending of this folder's runs.
         """
         settings = load_options({**flags}, config=True)
         budgets = {"budget_day": settings.budget_day, "budget_month": settings.budget_month}

@@ -1,7 +1,7 @@
-"""Tools by which a model sets tasks, reminders and monitors, where a person allows it.
+"""Tools with which a model creates tasks, reminders and monitors, if the user allows it.
 
-Their names, and a monitor's defaults, are the reference's. They act on the schedules that
-`research schedule` and `research monitor` show; whom they tell, the person has named.
+Their names and a monitor's defaults are the reference engine's. They use the schedules that
+`research schedule` and `research monitor` show. The user chooses the notification targets.
 """
 
 from __future__ import annotations
@@ -37,19 +37,20 @@ if TYPE_CHECKING:
     from agent.jobs.schedules import Schedule
     from agent.tools.context import ToolContext
 
-EVERY_MINUTES, LEAST_MINUTES, LAST_MINUTES = 15, 5, 360
-"""A monitor's interval, the least there is, and after how long it ends: the reference's."""
+EVERY_MINUTES, MIN_MINUTES, LAST_MINUTES = 15, 5, 360
+"""A monitor's default interval, its minimum, and its duration, in minutes: as in the reference
+engine."""
 _LAST_LOOK_S: Final = 30
-"""So much longer than asked, so that the check at the very end of its time is made."""
-_MOST_MINUTES: Final = 60 * 24 * 366
+"""Extra seconds at the end, so that the last check of a monitor still runs."""
+_MAX_MINUTES: Final = 60 * 24 * 366
 _NOT_HANDED_ON: Final = {
-    # What the user lends to one run alone.
+    # What the user grants to one run only.
     *("attach", "cdp", "headed", "storage_state", "share", "yes", "file"),
     *("continue_run", "session", "schema_file", "dry_run", "report", "require_verified"),
     *("allow_tasks", "data_dir", "keep_days", "fresh"),
 }
-"""Settings of the run that its tasks do not inherit: a task sets no tasks."""
-_NO_WORKER: Final = "nothing is done before somebody starts `research worker`: tell the person"
+"""Settings of the run that its tasks do not inherit: a task may not create tasks."""
+_NO_WORKER: Final = "nothing runs until `research worker` is started: tell the user"
 
 
 Task = Annotated[
@@ -62,27 +63,27 @@ Reminder = Annotated[str, Field(min_length=1, validation_alias=AliasChoices("tex
 ReminderTime = Annotated[str, Field(min_length=1, validation_alias=AliasChoices("when", "time"))]
 Label = Annotated[str, Field(validation_alias=AliasChoices("text", "label"))]
 Watched = Annotated[str, Field(validation_alias=AliasChoices("target", "url", "question"))]
-Minutes = Annotated[int, Field(ge=LEAST_MINUTES, le=_MOST_MINUTES)]
+Minutes = Annotated[int, Field(ge=MIN_MINUTES, le=_MAX_MINUTES)]
 
 
 def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
-    """Make the tools of a run: its tasks are asked with its settings, and tell whom it names."""
+    """Make the tools of a run. Its tasks use its settings and notification targets."""
     settings = options.model_dump(mode="json", exclude_defaults=True, exclude=_NOT_HANDED_ON)
     tasks = _TaskTools(open_jobs, settings, options.allow_tasks)
     lasting = partial(tool, lasting=True, source=ToolSource.SYSTEM, sends=sends_nothing)
     return [
         lasting(
             "SCHEDULE_TASK",
-            "has a question asked later, once or again and again: when is “in 20 minutes”, "
-            "“tomorrow at 9:30”, “every weekday at 8”, or cron's five fields.",
+            "asks a question later, once or regularly: when is “in 20 minutes”, “tomorrow at "
+            "9:30”, “every weekday at 8”, or five cron fields.",
             sends=lambda _, arguments: _sends_question(arguments.task),
         )(tasks.schedule),
-        lasting("REMIND_ME", "tells the person something then.")(tasks.remind),
-        lasting("SET_TIMER", "tells the person when so long has passed.")(tasks.set_timer),
+        lasting("REMIND_ME", "sends the user a reminder at that time.")(tasks.remind),
+        lasting("SET_TIMER", "notifies the user when the time is up.")(tasks.set_timer),
         lasting(
             "MONITOR",
-            "watches a page, or the answer to a question, and tells the person what changed; "
-            "words, or a ref of the open page, chooses a part, condition is of its first figure "
+            "watches a page or the answer to a question, and notifies the user of changes; words "
+            "or a ref of the open page selects a part, condition applies to its first number "
             "(<100, >=5, 10%).",
             sends=lambda _, arguments: _sends_question(arguments.target),
         )(tasks.monitor),
@@ -97,13 +98,13 @@ def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
 
 
 def _sends_question(question: str) -> Iterable[Sent]:
-    """Declare the question of a later run, whose words that run may search for."""
+    """Declare the question of a later run, which may search for its words."""
     if question:
         yield Sent(Sink.ADDRESS if is_web_url(question) else Sink.QUERY, question)
 
 
 class _TaskTools:
-    """The functions of the tools. The jobs are opened for each call; raises `ToolError`."""
+    """The functions of the tools. Each call opens the jobs; raises `ToolError`."""
 
     def __init__(
         self, open_jobs: Callable[[], Jobs], settings: Mapping[str, Any], targets: tuple[str, ...]
@@ -113,7 +114,7 @@ class _TaskTools:
         self._targets = targets
 
     async def _call(self, work: Callable[[Jobs], dict[str, Any]]) -> ToolResult:
-        """Call `work` with the jobs, in a thread: it asks a database."""
+        """Call `work` with the jobs in a thread, since it blocks on a database."""
 
         def in_thread() -> dict[str, Any]:
             with self._open() as jobs:
@@ -129,18 +130,20 @@ class _TaskTools:
     async def schedule(
         self, _: ToolContext, task: Task, when: TaskTime, name: str | None = None
     ) -> ToolResult:
-        """Have a question asked; a name that is taken is refused, not replaced."""
+        """Schedule a question. A name in use is refused, not replaced."""
 
         def add(jobs: Jobs) -> dict[str, Any]:
             if name and any(one.name == name for one in _all_schedules(jobs)):
-                raise UsageError(f"{name} is there", hint="Take another name, or STOP it.")
+                raise UsageError(
+                    f"the name {name} is in use", hint="Choose another name, or STOP it first."
+                )
             flags = {"name": name, "notify": self._targets, **self._settings}
             return _confirm(Schedules(jobs).add(when, task, **flags))
 
         return await self._call(add)
 
     async def remind(self, _: ToolContext, text: Reminder, when: ReminderTime) -> ToolResult:
-        """Have the person told."""
+        """Schedule a reminder for the user."""
 
         def add(jobs: Jobs) -> dict[str, Any]:
             schedules = Schedules(jobs)
@@ -151,10 +154,10 @@ class _TaskTools:
     async def set_timer(
         self,
         context: ToolContext,
-        minutes: Annotated[float, Field(gt=0, le=_MOST_MINUTES)],
+        minutes: Annotated[float, Field(gt=0, le=_MAX_MINUTES)],
         text: Label = "The timer is up.",
     ) -> ToolResult:
-        """Have the person told when the time is up."""
+        """Notify the user when the time is up."""
         return await self.remind(context, text, f"in {max(1, round(minutes * 60))} seconds")
 
     async def monitor(
@@ -167,7 +170,7 @@ class _TaskTools:
         condition: str = "",
         ref: str = "",
     ) -> ToolResult:
-        """Watch for so long; of a ref, what identifies its element on later pages is kept."""
+        """Watch for some time. For a ref, the locator of its element is stored."""
         element: dict[str, str] = {}
         if ref:
             tab = require_tab(context)
@@ -193,13 +196,13 @@ class _TaskTools:
         return await self._call(add)
 
     async def list(self, _: ToolContext) -> ToolResult:
-        """List all that is to come."""
+        """List everything that is scheduled."""
         return await self._call(
             lambda jobs: {"tasks": [_describe(one) for one in _all_schedules(jobs)]}
         )
 
     async def stop(self, _: ToolContext, name: Annotated[str, Field(min_length=1)]) -> ToolResult:
-        """End one by the name that LIST gives."""
+        """Stop one by its name in LIST."""
 
         def remove(jobs: Jobs) -> dict[str, Any]:
             monitors = Monitors(jobs)
@@ -225,9 +228,9 @@ def _describe(one: Schedule) -> dict[str, Any]:
 
 
 def _confirm(one: Schedule) -> dict[str, Any]:
-    """Return what was set: for the model, and as the answer of a run that did nothing else."""
+    """Describe what was created: for the model, and as the answer of a run that did only this."""
     row = _describe(one)
     times = f"first {row['next']}" if "until" in row or one.at is None else row["next"]
     ends = f", until {row['until']}" if "until" in row else ""
-    message = f"Set the {row['kind']} “{one.question}” ({one.name}): {times}{ends}."
+    message = f"Created the {row['kind']} “{one.question}” ({one.name}): {times}{ends}."
     return {**row, "success": True, "message": message}

@@ -1,9 +1,9 @@
-"""What a worker does beside its jobs: it renews its lease, and does what one of all workers must.
+"""Upkeep of a worker besides its jobs: it renews its lease and does the work shared by all.
 
-DBOS recovers the workflows of a process that is started again under the same name. Which processes
-are dead it does not know without a service of its own; here a worker's lease says it. On the same
-machine that is a file lock, free as soon as the process ends; elsewhere it is a heartbeat in the
-database, void after `STALE_S`.
+DBOS recovers the workflows of a process that restarts under the same name, but needs a service to
+know which processes are dead. Here a worker's lease shows that. On the same machine it is a file
+lock, released when the process ends; elsewhere it is a heartbeat in the database that expires
+after `STALE_S`.
 """
 
 from __future__ import annotations
@@ -33,22 +33,23 @@ if TYPE_CHECKING:
     from agent.jobs.jobs import Jobs
 
 REACHED: Final = {
-    "day": "the budget of the day is reached",
-    "month": "the budget of the month is reached",
+    "day": "the day's budget is spent",
+    "month": "the month's budget is spent",
 }
-"""Why the queue is paused, by the budget that is used up."""
+"""Reasons for pausing the queue, by spent budget."""
 BEAT_S: Final = 5.0
 UPKEEP_S: Final = 1.0
 POLLS_A_SECOND: Final = 200
-"""Looks at a queue by all workers together: a look costs Postgres about a millisecond."""
+"""Maximum polls per second of all workers together: a poll costs Postgres about 1 ms."""
 FENCE_S: Final = 0.6 * STALE_S
-"""A worker that could not send a heartbeat for so long ends, before others take its jobs."""
+"""A worker that could not send a heartbeat for this many seconds exits, before others take its
+jobs."""
 
 
 class WorkerUpkeep:
-    """The lease of a worker, and the work for all; each in a thread between start and release.
+    """A worker's lease and the shared work, each in a thread between start and release.
 
-    `on_cut_off` is called where the database was out of reach for `FENCE_S`.
+    `on_cut_off` is called if the database was unreachable for `FENCE_S`.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class WorkerUpkeep:
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
         self._folder = private_folder(private_folder(jobs.data_dir / "jobs") / "workers")
-        # Whose locks can be tried here: those of the same machine and data folder.
+        # Locks can be checked only for workers on the same machine and data folder.
         place = f"{platform.node()}\n{self._folder.resolve()}"
         self._place = hashlib.sha256(place.encode()).hexdigest()[:16]
         self._lock = FileLock(str(self._lock_path(worker)), thread_local=False)
@@ -77,26 +78,26 @@ class WorkerUpkeep:
         return self._folder / f"{worker}.lock"
 
     def take_lease(self) -> None:
-        """Show the others that this worker lives."""
+        """Show other workers that this one is alive."""
         self._lock.acquire()
         self._jobs.database.heartbeat(self._worker, self._place)
 
     def start(self) -> None:
-        """Begin to renew the lease, and to do the work for all."""
+        """Start renewing the lease and doing the shared work."""
         for work in (self._send_heartbeats, self._work_for_all):
             thread = threading.Thread(target=work, daemon=True, name=f"jobs-{work.__name__}")
             thread.start()
             self._threads.append(thread)
 
     def stop(self) -> None:
-        """Begin nothing more."""
+        """Start nothing more."""
         self._stop.set()
 
     def release(self) -> None:
-        """Wait for the threads and give the lease back: jobs under way are anybody's."""
+        """Wait for the threads and release the lease: others may take over running jobs."""
         for thread in self._threads:
             thread.join()
-        with suppress(DBAPIError):  # out of reach: the lock is free, and the heartbeat grows old
+        with suppress(DBAPIError):  # unreachable: the lock is free and the heartbeat will expire
             self._jobs.database.remove_worker(self._worker)
         self._lock.release()
         self._lock_path(self._worker).unlink(missing_ok=True)
@@ -113,13 +114,13 @@ class WorkerUpkeep:
                     return
 
     def _work_for_all(self) -> None:
-        """Do for all what one of the workers must: recover, release, fire.
+        """Do the work shared by all workers: recover, release, fire.
 
-        The more there are the less often each does it, so that all together do it once a second.
+        The more workers there are, the less often each does it, so that it happens once a second.
         """
         wait = UPKEEP_S
         while not self._stop.wait(min(wait * random.uniform(0.5, 1.5), STALE_S / 2)):
-            with suppress(DBAPIError):  # it is back, or the heartbeat ends this worker
+            with suppress(DBAPIError):  # it comes back, or the missing heartbeat ends this worker
                 living = self._jobs.database.living_workers(STALE_S)
                 wait = UPKEEP_S * max(1, len(living))
                 self._recover(living)
@@ -130,7 +131,7 @@ class WorkerUpkeep:
                     fire_due(self._jobs)
 
     def _recover(self, living: dict[str, str]) -> None:
-        """Take over the jobs of workers that are dead."""
+        """Take over the jobs of dead workers."""
         here = [name for name, place in living.items() if place == self._place]
         for name in here:
             if name != self._worker and _is_free(self._lock_path(name)):
@@ -141,7 +142,7 @@ class WorkerUpkeep:
             DBOS._recover_pending_workflows(dead)  # noqa: SLF001 - what DBOS's own service calls
 
     def _apply_budgets(self) -> None:
-        """Pause the queue where the day's or the month's budget is reached; go on with the next."""
+        """Pause the queue when the day's or month's budget is spent; resume in the next period."""
         if time.monotonic() - self._budgets_checked < BEAT_S:
             return
         self._budgets_checked = time.monotonic()
@@ -151,12 +152,12 @@ class WorkerUpkeep:
         reached = [REACHED[name] for name, usd in left.items() if usd <= 0]
         if reached and not paused:
             self._jobs.pause(reached[0])
-        elif paused in REACHED.values() and not reached:  # a pause by a person stays
+        elif paused in REACHED.values() and not reached:  # a pause by the user stays
             self._jobs.resume()
 
 
 def _is_free(path: Path) -> bool:
-    """Return whether nobody holds a worker's lock: its process is gone."""
+    """Tell whether a worker's lock is free because its process has ended."""
     lock = FileLock(str(path), thread_local=False)
     try:
         lock.acquire(timeout=0)

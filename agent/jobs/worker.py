@@ -1,7 +1,7 @@
-"""A worker: a process that takes jobs from the queue, runs them, and notifies of their ends.
+"""A worker: a process that takes jobs from the queue, runs them, and sends notifications.
 
-A retried job goes on with the run of the attempt before: nothing on record is asked again. Errors
-of a run become outcomes, which say whether to retry.
+A retried job continues the run of its last attempt: recorded steps are not repeated. Errors of a
+run become outcomes that say whether to retry.
 """
 
 from __future__ import annotations
@@ -47,27 +47,27 @@ if TYPE_CHECKING:
     from agent.journal.events import Event
 
 HOST_DELAY_S: Final = 0.2
-"""Minimum interval between two pages of one host, over all workers: five a second."""
+"""Minimum seconds between two requests to one host over all workers: five a second."""
 STALL_S: Final = 1800.0
-"""Seconds without an event after which a run counts as stalled: the reference's half hour."""
+"""Seconds without an event after which a run is stalled: the reference engine's half hour."""
 _WATCH_S: Final = 1.0
 _LASTING: Final = frozenset(
     {"UsageError", "ModelUnauthorized", "ModelQuota", "ModelUnknown", "NotAnEndpoint"}
     | {"KeyMissing", "ModelFiltered", "JournalError", "LimitReached"}
 )
-"""Errors that a retry would only meet again."""
+"""Errors that a retry cannot fix."""
 _NO_NEWS: Final = frozenset({"first", "same"})
-"""Outcomes of a monitor of which nobody is notified."""
-_MOST_RECOVERIES: Final = 20
-"""Workers that may die under one job before it fails: it may be what kills them."""
+"""Outcomes of a monitor without a notification."""
+_MAX_RECOVERIES: Final = 20
+"""Maximum number of workers that may die while running a job: the job may be the cause."""
 
 
 class RunStalled(ResearchError):
-    """A run wrote no event for too long, and was cancelled."""
+    """A run was cancelled because it wrote no event for too long."""
 
 
 class RunProgress:
-    """The progress of a run under way: when its last event came, and what it has cost."""
+    """The progress of a running run: the time of its last event, and its cost."""
 
     def __init__(self) -> None:
         self.last_event = time.monotonic()
@@ -81,17 +81,17 @@ class RunProgress:
 
 
 class WorkerCutOff(ResearchError):
-    """The database was out of reach for so long that other workers may take the jobs over."""
+    """The database was unreachable for so long that other workers may take over the jobs."""
 
-    hint = "Start the worker again; what it had under way goes on."
+    hint = "Start the worker again; its jobs will continue."
 
 
 class Worker:
-    """A worker in this process, one at most. `async with Worker(jobs)` works until the block ends.
+    """The only worker of this process. `async with Worker(jobs)` works until the block ends.
 
-    `at_once` is how many jobs a worker runs at a time (a setting of the queue: it holds for all);
-    `queues` are those it takes jobs from, None for all. A worker of the main queue fires schedules.
-    `host_delay` and `stall` are in seconds, `senders` deliver notices to channels.
+    `at_once` is the number of parallel jobs (a setting of the queue, for all workers). `queues` are
+    the queues it takes jobs from, None for all. A worker of the main queue fires schedules.
+    `host_delay` and `stall` are in seconds; `senders` deliver notices to channels.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class Worker:
         )
 
     async def __aenter__(self) -> Self:
-        """Start to work."""
+        """Start working."""
         _CURRENT.append(self)
         self._loop = asyncio.get_running_loop()
         await asyncio.to_thread(self._start)
@@ -147,25 +147,25 @@ class Worker:
         self._upkeep.start()
 
     async def __aexit__(self, *_: object) -> None:
-        """Stop: other workers go on with the running jobs where they stopped."""
+        """Stop. Other workers continue the running jobs."""
         self._upkeep.stop()
         await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=0)
         await asyncio.to_thread(self._upkeep.release)
         _CURRENT.remove(self)
 
     async def cut_off(self) -> None:
-        """Wait until this worker has to end; raises `WorkerCutOff`."""
+        """Wait until this worker must end; raises `WorkerCutOff`."""
         await self._cut_off.wait()
-        raise WorkerCutOff(f"the database of jobs was out of reach for {FENCE_S:.0f} s")
+        raise WorkerCutOff(f"the jobs database was unreachable for {FENCE_S:.0f} s")
 
     async def do(self, job: JobSpec) -> JobOutcome:
         """Run one attempt of a job."""
         self.running[job.id] = RunProgress()
         try:
-            with pacing(self._pace):  # for all that the run opens
+            with pacing(self._pace):  # for everything that the run opens
                 if job.kind == "monitor":
                     return await check_monitor(job, self.jobs, self._answer)
-                if job.kind == "remind":  # its whole work is the notice of its end
+                if job.kind == "remind":  # the final notice is all it does
                     report = {"answer": job.question}
                     return JobOutcome(state="done", status="reminded", report=report)
                 return await self._answer(job)
@@ -177,19 +177,19 @@ class Worker:
         folder = RunFolder(Runs(self.jobs.data_dir).root / job.run)
         overdue = job.expires is not None and job.expires < time.time() and job.attempt == 1
         if overdue and not folder.journal.exists():
-            return JobOutcome(state="expired", error="it was not begun in time")
+            return JobOutcome(state="expired", error="it did not start in time")
         locks = private_folder(private_folder(self.jobs.data_dir / "jobs") / "locks")
         lock = AsyncFileLock(
             str(locks / f"{job.run}.lock"),
             thread_local=False,
             poll_interval=0.5,
-            run_in_executor=False,  # a try takes no time; one in a thread outlives a cancellation
+            run_in_executor=False,  # instant; in a thread it would outlive a cancellation
         )
         try:
-            async with lock:  # a worker that only seems dead may wake up, and go on with its run
+            async with lock:  # a worker that only seemed dead may wake up and continue its run
                 report = await self._run_watched(job, folder)
         except ResearchError as error:
-            # A stalled run is tried once more, even where no retry is asked for.
+            # A stalled run is retried once, even if no retry is requested.
             tries = max(job.retry, 1) if isinstance(error, RunStalled) else job.retry
             lasting = any(isinstance(error, error_class(name)) for name in _LASTING)
             again = job.attempt <= tries and not lasting
@@ -208,15 +208,15 @@ class Worker:
         )
 
     async def _run_watched(self, job: JobSpec, folder: RunFolder) -> Report:
-        """Run; raises `RunStalled` when no event comes for as long as `stall` says."""
+        """Run; raises `RunStalled` after `stall` seconds without an event."""
         progress, stall = self.running[job.id], self._stall
-        progress.last_event = time.monotonic()  # what it waited for its lock does not count
+        progress.last_event = time.monotonic()  # the wait for its lock does not count
         working = asyncio.create_task(self._run(job, folder, progress))
         try:
             while not working.done():
                 await asyncio.wait({working}, timeout=min(_WATCH_S, stall))
                 if time.monotonic() - progress.last_event > stall and not working.done():
-                    raise RunStalled(f"the run told nothing for {stall:.0f} s, and was given up")
+                    raise RunStalled(f"the run made no progress for {stall:.0f} s and was stopped")
             return working.result()
         finally:
             if not working.done():
@@ -224,7 +224,7 @@ class Worker:
                 await asyncio.wait({working})
 
     async def _run(self, job: JobSpec, folder: RunFolder, progress: RunProgress) -> Report:
-        """Start the run, resume it, or return its report, by what is on record of it."""
+        """Start the run, resume it, or return its report, depending on its journal."""
         data = self.jobs.data_dir
         spending = SharedSpending(self.jobs.database, data)
         budgets = await asyncio.to_thread(spending.budgets_here, job.options)
@@ -232,7 +232,7 @@ class Worker:
             record = await asyncio.to_thread(RunRecord.read, folder)
             if record.report.get("status") in FINAL and folder.report.is_file():
                 return Report.model_validate_json(folder.report.read_bytes())
-            for event in record.events:  # what it has cost so far counts for a batch's budget
+            for event in record.events:  # its cost so far counts towards a batch's budget
                 progress.note(event)
             return await resume(record, data_dir=data, on_event=progress.note, **budgets)
         flags: dict[str, Any] = {**job.options, **budgets, "data_dir": data}
@@ -243,10 +243,10 @@ class Worker:
 
 
 def _context_flags(job: JobSpec, jobs: Jobs, flags: dict[str, Any]) -> dict[str, Any]:
-    """Return the flags that hand on what came before: a conversation to continue, and files.
+    """Return the flags that pass on earlier answers: a conversation to continue, and files.
 
-    The first answer is continued; others are files, and so is one whose record is on another
-    machine, or that is not to be remembered.
+    The first answer is continued, and the others become files. The first becomes a file too if its
+    journal is on another machine or memory is off.
     """
     answers, continues = list(job.context), job.continues
     remembers = flags.get("memory") is not False and not flags.get("session")
@@ -270,10 +270,10 @@ def _context_flags(job: JobSpec, jobs: Jobs, flags: dict[str, Any]) -> dict[str,
 
 
 _CURRENT: list[Worker] = []
-"""The worker of this process: a workflow is called by its name, so it has to find it."""
+"""The worker of this process. Workflows are called by name and find it here."""
 
-# The names of steps, and their order, are in the database: workers of other releases go on with
-# what these began.
+# The names of steps and their order are stored in the database: workers of other releases continue
+# workflows that these started.
 
 
 @DBOS.step(name="urchin.attempt", preemptible=True)
@@ -292,9 +292,9 @@ async def _notify(job: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
     return await deliver_notice(JobSpec.model_validate(job), outcome, _CURRENT[-1].senders)
 
 
-@DBOS.workflow(name=WORKFLOW, max_recovery_attempts=_MOST_RECOVERIES)
+@DBOS.workflow(name=WORKFLOW, max_recovery_attempts=_MAX_RECOVERIES)
 async def _job(job: dict[str, Any]) -> dict[str, Any]:
-    """Run one attempt of a job, notify of its end, or queue the next attempt."""
+    """Run one attempt of a job, then send the notification or queue the next attempt."""
     outcome = await _attempt(job)
     assert DBOS.workflow_id is not None
     brief = {name: value for name, value in outcome.items() if name != "report"}

@@ -1,8 +1,8 @@
-"""Our browser under the names and arguments of playwright-mcp.
+"""Our browser with the tool names and arguments of playwright-mcp.
 
-A page is shown within a budget, an act by what it changed. A dialog stays open until it is
-answered. Elements are named by the refs of a snapshot, or by a selector that finds one. A script in
-the page is an act like a click: where a person is logged in it needs their yes.
+Pages are shown within a token budget; actions return what changed. A dialog stays open until it is
+answered. Elements are named by snapshot refs or by a selector that matches one. A script in the
+page is an action like a click: where the user is logged in, it needs approval.
 """
 
 from __future__ import annotations
@@ -36,29 +36,30 @@ from browser.page.tab import Tab
 from browser.page.waiting import text_matcher
 
 Ctx = Context[Any, Any]
-Target = Annotated[str, Field(description="The element's ref as it was shown, or a selector.")]
+Target = Annotated[str, Field(description="The element's ref from a snapshot, or a selector.")]
 Button = Literal["left", "right", "middle"]
 Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]
 Level = Literal["error", "warning", "info", "debug"]
-LONGEST_WAIT: Final = 30.0
+MAX_WAIT_S: Final = 30.0
+"""Maximum wait for a text, in seconds."""
 GONE_POLL_SECONDS: Final = 0.3
-"""Between two looks for a text that is to go."""
-MOST_LINES: Final = 40
-"""Lines that a search by pattern, the console or the list of requests gives; the last ones."""
+"""Seconds between two checks whether a text is gone."""
+MAX_LINES: Final = 40
+"""Maximum number of lines from a pattern search, the console (last ones) or the request list."""
 LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "info", "debug")
 _REF: Final = re.compile(r"(f\d+)?e\d+")
 _LOOKING: Final = (
     "navigate navigate_back snapshot find wait_for take_screenshot tabs hover resize"
     " console_messages network_requests network_request emulate_media close"
 ).split()
-"""Tools that change nothing, which clients need not ask about."""
+"""Read-only tools, for which clients need no confirmation."""
 _ACTING: Final = (
     "click type press_key select_option fill_form drag drop handle_dialog file_upload evaluate"
 ).split()
 
 
 class FormField(BaseModel):
-    """A field of a form, and what goes into it: `true` or `false` for a checkbox."""
+    """A form field and its new value: `true` or `false` for a checkbox."""
 
     target: str
     name: str = ""
@@ -67,43 +68,43 @@ class FormField(BaseModel):
 
 
 class BrowserTools:
-    """The tools; their docstrings are what clients see as descriptions."""
+    """The tools. Clients see their docstrings as descriptions."""
 
     def __init__(self, session: ToolSession) -> None:
         self._session = session
         self._shown_url = ""
-        self._clicked = ""  # files are handed to what was clicked, where no chooser is open
+        self._clicked = ""  # without an open chooser, files go to the clicked element
 
     def add_to(self, server: MCPServer[Any]) -> None:
-        """Give a server these tools."""
+        """Add these tools to a server."""
         for name in (*_LOOKING, *_ACTING):
             notes = ToolAnnotations(read_only_hint=name in _LOOKING, open_world_hint=True)
             tool = as_tool(getattr(self, name))
             server.add_tool(tool, f"browser_{name}", annotations=notes, structured_output=False)
 
     async def navigate(self, url: str, ctx: Ctx) -> CallToolResult:
-        """Open a page, and show it within a budget; browser_find finds what is folded away."""
+        """Open a page and show it, shortened; browser_find finds the omitted parts."""
         return await self._call(ctx, "OPEN", url=url)
 
     async def navigate_back(self, ctx: Ctx) -> CallToolResult:
-        """Go back."""
+        """Go back to the previous page."""
         return await self._call(ctx, "BACK")
 
     async def snapshot(self, ctx: Ctx, target: str | None = None) -> CallToolResult:
-        """Show the page, or all that is under one element, folded rows included."""
+        """Show the page, or everything below one element including omitted rows."""
         return await self._call(ctx, "SNAPSHOT", ref=target)
 
     async def find(self, ctx: Ctx, text: str = "", regex: str = "") -> CallToolResult:
-        """Find a text, a role or a pattern on the whole page: the lines with their refs."""
+        """Search the whole page for a text, a role or a pattern; returns lines with refs."""
         if text:
             return await self._call(ctx, "FIND", text=text)
         if not regex:
-            raise ToolFailure("there is nothing to look for", "Give text or regex.")
+            raise ToolFailure("there is nothing to search for", "Give text or regex.")
         async with self._tab() as tab:
             matches = text_matcher(regex if regex.startswith("/") else f"/{regex}/")
             page = await tab.snapshot(budget=None)
             lines = [line.strip() for line in page.text.splitlines() if matches(line)]
-            return self._lines(tab, lines, lines[:MOST_LINES], "no line matches")
+            return self._lines(tab, lines, lines[:MAX_LINES], "no line matches")
 
     async def wait_for(
         self,
@@ -112,8 +113,8 @@ class BrowserTools:
         text: str = "",
         textGone: str = "",
     ) -> CallToolResult:
-        """Wait for a text to come or go, or some seconds; what changed is told."""
-        seconds = min(time, LONGEST_WAIT) or LONGEST_WAIT / 3
+        """Wait until a text appears or disappears, or some seconds; returns what changed."""
+        seconds = min(time, MAX_WAIT_S) or MAX_WAIT_S / 3
         if not textGone:
             return await self._call(ctx, "WAIT", text=text, seconds=seconds)
         until = asyncio.get_running_loop().time() + seconds
@@ -141,13 +142,13 @@ class BrowserTools:
     async def handle_dialog(
         self, accept: bool, ctx: Ctx, promptText: str | None = None
     ) -> CallToolResult:
-        """Answer the dialog that is open."""
+        """Answer the open dialog."""
         return await self._call(ctx, "DIALOG", accept=accept, text=promptText)
 
     async def type(
         self, text: str, ctx: Ctx, target: Target, submit: bool = False
     ) -> CallToolResult:
-        """Put a text into a field, in place of what is there; submit presses Enter after it."""
+        """Replace the text of a field; submit then presses Enter."""
         return await self._call(ctx, "TYPE", ref=target, text=text, submit=submit)
 
     async def press_key(self, key: str, ctx: Ctx) -> CallToolResult:
@@ -159,15 +160,15 @@ class BrowserTools:
         return await self._call(ctx, "HOVER", ref=target)
 
     async def drag(self, ctx: Ctx, startTarget: Target, endTarget: Target) -> CallToolResult:
-        """Drag an element onto another."""
+        """Drag an element onto another element."""
         return await self._call(ctx, "DRAG", ref=startTarget, to=endTarget)
 
     async def select_option(self, values: list[str], ctx: Ctx, target: Target) -> CallToolResult:
-        """Choose options of a list by their texts or values."""
+        """Select options of a list by text or value."""
         return await self._call(ctx, "SELECT", ref=target, value="\n".join(values))
 
     async def fill_form(self, fields: list[FormField], ctx: Ctx) -> CallToolResult:
-        """Fill several fields, one after the other; the first that fails ends it."""
+        """Fill several fields in order; stops at the first failure."""
         lines: list[str] = []
         for field in fields:
             name, value = inert(field.name) or field.target, field.value
@@ -187,15 +188,15 @@ class BrowserTools:
     async def file_upload(
         self, ctx: Ctx, paths: list[str] = [], target: str = ""
     ) -> CallToolResult:
-        """Hand over files that the server was started with (--file), where they are asked for."""
+        """Upload files that the server was started with (--file) to the file chooser."""
         tab: Tab | None = (await self._session.web()).tab
         chooser = tab.events.chooser if tab else None
-        result = text_result(["no file was handed over"])
+        result = text_result(["no file was uploaded"])
         if paths:
             to = target or (chooser.element if chooser else self._clicked)
             result = await self._call(ctx, "UPLOAD", ref=to, path="\n".join(paths))
         if tab:
-            tab.events.chooser = None  # it was served, or declined
+            tab.events.chooser = None  # it was answered or declined
         return result
 
     async def drop(
@@ -205,18 +206,18 @@ class BrowserTools:
         paths: list[str] = [],
         data: dict[str, str] = {},
     ) -> CallToolResult:
-        """Drop files (--file) or data by MIME type onto an element, as if from outside."""
+        """Drop files (--file) or data by MIME type onto an element, as from another program."""
         path = "\n".join(paths)
         return await self._call(ctx, "DROP", ref=target, path=path, data=data)
 
     async def evaluate(self, function: str, ctx: Ctx, target: str | None = None) -> CallToolResult:
-        """Run `() => …` in the page, or `element => …` on one: its result, and what changed."""
+        """Run `() => …` in the page or `element => …` on an element; returns result and changes."""
         return await self._call(ctx, "EVALUATE", function=function, ref=target)
 
     async def take_screenshot(
         self, fullPage: bool = False, target: str | None = None
     ) -> CallToolResult:
-        """Take a picture of what is in view, of the whole page, or of one element."""
+        """Take a screenshot of the viewport, the whole page, or one element."""
         async with self._tab() as tab:
             one = await self._ref(tab, target)
             picture = await tab.screenshot(whole=fullPage, ref=one)
@@ -225,33 +226,33 @@ class BrowserTools:
             return CallToolResult(content=[image])
 
     async def resize(self, width: float, height: float) -> CallToolResult:
-        """Resize the window, in pixels."""
+        """Resize the window to a size in pixels."""
         async with self._tab() as tab:
             await devtools.resize(tab, int(width), int(height))
             return text_result([f"{width:g} by {height:g}"])
 
     async def console_messages(self, level: Level = "info") -> CallToolResult:
-        """Give the last messages of the console, of this level and the graver ones."""
+        """Return the last console messages of this level or a more severe one."""
         graver = LEVELS[: LEVELS.index(level) + 1]
         async with self._tab() as tab:
             messages = await devtools.console(tab)
             lines = [f"[{kind}] {text}" for kind, text in messages if kind in graver]
-            return self._lines(tab, lines, lines[-MOST_LINES:], "the console is empty")
+            return self._lines(tab, lines, lines[-MAX_LINES:], "the console is empty")
 
     async def network_requests(self, static: bool = False, filter: str = "") -> CallToolResult:  # noqa: A002 - as clients call it
-        """List the last requests of the page by number; `filter` is a pattern of addresses."""
+        """List the page's last requests by number; `filter` is a URL pattern."""
         async with self._tab() as tab:
             matches = text_matcher(f"/{filter}/" if filter else "")
             lines = [line for line in await devtools.requests(tab, static=static) if matches(line)]
-            return self._lines(tab, lines, lines[-MOST_LINES:], "nothing was asked for")
+            return self._lines(tab, lines, lines[-MAX_LINES:], "no requests")
 
     async def network_request(
         self,
-        index: Annotated[int, Field(ge=1, description="As browser_network_requests lists it.")],
+        index: Annotated[int, Field(ge=1, description="The number from browser_network_requests.")],
         part: Literal["request-headers", "request-body", "response-headers", "response-body"]
         | None = None,
     ) -> CallToolResult:
-        """Show the headers of one request, or a part of it; what lets others in is kept back."""
+        """Show the headers or another part of one request; credentials are withheld."""
         async with self._tab() as tab:
             lines = [await devtools.request(tab, index, part)]
             return self._lines(tab, lines, lines, "")
@@ -264,7 +265,7 @@ class BrowserTools:
         contrast: Literal["more", "no-preference"] | None = None,
         media: Literal["screen", "print"] | None = None,
     ) -> CallToolResult:
-        """Show the page by other media features."""
+        """Show the page with other media features."""
         asked: dict[str, str | None] = {
             "color_scheme": colorScheme,
             "media": media,
@@ -284,9 +285,9 @@ class BrowserTools:
         index: int | None = None,
         url: str | None = None,
     ) -> CallToolResult:
-        """List, open, close or select tabs, counted from 0."""
+        """List, open, close or select tabs, numbered from 0."""
         if action == "new":
-            (await self._session.web()).tab = None  # the next page opens a tab of its own
+            (await self._session.web()).tab = None  # the next page opens in a new tab
             return await self._call(ctx, "OPEN", url=url or "about:blank")
         listed = await self._session.call(ctx, "TABS", on_page=True)
         if action == "list":
@@ -295,9 +296,9 @@ class BrowserTools:
         active = next((n for n, row in enumerate(rows) if row["active"]), None)
         at = active if index is None else index
         if at is None or not 0 <= at < len(rows):
-            raise ToolFailure(f"there is no tab {at}", "action list shows them.")
+            raise ToolFailure(f"there is no tab {at}", "The action list shows the tabs.")
         change = {"switch" if action == "select" else "close": rows[at]["id"]}
-        # Who closes the tab in front goes on in the one that takes its place.
+        # After the current tab is closed, the tab that takes its place becomes current.
         left = rows[:at] + rows[at + 1 :]
         if action == "close" and left and at == active:
             change["switch"] = left[min(at, len(left) - 1)]["id"]
@@ -313,7 +314,7 @@ class BrowserTools:
         return call_result(result, head="closed")
 
     async def _call(self, ctx: Ctx, tool: str, **arguments: Any) -> CallToolResult:
-        """Make a call on the open page: what it did, where the page is now, what changed."""
+        """Call a tool on the open page; return its result, the current page, and what changed."""
         try:
             result = await self._call_or_dialog(ctx, tool, arguments)
         except BrowserError as error:
@@ -328,7 +329,7 @@ class BrowserTools:
         return call_result(replace(result, label="page"), head=inert("\n".join(head)) or "done")
 
     async def _call_or_dialog(self, ctx: Ctx, tool: str, arguments: dict[str, Any]) -> Observation:
-        """Make a call; a dialog that opens in the middle of it is raised as a `ToolReply`."""
+        """Call a tool. A dialog that opens during the call is raised as a `ToolReply`."""
         tab: Tab | None = (await self._session.web()).tab
         if tab is None:
             return await self._session.call(ctx, tool, on_page=True, **arguments)
@@ -336,10 +337,10 @@ class BrowserTools:
         if events.open_dialog and tool != "DIALOG":
             raise self._dialog(tab)
         refs = {k: await self._ref(tab, v) for k, v in arguments.items() if k in ("ref", "to")}
-        if tool != "OPEN":  # a dialog that a page raises while it opens is dismissed
+        if tool != "OPEN":  # dialogs during page load are dismissed
             events.hold()
         events.dialog_opened.clear()
-        # In a task: a call waits for ever on a dialog that it raised itself.
+        # In a task: a call blocks on a dialog that it opened itself.
         calling = asyncio.ensure_future(
             self._session.call(ctx, tool, on_page=True, **(arguments | refs))
         )
@@ -348,7 +349,7 @@ class BrowserTools:
             await asyncio.wait({calling, raised}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             raised.cancel()
-            if not calling.done():  # it waits for the dialog, which the client is to answer
+            if not calling.done():  # it waits until the client answers the dialog
                 calling.cancel()
                 await asyncio.wait([calling])
         failed = not calling.cancelled() and calling.exception() is not None
@@ -358,27 +359,27 @@ class BrowserTools:
         return calling.result()
 
     def _dialog(self, tab: Tab) -> ToolReply:
-        """What a dialog asks, in place of a result."""
+        """Return the dialog's text as a result."""
         dialog = tab.events.open_dialog
         assert dialog
         line = f'a dialog is open: {dialog.type} "{inert(dialog.message)}"'
-        line += "\nbrowser_handle_dialog answers it"
+        line += "\nAnswer it with browser_handle_dialog."
         self._session.note_page_words(tab.url, line)
         return ToolReply(text_result([line]))
 
     @staticmethod
     async def _ref(tab: Tab, target: str | ElementHandle | None) -> str | None:
-        """Give the ref of a target, which may be a selector, or an element."""
+        """Return the ref of a target: a ref, a selector or an element."""
         if target is None or (isinstance(target, str) and _REF.fullmatch(target)):
             return target
         return await tab.ref_of(target)
 
     @asynccontextmanager
     async def _tab(self) -> AsyncIterator[Tab]:
-        """The open page, for what no tool of a run does; one at a time."""
+        """Yield the open page, exclusively, for actions that no tool of a run has."""
         tab: Tab | None = (await self._session.web()).tab
         if tab is None:
-            raise ToolFailure("no page is open", "browser_navigate opens one.")
+            raise ToolFailure("no page is open", "Open one with browser_navigate.")
         if tab.events.open_dialog:
             raise self._dialog(tab)
         try:
@@ -386,10 +387,10 @@ class BrowserTools:
                 yield tab
         except BrowserError as error:
             raise ToolFailure(str(error), error.hint) from error
-        self._session.note_page_words(tab.url, "")  # a picture was seen, too
+        self._session.note_page_words(tab.url, "")  # a screenshot shows the page as well
 
     def _lines(self, tab: Tab, lines: list[str], shown: list[str], if_none: str) -> CallToolResult:
-        """The `shown` ones of a page's lines, delimited; how many, where not all are shown."""
+        """Return the `shown` lines of a page, delimited, and their number if some are omitted."""
         if not lines:
             return text_result([if_none])
         head = [] if len(shown) == len(lines) else [f"{len(shown)} of {len(lines)}"]

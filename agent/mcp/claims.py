@@ -1,4 +1,4 @@
-"""Claims held against pages or texts: verdicts, with the words that decide."""
+"""Checks claims against pages or texts; gives verdicts with the deciding words."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
     from agent.mcp.tool_session import ToolSession
 
-MOST_PASSAGES: Final = 12
-"""Of a page, that a claim is held against, the nearest first: a claim rests on one or two."""
+MAX_PASSAGES: Final = 12
+"""Maximum number of a page's passages to check a claim against, most similar first: a claim needs
+one or two."""
 
 
 async def verify_claims(
@@ -33,7 +34,7 @@ async def verify_claims(
     urls: Sequence[str],
     texts: Sequence[str],
 ) -> CallToolResult:
-    """Read the pages and give a verdict for each claim; what cannot be read is named."""
+    """Read the pages and give a verdict for each claim; lists pages that could not be read."""
     unread = []
     for url in urls:
         try:
@@ -44,10 +45,10 @@ async def verify_claims(
     sources = [source for source in map(evidence.by_url, urls) if source is not None]
     if not sources and not texts:
         reasons = "; ".join(f"{row['url']}: {row['error']}" for row in unread)
-        raise ToolFailure("nothing to hold the claims against", reasons or "Give urls or texts.")
+        raise ToolFailure("nothing to check the claims against", reasons or "Give urls or texts.")
     held_against: dict[str, list[Passage | str]] = {}
     for claim in claims:
-        near = (evidence.search(claim, MOST_PASSAGES, source.n) for source in sources)
+        near = (evidence.search(claim, MAX_PASSAGES, source.n) for source in sources)
         held_against[claim] = [*(passage for found in near for passage in found), *texts]
     judgement = await _judge_open_claims(session, held_against)
     rows = []
@@ -73,7 +74,7 @@ async def verify_claims(
 async def _judge_open_claims(
     session: ToolSession, held_against: Mapping[str, Sequence[Passage | str]]
 ) -> Judge | None:
-    """Ask the server's judge, or its model, about what code leaves open; None without one."""
+    """Ask the server's judge or model about undecided claims; None without one."""
     left = {
         claim: [passage for passage in found if isinstance(passage, Passage)]
         for claim, found in held_against.items()

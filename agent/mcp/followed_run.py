@@ -1,4 +1,4 @@
-"""A run as a client sees it: its steps as progress, its report as a result with links."""
+"""A run for a client: steps as progress, the report as a result with links."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _PAGE_TEXTS = ("text", "title", "heading")
-"""Fields of a passage with words of its page."""
+"""Fields of a passage with text of its page."""
 
 
 async def follow_run(
@@ -35,10 +35,10 @@ async def follow_run(
     session: ToolSession,
     start: Callable[..., Coroutine[Any, Any, Report]],
 ) -> Report:
-    """Run to the report, with its events as progress; note the origin of the answer's words.
+    """Run until the report, with events as progress; record the origin of the answer's words.
 
-    `start` is called with `on_event`. The jobs behind the answer go on in the server: nobody waits
-    for them. Cancelled, the run stops, keeps its record and can be resumed.
+    `start` is called with `on_event`. Post-run tasks continue in the server. If cancelled, the run
+    stops, keeps its journal and can be resumed.
     """
     progress: asyncio.Queue[str] = asyncio.Queue()
     kinds_read: set[Kind] = set()
@@ -68,21 +68,21 @@ async def follow_run(
 
 
 def _note_words(report: Report, kinds_read: set[Kind], into: Provenance) -> None:
-    """Note the origin of an answer's words: what public pages support is public."""
+    """Record the origin of an answer's words: what public pages support is public."""
     private = next(iter(sorted(kinds_read & PRIVATE)), None)
     public = {s.n for s in report.sources if s.url.startswith("http")}
     for sentence in report.sentences:
         cited = set(sentence.citations)
         supported = sentence.verdict.holds and cited and cited <= public
-        # A page of the person's own browser has an address as public ones do.
+        # A page in the user's own browser has an address like a public one.
         is_public = supported and Kind.PAGE not in kinds_read
         into.add(sentence.text, private if private and not is_public else Kind.WEB)
 
 
 def report_result(report: Report, **more: Any) -> CallToolResult:
-    """Give a report to a client: the answer, what is in doubt, and links to the whole.
+    """Return a report for a client: the answer, its doubts, and links to the full report.
 
-    `more` is data beside it.
+    `more` is additional data.
     """
     unsupported = [
         {"text": inert(s.text), "verdict": s.verdict.value, "reason": inert(s.reason)}
@@ -116,7 +116,7 @@ def report_result(report: Report, **more: Any) -> CallToolResult:
         "error": report.error.model_dump() if report.error else None,
         **more,
     }
-    # An audit's faults are data beside the report; the text of any report has them too.
+    # An audit's faults are separate data; the text of the report has them too.
     lines = [inert(part) for part in text_parts(report)]
     lines.append(f"status {report.badge}, run {report.run}")
     address = f"research://runs/{report.run}"
@@ -131,7 +131,7 @@ def report_result(report: Report, **more: Any) -> CallToolResult:
 
 
 def audit_result(report: Report) -> CallToolResult:
-    """Give the report of an audit, with its faults and the state of each reference."""
+    """Return the report of an audit with its faults and the state of each reference."""
     wrong = [{"what": inert(what), "why": inert(why)} for what, why in faults(report)]
     states = [{"url": one.url or one.doi, "state": one.state} for one in report.references]
     return report_result(report, faults=wrong, references=states)

@@ -1,9 +1,8 @@
-"""What the calls of a client share: the web and its browser, memory, and what was read so far.
+"""State shared by a client's calls: web and browser, memory, and what was read so far.
 
-Calls go through the same policy as those of a run: what may leave is decided by whose words it is,
-and acting where a person is logged in needs their yes, which is asked for through the client.
-A client is given a result, a failure, or a question for the person behind it; the last two may be
-raised as a `ToolReply`.
+Calls follow the same policy as those of a run: the origin of words decides what may be sent, and
+actions where the user is logged in need approval, which the client asks for. A client gets a
+result, a failure, or a question for the user; the last two may be raised as a `ToolReply`.
 """
 
 from __future__ import annotations
@@ -57,17 +56,17 @@ CONSENT_SCHEMA: Final = {
     "type": "object",
     "properties": {"yes": {"type": "boolean", "title": "Do it"}},
 }
-"""The form of a question to the person, for MCP's elicitation."""
+"""The form of a question to the user, for MCP's elicitation."""
 SNAPSHOT_TOKENS: Final = 1_200
-"""Room for a page: half the calls of a session show one, and `browser_find` gives the rest."""
+"""Maximum size of a page snapshot: half the calls show one; `browser_find` finds the rest."""
 PAGES_KEPT: Final = 200
-"""Pages whose text a server keeps at hand as resources; then it begins anew."""
+"""Maximum number of pages kept as resources; then all are dropped."""
 SOURCE_BLOCK: Final = 10_000
-"""Numbers of sources between one beginning and the next, so that no name means two pages."""
+"""Offset of source numbers after such a reset, so that no name means two pages."""
 
 
 class ToolReply(Exception):
-    """Ends a tool's work with this result."""
+    """Ends a tool call with this result."""
 
     def __init__(self, result: ToolAnswer) -> None:
         super().__init__(result)
@@ -75,7 +74,7 @@ class ToolReply(Exception):
 
 
 class ToolFailure(ToolReply):
-    """Ends a tool's work with an error that the client's model can act on."""
+    """Ends a tool call with an error that the client's model can act on."""
 
     def __init__(self, message: str, hint: str = "", *, details: str = "") -> None:
         self.message = error_text(message)
@@ -86,10 +85,10 @@ class ToolFailure(ToolReply):
 
 
 def as_tool(work: Callable[..., Awaitable[CallToolResult]]) -> Callable[..., Any]:
-    """Make a tool for the SDK of a method: what it raises becomes its result.
+    """Turn a method into a tool for the SDK: exceptions become its result.
 
-    It runs in a task of its own, so that a cancelled call is cancelled once, and waited for. The
-    SDK's cancel scope would cancel it again at each step of what it has to tidy up.
+    It runs in its own task, so that a cancelled call is cancelled once and awaited. The SDK's
+    cancel scope would cancel it again at each step of its cleanup.
     """
 
     @functools.wraps(work)
@@ -111,7 +110,7 @@ def as_tool(work: Callable[..., Awaitable[CallToolResult]]) -> Callable[..., Any
 
 
 def text_result(lines: Iterable[str], *links: ResourceLink, **data: Any) -> CallToolResult:
-    """A result with lines for the client's model, links to more, and the same as `data`."""
+    """Return a result with lines for the client's model, links, and the same content as `data`."""
     text = TextContent(type="text", text="\n".join(lines))
     return CallToolResult(content=[text, *links], structured_content=data or None)
 
@@ -119,9 +118,9 @@ def text_result(lines: Iterable[str], *links: ResourceLink, **data: Any) -> Call
 def call_result(
     result: Observation, *links: ResourceLink, head: str = "", **data: Any
 ) -> CallToolResult:
-    """The result of a tool call for the client: our summary, then text of the web, delimited.
+    """Return a tool call's result for the client: our summary, then delimited web text.
 
-    `data` is the structured content; `head` stands in place of the result's own data.
+    `data` is the structured content; `head` replaces the result's own data.
     """
     lines = [head or json.dumps(result.data, ensure_ascii=False)]
     if result.web:
@@ -130,11 +129,11 @@ def call_result(
 
 
 class Consent:
-    """The yes of the person behind a client, by elicitation, if the client can show a question.
+    """Approval by the user of a client, by elicitation, if the client can show questions.
 
-    Where the connection has no way back, the question goes out in place of a result, `pending`,
-    and the call is made again with the answer. What was agreed to before goes with the question,
-    since a call may ask for two things.
+    On a connection without requests to the client, the question is returned as the result
+    (`pending`), and the client repeats the call with the answer. Earlier approvals are sent along,
+    since a call may ask twice.
     """
 
     def __init__(self, ctx: Context[Any, Any]) -> None:
@@ -146,12 +145,12 @@ class Consent:
     async def _approve(self, effect: str) -> bool:
         ctx = self._ctx
         question = ElicitRequestFormParams(
-            message=f"May it {effect}?", requested_schema=CONSENT_SCHEMA
+            message=f"May the agent {effect}?", requested_schema=CONSENT_SCHEMA
         )
         if ctx.session.can_send_request:
             form = question.message, CONSENT_SCHEMA
             return _agreed(await ctx.session.elicit_form(*form, ctx.request_id))
-        # What was agreed to, and at the end what was asked last.
+        # The approvals, and at the end the latest question.
         asked: list[str] = json.loads(ctx.request_state or "[]")
         agreed, answer = asked[:-1], (ctx.input_responses or {}).get("yes")
         if isinstance(answer, ElicitResult) and asked:
@@ -167,7 +166,7 @@ class Consent:
         return False
 
     def check(self) -> None:
-        """Raise the question that is to be answered first, if there is one, as a `ToolReply`."""
+        """Raise a pending question as a `ToolReply`."""
         if self.pending is not None:
             raise ToolReply(self.pending)
 
@@ -177,12 +176,12 @@ def _agreed(answer: ElicitResult) -> bool:
 
 
 class ToolSession:
-    """Makes calls of our tools for clients; one a server."""
+    """Calls our tools for clients; one per server."""
 
     def __init__(self, options: Options, stack: AsyncExitStack) -> None:
         self.options = options
         self.page_turn = asyncio.Lock()
-        self.background: set[asyncio.Future[Any]] = set()  # runs whose jobs outlast the answer
+        self.background: set[asyncio.Future[Any]] = set()  # runs with unfinished post-run tasks
         self._stack = stack
         self._opening = asyncio.Lock()
         provenance = Provenance(
@@ -205,11 +204,11 @@ class ToolSession:
 
     @property
     def provenance(self) -> Provenance:
-        """Where everything that the clients were given so far came from."""
+        """The origin of everything that the clients got so far."""
         return self.context.provenance
 
     async def web(self) -> Web:
-        """The way to the web, opened at the first call."""
+        """Return the web, opened at the first call."""
         async with self._opening:
             if self.context.web is None:
                 opening = open_web(self.options, os.environ)
@@ -217,7 +216,7 @@ class ToolSession:
             return self.context.web
 
     async def memory(self) -> Memory:
-        """The memory, opened at the first call."""
+        """Return the memory, opened at the first call."""
         async with self._opening:
             if self.context.memory is None:
                 in_thread = self.context.in_memory_thread
@@ -229,9 +228,9 @@ class ToolSession:
     async def call(
         self, ctx: Context[Any, Any], tool: str, *, on_page: bool = False, **arguments: Any
     ) -> Observation:
-        """Make a call as a run does; raises `ToolFailure`, and a question as `ToolReply`.
+        """Call a tool like a run does; raises `ToolFailure`, or a question as `ToolReply`.
 
-        Those `on_page` are made one after the other, and keep no sources.
+        Calls `on_page` run one after another and keep no sources.
         """
         consent = Consent(ctx)
         given = {name: value for name, value in arguments.items() if value is not None}
@@ -248,7 +247,7 @@ class ToolSession:
         return result
 
     def _kept_evidence(self) -> Evidence:
-        # Sources are kept for resources; a server that runs for weeks must not grow with them.
+        # Sources are kept as resources; a long-running server must not grow without bound.
         evidence = self.context.evidence
         if len(evidence.sources) + len(evidence.snippets) > PAGES_KEPT:
             block = next(iter(evidence.sources or evidence.snippets)).n // SOURCE_BLOCK
@@ -261,21 +260,21 @@ class ToolSession:
         await self.web()
         context = replace(self.context, approve=consent.approve, evidence=evidence)
         self.note_person_words(" ".join(map(str, arguments.values())))
-        # A run has none of these: a client's own model wrote the script, or dropped the file.
+        # Only clients have these tools: their own model wrote the script or dropped the file.
         scripting = ((name, "") for name in SCRIPTING_TOOLS)
         tools = apply_tool_rules((*available_tools(context), *scripting), self.options).registry()
         calls = ProvenanceCalls(Policy(tools, context), self.provenance, self.options.file)
         return (await calls.run(ToolCall(tool, json.dumps(arguments)), ""))()
 
     def note_page_words(self, url: str, text: str) -> None:
-        """Note text of the open page that a client was given by other ways than `call`."""
+        """Record page text that a client got other than through `call`."""
         kind = Kind.PAGE if self.provenance.is_personal(url) else Kind.WEB
         self.provenance.add(text, kind, url)
 
     def note_person_words(self, text: str) -> None:
-        """Count a client's words as the person's, as long as it was given nothing private."""
+        """Treat a client's words as the user's, as long as it got nothing private."""
         if not self.provenance.private_for(SEARCH):
-            # An address would count as one that the person may open with their logins.
+            # A URL would count as one that the user allows to open with their logins.
             words = " ".join(word for word in text.split() if "://" not in word)
             self.provenance.add(words, Kind.PERSON)
 
@@ -291,17 +290,19 @@ class ToolSession:
             self.context.outgoing.allow(text, SEARCH)
             return
         consent.check()
-        hint = "Use other words, or let the user start the server with --share memory."
-        raise ToolFailure(f"not done: {reason}", hint)
+        hint = "Use other words, or ask the user to start the server with --share memory."
+        raise ToolFailure(f"not sent: {reason}", hint)
 
 
 @asynccontextmanager
 async def open_session(options: Options) -> AsyncIterator[ToolSession]:
-    """Open what calls share; the browser and all else is ended when the block is left."""
+    """Open the shared state; closes the browser and everything else after the block."""
     async with AsyncExitStack() as stack:
         session = ToolSession(options, stack)
         stack.callback(session.context.close)
         yield session
-        for job in session.background:  # what is cut off here is on record, for another run to do
+        for job in (
+            session.background
+        ):  # what is interrupted here is in the journal, and another run completes it
             job.cancel()
         await asyncio.gather(*session.background, return_exceptions=True)

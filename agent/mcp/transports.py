@@ -1,4 +1,4 @@
-"""Serving MCP: over the standard streams, or over HTTP on loopback behind a token."""
+"""Serves MCP over stdio, or over HTTP on loopback with a token."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ PATH: Final = "/mcp"
 
 
 async def serve_stdio(options: Options, make: ServerMaker) -> None:
-    """Serve the one client at the other end of the standard streams, until it closes them."""
+    """Serve one client over stdio until it closes the streams."""
     async with open_session(options) as session:
         try:
             await make(session).run_stdio_async()
-        except BaseExceptionGroup:  # how anyio tells of a task that was cancelled, among others
+        except BaseExceptionGroup:  # anyio raises it for cancelled tasks, among others
             task = asyncio.current_task()
             if task is None or not task.cancelling():
                 raise
-            raise asyncio.CancelledError from None  # interrupted: calls under way end as they may
+            raise asyncio.CancelledError from None  # interrupted: running calls are abandoned
 
 
 async def serve_http(
     options: Options, make: ServerMaker, *, port: int, token: str, ready: Callable[[str], None]
 ) -> None:
-    """Serve on loopback, behind a token; `ready` gets the address. Port 0 is any.
+    """Serve on loopback with a token; `ready` gets the address. Port 0 chooses a free one.
 
-    The token is asked for first; Host and Origin are the SDK's to judge, as its clients expect.
+    The token is checked first; the SDK checks Host and Origin, as its clients expect.
     """
     with listening_socket(port) as listening:
         bound_port = listening.getsockname()[1]

@@ -37,7 +37,7 @@ from agent.files import write_atomic
 from agent.mcp_client.connection import Connection, one_line
 from agent.protocol.replies import inert
 from agent.tools.context import PERSON_TIMEOUT
-from agent.tools.person import require_yes
+from agent.tools.person import require_approval
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource
 from agent.tools.sources import CHARS_PER_TOKEN, register_source, show_passages
 from agent.tools.toolset import matches_any
@@ -239,21 +239,21 @@ class Server:
         return tools
 
     async def _call(self, name: str, context: ToolContext, arguments: dict[str, Any]) -> Finish:
-        """Call a tool; if it changed since it was allowed, the person decides first."""
-        # A server can change what a tool does behind the same name, after it was allowed.
+        """Call a tool. If it changed since it was allowed, the user decides first."""
+        # A server can change what a tool does under the same name after it was allowed.
         live, server = await self._live(), self.server
         differences = compare_definitions(self._known, live)
         if differences:
             context.record("mcp.changed", server=server.slug, **differences)
         if name in differences.get("gone", ()):
-            raise ToolError(f"{server.name} has no {name} any more", hint="Go on without it.")
+            raise ToolError(f"{server.name} no longer has {name}", hint="Continue without it.")
         if name in differences.get("changed", ()):
             context.extend_timeout(PERSON_TIMEOUT)
             effect = (
-                f"calls {name} of {server.name}, which says other things of itself than when it "
-                f"was allowed, now: “{summary(live[name])}”"
+                f"call {name} of {server.name}, whose description changed since it was allowed, "
+                f"to: “{summary(live[name])}”"
             )
-            await require_yes(context, name, effect)
+            await require_approval(context, name, effect)
             self._known[name] = live[name]
             self._allow(self._known)
         result = await self.connection.call(name, arguments)

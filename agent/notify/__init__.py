@@ -1,1 +1,1 @@
-"""A notice to people: by e-mail, webhook, on the desktop, in a feed."""
+"""Notices to users: by e-mail, webhook, desktop notification or feed."""

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from agent.notify.notice import Notice
 
 _ATOM = "http://www.w3.org/2005/Atom"
-_NAMES: Any = {None: _ATOM}  # the stubs know no default namespace
+_NAMES: Any = {None: _ATOM}  # the stubs have no default namespace
 _E: Any = ElementMaker(namespace=_ATOM, nsmap=_NAMES)
-_MOST_ENTRIES = 200
-"""Feed readers poll more often than so many notices are made."""
+_MAX_ENTRIES = 200
+"""Maximum number of entries: feed readers poll before so many new ones are added."""
 _WAIT_S = 10.0
 
 
 def add_entry(path: Path, notice: Notice) -> None:
-    """Add a notice at the top of a feed, unless it is there already. Raises `NotSent`."""
+    """Add a notice to the top of a feed, unless the feed has it. Raises `NotSent`."""
     entry = _E.entry(
         _E.title(xml_text(notice.subject)),
         _E.id(f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, notice.id)}"),
@@ -45,28 +45,30 @@ def add_entry(path: Path, notice: Notice) -> None:
             for updated in feed.findall("updated", _NAMES):
                 updated.text = notice.at.isoformat()
             feed.insert(feed.index(entries[0]) if entries else len(feed), entry)
-            for old in entries[_MOST_ENTRIES - 1 :]:
+            for old in entries[_MAX_ENTRIES - 1 :]:
                 feed.remove(old)
             body = etree.tostring(feed, xml_declaration=True, encoding="utf-8", pretty_print=True)
             write_atomic(path, body)
     except (OSError, Timeout) as error:
-        raise NotSent(f"cannot write {path}: {error}", hint="Name a file of yours.") from error
+        raise NotSent(
+            f"cannot write {path}: {error}", hint="Choose a file that you can write."
+        ) from error
 
 
 def _read(path: Path) -> etree._Element:
-    """Read the feed in a file; a missing file gives a new feed. Raises `NotSent`."""
+    """Read a feed; a missing file gives a new feed. Raises `NotSent`."""
     if not path.exists():
         name = f"urn:uuid:{uuid.uuid4()}"
         feed: etree._Element = _E.feed(
             _E.title("Urchin"), _E.id(name), _E.updated(), _E.author(_E.name("Urchin"))
         )
         return feed
-    # The file may come from anybody: entities in it must not read other files.
+    # The file may come from anyone: its entities must not read other files.
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_blank_text=True)
     try:
         feed = etree.fromstring(path.read_bytes(), parser)
     except etree.XMLSyntaxError as error:
-        raise NotSent(f"{path} is no feed: {error}", hint="Name another file.") from error
+        raise NotSent(f"{path} is not a feed: {error}", hint="Choose another file.") from error
     if feed.tag != f"{{{_ATOM}}}feed":
-        raise NotSent(f"{path} is no Atom feed", hint="Name another file.")
+        raise NotSent(f"{path} is not an Atom feed", hint="Choose another file.")
     return feed

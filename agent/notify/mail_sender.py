@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 PASSWORD = "SMTP_PASSWORD"  # noqa: S105 - the variable's name
 _PORTS = {"smtp": 587, "smtps": 465}
-_FORM = "Write it as smtps://you@mail.example.org, the password kept as SMTP_PASSWORD."
+_FORM = "Use the form smtps://you@mail.example.org, with the password in SMTP_PASSWORD."
 _TIMEOUT_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class MailServer:
-    """An SMTP server; `secure` means TLS from the first byte, else STARTTLS is used.
+    """An SMTP server; `secure` means TLS from the first byte, otherwise STARTTLS.
 
-    `sender` is the address that mails come from.
+    `sender` is the From address.
     """
 
     host: str
@@ -49,26 +49,26 @@ class MailServer:
     def from_url(cls, url: str | None, environ: Mapping[str, str]) -> MailServer:
         """Parse `smtp[s]://user[:password]@host[:port][?from=ADDRESS]`. Raises `UsageError`."""
         if not url:
-            raise UsageError("no mail server is set", hint=f"Set smtp-url. {_FORM}")
+            raise UsageError("no mail server is configured", hint=f"Set smtp-url. {_FORM}")
         try:
             parts = urlsplit(url)
             port = parts.port or _PORTS.get(parts.scheme, 0)
         except ValueError as error:
-            raise UsageError(f"smtp-url is no address: {error}", hint=_FORM) from error
+            raise UsageError(f"smtp-url is not a valid address: {error}", hint=_FORM) from error
         if parts.scheme not in _PORTS or not parts.hostname:
-            raise UsageError("smtp-url is no address of a mail server", hint=_FORM)
+            raise UsageError("smtp-url is not the address of a mail server", hint=_FORM)
         user = unquote(parts.username or "")
         sender = next(iter(parse_qs(parts.query).get("from", [])), user)
         password = unquote(parts.password or "") or environ.get(PASSWORD, "")
         if user and not password:
             message = f"the password of {user} at {parts.hostname} is not set"
-            raise UsageError(message, hint=f"`research keys set {PASSWORD}` keeps it.")
+            raise UsageError(message, hint=f"`research keys set {PASSWORD}` stores it.")
         secure = parts.scheme == "smtps"
         return cls(parts.hostname, port, secure, user, password, parse_address(sender))
 
     @property
     def host_port(self) -> str:
-        """Host and port as the guard writes them, an IPv6 address in brackets."""
+        """Host and port as the guard formats them, with an IPv6 address in brackets."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
 
@@ -80,7 +80,7 @@ def parse_address(text: str) -> str:
     except (HeaderParseError, ValueError, IndexError):  # all three occur for malformed addresses
         checked = Address()
     if not checked.username or not checked.domain or not text.isprintable():
-        raise UsageError(f"{text!r} is no e-mail address", hint="Write it as ann@example.org.")
+        raise UsageError(f"{text!r} is not an e-mail address", hint="Write it as ann@example.org.")
     return checked.addr_spec
 
 
@@ -90,7 +90,7 @@ def build_mail(notice: Notice, sender: str, to: Sequence[str]) -> EmailMessage:
     mail["From"], mail["To"], mail["Subject"] = sender, ", ".join(to), notice.subject
     mail["Date"] = notice.at
     mail["Message-ID"] = make_msgid(notice.id, sender.rpartition("@")[2])
-    mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: no vacation note answers it
+    mail["Auto-Submitted"] = "auto-generated"  # RFC 3834: prevents automatic replies
     mail.set_content("\n\n".join(filter(None, (notice.text, notice.url))) or notice.subject)
     for attachment in notice.files:
         attach(mail, attachment)
@@ -107,7 +107,7 @@ def attach(mail: EmailMessage, file: Attachment) -> None:
 
 
 async def send_mail(mail: EmailMessage, server: MailServer, proxy_url: str) -> None:
-    """Send a mail; tries again if the server cannot be reached or asks for it (4xx).
+    """Send a mail; retry if the server cannot be reached or asks for it (4xx).
 
     Raises `NotSent`, `Refused` or `ConnectFailed`.
     """
@@ -144,15 +144,17 @@ def _send(mail: EmailMessage, server: MailServer, proxy_url: str) -> None:
     except smtplib.SMTPNotSupportedError as error:
         raise NotSent(f"{server.host_port}: {error}") from error
     except (smtplib.SMTPException, OSError) as error:
-        # Once the mail was handed over, trying again could deliver it twice.
+        # After the mail was submitted, a retry could deliver it twice.
         if handed_over:
-            message = f"{server.host_port} went away: whether it took the message is unknown"
+            message = (
+                f"{server.host_port} disconnected; it may or may not have accepted the message"
+            )
             raise NotSent(message) from error
         if isinstance(error.__context__ or error, TimeoutError):
-            raise NotSent(f"{server.host_port} said nothing for {_TIMEOUT_S:g} s") from error
+            raise NotSent(f"{server.host_port} did not respond for {_TIMEOUT_S:g} s") from error
         raise _TryLater(str(error)) from error
     if refused:
-        raise NotSent("refused for " + ", ".join(refused) + "; the others have it")
+        raise NotSent("refused for " + ", ".join(refused) + "; accepted for the other recipients")
 
 
 def _refusal(message: str, codes: Sequence[int]) -> Exception:
@@ -169,7 +171,7 @@ class _Connection(smtplib.SMTP):
     """An SMTP session over a socket that is already connected."""
 
     def __init__(self, connection: socket.socket, server: MailServer) -> None:
-        super().__init__(local_hostname="localhost")  # do not reveal this machine's name
+        super().__init__(local_hostname="localhost")  # hides this machine's name
         self._server = server
         self._host = server.host
         self.sock = connection

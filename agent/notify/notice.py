@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file sent with a notice; `name` has no folder in it."""
+    """A file sent with a notice; `name` has no folder."""
 
     name: str
     body: bytes = field(repr=False)
@@ -18,16 +18,16 @@ class Attachment:
 
     @classmethod
     def from_bytes(cls, name: str, body: bytes) -> Attachment:
-        """Make an attachment whose media type is guessed by the name's suffix."""
+        """Make an attachment; its media type is guessed from the name's suffix."""
         guessed, encoding = mimetypes.guess_type(name)
         return cls(name, body, guessed if guessed and not encoding else "application/octet-stream")
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A message to a person: a title, a text in Markdown, a URL with more, and files.
+    """A message to a user: a title, a text in Markdown, a URL for details, and files.
 
-    `id` stays the same over all attempts to deliver it, so that a receiver can drop a repeated one.
+    `id` is the same in all delivery attempts, so that a receiver can drop duplicates.
     """
 
     title: str
@@ -47,7 +47,7 @@ class Notice:
 class Delivery:
     """The outcome of a notice at one target; `detail` is the reason if it was not `sent`.
 
-    Sent means that the next server or file accepted it, not that somebody has read it.
+    Sent means that the next server or file accepted it, not that anyone has read it.
     """
 
     target: str

@@ -33,7 +33,7 @@ class ServiceClient:
             transport=EgressTransport(egress.proxy_url),
             headers={"User-Agent": "urchin-research"},
             timeout=timeout,
-            follow_redirects=False,  # the person named one server, and no other gets the text
+            follow_redirects=False,  # the user named one server, and no other may get the text
         )
 
     async def __aenter__(self) -> Self:
@@ -45,10 +45,10 @@ class ServiceClient:
     async def call(
         self, method: str, url: str, *, repeatable: bool = False, **request: Any
     ) -> httpx2.Response:
-        """Make a call with httpx2's own arguments, with retries; returns a response of any status.
+        """Make a call with httpx2's arguments and with retries; return a response of any status.
 
-        `repeatable` says that doing it twice does no harm. Raises `Refused`, `ConnectFailed`
-        (nothing was done), or `NotSent` if that is unknown or the service asks to wait too long.
+        `repeatable` means that a second call does no harm. Raises `Refused` or `ConnectFailed` if
+        nothing was done, and `NotSent` if that is unknown or the service asks to wait too long.
         """
         temporary = _NOT_PROCESSED | _UNCLEAR if repeatable else _NOT_PROCESSED
 
@@ -61,7 +61,7 @@ class ServiceClient:
                 return response
             wait = _requested_wait(response)
             if wait is not None and wait > SERVICE.patience:
-                message = f"{response.url.host} asks to be left alone for {wait:.0f} s"
+                message = f"{response.url.host} asks to wait {wait:.0f} s"
                 raise NotSent(message, hint="Try again later.")
             raise Temporary(None, wait, response)
 
@@ -71,7 +71,7 @@ class ServiceClient:
         self, method: str, url: str, *, repeatable: bool, **request: Any
     ) -> httpx2.Response:
         parsed = httpx2.URL(url)
-        # Errors name scheme and host only: the path of some services holds the token.
+        # Errors show only scheme and host: some services have the token in the path.
         origin = f"{parsed.scheme}://{parsed.netloc.decode()}"
         with typed_errors(origin):
             try:
@@ -81,12 +81,12 @@ class ServiceClient:
             except (httpx2.TransportError, NoAnswer) as error:
                 if repeatable:
                     raise ConnectFailed(f"{origin}: {error or type(error).__name__}") from error
-                message = f"{origin} did not answer: whether it took the message is unknown"
+                message = f"{origin} did not respond; it may or may not have accepted the message"
                 raise NotSent(message) from error
 
 
 def _requested_wait(response: httpx2.Response) -> float | None:
-    """Return the seconds that a service asks to wait, in the header or the JSON body; or None.
+    """Return the seconds that a service asks to wait in the header or the JSON body, or None.
 
     Telegram puts them in the body under `parameters`, Discord directly.
     """

@@ -1,12 +1,12 @@
-"""Delivers notices to targets, at the same time, each with its own outcome.
+"""Delivers notices to several targets in parallel, each with its own outcome.
 
-Forms of targets:
+Target formats:
 
-mailto:ann@example.org            by the mail server of `smtp-url`
-https://example.org/hook#MY_KEY   a webhook, signed with the key that is kept as MY_KEY
+mailto:ann@example.org            over the mail server in `smtp-url`
+https://example.org/hook#MY_KEY   a webhook, signed with the key stored as MY_KEY
 desktop:                          on the desktop of this machine
 feed:/srv/www/news.xml            an Atom feed
-NAME:WHERE                        a channel of that name, whose sender the caller passes
+NAME:WHERE                        a channel of that name; the caller passes its sender
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ if TYPE_CHECKING:
     from agent.notify.notice import Notice
 
 Sender = Callable[[str, "Notice"], Awaitable[None]]
-"""Takes the target without its scheme, and the notice; its errors become the outcome."""
+"""Sends the notice to the target, given without its scheme. Errors become the outcome."""
 
 SECRET = "WEBHOOK_SECRET"  # noqa: S105 - the variable's name
 _BASE64 = "whsec_"
 _HOOK_S = 15.0
-"""Timeout: a receiver should accept a notice first and process it afterwards."""
+"""Timeout in seconds: a receiver should accept a notice before processing it."""
 _FORMS = "mailto:ADDRESS, https://…, desktop:, feed:FILE, or CHANNEL:WHERE"
 _DESKTOP_CHARS = 400
-"""Characters that desktops show before they cut."""
+"""Maximum length of the text in characters; desktops cut longer ones."""
 _DESKTOP_S = 10.0
 _MAC = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run"
 
@@ -65,10 +65,10 @@ async def notify(
     environ: Mapping[str, str] | None = None,
     ways: Mapping[str, Sender] | None = None,
 ) -> tuple[Delivery, ...]:
-    """Deliver a notice to each target; a failure at one is its outcome and stops no other.
+    """Deliver a notice to each target; a failure at one does not affect the others.
 
-    `ways` are senders for further schemes, such as channels. The outcomes are in the order of the
-    targets.
+    `ways` are senders for further schemes, such as channels. Returns the outcomes in the order of
+    the targets.
     """
     secrets, senders = os.environ if environ is None else environ, ways or {}
 
@@ -90,7 +90,7 @@ async def notify(
 def check_target(
     target: str, options: Options, environ: Mapping[str, str], ways: Collection[str] = ()
 ) -> None:
-    """Raise `UsageError` for a target that no notice could go to with these settings."""
+    """Raise `UsageError` for a target that cannot be used with these settings."""
     if target.partition(":")[0] not in ways:
         _sender(target, options, environ)
 
@@ -98,7 +98,7 @@ def check_target(
 def _sender(
     target: str, options: Options, environ: Mapping[str, str]
 ) -> Callable[[Notice], Awaitable[None]]:
-    """Return the function that sends to a target, after checking the target. `UsageError`."""
+    """Check a target and return the function that sends to it. Raises `UsageError`."""
     scheme, _, rest = target.partition(":")
     if scheme == "mailto":
         server = MailServer.from_url(options.smtp_url, environ)
@@ -114,12 +114,12 @@ def _sender(
         if path.suffix in {".xml", ".atom"}:
             return lambda notice: asyncio.to_thread(add_entry, path, notice)
         hint = "Write it as feed:/path/news.xml."
-        raise UsageError(f"{rest!r} is no file of a feed", hint=hint)
-    raise UsageError(f"{target!r} is nowhere that can be told", hint=f"There are {_FORMS}.")
+        raise UsageError(f"{rest!r} is not a feed file", hint=hint)
+    raise UsageError(f"{target!r} is not a valid notification target", hint=f"Use {_FORMS}.")
 
 
 def _egress_policy(options: Options, host_port: str) -> EgressPolicy:
-    """Allow one `host:port` and nothing else; it may be private, as the person named it."""
+    """Allow only one `host:port`; it may be private because the user named it."""
     return EgressPolicy(
         allow_hosts=(host_port,),
         deny_hosts=options.deny,
@@ -132,7 +132,7 @@ def host_and_port(url: str) -> str:
     """Return the `host:port` of a URL, with the scheme's default port. Raises `UsageError`."""
     parsed = parse(url)
     if parsed is None or not parsed.host:
-        raise UsageError(f"{url!r} is no address", hint="Write it as https://example.org.")
+        raise UsageError(f"{url!r} is not an address", hint="Write it as https://example.org.")
     host = f"[{parsed.host}]" if ":" in parsed.host else parsed.host
     return f"{host}:{parsed.port}"
 
@@ -142,36 +142,38 @@ async def _mail(server: MailServer, to: Sequence[str], options: Options, notice:
         await send_mail(build_mail(notice, server.sender, to), server, egress.proxy_url)
 
 
-# Webhooks are signed as standardwebhooks.com says: libraries of most languages check that.
+# Webhooks are signed as in standardwebhooks.com; most languages have libraries to check that.
 
 
 def _url_and_key(url: str, environ: Mapping[str, str]) -> tuple[str, bytes]:
-    """Return a webhook's URL without its fragment, and the key whose variable the fragment names.
+    """Return a webhook's URL without its fragment, and the key in the variable it names.
 
-    Raises `UsageError` if there is no key, or the text would leave the local network without TLS.
+    Raises `UsageError` without a key, or if the text would leave the local network without TLS.
     """
     parsed = parse(url)
     if parsed is None or not parsed.host:
-        raise UsageError(f"{url!r} is no web address", hint="Write it as https://example.org/hook.")
-    # This machine and private networks may do without TLS.
+        raise UsageError(
+            f"{url!r} is not a web address", hint="Write it as https://example.org/hook."
+        )
+    # TLS is optional for this machine and private networks.
     if parsed.scheme != "https" and not is_local(parsed.host, AddressKind.PRIVATE):
-        raise UsageError(f"{parsed.host} would get the text in the clear", hint="Use https.")
+        raise UsageError(f"the text would be sent to {parsed.host} unencrypted", hint="Use https.")
     variable = parsed.fragment.removeprefix("#") or SECRET
     value = environ.get(variable, "")
     if not value:
-        message = f"{variable} is not set, with which notices to {parsed.host} are signed"
-        raise UsageError(message, hint=f"`research keys set {variable}` keeps it.")
+        message = f"{variable} is not set; it signs notices to {parsed.host}"
+        raise UsageError(message, hint=f"`research keys set {variable}` stores it.")
     key = value.encode()
     if value.startswith(_BASE64):
         try:
             key = base64.b64decode(value.removeprefix(_BASE64), validate=True)
         except binascii.Error as error:
-            raise UsageError(f"a key that begins with {_BASE64} goes on in base64") from error
+            raise UsageError(f"a key that begins with {_BASE64} must continue in base64") from error
     return parsed.href.removesuffix(parsed.fragment), key
 
 
 async def _post(url: str, key: bytes, options: Options, notice: Notice) -> None:
-    """Post a notice to a webhook. Raises `NotSent`.
+    """Send a notice to a webhook. Raises `NotSent`.
 
     Repeating is safe: a receiver recognises a repeated notice by its `webhook-id`.
     """
@@ -215,7 +217,7 @@ async def _show_on_desktop(environ: Mapping[str, str], notice: Notice) -> None:
     else:
         program = shutil.which("notify-send", path=environ.get("PATH"))
         if program is None:
-            raise NotSent("there is no desktop here", hint="notify-send shows notices on Linux.")
+            raise NotSent("no desktop is available", hint="On Linux, install notify-send.")
         # Notification servers interpret the text as markup.
         escaped = escape(text, quote=False)
         command = [program, "--app-name=Urchin", "--", notice.subject, escaped]
@@ -231,6 +233,6 @@ async def _show_on_desktop(environ: Mapping[str, str], notice: Notice) -> None:
     except TimeoutError as error:
         process.kill()
         await process.wait()
-        raise NotSent(f"{command[0]} did not come to an end") from error
+        raise NotSent(f"{command[0]} did not finish") from error
     if process.returncode:
         raise NotSent(f"{command[0]}: {stderr.decode('utf-8', 'replace').strip()[:200]}")

@@ -20,6 +20,24 @@ MAX_CODE: Final = 8_000
 """Characters of a call in Python that are parsed: a call has a few hundred."""
 _NAMES, _ARGUMENTS = ("name", "tool", "tool_name"), ("arguments", "parameters", "args", "input")
 FIELD = re.compile(r"<(\w+)>(.*?)</\1>", re.DOTALL)
+CALL_TOOL: Final = "CALL_TOOL"
+CALL_TOOL_SPEC: Final[dict[str, Any]] = {
+    "type": "function",
+    "function": {
+        "name": CALL_TOOL,
+        "description": "calls one of the tools that are no functions.",
+        "parameters": {
+            "properties": {
+                "name": {"type": "string"},
+                # Some providers refuse an object whose fields are not described.
+                "arguments": {"type": "string", "description": "JSON object"},
+            },
+            "required": ["name"],
+            "type": "object",
+        },
+    },
+}
+"""The function through which a model calls tools that are no functions of their own."""
 
 
 class Form(NamedTuple):

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from agent.protocol.forms import tool_name
+from agent.protocol.forms import CALL_TOOL, tool_name
 from agent.protocol.loose_json import loose_object
 from agent.protocol.replies import format_call, parse
 
@@ -24,24 +24,6 @@ _RESULT = "\n[Tool result for "
 _ABOVE = "(given with the first result)"
 _BARE = "input"
 """The field for a parameter that is no JSON object, if the tool is not known."""
-CALL_TOOL: Final = "CALL_TOOL"
-CALL_TOOL_SPEC: Final[dict[str, Any]] = {
-    "type": "function",
-    "function": {
-        "name": CALL_TOOL,
-        "description": "calls one of the tools that are no functions.",
-        "parameters": {
-            "properties": {
-                "name": {"type": "string"},
-                # Some providers refuse an object whose fields are not described.
-                "arguments": {"type": "string", "description": "JSON object"},
-            },
-            "required": ["name"],
-            "type": "object",
-        },
-    },
-}
-"""The function through which a model calls tools that are no functions of their own."""
 
 
 @dataclass(frozen=True, slots=True)

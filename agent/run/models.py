@@ -66,7 +66,7 @@ class ResolvedModel:
     @property
     def by_rules(self) -> bool:
         """Whether rules make the tool calls; they use our own tools only."""
-        return self.guided or isinstance(self.local, ExtractiveModel)
+        return self.guided or isinstance(self.local, ExtractiveModel | GuidedModel)
 
     async def open(self, stack: AsyncExitStack, note: Callable[[str], object]) -> Model:
         """Open the model, in guided mode if it is small, with its fallbacks.

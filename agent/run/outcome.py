@@ -313,7 +313,7 @@ def _without_verdict_word(text: str) -> tuple[str, bool]:
     stripped = text.strip().lstrip("*_`# ")
     if not stripped.startswith(NOT_FOUND):
         return text, False
-    return stripped.removeprefix(NOT_FOUND).strip(" :—-*_`\n"), True
+    return stripped.removeprefix(NOT_FOUND).lstrip(" .:—-*_`\n").rstrip(" *_`\n"), True
 
 
 def _error_info(error: ResearchError) -> ErrorInfo:

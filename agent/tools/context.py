@@ -1,4 +1,4 @@
-"""The context that a run gives to its tools: web, evidence, memory, limits and the person."""
+"""The context that a run gives to its tools: web, evidence, memory, limits and the user."""
 
 from __future__ import annotations
 
@@ -41,33 +41,33 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 CALL_TIMEOUT: ContextVar[asyncio.Timeout] = ContextVar("timeout")
-"""Timeout of the current call."""
+"""The timeout of the current call."""
 CALL_PLACE: ContextVar[str] = ContextVar("place", default="")
-"""Place of the current call in the run, under which its questions to a model are recorded."""
+"""The step id of the current call, under which its model calls are recorded."""
 Approve = Callable[[str], Awaitable[bool | str]]
-"""Asks the person about an effect. Returns yes, no, or `site` for everything on this site."""
+"""Asks the user about an effect. Returns yes, no, or `site` for everything on this site."""
 Ask = Callable[[str], Awaitable[str]]
-"""Asks the person a question. Returns the answer, empty if none came."""
+"""Asks the user a question. Returns the answer, or an empty string."""
 Rephrase = Callable[[str, str, str], Awaitable[Sequence[tuple[str, str | None]]]]
-"""Takes question, query and place. Returns other queries, each with its language if it differs."""
+"""Takes question, query and step id. Returns other queries, each with its language if different."""
 Record = Callable[..., object]
 NO_BROWSER = "no_browser"
-"""Outcome of a call that needs a browser where none can be started."""
+"""Outcome of a call that needs a browser when none can be started."""
 PERSON_TIMEOUT = 600.0
-"""Seconds: a person who has not answered, or passed a captcha, in ten minutes is not there."""
+"""Seconds to wait for the user to answer or to solve a captcha."""
 HINT_FIELD = "the_person_says"
-"""Field of a tool's result that brings a hint of the person to the model."""
+"""Field of a tool's result with a hint from the user to the model."""
 SOLVABLE = frozenset({Outcome.CAPTCHA, Outcome.BOT_CHECK})
-"""Walls that a captcha solver may clear."""
+"""Block pages that a captcha solver may clear."""
 
 
 def no_record(_kind: str, _place: str = "", **_data: object) -> None:
-    """Record nothing: outside of a run, or where everything is on record already."""
+    """Record nothing: outside a run, or if everything is already recorded."""
 
 
 @dataclass(frozen=True, slots=True)
 class InterruptedPage:
-    """A page that was open when a run was cut off; `session` is its sessionStorage (secret)."""
+    """A page that was open when a run was interrupted; `session` is its sessionStorage (secret)."""
 
     url: str
     session: StorageRows = ()
@@ -75,15 +75,15 @@ class InterruptedPage:
 
 @dataclass(slots=True)
 class Web:
-    """A run's access to the web; the browser starts when it is first needed.
+    """A run's access to the web. The browser starts when it is first needed.
 
-    `is_visible` means that a person can see the browser's window. `solver` solves captchas, at most
-    `solves_left` of them: a page could otherwise use up its owner's balance. `interrupted_page` is
-    the page that was open when the run was cut off, until it is opened again. `look_for_page` looks
-    again for the user's visible tab, where one is attached to. `last_act` is the
-    place of the last act on a page; `unseen_outcome` says what it did if its end was not seen,
-    until a page is shown again. `state` is the source of the open page as it was last shown,
-    `state_shown` what a snapshot shows of it.
+    `is_visible` means that the user can see the browser window. `solver` solves at most
+    `solves_left` captchas, because a page could otherwise use up the user's balance.
+    `interrupted_page` is the page that was open when the run was interrupted, until it is reopened.
+    `look_for_page` looks again for the user's visible tab in an attached Chrome. `last_act` is the
+    step id of the last action on a page; `unseen_outcome` describes it if its end was not observed,
+    until a page is shown again. `state` is the source of the open page as last shown, `state_shown`
+    the part of it in the snapshot.
     """
 
     egress: Egress
@@ -112,7 +112,7 @@ class Web:
 
     @property
     def searches_locally_only(self) -> bool:
-        """Tell whether only the person's folder is searched: no query leaves the machine."""
+        """Tell whether only the user's folder is searched, so that no query leaves the machine."""
         return all(isinstance(provider, Corpus) for provider in self.chain.providers)
 
     @property
@@ -122,18 +122,18 @@ class Web:
 
     @property
     def can_clear_walls(self) -> bool:
-        """Tell whether a person or a solver can pass a captcha in the browser."""
+        """Tell whether the user or a solver can solve a captcha in the browser."""
         return self.is_visible or self.solver is not None
 
     async def read_tab(self) -> Page:
-        """Read the open page in its current state: our own tab, else the person's page.
+        """Read the current state of the open page: our tab, or the user's page.
 
         Raises `ToolError` if none is open.
         """
         if self.tab is not None:
             return await self.reader.read_tab(self.tab)
         if self.page is None and self.look_for_page is not None:
-            await self.look_for_page()  # it may have been silent when the run began
+            await self.look_for_page()  # it may not have responded at the start of the run
         if self.page is None:
             raise ToolError("no page is open", hint="Give a url, or OPEN a page first.")
         return self.page
@@ -141,7 +141,7 @@ class Web:
 
 @dataclass(slots=True)
 class Person:
-    """The person, who can be asked one question a run, whichever of its loops asks it."""
+    """The user, who can be asked one question per run by any of its loops."""
 
     ask: Ask
     asked: bool = False
@@ -152,14 +152,15 @@ class ToolContext:
     """What the tools of one run work with.
 
     `record(kind, place, **data)` writes a journal event; `keep(bytes)` stores bytes with the run
-    and returns their hash. `approve(effect)` asks the person for a yes, `person` answers a question
-    of the model: both are None where nobody is there. `memory` is None with `--no-memory`, `wiki`
-    if the data folder has none. `vision` means that the model can see pictures. `outgoing` decides
-    what may leave the run. On `approved_sites` the person lets the run act without asking again;
-    `approvals` are acts and sites that were approved before it (`--yes`). `hints` are messages of
-    the person that the model has not seen yet. `rephrase` asks the model
-    for other queries. `effort` is what the run's depth spends; outside of a run, as little as any.
-    With `files_first` a search that finds something in the user's folder asks no engine.
+    and returns their hash. `approve(effect)` asks the user for approval, `person` answers a
+    question of the model: both are None if no user can be asked. `memory` is None with
+    `--no-memory`, `wiki` if the data folder has none. `vision` means that the model accepts
+    images. `outgoing` decides what may be sent. On `approved_sites` the user lets the run act
+    without asking again;
+    `approvals` are actions and sites approved before the run (`--yes`). `hints` are messages of the
+    user that the model has not seen yet. `rephrase` asks the model for other queries. `effort` has
+    the preset limits of the run's depth; outside a run, the lowest. With `files_first`, a search
+    that finds something in the user's folder asks no search engine.
     """
 
     question: str
@@ -193,17 +194,17 @@ class ToolContext:
 
     @property
     def provenance(self) -> Provenance:
-        """What the run has read so far, and who wrote it."""
+        """The texts that the run has read so far, and their authors."""
         return self.outgoing.provenance
 
     def seconds_left(self, wanted: float) -> float:
-        """Return how many seconds a call may take: `wanted`, or what is left of the run's time."""
+        """Return the seconds that a call may take: `wanted`, or the run's remaining time."""
         if self.deadline is None:
             return wanted
         return max(0.1, min(wanted, self.deadline - time.monotonic()))
 
     def extend_timeout(self, seconds: float) -> None:
-        """Give the current call more time, while a person or a captcha solver is at work."""
+        """Give the current call more time while the user or a captcha solver is working."""
         timeout = CALL_TIMEOUT.get(None)
         until = timeout.when() if timeout else None
         if timeout and until is not None:
@@ -211,7 +212,7 @@ class ToolContext:
             timeout.reschedule(now + self.seconds_left(until - now + seconds))
 
     def with_hints(self, data: Any) -> Any:
-        """Add the person's new hints to a result's data, so that record and replay have them."""
+        """Add the user's new hints to a result's data, so that journal and replay have them."""
         if not (self.hints and isinstance(data, dict)):
             return data
         hints = "\n".join(self.hints)
@@ -222,7 +223,7 @@ class ToolContext:
     async def in_memory_thread(self, function: Callable[..., T], *args: Any) -> T:
         """Call a synchronous function of memory or wiki in their single worker thread.
 
-        Calls of one reply are made concurrently; there they take effect in the order of its tags.
+        Calls of one reply run concurrently; in this thread they take effect in tag order.
         """
         if self._worker is None:
             self._worker = ThreadPoolExecutor(1, thread_name_prefix="memory")
@@ -243,12 +244,12 @@ class ToolContext:
 def require_web(context: ToolContext) -> Web:
     """Return the web of a run; raises `ToolError` if it has none."""
     if context.web is None:
-        raise ToolError("this run has no web", hint="Answer from what is known.")
+        raise ToolError("this run has no web", hint="Answer from what you know.")
     return context.web
 
 
 def require_memory(context: ToolContext) -> Memory:
     """Return the memory of a run; raises `ToolError` if it has none."""
     if context.memory is None:
-        raise ToolError("memory is off in this run", hint="Go on without it.")
+        raise ToolError("memory is off in this run", hint="Continue without it.")
     return context.memory

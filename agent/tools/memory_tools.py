@@ -32,7 +32,7 @@ from agent.memory.kinds import (
 from agent.memory.memory_types import Origin
 from agent.protocol.loose_json import loose_json, loose_object
 from agent.tools.context import require_memory
-from agent.tools.person import require_yes
+from agent.tools.person import require_approval
 from agent.tools.registry import (
     Group,
     NonEmpty,
@@ -98,8 +98,8 @@ async def remember(context: ToolContext, param: str) -> ToolResult:
     origin = Origin(run=context.run, trusted=not context.provenance.untrusted)
     if not origin.trusted and await context.in_memory_thread(memory.trusts, name):
         value = js.to_string(fields["value"])
-        effect = f"replaces what you had saved as {name!r} by {value!r}"
-        await require_yes(context, "REMEMBER", effect, act=False)
+        effect = f"replace your memory {name!r} with {value!r}"
+        await require_approval(context, "REMEMBER", effect, act=False)
     await context.in_memory_thread(partial(memory.remember, name, fields["value"], origin=origin))
     return ToolResult({"success": True, "message": f'Remembered "{name}".'})
 

@@ -287,7 +287,7 @@ _PERSON_TASKS = {
 async def clear_wall(context: ToolContext, tab: Tab) -> bool:
     """Try to get past a captcha, bot check or login in front of a page; True if that worked.
 
-    A person who sees the browser is asked to do it, else a captcha solver if there is one.
+    A user who sees the browser is asked to do it; otherwise a captcha solver is, if there is one.
     """
     web = require_web(context)
     if web.is_visible and context.approve is not None:
@@ -296,7 +296,7 @@ async def clear_wall(context: ToolContext, tab: Tab) -> bool:
         if task is None:
             return False
         context.extend_timeout(PERSON_TIMEOUT)
-        request = f"go on at {page.url} once you have {task} in the browser window"
+        request = f"continue at {page.url} once you have {task} in the browser window"
         return bool(await context.approve(request))
     if web.solver is not None and (await web.read_tab()).outcome in SOLVABLE:
         return (await _solve(context, tab))[0] is Outcome.OK

@@ -1,4 +1,4 @@
-"""Asks the person: for a yes to a call's effect, or a question of the model (ASK_USER)."""
+"""Asks the user: for approval of a call's effect, or a question of the model (ASK_USER)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from agent.tools.context import ToolContext
 
-_GO_ON = "Take the likeliest reading, and say in the answer which one that is."
+_GO_ON = "Use the most likely reading, and say in the answer which one it is."
 
 
 @reading_tool(
@@ -29,19 +29,19 @@ _GO_ON = "Take the likeliest reading, and say in the answer which one that is."
 async def ask_user(
     context: ToolContext, *, question: Annotated[str, Field(min_length=1, max_length=400)]
 ) -> ToolResult:
-    """Ask the person one question, short enough to be read at a glance.
+    """Ask the user one short question.
 
-    Raises `ToolError` if they were asked before, or do not answer.
+    Raises `ToolError` if the user was already asked or does not answer.
     """
     person = context.person
     if person is None:
-        raise ToolError("nobody can be asked here", hint=_GO_ON)
+        raise ToolError("no user can be asked in this run", hint=_GO_ON)
     if person.asked:
-        raise ToolError("the person was asked once already, which is all they are", hint=_GO_ON)
+        raise ToolError("the user was already asked once, which is the limit", hint=_GO_ON)
     person.asked = True
     answer = (await person.ask(question)).strip()
     if not answer:
-        raise ToolError("the person gave no answer", hint=_GO_ON)
+        raise ToolError("the user did not answer", hint=_GO_ON)
     return ToolResult({"answer": answer})
 
 
@@ -52,13 +52,13 @@ def refusal(
     context: ToolContext,
     tool: str,
     why: str,
-    hint: str = "Go on without it.",
+    hint: str = "Continue without it.",
     *,
     undone: bool = False,
 ) -> ToolError:
-    """Record that a call is refused; returns the error to raise, which says why.
+    """Record a refused call; return the error to raise, with the reason.
 
-    `undone` marks an act that a person could have allowed if one had been there: the report
+    `undone` marks an action that needed approval when no user could be asked; the report
     mentions it.
     """
     context.record("policy.refused", name=tool, effect=why, **({"undone": True} if undone else {}))
@@ -66,12 +66,12 @@ def refusal(
 
 
 def approvals_given(names: Iterable[str]) -> frozenset[tuple[str, str]]:
-    """Read approvals such as `click@shop.example` (`--yes`) as pairs of act and site."""
+    """Parse approvals such as `click@shop.example` (`--yes`) into pairs of action and site."""
     pairs = (name.partition("@") for name in names)
     return frozenset((act, site_of(f"http://{site}")) for act, _, site in pairs)
 
 
-async def require_yes(
+async def require_approval(
     context: ToolContext,
     tool: str,
     effect: str,
@@ -82,15 +82,15 @@ async def require_yes(
 ) -> None:
     """Get approval for an effect, unless everything on the site was approved before.
 
-    `kinds` are the acts that it consists of, where they can be approved before a run. `act` is
-    False for what only changes our own stores. What was approved, and when, is recorded. Raises
+    `effect` completes "The agent wants to …". `kinds` are its actions, if they can be approved
+    before a run. `act` is False for changes to our own stores. Approvals are recorded. Raises
     `ToolError` without approval.
     """
 
     def note(by: str) -> None:
         context.record("policy.approved", CALL_PLACE.get(), name=tool, effect=effect, by=by)
 
-    async with context.approval_lock:  # calls of one step run at the same time: ask one by one
+    async with context.approval_lock:  # calls of a step run in parallel: ask one at a time
         if kinds and all((kind, site) in context.approvals for kind in kinds):
             note(" ".join(f"--yes {kind}@{site}" for kind in kinds))
             return
@@ -98,8 +98,8 @@ async def require_yes(
             note("the user, for the site")
             return
         if context.approve is None:
-            why = f"it {effect}: that needs a person's yes, and nobody can be asked here"
-            hint = "Go on without it."
+            why = f"needs approval to {effect}, and no user can be asked here"
+            hint = "Continue without it."
             if kinds:
                 given = " ".join(f"--yes {kind}@{site}" for kind in kinds)
                 hint += f" The user can approve it in a terminal, or before a run: {given}."
@@ -108,7 +108,7 @@ async def require_yes(
             raise refusal(context, tool, why, hint, undone=act)
         reply = await context.approve(effect)
         if not reply:
-            raise refusal(context, tool, f"the person said no: it {effect}")
+            raise refusal(context, tool, f"the user refused to let it {effect}")
         note("the user, for the site" if reply == "site" else "the user")
         if reply == "site" and site:
             context.approved_sites.add(site)

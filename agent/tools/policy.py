@@ -1,7 +1,8 @@
-"""The one place where a tool call is allowed or refused, run and recorded.
+"""Allows or refuses, runs and records tool calls. All calls go through here.
 
-What may leave the run depends on who wrote the words of a call, what may act on whose page is open,
-and what may outlast the run on what was read before. A check raises `ToolError` to refuse a call.
+What may be sent depends on who wrote the words of a call, what may act depends on whose page is
+open, and what may outlast the run depends on what was read before. A check raises `ToolError` to
+refuse a call.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from agent.guard.secret_store import secret_name
 from agent.journal.messages import image_rows
 from agent.protocol.call_results import cut_texts, to_json
 from agent.tools.context import CALL_PLACE, CALL_TIMEOUT, NO_BROWSER
-from agent.tools.person import refusal, require_yes
+from agent.tools.person import refusal, require_approval
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource
 from agent.tools.sources import register_tool_result
 from agent.types import Image, Observation, has_error
@@ -45,23 +46,23 @@ if TYPE_CHECKING:
 
 
 class Policy:
-    """Runs the tool calls that are known and pass the checks, and records every call.
+    """Runs known tool calls that pass the checks, and records every call.
 
-    A failing call becomes a result with an error and a hint; it never ends the run. Calls on the
-    open page run one after the other, in the order of the reply. If one that acts on the page
-    fails, the later acts of that reply are skipped: they were meant for the page that it leads to.
+    A failed call becomes a result with an error and a hint; it never ends the run. Calls on the
+    open page run one after another, in the order of the reply. If an action on the page fails, the
+    later actions of that reply are skipped: they were meant for the page that it leads to.
     """
 
     def __init__(self, tools: Registry, context: ToolContext) -> None:
         self._tools = tools
         self._context = context
         self._page_turn = asyncio.Lock()
-        self._failed_act: dict[str, str] = {}  # place of a step -> its first tool that failed
+        self._failed_act: dict[str, str] = {}  # step id -> its first tool that failed
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
-        """Run a call. Returns a function that finishes it, to be called in the order of the tags.
+        """Run a call. Returns a function that finishes it, to be called in tag order.
 
-        Finishing numbers the sources, which must not depend on which call was faster.
+        Finishing numbers the sources, which must not depend on the speed of calls.
         """
         tool = self._tools.get(call.name)
         on_page = tool is not None and (
@@ -76,7 +77,7 @@ class Policy:
                 arguments, changes = await self._allowed(tool, call, place)
                 made = True
                 result = await self._call(tool, call, place, arguments, changes)
-            # Whatever a tool raises becomes a result, even a bug of ours: no run is lost to it.
+            # Any exception of a tool becomes a result, even a bug of ours, so that no run is lost.
             except Exception as error:  # noqa: BLE001
                 result = _error_result(error)
                 if tool is not None and (tool.acts or tool.opens_page):
@@ -91,16 +92,16 @@ class Policy:
         )
 
     async def _allowed(self, tool: Tool, call: ToolCall, place: str) -> tuple[Any, dict[str, Any]]:
-        """Parse a call's parameter and ask all checks; raises `ToolError`.
+        """Parse a call's parameter and run all checks; raises `ToolError`.
 
-        Returns the arguments, and what the call's result says about a change in them.
+        Returns the arguments, and data on changed arguments for the call's result.
         """
         context = self._context
         CALL_PLACE.set(place)
         if tool.acts and (failed := self._failed_act.get(place.rpartition("/")[0])):
             raise ToolError(
-                f"not done: {failed} before it in this reply failed",
-                hint="See what it says, then act again.",
+                f"not done: {failed} earlier in this reply failed",
+                hint="Check its error, then act again.",
             )
         arguments, tier = tool.parse(call.param)
         if tier:
@@ -113,7 +114,7 @@ class Policy:
         changes: dict[str, Any] = {}
         if not await check_server_tool(context, tool, arguments):
             arguments, changes = await check_outgoing(context, tool, arguments)
-        # Before `check_acts`: whose page is open decides whether acting on it needs a yes.
+        # Before `check_acts`: the open page decides whether acting on it needs approval.
         await reopen_page(context, tool, arguments)
         await check_acts(context, tool, arguments)
         await check_lasting(context, tool, arguments)
@@ -124,13 +125,13 @@ class Policy:
     ) -> ToolResult | Finish:
         """Run the tool of an allowed call; raises what the tool raises, and `ToolError`."""
         context = self._context
-        # Recorded before it is done: a run that is cut off here must not do it a second time.
+        # Recorded before it is done: a run interrupted here must not do it twice.
         if tool.risk is not Risk.READ:
             context.record("tool.intent", place, name=call.name, param=call.param)
         seconds = context.seconds_left(tool.seconds or context.limits.call_seconds)
         try:
             async with asyncio.timeout(seconds) as timeout:
-                # The call extends its own timeout while a person or a solver is at work.
+                # The call extends its own timeout while the user or a solver is working.
                 CALL_TIMEOUT.set(timeout)
                 result = await tool.run(context, arguments)
         except TimeoutError as error:
@@ -153,7 +154,7 @@ class Policy:
         *,
         made: bool,
     ) -> Observation:
-        """Finish a call and record it, without secrets and with the person's new hints."""
+        """Finish a call and record it, without secrets and with the user's new hints."""
         context, tool = self._context, self._tools.get(call.name)
         clean = context.redactor.text
         try:
@@ -163,13 +164,13 @@ class Policy:
         except (BrowserError, ResearchError) as error:
             result = _error_result(error)
         data = context.redactor.value(result.data)
-        # The texts of an error may be as long as what the tool was given, whatever the tool.
+        # An error's texts can be as long as the tool's input.
         if has_error(data):
             data = cut_texts(data, MAX_ERROR_CHARS)
         outcome = Observation(
             call,
             context.with_hints(data),
-            # A passage must be literal, so one with a secret is dropped rather than redacted.
+            # Passages must be literal, so one with a secret is dropped, not redacted.
             passages=tuple(p for p in result.passages if clean(p.text) == p.text),
             results=tuple(
                 replace(r, url=clean(r.url), title=clean(r.title), snippet=clean(r.snippet))
@@ -197,9 +198,9 @@ class Policy:
 def result_event_data(
     result: Observation, ms: int = 0, blobs: dict[str, str] | None = None
 ) -> dict[str, Any]:
-    """Return the data of a `tool.result` event: everything that a replay needs.
+    """Return the data of a `tool.result` event: everything a replay needs.
 
-    The web text begins with the snapshot, so the snapshot's length in characters is enough.
+    The web text starts with the snapshot, so the snapshot's length in characters is enough.
     """
     has_snapshot = result.web.startswith(result.snapshot)
     observed = {
@@ -224,19 +225,19 @@ def result_event_data(
 
 
 UNKNOWN: Final = "unknown"
-"""The `outcome` of a call that was begun and whose end was not seen."""
+"""The `outcome` of a call that was started and whose end was not observed."""
 
 
-_LOOK: Final = "It is not repeated. Look whether it took effect."
+_LOOK: Final = "It is not repeated. Check whether it took effect."
 
 
 def unknown_outcome(why: str) -> ToolResult:
-    """Make the result of a call that may have taken effect: it is looked for, not repeated."""
+    """Make the result of a call that may have taken effect: check for it, do not repeat it."""
     return ToolResult({"error": f"outcome unknown: {why}", "outcome": UNKNOWN}, hint=_LOOK)
 
 
 def _timeout_error(tool: Tool, seconds: float) -> ToolError | OutcomeUnknown:
-    """Make the error of a call that took too long; one that acts may have taken effect."""
+    """Make the error of a call that timed out; an action may have taken effect."""
     why = f"no answer within {seconds:.0f} s"
     if not tool.acts:
         return ToolError(why)
@@ -261,8 +262,8 @@ def _error_result(error: Exception) -> ToolResult:
 
 _SHARE = "The user can allow it with --share file|corpus|memory|page|tool."
 _HINTS: Final = {
-    Sink.QUERY: f"Search with other words. {_SHARE}",
-    Sink.ADDRESS: "WEB_SEARCH for the page, and open its address as the results show it.",
+    Sink.QUERY: f"Use other search words. {_SHARE}",
+    Sink.ADDRESS: "WEB_SEARCH for the page and open its URL from the results.",
     Sink.SITE: "Use words of the question. The user can allow more with --share KIND@SITE.",
     Sink.TOOL: f"Use words of the question. {_SHARE}",
 }
@@ -271,11 +272,11 @@ _HINTS: Final = {
 async def check_outgoing(
     context: ToolContext, tool: Tool, arguments: Any
 ) -> tuple[Any, dict[str, Any]]:
-    """Check every text that a call sends, as its tool declares them, against who can read it.
+    """Check every text that a call sends, as declared by its tool, against who can read it.
 
-    The user is asked where that is possible. A search is otherwise made without the words that are
-    withheld. Returns the arguments, and what the call's result says about a change in them. Raises
-    `ToolError` with the reason.
+    The user is asked if possible; otherwise a search is made without the withheld words. Returns
+    the arguments, and data on changed arguments for the call's result. Raises `ToolError` with the
+    reason.
     """
     changes: dict[str, Any] = {}
     for sent in tool.sent(context, arguments):
@@ -287,7 +288,7 @@ async def check_outgoing(
                 arguments = arguments.model_copy(update={sent.field: query})
             continue
         if context.redactor.text(sent.text) != sent.text:
-            raise refusal(context, tool.name, "it holds a secret of the environment")
+            raise refusal(context, tool.name, "it contains a secret of the environment")
         site, why = _recipient(context, tool, arguments, sent), ""
         outgoing = context.outgoing
         if sent.sink is Sink.ADDRESS:
@@ -302,7 +303,7 @@ async def check_outgoing(
 
 
 def _recipient(context: ToolContext, tool: Tool, arguments: Any, sent: Sent) -> str:
-    """Return who can read a text, as a site."""
+    """Return the site that can read a text."""
     if sent.sink is Sink.TOOL:
         return tool.site
     if sent.sink is Sink.ADDRESS:
@@ -312,14 +313,16 @@ def _recipient(context: ToolContext, tool: Tool, arguments: Any, sent: Sent) -> 
 
 
 async def _checked_query(context: ToolContext, tool: Tool, sent: Sent) -> str:
-    """Return a query as it may be sent; tell the user what is withheld, or ask them."""
+    """Return the query that may be sent. Ask the user, or report what is withheld."""
     query, withheld = context.outgoing.query(sent.text, context.redactor)
     if not withheld:
         return query
     why = "; ".join(f"“{part.text}” ({part.why})" for part in withheld)
     secret = context.redactor.text(sent.text) != sent.text
     approve = None if secret else context.approve
-    if approve is not None and await approve(f"search for “{sent.text}”, with {why}"):
+    if approve is not None and await approve(
+        f"search for “{sent.text}”, although it contains {why}"
+    ):
         context.outgoing.allow(sent.text, SEARCH)
         return sent.text
     if not query or not sent.field:
@@ -332,26 +335,26 @@ async def _checked_query(context: ToolContext, tool: Tool, sent: Sent) -> str:
 async def _approve_sending(
     context: ToolContext, tool: Tool, sent: Sent, site: str, why: str
 ) -> None:
-    """Ask the user to allow a text for its recipient; raises `ToolError` if they do not."""
+    """Ask the user to approve a text for its recipient; raises `ToolError` if refused."""
     hint = _HINTS[sent.sink]
     if context.approve is None:
         raise refusal(context, tool.name, why, hint)
     what = f"send “{sent.text}” to" if sent.text else "follow another link of"
     if not await context.approve(f"{what} {site.rpartition(':')[2] or 'a tool'} ({why})"):
-        raise refusal(context, tool.name, f"the user said no: {why}", "Do it without that text.")
+        raise refusal(context, tool.name, f"the user refused: {why}", "Do it without that text.")
     context.outgoing.allow(sent.text, site)
 
 
-# What may act, and what may last.
+# What may act, and what may outlast the run.
 
 _WORDS: Final = re.compile(r"\w+")
 
 
 async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """Ask for approval of an act: where the user is logged in, only reading needs none.
+    """Ask for approval of an action: where the user is logged in, only reading needs none.
 
-    A file may be handed over without approval only if the question names the site and the file, or
-    the site and `--share file` is set.
+    A file may be uploaded without approval only if the question names the site, and also names the
+    file or `--share file` is set.
     """
     web, read = context.web, context.provenance
     if web is None:
@@ -359,8 +362,8 @@ async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
     logged_in = read.attached or bool(read.sites)
     if tool.opens_page and logged_in and read.is_personal(arguments.url):
         if not _is_personal_link(context, arguments.url):
-            effect = f"opens {arguments.url} with the logins of this browser"
-            await require_yes(context, tool.name, effect, site_of(arguments.url))
+            effect = f"open {arguments.url} with the logins of this browser"
+            await require_approval(context, tool.name, effect, site_of(arguments.url))
         return
     if not (tool.acts and tool.on_page) or web.tab is None:
         return
@@ -371,48 +374,48 @@ async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
     )
     if files and not (site and site in question and files_named):
         paths = ", ".join(arguments.path.splitlines())
-        effect = f"hands {paths} over to {site or web.tab.url}"
-        await require_yes(context, tool.name, effect, site, kinds=("upload",))
+        effect = f"upload {paths} to {site or web.tab.url}"
+        await require_approval(context, tool.name, effect, site, kinds=("upload",))
     elif logged_in and (secret := await _named_login(context, tool, arguments)):
-        # The user bound the secret to this origin and named it: that is the approval.
-        effect = f"does {tool.name} to log in at {web.tab.url}"
+        # The user bound the secret to this origin and named it, which is the approval.
+        effect = f"{tool.name} to log in at {web.tab.url}"
         context.record("policy.approved", name=tool.name, effect=effect, by=f"secret {secret}")
     elif logged_in:
         effect, kinds = await _describe_act(web.tab, tool.name, arguments)
-        await require_yes(context, tool.name, effect, site, kinds=kinds)
+        await require_approval(context, tool.name, effect, site, kinds=kinds)
 
 
 _VERBS: Final = {
-    "CLICK": "clicks",
-    "CHECK": "ticks or clears",
-    "SELECT": "selects {value!r} in",
-    "PRESS": "presses {keys} in",
-    "DRAG": "drags",
-    "HOVER": "hovers over",
-    "HIGHLIGHT": "selects the text {text!r}",
-    "DOWNLOAD": "downloads from",
+    "CLICK": "click",
+    "CHECK": "tick or clear",
+    "SELECT": "select {value!r} in",
+    "PRESS": "press {keys} in",
+    "DRAG": "drag",
+    "HOVER": "hover over",
+    "HIGHLIGHT": "select the text {text!r}",
+    "DOWNLOAD": "download from",
 }
 _SUBMITTING: Final = frozenset({"CLICK", "CHECK", "PRESS"})
 _KIND_OF_ACT: Final = {"TYPE": "type", "SELECT": "type", "DOWNLOAD": "download"}
 
 
 async def _describe_act(tab: Tab, name: str, arguments: Any) -> tuple[str, tuple[str, ...]]:
-    """Say what an act does and where, for the user to decide, and the kinds of acts that it is."""
+    """Describe an action and its place for the user, and return its kinds."""
     fields = arguments.model_dump(exclude_none=True)
     ref, kinds = fields.get("ref"), [_KIND_OF_ACT.get(name, "click")]
     element = tab.describe(ref) if ref else "the page"
     text = fields.get("text") or ""
     submits = await tab.effect(ref, fields.get("keys")) if name in _SUBMITTING else ""
     if name == "TYPE" and (secret := secret_name(text)):
-        kinds, effect = ["login"], f"logs in with the stored secret {secret}: {element}"
+        kinds, effect = ["login"], f"log in with the stored secret {secret}: {element}"
     elif name == "TYPE":
-        effect = f"types {text!r} into {element}"
+        effect = f"type {text!r} into {element}"
     else:
         others = {k: v for k, v in fields.items() if k in arguments.model_fields_set - {"ref"}}
         verb = _VERBS.get(name)  # a script may contain braces, so the rest is no format
-        effect = f"{verb.format(**fields) if verb else f'does {name} {others} on'} {element}"
+        effect = f"{verb.format(**fields) if verb else f'{name} {others} on'} {element}"
         if dialog := fields.get("dialog"):
-            effect += f", and answers its dialog with {dialog!r}"
+            effect += f", answer its dialog with {dialog!r}"
     if fields.get("submit"):
         submits = "submits the form"
     if submits:
@@ -422,10 +425,10 @@ async def _describe_act(tab: Tab, name: str, arguments: Any) -> tuple[str, tuple
 
 
 async def _named_login(context: ToolContext, tool: Tool, arguments: Any) -> str:
-    """Return the stored secret that a call types or submits where the user asked for it; else "".
+    """Return the stored secret that a call types or submits as the user asked, or "".
 
-    The question names it, and the page has its origin. Of such a page only the form is submitted
-    that holds the password field which the secret was typed into.
+    The question names it, and the page has its origin. Only the form with the password field into
+    which the secret was typed may be submitted.
     """
     tab = context.web.tab if context.web else None
     if tab is None or context.secrets is None:
@@ -447,7 +450,7 @@ async def _named_login(context: ToolContext, tool: Tool, arguments: Any) -> str:
 
 
 def _file_names(arguments: Any) -> list[str]:
-    """Return the names of the files that a call hands over."""
+    """Return the names of the files that a call uploads."""
     paths = getattr(arguments, "path", "")
     if not isinstance(paths, str):  # the points of a drawn path
         return []
@@ -455,7 +458,7 @@ def _file_names(arguments: Any) -> list[str]:
 
 
 def _is_personal_link(context: ToolContext, url: str) -> bool:
-    """Tell whether the person, or a page of theirs on its own site, names an address.
+    """Tell whether the user, or a page of theirs on its own site, names a URL.
 
     The root of a site that the question names counts too.
     """
@@ -464,41 +467,41 @@ def _is_personal_link(context: ToolContext, url: str) -> bool:
     parsed = parse(url)
     if parsed is None or not parsed.host or parsed.host not in context.question.casefold():
         return False
-    # Only the root: any other address may have been made up.
+    # Only the root: any other URL may be invented.
     return parsed.path == "/" and not parsed.query
 
 
 async def check_lasting(context: ToolContext, tool: Tool, arguments: Any) -> None:
-    """Ask for a yes to what steers or starts later runs, once words of others were read."""
+    """Ask for approval of what influences or starts later runs, once others' words were read."""
     if tool.lasting and context.provenance.untrusted:
         fields = arguments.model_dump(exclude_none=True, exclude_defaults=True)
         shown = ", ".join(f"{key} {value!r}" for key, value in fields.items())
         starts_runs = tool.risk is Risk.EXTERNAL
-        effect = f"does {tool.name}" if starts_runs else "changes what later runs go by"
-        await require_yes(context, tool.name, f"{effect} ({shown})", act=starts_runs)
+        effect = f"run {tool.name}" if starts_runs else "change what later runs rely on"
+        await require_approval(context, tool.name, f"{effect} ({shown})", act=starts_runs)
 
 
 async def check_server_tool(context: ToolContext, tool: Tool, arguments: Any) -> bool:
     """Ask for approval of an MCP tool, unless the user always allows it.
 
-    We do not know what such a tool does. Approval can be given for all tools of its server.
-    Returns whether the user saw and approved these arguments.
+    We do not know what such a tool does. The user can approve all tools of its server. Returns
+    whether the user saw and approved these arguments.
     """
     if tool.source is not ToolSource.MCP or tool.free:
         return False
     known = tool.server in context.approved_sites
-    effect = f"calls {tool.name} with {to_json(arguments)}"
-    await require_yes(context, tool.name, effect, tool.server)
+    effect = f"call {tool.name} with {to_json(arguments)}"
+    await require_approval(context, tool.name, effect, tool.server)
     return not known
 
 
-# The page that was open when a run was cut off.
+# The page that was open when a run was interrupted.
 
 
 async def reopen_page(context: ToolContext, tool: Tool, arguments: Any) -> None:
     """Reopen the page of an interrupted run before the first call that needs it.
 
-    A call that only looks at the page goes on. One that acts on it, or names a ref, is refused with
+    A call that only looks at the page continues. One that acts on it or names a ref is refused with
     `ToolError`: it was decided on a page whose refs and typed text are gone.
     """
     web = context.web
@@ -518,11 +521,11 @@ async def reopen_page(context: ToolContext, tool: Tool, arguments: Any) -> None:
             seconds = context.seconds_left(context.limits.read_seconds)
             web.tab = await browser.open(page.url, deadline=seconds, session=page.session)
     except BrowserError as error:
-        message = f"the run was cut off, and {page.url} could not be opened again: {error}"
+        message = f"the run was interrupted, and {page.url} could not be reopened: {error}"
         raise ToolError(message, hint="OPEN a page.") from error
     message = (
-        f"the run was cut off here and goes on: {page.url} was opened again, with its cookies; "
-        "refs from before are void, and what was typed and not sent is gone"
+        f"the run was interrupted here and continues: {page.url} was reopened with its cookies; "
+        "earlier refs are invalid, and unsent typed text is gone"
     )
     web.tab.events.add(message)
     if tool.acts or getattr(arguments, "ref", None):

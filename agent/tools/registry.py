@@ -18,8 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from agent.errors import ToolError
 from agent.guard.outgoing import Sent, Sink
 from agent.guard.provenance import FUNCTION
+from agent.protocol.forms import CALL_TOOL_SPEC
 from agent.protocol.loose_json import repair_object
-from agent.protocol.native import CALL_TOOL_SPEC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,9 +47,9 @@ class ToolSource(StrEnum):
 
 
 class Group(StrEnum):
-    """Tools that a prompt only names, in one line, until they are of use; the value says for what.
+    """Tools that a prompt only names, in one line, until they are needed; the value is their use.
 
-    Naming them all with their forms would be half of every request, and few questions need them.
+    Listing all their forms would be half of every request, and few questions need them.
     """
 
     BROWSER = "browser, for what READ does not show"
@@ -63,22 +63,22 @@ class Group(StrEnum):
 
 
 class Params(BaseModel):
-    """Parameters of a tool; a bare text in a call fills the first field."""
+    """Parameters of a tool; plain text in a call fills the first field."""
 
     model_config = ConfigDict(extra="ignore", str_strip_whitespace=True)
 
 
 NonEmpty = Annotated[str, Field(min_length=1)]
-"""A text that is not empty."""
+"""A non-empty text."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """The result of a call: JSON data for the first line, and web text below it.
 
-    `label` names where the web text came from. `passages`, `results` and `snapshot` are the same
+    `label` names the origin of the web text. `passages`, `results` and `snapshot` are the same
     content as data, see `agent.types.Observation`. `blobs` (name, bytes) are stored with the run;
-    `pictures` (JPEG or PNG) are stored and shown to the model too.
+    `pictures` (JPEG or PNG) are stored and also shown to the model.
     """
 
     data: Any
@@ -93,11 +93,11 @@ class ToolResult:
 
 
 Finish = Callable[[], ToolResult]
-"""The second half of a call, run in tag order when all calls of a step are done: the numbers of
-sources must not depend on which call was faster."""
+"""The second half of a call. It runs in tag order after all calls of a step, because the numbers
+of sources must not depend on the speed of calls."""
 Handler = Callable[["ToolContext", Any], Awaitable[ToolResult | Finish]]
 AS_WRITTEN, LENIENT, PICKED = "", "lenient", "fields"
-"""How a parameter was parsed: exactly, as repaired JSON, or by the field names found in it."""
+"""How a parameter was parsed: exactly, as repaired JSON, or by the field names in it."""
 Sends = Callable[["ToolContext", Any], Iterable[Sent]]
 """Declares the texts that a call with these arguments sends, and who can read them."""
 
@@ -108,8 +108,8 @@ def sends_nothing(_context: ToolContext, _arguments: Any) -> Iterable[Sent]:
 
 
 def sends_address(_context: ToolContext, arguments: Any) -> Iterable[Sent]:
-    """Declare that the address `url` is requested, if there is one."""
-    # The reader has its own list of the local files that it may read.
+    """Declare that `url` is requested, if there is one."""
+    # The reader has its own list of readable local files.
     if arguments.url and not arguments.url.startswith("file:"):
         yield Sent(Sink.ADDRESS, arguments.url)
 
@@ -125,26 +125,26 @@ class ParsedParam(NamedTuple):
 class Tool:
     """A tool that a model can call.
 
-    A tool declares what it sends and whether it acts; without a declaration all texts of its
-    arguments leave, and it acts.
+    A tool declares what it sends and whether it acts. Without a declaration, it sends all texts of
+    its arguments, and it acts.
 
     params: the parameters. A tool without them gets the raw text, whose fields `schema` describes;
         an MCP tool gets a dict.
     capped: its results are cut at the protocol's limit; other tools limit theirs themselves.
-    seconds: timeout of a call, where it is not the usual one.
-    risk: what it may change. One that acts on an open page needs approval where the user is logged
-        in, and is not repeated where its end was not seen.
-    sends: the texts that a call sends, and to whom; None: all texts of its arguments.
-    listed: it is in the prompt. One that is not listed can still be called.
+    seconds: timeout of a call, if not the usual one.
+    risk: what it may change. An action on an open page needs approval where the user is logged
+        in, and is not repeated if its end was not observed.
+    sends: the texts that a call sends and their recipients; None: all texts of its arguments.
+    listed: it is in the prompt. An unlisted tool can still be called.
     group: the prompt only names it; its form is shown when a tool of the group is first called.
-    on_page: it needs an open page, and is named when a page is first open.
+    on_page: it needs an open page, and is named once a page is open.
     opens_page: it opens a page.
     page_without_url: without its `url` it uses the open page.
-    lasting: it steers or starts later runs.
-    schema: JSON Schema of the parameters, where `params` does not give it.
-    server: the MCP server that its arguments go to, as a site.
+    lasting: it influences or starts later runs.
+    schema: JSON Schema of the parameters, if not from `params`.
+    server: the MCP server that gets its arguments, as a site.
     free: an MCP tool that the user always allows.
-    is_source: what it returns becomes a source of the run, unless it registers one itself.
+    is_source: its result becomes a source of the run, unless it registers one itself.
     """
 
     name: str
@@ -169,12 +169,12 @@ class Tool:
 
     @property
     def acts(self) -> bool:
-        """Whether it may change something outside: on the open page, at a server, anywhere."""
+        """Whether it may change something outside: on the open page, on a server, anywhere."""
         return self.risk is Risk.EXTERNAL
 
     @property
     def site(self) -> str:
-        """Who reads what it is given, as a site: its server, or the tool itself."""
+        """The recipient of its arguments, as a site: its server, or the tool itself."""
         return self.server or FUNCTION + self.name
 
     def sent(self, context: ToolContext, arguments: Any) -> Iterable[Sent]:
@@ -193,13 +193,13 @@ class Tool:
         return _params_schema(self.params) if self.params else {}
 
     def parse(self, param: str) -> ParsedParam:
-        """Parse the raw parameter; raises `ToolError` with a hint that shows the form wanted."""
+        """Parse the raw parameter; raises `ToolError` with a hint that shows the expected form."""
         if self.params is None and self.source is not ToolSource.MCP:
             return ParsedParam(param)
         properties = self.parameters.get("properties", {})
         required = frozenset(self.parameters.get("required", ()))
         first_error = ""
-        # The first valid reading counts; the error shown is that of the likeliest reading.
+        # The first valid reading is used; the error shown is that of the most likely reading.
         for tier, fields in _readings(param, list(properties), required):
             if self.params is None:
                 if required <= fields.keys():  # the server itself checks the rest
@@ -218,7 +218,7 @@ class Tool:
         raise ToolError(first_error or "it cannot be read", hint=f"Use {self.usage()}")
 
     def usage(self) -> str:
-        """Show how the tool is called; optional fields have a question mark."""
+        """Show how to call the tool; optional fields have a question mark."""
         if not self.parameters:
             return f"<<TOOL:{self.name}:…>>"
         required = self.parameters.get("required", ())
@@ -245,9 +245,9 @@ class Tool:
 
 
 def _texts(value: Any, schema: dict[str, Any]) -> Iterator[str]:
-    """Yield all texts in a tool's arguments, with the names of fields that its schema lacks.
+    """Yield all texts in a tool's arguments, and the names of fields missing from its schema.
 
-    What the schema itself offers (a default, a value of a list) says nothing.
+    Values from the schema itself (a default, a value of a list) are left out.
     """
     if isinstance(value, dict):
         known = schema.get("properties", {})
@@ -269,14 +269,14 @@ _QUOTES = ('""', "''", "“”")
 def _readings(
     param: str, names: Sequence[str], required: frozenset[str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the possible readings of a parameter, the likeliest first, as (tier, fields)."""
+    """Yield the possible readings of a parameter, most likely first, as (tier, fields)."""
     if not param:
         yield AS_WRITTEN, {}
         return
     if not param.startswith(_JSON_LIKE):
         if found := _find_fields(param, names, at_start=True):
             yield PICKED, found
-        if names:  # a bare text is the first field
+        if names:  # plain text is the first field
             yield AS_WRITTEN, {names[0]: _unquote(param)}
         return
     tier = AS_WRITTEN
@@ -300,7 +300,7 @@ def _readings(
 def _find_fields(param: str, names: Sequence[str], *, at_start: bool = False) -> dict[str, str]:
     """Find `name: value` pairs for known fields, in any kind of brackets and quotes.
 
-    With `at_start` the text must begin with a pair: words before it make it an ordinary sentence.
+    With `at_start` the text must begin with a pair; otherwise it is an ordinary sentence.
     """
     if not names:
         return {}
@@ -317,7 +317,7 @@ def _unquote(text: str) -> str:
 
 
 def _coerce(value: Any, field: dict[str, Any]) -> Any:
-    """Parse a number, a boolean or a list that was written as text."""
+    """Parse a number, a boolean or a list written as text."""
     if not isinstance(value, str) or field.get("type", "string") == "string":
         return value
     try:
@@ -330,7 +330,7 @@ _JSON_TYPES = {"string": "text", "integer": "number", "boolean": "true|false", "
 
 
 def _json_type(field: dict[str, Any]) -> str:
-    """Name a field's type as `usage` shows it."""
+    """Return a field's type as shown by `usage`."""
     if "enum" in field:
         return "|".join(map(str, field["enum"]))
     kind = field.get("type", "value")
@@ -347,7 +347,7 @@ def _params_schema(params: type[Params]) -> dict[str, Any]:
 def _compact(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
     """Shorten a JSON Schema for a prompt: no titles, no empty defaults, no `null` alternatives.
 
-    References are replaced by what they refer to in `definitions`.
+    References are replaced with their `definitions`.
     """
     definitions = schema.get("$defs", definitions)
     if "$ref" in schema:
@@ -373,9 +373,9 @@ def _compact(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, A
 
 
 class Registry:
-    """The tools of a run by name; later ones replace earlier ones of the same name.
+    """The tools of a run by name; later ones replace earlier ones with the same name.
 
-    `off` maps the names of tools that are switched off to the reason.
+    `off` maps the names of disabled tools to the reasons.
     """
 
     def __init__(self, tools: Iterable[Tool] = (), off: Mapping[str, str] | None = None) -> None:
@@ -438,14 +438,14 @@ _TEXT_PARAM = {
     "properties": {"input": {"type": "string"}},
     "required": ["input"],
 }
-"""Parameters of a caller's own function, which takes one text."""
+"""Parameters of a caller's function, which takes one text."""
 
 
 def tool_specs(tools: Registry) -> list[dict[str, Any]]:
-    """Describe the tools in the form of OpenAI's tool calling.
+    """Describe the tools in OpenAI's tool-calling format.
 
-    The tools of groups are called through one function, so that the list, which is the beginning
-    of each request, stays the same for the whole run.
+    The tools of groups are called through one function, so that the list, which begins each
+    request, stays the same for the whole run.
     """
     specs = [
         {
@@ -520,9 +520,9 @@ def raw_tool(
 
 
 def tools_from_functions(functions: Mapping[str, Callable[[str], Awaitable[Any]]]) -> list[Tool]:
-    """Make tools of a caller's async functions, each of which takes one text.
+    """Make tools from a caller's async functions, each of which takes one text.
 
-    They declare nothing, so what they are given leaves, and they act.
+    They declare nothing, so they count as sending their input, and as acting.
     """
 
     async def call(

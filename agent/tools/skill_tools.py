@@ -18,7 +18,7 @@ from agent.memory.kinds import SKILL
 from agent.memory.layers import SKILL_SCORE
 from agent.protocol.replies import inert
 from agent.tools.context import require_memory
-from agent.tools.person import require_yes
+from agent.tools.person import require_approval
 from agent.tools.registry import (
     Group,
     NonEmpty,
@@ -53,22 +53,20 @@ async def learn_skill(
 ) -> ToolResult:
     """Save an instruction for later runs; one with the same name is replaced.
 
-    Once the run has read words of others the instruction may be theirs: then it is saved as
-    untrusted, and replaces a trusted one only with the person's yes.
+    Once the run has read words of others, the instruction may be theirs. It is then saved as
+    untrusted, and replaces a trusted one only with approval.
     """
     memory = require_memory(context)
     trusted = not context.provenance.untrusted
     known = await context.in_memory_thread(memory.skills)
     if not trusted and any(s.get("name") == name and s.get("trusted", True) for s in known):
-        effect = f"replaces your skill {name!r} by {instruction!r}"
-        await require_yes(context, "LEARN_SKILL", effect, act=False)
+        effect = f"replace your skill {name!r} with {instruction!r}"
+        await require_approval(context, "LEARN_SKILL", effect, act=False)
     save = partial(save_skill, memory, name, instruction, context.now_ms(), trusted=trusted)
     await context.in_memory_thread(save)
     message = f'Learned "{name}".'
     if not trusted:
-        message = (
-            f"Kept {name!r} as a note of what was read; `research skills trust` makes it a skill."
-        )
+        message = f"Saved {name!r} as an untrusted note; `research skills trust` makes it a skill."
     return ToolResult({"success": True, "message": message})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ResearchError

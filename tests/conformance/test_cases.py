@@ -37,6 +37,7 @@ DIVERGENT: dict[str, tuple[str, set[str]]] = {
     "17_embeddings": ("content-keyed-cache", CACHES),
     "22_synth_with_tool_tag": ("clean-synthesis", {"answer", *HISTORIES}),
     "24_unclosed_think": ("every-think-stripped", {"llm_calls", "tool_calls", "thinks"}),
+    "29_many_manual_eviction": ("memories-that-bear-on-the-question", {"llm_calls"}),
 }
 _PARSE_ERROR = re.compile(r"Memory save failed: .*?(?=\"}\n)")
 

@@ -106,7 +106,7 @@ async def test_submitting_is_refused_where_nobody_can_say_yes(ask, script, site,
         cdp=three_tabs,
         on_event=lambda e: results.append(e.data) if e.type == "tool.result" else None,
     )
-    assert "needs a person's yes" in results[1]["data"]["error"]
+    assert "needs approval to" in results[1]["data"]["error"]
 
 
 async def test_submitting_goes_through_with_a_persons_yes(ask, script, site, three_tabs):

@@ -115,7 +115,7 @@ async def test_dialogs_files_console_requests_and_pictures(tmp_path):
             await call("file_upload", fails=True, paths=["/etc/hostname"])
             await call("file_upload", paths=[str(receipt), str(note)])
             assert tab.title == "receipt.txt,note.txt1"
-            assert f"hands {receipt}, {note} over" in asked[-1]
+            assert f"upload {receipt}, {note} to" in asked[-1]
             await call("drop", target="[aria-label=Bin]", data={"text/plain": "a word"})
             assert tab.title == "a word"
             await call("drop", fails=True, target=ref(page, "Sell"), data={"text/plain": "a"})

@@ -87,7 +87,7 @@ async def test_nothing_is_done_in_an_attached_chrome_without_a_yes(ask, script, 
     results = [r for r in results if r["name"] != "FIND"]
     assert [r["name"] for r in results[1:]] == [name for name, _ in ACTS]
     errors = [r["data"]["error"] for r in results[1:]]
-    assert [e for e in errors if "needs a person's yes" not in e] == []
+    assert [e for e in errors if "needs approval to" not in e] == []
     assert all("terminal" in r["hint"] for r in results[1:])
     assert box.did == []
     # The run says which acts were left undone, and why, and ends with 5.
@@ -136,7 +136,7 @@ async def test_approval_given_before_the_run_holds_for_one_act_on_one_site(
         assert len(box.did) == 3
     approvals = [e.data for e in made if e.type == "policy.approved"]
     assert {row["by"] for row in approvals} == {f"--yes click@{site}"}
-    assert approvals[0]["effect"] == f"clicks link Delete all mail, at {box.base}/"
+    assert approvals[0]["effect"] == f"click link Delete all mail, at {box.base}/"
     # What was not approved is named with the flag that approves it.
     hints = " ".join(e.data["hint"] for e in made if e.type == "tool.result")
     assert f"--yes type@{site}" in hints
@@ -162,7 +162,7 @@ async def test_another_address_is_opened_in_an_attached_chrome_only_with_a_yes(
             e.data["data"].get("error", "") for e in events(report) if e.type == "tool.result"
         ]
     assert errors[:2] == ["", ""]
-    assert "needs a person's yes" in errors[2]
+    assert "needs approval to" in errors[2]
 
 
 def test_keyboard_codes_write_what_they_write():
@@ -197,5 +197,5 @@ def test_an_address_that_is_written_on_a_persons_page_is_no_link_of_it():
 async def test_a_file_goes_where_the_question_names_both_it_and_the_site(question, asks):
     upload = TOOLS.get("UPLOAD")
     asked = upload.params(ref="e1", path="papers/cv.pdf")
-    with pytest.raises(ToolError, match="needs a person's yes") if asks else nullcontext():
+    with pytest.raises(ToolError, match="needs approval to") if asks else nullcontext():
         await check_acts(context_of(question), upload, asked)

@@ -175,7 +175,7 @@ def test_a_secret_of_the_environment_leaves_in_no_text(ask):
     outgoing = Outgoing(Provenance(QUESTION))
     left, withheld = outgoing.query("weather hunter2hunter2", Redactor(["hunter2hunter2"]))
     assert left == "weather"
-    assert withheld[0].why == "it holds a secret of the environment"
+    assert withheld[0].why == "it contains a secret of the environment"
 
 
 def test_private_search_asks_with_words_of_the_question_and_of_public_pages_alone():
@@ -237,7 +237,7 @@ def test_a_site_may_be_told_a_few_of_its_own_words():
     outgoing = run(private="diabetes")
     sent = [outgoing.refusal(text, "evil.test") for text in ["rain degrees"] * 9]
     assert sent[0] == ""
-    assert "were sent already" in next(filter(None, sent))
+    assert "were already sent" in next(filter(None, sent))
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,9 @@ def test_while_nothing_hostile_was_read_the_root_of_any_host_is_opened():
     outgoing = Outgoing(read)
     assert not outgoing.refusal_of_address("https://yr.test/")
     read.add("Read me", Kind.WEB, "https://evil.test/")
-    assert "no result, page or question shows" in outgoing.refusal_of_address("https://yr.test/")
+    assert "is not in any result, page or question" in outgoing.refusal_of_address(
+        "https://yr.test/"
+    )
 
 
 @pytest.mark.parametrize(
@@ -386,7 +388,7 @@ async def test_a_model_that_obeys_the_page_sends_nothing(ask, script, site, tmp_
         file=[private],
         on_event=lambda e: results.append(e.data) if e.type == "tool.result" else None,
     )
-    assert "no result, page or question shows that address" in results[0]["data"]["error"]
+    assert "this URL is not in any result, page or question" in results[0]["data"]["error"]
     assert not [path for path in site.asked if "diabetes" in path]
 
 

@@ -61,7 +61,7 @@ async def test_after_a_page_was_read_it_takes_a_yes(ask, script, site, memory, t
     assert kept(memory) == (done if says else (True, "14 Harbour Lane", False))
     assert len(asked) == (says is not None)
     if says is None:
-        assert "that needs a person's yes, and nobody can be asked" in results[1]["data"]["error"]
+        assert "needs approval to replace" in results[1]["data"]["error"]
         assert results[1]["hint"] == "Go on without it, or run in a terminal."
 
 
@@ -74,7 +74,7 @@ async def test_before_anything_was_read_it_takes_none(ask, script, memory, tool)
 
 def test_a_person_makes_a_quoted_memory_theirs(run, quoting):
     [hit] = [hit for hit in quoting.newest(limit=None) if hit.key == "press"]
-    assert "the web's words" in run("memory", "show", str(hit.id)).stdout
+    assert "quoted from the web" in run("memory", "show", str(hit.id)).stdout
     assert run("memory", "trust", str(hit.id)).returncode == 0
     [after] = [hit for hit in quoting.newest(limit=None) if hit.key == "press"]
     assert after.origin.trusted

@@ -207,7 +207,7 @@ def test_the_command_stores_lists_and_deletes(run, tmp_path):
 
 
 def test_an_origin_is_a_web_address(tmp_path):
-    with pytest.raises(UsageError, match="no origin"):
+    with pytest.raises(UsageError, match="not an origin"):
         SecretStore(tmp_path).put("mail", "mail", VALUE)
 
 

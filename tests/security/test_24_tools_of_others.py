@@ -67,7 +67,7 @@ async def test_a_tool_that_comes_later_is_not_offered_and_one_that_went_is_told(
     await called()
     shop.tools = [tool("steal", "Takes all.", item="string")]
     later = await called()
-    assert result(later)["data"]["error"] == "shop has no price any more"
+    assert result(later)["data"]["error"] == "shop no longer has price"
     assert next(e.data for e in later if e.type == "tools.offered")["on"]["mcp"] == [
         "mcp__shop__price"
     ]

@@ -1,5 +1,5 @@
 // @ts-check
-// The page of `research serve`: plain DOM, no library. Whatever comes from a run is put in as text.
+// The page of `research serve`: plain DOM, no library. Data from runs is inserted as text.
 
 /** @template {Element} T @param {string} css @param {ParentNode} [root] @returns {T | null} */
 const find = (css, root = document) => /** @type {T | null} */ (root.querySelector(css));
@@ -33,11 +33,11 @@ async function request(method, path, body) {
 
 let refreshes = 0;
 
-/** Show the lists of this page as they are now; what is being written in its forms stays. */
+/** Reload the lists of this page without changing text typed into its forms. */
 async function refreshLists() {
   const own = refreshes += 1;
   const made = new DOMParser().parseFromString(await (await fetch(location.href)).text(), 'text/html');
-  if (own !== refreshes) return; // a later one knows more
+  if (own !== refreshes) return; // a later refresh is newer
   for (const part of findAll('[data-part]')) {
     const now = find(`[data-part="${part.dataset.part}"]`, made);
     if (now) part.replaceWith(now);
@@ -46,7 +46,7 @@ async function refreshLists() {
   fillZones();
 }
 
-/** What was filled in. @param {FormData} data */
+/** Return the non-empty fields. @param {FormData} data */
 const filledFields = (data) => Object.fromEntries([...data].filter(([, value]) => String(value).trim()));
 
 /** @param {Element | null} form @param {unknown} error */
@@ -74,13 +74,13 @@ const formActions = {
   async tags(_form, data) {
     const tags = String(data.get('tags')).split(',').filter((tag) => tag.trim());
     await request('PUT', `${api()}/tags`, { tags });
-    announce('Kept');
+    announce('Saved');
   },
   async hint(form, data) {
     if (!String(data.get('hint')).trim()) return;
     await request('POST', `${api()}/hint`, { hint: data.get('hint') });
     form.reset();
-    announce('Said: it is read with the next result');
+    announce('Sent. The model reads it with the next tool result.');
   },
   async type(form, data) {
     await actOnPage({ kind: 'text', text: String(data.get('text')) });
@@ -156,7 +156,7 @@ const buttonActions = {
   async delete(button) {
     if (button.dataset.sure) { await request('DELETE', api()); location.assign('/library'); return; }
     button.dataset.sure = 'yes';
-    button.textContent = 'Delete for good?';
+    button.textContent = 'Delete permanently?';
   },
   async look() { await takePicture(); },
   close() { /** @type {HTMLDialogElement | null} */ (find('dialog'))?.close(); },
@@ -173,7 +173,7 @@ const buttonActions = {
     const row = /** @type {HTMLElement | null} */ (button.closest('li'));
     await request('DELETE', `/api/memory/${row?.dataset.id}`);
     row?.remove();
-    announce('Forgotten');
+    announce('Deleted');
   },
   async trust(button) {
     const row = /** @type {HTMLElement | null} */ (button.closest('li'));
@@ -184,10 +184,10 @@ const buttonActions = {
   },
   async doctor() {
     const place = find('#findings');
-    announce('Looking…');
+    announce('Checking…');
     const found = /** @type {{name: string, well: boolean, seen: string, mend: string}[]} */ (await request('GET', '/settings/doctor'));
     const rows = found.map((one) => make('li', {},
-      make('strong', { class: one.well ? 'supported' : 'contradicted' }, one.well ? 'well' : 'not well'),
+      make('strong', { class: one.well ? 'supported' : 'contradicted' }, one.well ? 'OK' : 'failed'),
       ` ${one.name}: ${one.seen}${one.well || !one.mend ? '' : ` → ${one.mend}`}`));
     place?.replaceChildren(make('ul', { class: 'findings' }, ...rows));
   },
@@ -213,14 +213,14 @@ document.addEventListener('click', async (event) => {
   }
 });
 
-/** Show the passage that a mark points at, in its context; the page itself is one tap further. @param {HTMLAnchorElement} mark */
+/** Show the cited passage in its context, with a link to the saved page. @param {HTMLAnchorElement} mark */
 function showPassage(mark) {
   const dialog = /** @type {HTMLDialogElement | null} */ (find('dialog'));
   const words = document.getElementById(mark.hash.slice(1));
   const card = words?.closest('.source');
   if (!dialog || !card) return;
   const excerpt = words?.closest('blockquote') || card.querySelector('blockquote');
-  const copy = excerpt ? /** @type {Element} */ (excerpt.cloneNode(true)) : make('p', {}, 'Nothing of it is quoted.');
+  const copy = excerpt ? /** @type {Element} */ (excerpt.cloneNode(true)) : make('p', {}, 'No quote.');
   for (const one of copy.querySelectorAll('[id]')) {
     if (one.id !== words?.id) one.replaceWith(...one.childNodes);
     else one.removeAttribute('id');
@@ -264,11 +264,11 @@ function withCitations(text) {
 /** @param {string} place @param {string} head @param {string} [more] */
 function addStep(place, head, more = '') {
   const list = find('#steps');
-  const last = /** @type {HTMLElement | null} */ (list?.lastElementChild || null); // what belongs to no step stands with the last
+  const last = /** @type {HTMLElement | null} */ (list?.lastElementChild || null); // events without a step go to the last one
   const name = place.split('/').slice(0, 2).join('/') || last?.dataset.place || '';
   let item = /** @type {HTMLElement | null} */ (find(`li[data-place="${CSS.escape(name)}"]`, list || document));
   if (!item) {
-    item = make('li', { 'data-place': name }, make('h3', {}, /^0\/\d/.test(name) ? `Step ${name.slice(2)}` : name || 'Beginning'));
+    item = make('li', { 'data-place': name }, make('h3', {}, /^0\/\d/.test(name) ? `Step ${name.slice(2)}` : name || 'Start'));
     list?.append(item);
   }
   if (head) item.append(make('p', {}, make('span', { class: 'tool' }, head), ` ${more}`));
@@ -304,18 +304,18 @@ const eventActions = {
   'source.added': (data, place) => { sources += 1; titles.set(data.n, data.title || data.url); addStep(place, `read [${data.n}]`, data.title || data.url); },
   'policy.refused': (data, place) => { addStep(place, 'refused', `${data.name} ${data.effect}`); },
   'policy.approved': (data, place) => { addStep(place, 'approved', `${data.effect} (${data.by})`); },
-  'answer.verified': () => { const draft = find('#draft'); if (draft && !draft.textContent) draft.textContent = 'The answer is checked.'; },
+  'answer.verified': () => { const draft = find('#draft'); if (draft && !draft.textContent) draft.textContent = 'Checking the answer…'; },
   'hint.unread': (data) => {
     const late = /** @type {HTMLElement | null} */ (find('#late'));
     if (!late) return;
-    late.textContent = `Your hint came too late, the model had no more to read: ${data.hints.join(' · ')}`;
+    late.textContent = `Your hint came too late; the model had already finished: ${data.hints.join(' · ')}`;
     late.hidden = false;
   },
   asked: (data) => showQuestion(data),
   answered: (data) => find(`.question[data-n="${data.n}"]`)?.remove(),
 };
 
-/** What a run asks: a question, or a yes to a risky step. @param {{n: number, kind: string, what: string}} data */
+/** Show what a run asks: a question, or approval of a risky step. @param {{n: number, kind: string, what: string}} data */
 function showQuestion(data) {
   const place = find('#asked');
   if (!place || find(`.question[data-n="${data.n}"]`)) return;
@@ -324,9 +324,9 @@ function showQuestion(data) {
     box.append(make('p', {}, data.what), make('label', { for: `a${data.n}` }, 'Your answer'),
       make('div', { class: 'row' }, make('input', { name: 'answer', id: `a${data.n}`, autocomplete: 'off' }), make('button', { type: 'submit' }, 'Answer')));
   } else {
-    box.append(make('p', {}, `The agent wants to do this: ${data.what}.`));
+    box.append(make('p', {}, `The agent wants to ${data.what}.`));
     const row = make('div', { class: 'row' });
-    for (const [words, answer] of /** @type {[string, boolean | string][]} */ ([['Yes', true], ['No', false], ['Yes, all on this site', 'site']])) {
+    for (const [words, answer] of /** @type {[string, boolean | string][]} */ ([['Yes', true], ['No', false], ['Yes, everything on this site', 'site']])) {
       const button = make('button', { type: 'button' }, words);
       button.addEventListener('click', () => { request('POST', `${api()}/answer`, { n: data.n, answer }).catch((error) => showError(null, error)); });
       row.append(button);
@@ -355,7 +355,7 @@ function showPicture(seen) {
 
 let followTimer = 0;
 
-/** Show the page once it has come to rest, where that is wanted and one is open. */
+/** Show the page once it has settled, if following is on and a page is open. */
 function followPage() {
   window.clearTimeout(followTimer);
   if (find('#follow:checked') && !find('#live[hidden]')) followTimer = window.setTimeout(() => { takePicture(true).catch(() => {}); }, 300);
@@ -379,14 +379,14 @@ find('.picture')?.addEventListener('click', (event) => {
 });
 find('.picture')?.addEventListener('keydown', (event) => {
   const { key } = /** @type {KeyboardEvent} */ (event);
-  if (key === 'Tab' || key === 'Escape') return; // who came by keyboard has to get away by it
+  if (key === 'Tab' || key === 'Escape') return; // keyboard users must be able to leave
   event.preventDefault();
   actOnPage(key.length === 1 ? { kind: 'text', text: key } : { kind: 'keys', text: key }).catch((error) => showError(null, error));
 });
 
-let episode = 0; // a run that is gone on with tells its first end, too
+let episode = 0; // a resumed run also reports its first end
 
-/** @param {boolean} live whether the run is shown at work, or its answer */
+/** @param {boolean} live whether to show the running run or its answer */
 function showLive(live) {
   for (const css of ['#live', '#after']) { const part = /** @type {HTMLElement | null} */ (find(css)); if (part) part.hidden = (css === '#live') !== live; }
 }
@@ -417,12 +417,12 @@ function watchRun() {
     if (!html) { if (state.status === 'cut off') location.reload(); return; }
     for (const button of findAll('#after [data-do=resume]')) button.hidden = state.status !== 'partial';
     const report = find('#report');
-    if (html !== told && report) { // the end of the run comes after its answer: who reads already keeps the place
+    if (html !== told && report) { // the run ends after its answer: keep the reader's position
       const href = report.contains(document.activeElement) ? document.activeElement?.getAttribute('href') : null;
-      report.innerHTML = html; // made and escaped by our own server, as the page itself is
+      report.innerHTML = html; // made and escaped by our own server, like the page itself
       if (href) /** @type {HTMLElement | null} */ (find(`[href="${CSS.escape(href)}"]`, report))?.focus();
       told = html;
-      announce('The answer is here');
+      announce('The answer is ready');
     }
     showLive(false);
   }
@@ -453,7 +453,7 @@ function svgElement(tag, attributes) {
   return element;
 }
 
-/** Place linked nodes near each other: springs and repulsion, a fixed number of rounds, no chance in it. @param {any[]} nodes @param {any[]} links */
+/** Place linked nodes near each other with springs and repulsion, in a fixed number of rounds and without randomness. @param {any[]} nodes @param {any[]} links */
 function layOut(nodes, links) {
   const at = new Map(nodes.map((node, n) => [node.id, { x: Math.cos(n * 2.4) * 18 * Math.sqrt(n + 1), y: Math.sin(n * 2.4) * 18 * Math.sqrt(n + 1) }]));
   const spots = [...at.values()];

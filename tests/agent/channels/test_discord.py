@@ -177,7 +177,7 @@ async def test_in_a_server_only_what_names_the_bot_is_for_it(desk) -> None:
         named = {"guild_id": "G", "mentions": [{"id": BOT}], "referenced_message": before}
         await there.write(f"<@{BOT}>", **named)
         await eventually(lambda: there.sent, desk.said)
-    assert texts(there) == ["What do you want to know about it?"]
+    assert texts(there) == ["What would you like to know about it?"]
 
 
 async def test_a_wrong_token_stops_the_channel(desk) -> None:

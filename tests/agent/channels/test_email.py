@@ -270,4 +270,4 @@ async def test_a_forwarded_mail_alone_waits_for_a_question(desk) -> None:
         inbox.put(attached.as_bytes())
         await eventually(lambda: len(box.mails) == 2, desk.said)
     for answer in box.mails:
-        assert "What do you want to know about it?" in answer.get_body().get_content()
+        assert "What would you like to know about it?" in answer.get_body().get_content()

@@ -136,7 +136,7 @@ async def test_a_mention_is_answered_in_its_thread_and_quoted_words_are_no_quest
         await eventually(lambda: len(there.sent) == 3, desk.said)
     assert {one["channel"] for one in there.sent[:2]} == {"C1"}
     assert {one["thread_ts"] for one in there.sent[:2]} == {"2.1"}
-    assert "What do you want to know" in there.sent[1]["text"]
+    assert "What would you like to know" in there.sent[1]["text"]
     assert "<!channel>" not in there.sent[2]["text"]
 
 

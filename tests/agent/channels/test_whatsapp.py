@@ -153,5 +153,5 @@ async def test_what_meta_did_not_sign_is_not_heard(desk, tmp_path) -> None:
         forwarded = graph.hook("Tora Lund was warden.", context={"forwarded": True})
         await meta.post(where, content=forwarded, headers=signed(forwarded))
         await eventually(lambda: graph.sent, desk.said)
-    assert [one["text"]["body"] for one in graph.sent] == ["What do you want to know about it?"]
+    assert [one["text"]["body"] for one in graph.sent] == ["What would you like to know about it?"]
     assert not (tmp_path / "data" / "runs").exists()

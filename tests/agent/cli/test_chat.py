@@ -44,7 +44,7 @@ def chat(tmp_path, web):
             preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )
         children.append(child)
-        child.expect("/help says what else")
+        child.expect("/help lists commands")
         return child
 
     yield begin
@@ -79,7 +79,7 @@ def test_an_interrupt_stops_the_answer_and_not_the_chat(chat, script):
         child.sendline("When did the boat to Brack come in?")
         held.asked.wait()
         child.sendintr()
-        child.expect("the conversation goes on")
+        child.expect("the conversation continues")
         held.open.set()
     child.sendline("/depth quick")
     child.expect("depth: quick")
@@ -96,7 +96,7 @@ def test_what_was_said_is_forgotten_when_told_to(chat, answering, tmp_path):
     child.expect("1 November 1829")
     child.expect("run 20")
     child.sendline("/forget")
-    child.expect("A new conversation")
+    child.expect("a new conversation")
     child.sendline("When was Hesk Light first lit?")
     child.expect("1 November 1829")
     child.expect("run 20")

@@ -67,7 +67,7 @@ def test_a_changed_file_is_taken_and_a_broken_one_keeps_what_was(chat, config, t
     assert chat("And at last?")["usage"]["model"] == second
     said = chat.ended()
     assert said.count("is not valid TOML") == 1
-    assert "the settings from before are kept" in said
+    assert "using the previous settings" in said
 
 
 @pytest.mark.parametrize("broken", ["model = half a li", "no-such-setting = 1", "max-steps = 0"])

@@ -33,7 +33,7 @@ def test_what_holds_and_what_does_not_is_told_to_people_and_to_ci(run, answering
     assert done.returncode == 8, done.stderr
     assert "ok    lit in 1829" in done.stdout
     assert "the answer does not match '1830'" in done.stdout
-    assert "1 of 2 hold" in done.stdout
+    assert "1 of 2 checks passed" in done.stdout
     suite = ET.parse(junit).getroot()
     assert [case.find("failure") is None for case in suite] == [True, False]
     assert "| never \\| heard of | ❌ | answered, not verified |" in summary.read_text()
@@ -48,7 +48,9 @@ def test_a_recorded_run_is_checked_without_web_or_model(run, web, answering, tmp
     checks.write_text("checks:\n  - run: light.zip\n    expect: {answer: '1829'}\n")
     done = run("check", str(checks))
     assert done.returncode == 0
-    assert done.stdout == "ok    run light.zip\n      Answered, not verified.\n1 of 1 hold\n"
+    assert (
+        done.stdout == "ok    run light.zip\n      Answered, not verified.\n1 of 1 checks passed\n"
+    )
     checks.write_text(checks.read_text() + "  - run: gone\n")
     done = run("check", str(checks))
     assert done.returncode == 8

@@ -85,7 +85,7 @@ def test_doctor_finds_out_what_an_endpoint_takes_in_four_calls_at_most(run, site
     rows = dict(
         line.split(maxsplit=2)[1:] for line in done.stdout.splitlines() if line[4:7] == "   "
     )
-    assert rows["tools"].startswith("not taken")
+    assert rows["tools"].startswith("not supported")
     assert (rows["streaming"], rows["schemas"], rows["vision"]) == ("yes", "yes", "yes")
 
 

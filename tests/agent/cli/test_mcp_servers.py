@@ -80,7 +80,7 @@ def test_every_tool_is_shown_with_its_reason(run, shop, tmp_path):
     ("command", "said"),
     [
         (("add", " ", "echo"), "a server needs a name"),
-        (("add", "z", "ftp://x/"), "It begins with https://"),
+        (("add", "z", "ftp://x/"), "An address begins with https://"),
         (("config", "claude", "--no-such-flag"), "No such option"),
     ],
 )
@@ -90,7 +90,7 @@ def test_what_could_not_work_is_refused(run, command, said):
 
 
 def test_no_server_to_test_is_told(run):
-    assert "No MCP servers are set." in run("mcp", "test").stderr
+    assert "No MCP servers are configured." in run("mcp", "test").stderr
 
 
 def test_flags_behind_two_dashes_go_to_the_server(run):

@@ -166,7 +166,7 @@ def test_what_is_sealed_is_stamped_and_verified(run, tmp_path):
 def test_a_dream_takes_a_language_model_to_word_insights(run, tmp_path):
     refused = run("memory", "dream", "--model", "extractive")
     assert refused.returncode == 2
-    assert "words nothing" in refused.stderr
+    assert "cannot write insights" in refused.stderr
     script = tmp_path / "script.jsonl"
     script.write_text(json.dumps({"for": "after", "reply": "NONE"}))
     done = run("memory", "dream", "--model", f"scripted:{script}")

@@ -144,7 +144,7 @@ def test_an_import_says_what_it_took(run, storage, told):
 def test_an_empty_import_says_that_it_is(run):
     done = run("memory", "import", "-", stdin="{}")
     assert (done.returncode, done.stdout) == (0, "")
-    assert "standard input holds nothing to import" in done.stderr
+    assert "standard input contains nothing to import" in done.stderr
 
 
 def test_half_a_character_goes_in_and_out_again(run, tmp_path):

@@ -13,8 +13,8 @@ def test_a_run_says_which_limit_ended_it_and_so_does_its_record(run, web, script
     model = script(f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>', "It was lit in 1829. [S1]")
     done = run(QUESTION, "-q", "--max-steps", "1", "--model", model, *web)
     assert done.returncode == 5
-    assert "limit of steps (--max-steps" in done.stdout
-    assert "limit of steps (--max-steps" in run("show").stdout
+    assert "step limit (--max-steps" in done.stdout
+    assert "step limit (--max-steps" in run("show").stdout
 
 
 def test_rules_that_leave_no_search_provider_say_so(run, script, site):
@@ -37,7 +37,7 @@ def test_a_failed_run_says_what_failed_when_it_is_shown_or_exported(run, failed,
     assert "GROQ_API_KEY is not set" in run("show", failed).stderr
     done = run("export", failed, str(tmp_path / "a.bib"), str(tmp_path / "a.md"))
     assert done.returncode == 3
-    assert "a.bib is not written: the run failed: groq" in done.stderr
+    assert "a.bib was not written: the run failed: groq" in done.stderr
     assert not (tmp_path / "a.bib").exists()
     assert done.stdout == f"wrote {tmp_path / 'a.md'}\n"
 
@@ -48,8 +48,8 @@ def test_a_failed_run_says_what_failed_when_it_is_shown_or_exported(run, failed,
         ([QUESTION, "--storage-state", "nowhere.json"], "does not exist"),
         ([QUESTION, "--allow-private", "http://127.0.0.1:80/x"], "should be a host such as"),
         ([QUESTION, "--allow", "10.0.0.0/8"], "should be a host such as"),
-        ([QUESTION, "--json", "--events"], "give one"),
-        ([QUESTION, "--export", "nowhere/a.md"], "there is no folder nowhere"),
+        ([QUESTION, "--json", "--events"], "Use only one"),
+        ([QUESTION, "--export", "nowhere/a.md"], "the folder nowhere does not exist"),
         (["config", "set", "model", "nope"], "unknown model"),
         (["runs", "-n", "-3"], "range"),
         (["serve", "--port", "99999"], "0<=x<=65535"),

@@ -87,7 +87,7 @@ def test_a_block_holds_for_a_run_and_its_archive(run, anchored, calendars, tmp_p
     asked = ("runs", "seal", "last", "--complete", "--calendar", calendars.url)
     assert "still pending" in run(*asked).stdout
     calendars.mined = True
-    assert "names its block" in run(*asked).stdout
+    assert "proof is complete" in run(*asked).stdout
     run("export", "last", str(tmp_path / "run.zip"))
     block = ("--block", f"{HEIGHT}={calendars.header()}")
     for name in ("last", str(tmp_path / "run.zip")):

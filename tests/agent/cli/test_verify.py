@@ -15,11 +15,11 @@ def kept(run, web, answering, tmp_path):
 
 
 def test_a_run_and_its_archive_hold_and_one_changed_character_does_not(run, kept, tmp_path):
-    assert "holds:" in run("verify", kept).stdout
+    assert "is verified:" in run("verify", kept).stdout
     target = tmp_path / "run.zip"
     run("export", kept, str(target))
     done = run("verify", str(target), RESEARCH_DATA_DIR=str(tmp_path / "elsewhere"))
-    assert (done.returncode, "holds:" in done.stdout) == (0, True)
+    assert (done.returncode, "is verified:" in done.stdout) == (0, True)
 
     report = tmp_path / "data" / "runs" / kept / "report.json"
     report.write_text(report.read_text().replace("1829", "1830", 1))

@@ -37,7 +37,7 @@ def test_each_form_gives_the_same_question_with_its_flag(tmp_path, name, text):
         ("b.csv", "question,depth\nWho?,quick,more\n", "row 2: more fields"),
         ("c.yaml", "- question: Who?\n  dept: quick\n", "entry 1: dept"),
         ("d.jsonl", '{"question": \n', "line 1: no JSON"),
-        ("e.txt", "# nothing\n", "holds no questions"),
+        ("e.txt", "# nothing\n", "contains no questions"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(tmp_path, name, text, said):

@@ -58,7 +58,7 @@ async def test_what_a_model_sets_stands_with_the_schedules_and_is_stopped_by_nam
         SETS, "<<TOOL:STOP:book-the-ferry>><<TOOL:STOP:none>>", "<<TOOL:LIST>>"
     )
     assert (report.error, report.status, report.sentences) == (None, "answered", [])
-    assert "Set the reminder “Book the ferry” (book-the-ferry): 20" in report.answer
+    assert "Created the reminder “Book the ferry” (book-the-ferry): 20" in report.answer
     assert report.answer.endswith("book-the-ferry is stopped.")
     kinds = {one.kind: one for one in found}
     assert [one.kind for one in found].count("remind") == 1  # the timer; the other was stopped

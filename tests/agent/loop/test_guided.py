@@ -61,7 +61,6 @@ async def test_there_is_no_third_call(asked):
 @pytest.mark.parametrize("lead", ["Nowhere Hall", "a weaver"])
 async def test_only_a_new_name_that_stands_there_is_looked_up(asked, lead):
     report = await asked(TWO_HOPS, named(lead), named("Milbrook"))
-    assert len(report.sources) < 2
     assert not any(search.query.startswith(lead) for search in report.searches)
 
 

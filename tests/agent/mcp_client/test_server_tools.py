@@ -28,7 +28,7 @@ async def test_what_a_tool_says_is_a_source_that_an_answer_cites(ask, shop, scri
     noted = next(e.data for e in events(report) if e.type == "tools.offered")
     assert noted["on"]["mcp"] == ["mcp__shop__price"]
     system = next(e.data["system"] for e in events(report) if e.type == "model.request")
-    assert '`mcp__shop__price(item)` mcp:shop says: “Gives a price.”' in system
+    assert "`mcp__shop__price(item)` mcp:shop says: “Gives a price.”" in system
 
 
 async def test_a_server_is_started_when_a_tool_of_it_is_called(ask, shop, script, run):
@@ -92,7 +92,7 @@ async def test_what_may_change_something_needs_a_yes(ask, shop, script, results,
         approve=None if yes is None else approve,
     )
     assert ("error" not in results(report)[0]["data"]) is allowed
-    assert asked == ([] if yes is None else ['calls mcp__shop__buy with {"item":"kettle"}'])
+    assert asked == ([] if yes is None else ['call mcp__shop__buy with {"item":"kettle"}'])
 
 
 @pytest.mark.parametrize("trusted", [True, False])
@@ -150,9 +150,9 @@ async def test_private_words_do_not_go_to_a_server_that_did_not_say_them(
         file=[diary],
     )
     told = [row["data"].get("error", "") for row in results(report)]
-    assert "is not in the question, but in your folder" in told[0]
+    assert "“sarcoidosis” is not in the question, but in your file" in told[0]
     assert told[1:3] == ["", ""]  # a word of the question, and one that the server itself said
-    assert "stands in what a tool of yours gave" in told[3]
+    assert "is in the result of one of your tools" in told[3]
     assert report.status == "not_found"
 
 

@@ -137,7 +137,7 @@ async def test_a_webhook_that_refuses_is_asked_once_and_a_redirect_is_not_follow
     assert not moved[0]
     assert "302" in moved[1]
     assert not patience[0]
-    assert "left alone for 9000 s" in patience[1]
+    assert "asks to wait 9000 s" in patience[1]
     assert len(hook.got) == 3
 
 
@@ -251,7 +251,7 @@ async def test_a_feed_gets_each_notice_once_newest_first(tmp_path) -> None:
     path.write_text("my diary")
     ((sent, detail),) = await told(f"feed:{path}")
     assert not sent
-    assert "no feed" in detail
+    assert "not a feed" in detail
     assert path.read_text() == "my diary"
 
 

@@ -60,20 +60,20 @@ async def test_row7_turns_are_quotations_once_the_web_was_read(ask, script, site
     assert quoted == {"plain": False, "web": True}
 
 
-async def test_the_next_turn_may_search_for_words_of_the_web_but_not_of_a_file(
+async def test_the_next_turn_may_search_for_words_but_not_for_a_number_of_a_file(
     ask, script, events, site, tmp_path
 ):
     private = tmp_path / "diary.md"
-    private.write_text("My diagnosis is porphyria and nothing else.\n")
+    private.write_text("My insurance number is 078-05-1120 and nothing else.\n")
     url = f"{site.url}/hesk-light"
-    said = "It was designed by Gideon Thorsby. My diagnosis is porphyria."
+    said = "It was designed by Gideon Thorsby. My insurance number is 078-05-1120."
     model = script(f"<<TOOL:READ:{url}>>", said, said, said)
     await ask(f"Who designed {url}", model=model, file=[private], memory=True, session="s")
-    searches = ("<<TOOL:WEB_SEARCH:Thorsby>>", "<<TOOL:WEB_SEARCH:porphyria>>")
+    searches = ("<<TOOL:WEB_SEARCH:Thorsby>>", "<<TOOL:WEB_SEARCH:078-05-1120>>")
     then = await ask("And then?", model=script(*searches, "NOT_FOUND"), memory=True, session="s")
     first, second = (e.data["data"] for e in events(then) if e.type == "tool.result")
     assert "was not done" not in str(first)
-    assert "“porphyria” stands in an earlier turn" in second["error"]
+    assert "“078-05-1120” (it is in an earlier turn)" in second["error"]
 
 
 async def test_a_run_that_fails_leaves_an_error_and_its_question(ask, script, tmp_path):

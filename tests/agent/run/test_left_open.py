@@ -24,7 +24,7 @@ async def test_a_resumed_run_is_still_logged_in_and_old_refs_are_void(ask, scrip
         f'<<TOOL:TYPE:{{"ref":"{{{{ref:textbox: Name}}}}","text":"{USER}"}}>>',
         f'<<TOOL:TYPE:{{"ref":"e13","text":"{PASSWORD}","submit":true}}>>',
         '<<TOOL:CLICK:{"ref":"e1"}>>',
-        {"reply": "<<TOOL:SNAPSHOT>>", "expect": "refs from before are void"},
+        {"reply": "<<TOOL:SNAPSHOT>>", "expect": "earlier refs are invalid"},
         {"reply": "NOT_FOUND", "expect": "/friends-room"},
     )
     cut = await ask(model=model, max_steps=3)

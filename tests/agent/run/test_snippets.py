@@ -184,5 +184,5 @@ async def test_the_terminal_marks_what_is_weak(weak, capsys):
 
     print_report(weak)
     said = capsys.readouterr().out
-    assert f"By search results only:\n  ~ {SAID}" in said
+    assert f"Supported only by search results:\n  ~ {SAID}" in said
     assert "(search result, not read)" in said
