@@ -352,7 +352,9 @@ class BrowserTools:
             if not calling.done():  # it waits until the client answers the dialog
                 calling.cancel()
                 await asyncio.wait([calling])
-        if events.open_dialog:
+        failed = not calling.cancelled() and calling.exception() is not None
+        # An answer that was refused, or that needs approval first, leaves its dialog open.
+        if events.open_dialog and not (failed and tool == "DIALOG"):
             raise self._dialog(tab)
         return calling.result()
 

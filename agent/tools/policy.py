@@ -412,8 +412,8 @@ async def _describe_act(tab: Tab, name: str, arguments: Any) -> tuple[str, tuple
         effect = f"type {text!r} into {element}"
     else:
         others = {k: v for k, v in fields.items() if k in arguments.model_fields_set - {"ref"}}
-        verb = _VERBS.get(name, f"{name} {others} on")
-        effect = f"{verb.format(**fields)} {element}"
+        verb = _VERBS.get(name)  # a script may contain braces, so the rest is no format
+        effect = f"{verb.format(**fields) if verb else f'{name} {others} on'} {element}"
         if dialog := fields.get("dialog"):
             effect += f", answer its dialog with {dialog!r}"
     if fields.get("submit"):

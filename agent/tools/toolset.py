@@ -12,7 +12,7 @@ from agent.config import find_plugin
 from agent.errors import UsageError
 from agent.guard.provenance import FUNCTION, SEARCH, SERVER, Kind
 from agent.prompts import Guides
-from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS
+from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS, SCRIPTING_TOOLS
 from agent.tools.memory_tools import GOAL_TOOLS, MEMORY_TOOLS, WIKI_TOOLS
 from agent.tools.page_tools import LOOKING_TOOLS, SOLVING_TOOLS
 from agent.tools.person import PERSON_TOOLS
@@ -40,6 +40,7 @@ TOOL_NAMES: Final = frozenset(tool.name for tool in (*_BROWSING_TOOLS, *_STORED,
     "PYTHON"
 }
 """Names that are recognised as calls in the tags of other protocols too."""
+_BUILT_IN: Final = TOOL_NAMES.union(tool.name for tool in SCRIPTING_TOOLS)
 _RULE_OPTIONS: Final = (
     *("tool_sources", "tool_allow", "tool_deny", "mcp_tool_allow", "mcp_tool_deny"),
     *("memory_tool_allow", "memory_tool_deny"),
@@ -233,7 +234,7 @@ def record_provenance(
         requested = ""
     prefix, _, rest = observation.tool.partition("__")
     server = SERVER + rest.partition("__")[0] if prefix == "mcp" and rest else ""
-    if not server and observation.tool not in TOOL_NAMES:
+    if not server and observation.tool not in _BUILT_IN:
         server = FUNCTION + observation.tool
     url = server or observation.url or requested
     new: list[str] = []
@@ -258,7 +259,7 @@ def _provenance_kind(
     if tool == "read_skill":
         return Kind.MEMORY if observation.get("owner") == "person" else Kind.FILE
     # A computed text may spell out private words that were read.
-    if tool not in TOOL_NAMES or (tool == "PYTHON" and provenance.private_for(SEARCH)):
+    if tool not in _BUILT_IN or (tool == "PYTHON" and provenance.private_for(SEARCH)):
         return Kind.TOOL
     if url.startswith("file:"):
         return Kind.FILE if url in files else Kind.CORPUS

@@ -159,8 +159,8 @@ async def test_memory_is_searched_and_given_whole(client, run, flags):
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 @pytest.mark.parametrize("yes", [True, False, None])
-async def test_words_of_memory_leave_with_the_persons_yes_alone(client, run, flags, yes, mode):
-    run("memory", "remember", "boat", "The boat's name is Ottilie.", *flags[-2:])
+async def test_a_number_of_memory_is_searched_for_only_with_approval(client, run, flags, yes, mode):
+    run("memory", "remember", "boat", "The boat is insured as 20481937756.", *flags[-2:])
     asked = []
 
     async def elicited(_context, params):
@@ -170,10 +170,10 @@ async def test_words_of_memory_leave_with_the_persons_yes_alone(client, run, fla
     how = {} if yes is None else {"elicitation_callback": elicited}
     async with client(mode=mode, **how) as served:
         await served.call_tool("memory_search", {"query": "boat"})
-        result = await served.call_tool("search", {"query": "Ottilie"})
+        result = await served.call_tool("search", {"query": "20481937756"})
     assert bool(result.is_error) is not bool(yes)
     assert len(asked) == (yes is not None)
-    assert all("Ottilie" in question for question in asked)
+    assert all("20481937756" in question for question in asked)
 
 
 async def test_failures_say_what_to_do(client):
@@ -293,5 +293,5 @@ def test_without_its_extra_the_command_names_it(lacking):
 
 
 def test_a_question_loads_nothing_of_the_sdk(lacking, web):
-    done = lacking(QUESTION, *web)
-    assert (done.returncode, "1 November 1829" in done.stdout) == (0, True)
+    done = lacking("How long is Sunnock Pier?", *web)
+    assert (done.returncode, "184 metres" in done.stdout) == (0, True)

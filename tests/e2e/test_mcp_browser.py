@@ -165,6 +165,11 @@ async def test_a_script_where_a_person_is_logged_in_needs_their_yes(tmp_path):
             await call("evaluate", function="() => 2")
             assert "EVALUATE" in asked[-1]
             assert "() => 2" in asked[-1]
+            # The question is not lost behind the dialog that is still open.
+            assert "Sell it?" in await call("click", target="text=Sell")
+            await call("handle_dialog", accept=False)
+            assert "DIALOG" in asked[-1]
+            assert (await session.web()).tab.title == "1 kept"
 
 
 async def test_addresses_that_are_private_stay_closed(tmp_path, site):

@@ -156,7 +156,7 @@ async def test_no_payload_runs_asks_for_anything_or_becomes_an_element(opened):
     assert (seen.ran, seen.asked_for, seen.foreign) == ([], [], [])
     # All of each payload is words, and what stands behind them is still there.
     assert [payload for payload in PAYLOADS if plain(payload) not in plain(seen.text)] == []
-    assert "What carries each sentence" in seen.text
+    assert "evidence for each sentence" in seen.text.casefold()
     assert "Steps" in seen.text
 
 

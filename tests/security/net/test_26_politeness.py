@@ -81,7 +81,7 @@ async def test_a_host_that_asks_for_rest_gets_it_from_all_workers() -> None:
     async with (
         Origin(site) as origin,
         Egress(EgressPolicy((origin.named,))) as egress,
-        HttpClient(egress) as http,
+        HttpClient(egress, retries=0) as http,
     ):
         polite = Polite(http)
         assert (await polite.get(f"{origin.url}/first")).status == 429
