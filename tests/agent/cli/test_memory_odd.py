@@ -132,7 +132,7 @@ def test_a_wiki_in_step_and_without_flaws_is_left_as_it_is(run, tmp_path):
             "2 memories, 1 skill",
         ),
         ({"urchinCondensed": "long ago"}, "imported 1 condensed conversation"),
-        ({"theirs": 1}, "kept for `memory export`, and not used otherwise: theirs"),
+        ({"theirs": 1}, "kept only for `memory export`: theirs"),
     ],
 )
 def test_an_import_says_what_it_took(run, storage, told):
