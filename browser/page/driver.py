@@ -70,8 +70,9 @@ class Logins:
         return self.anywhere or registrable_domain(host(url)) in self.sites
 
     def add(self, url: str) -> None:
-        """Note that a password was typed at the site of an address."""
-        self.sites.add(registrable_domain(host(url)))
+        """Note that a password was typed at the site of an address, if that has a site."""
+        if site := registrable_domain(host(url)):
+            self.sites.add(site)
 
 
 class PageDriver:

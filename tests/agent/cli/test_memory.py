@@ -171,7 +171,7 @@ def test_a_dream_takes_a_language_model_to_word_insights(run, tmp_path):
     script.write_text(json.dumps({"for": "after", "reply": "NONE"}))
     done = run("memory", "dream", "--model", f"scripted:{script}")
     assert done.returncode == 0, done.stderr
-    assert "worded 0" in done.stdout
+    assert "written by the model: 0" in done.stdout
 
 
 def test_machines_share_a_memory_by_its_url(run, postgres):

@@ -151,8 +151,8 @@ async def test_private_words_do_not_go_to_a_server_that_did_not_say_them(
     )
     told = [row["data"].get("error", "") for row in results(report)]
     assert "“sarcoidosis” is not in the question, but in your file" in told[0]
-    assert told[1:3] == ["", ""]  # a word of the question, and one that the server itself said
-    assert "is in the result of one of your tools" in told[3]
+    # A word of the question, one that the server itself said, and a search, which may hold any.
+    assert told[1:] == ["", "", ""]
     assert report.status == "not_found"
 
 
