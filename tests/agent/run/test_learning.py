@@ -102,7 +102,7 @@ def test_skills_are_listed_shown_and_forgotten_from_the_shell(run, tmp_path):
         save_skill(memory, "short", "Be brief.", NOW)
     assert " 60    0×  manual  short: Be brief." in run("skills", "list").stdout
     assert "instruction: Be brief." in run("skills", "show", "short").stdout
-    assert run("skills", "rm", "short").stdout == "forgot short\n"
+    assert run("skills", "rm", "short").stdout == "deleted short\n"
     gone = run("skills", "rm", "short")
     assert (gone.returncode, "no skill is called 'short'" in gone.stderr) == (2, True)
 
