@@ -127,7 +127,7 @@ async def test_runs_are_found_tagged_compared_and_asked_again(page, served, fini
 async def test_what_is_remembered_is_kept_shown_trusted_and_forgotten(page, served, finished):
     await page.goto(f"{served.url}/memory")
     await page.get_by_label("Name").fill("ship")
-    await page.get_by_label("What", exact=True).fill("the Petrel")
+    await page.get_by_label("Text", exact=True).fill("the Petrel")
     await page.get_by_role("button", name="Remember").click()
     row = page.locator(".memories li", has_text="the Petrel")
     await row.get_by_role("button", name="forget").click()

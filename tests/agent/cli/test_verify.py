@@ -26,7 +26,7 @@ def test_a_run_and_its_archive_hold_and_one_changed_character_does_not(run, kept
     done = run("verify", kept)
     assert done.returncode == 8
     assert "report.json:" in done.stdout
-    assert "1 flaw" in done.stderr
+    assert "1 error" in done.stderr
 
 
 def test_the_head_is_printed_and_checked_against(run, kept):
