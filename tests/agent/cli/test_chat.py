@@ -62,7 +62,7 @@ def test_sources_and_files_of_an_answer(chat, answering, tmp_path, site):
     child.sendline("/export report.md sources.bib")
     child.expect("wrote sources.bib")
     child.sendline("/export report.nonsense")
-    child.expect("no such format")
+    child.expect("unknown format")
     child.sendline("/quit")
     child.expect(pexpect.EOF)
     child.close()
