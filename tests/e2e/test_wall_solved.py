@@ -60,7 +60,7 @@ async def test_the_person_is_asked_and_the_run_goes_on(ask, script, events, chro
     )
     results = [e.data for e in events(report) if e.type == "tool.result"]
     assert asked == [
-        f"go on at {pages.base}/wall once you have solved its captcha in the browser window"
+        f"continue at {pages.base}/wall once you have solved its captcha in the browser window"
     ]
     assert "lamp room" in results[-1]["web"] or "lamp room" in results[0]["web"]
 
