@@ -22,7 +22,7 @@ def asking(script, site):
         f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>{ASKING}',
         {
             "reply": "Hesk Light was first lit on 1 November 1829. [S1]",
-            "expect": "was asked once already|gave no answer",
+            "expect": "already|did not answer",
         },
     )
 
@@ -88,7 +88,7 @@ def test_a_cut_off_run_goes_on_without_the_person(at_a_terminal, asking, web, ru
 
 
 def test_who_gives_no_answer_is_not_waited_for(at_a_terminal, script, web):
-    model = script(ASKING, {"reply": "NOT_FOUND Nothing.", "expect": "gave no answer"})
+    model = script(ASKING, {"reply": "NOT_FOUND Nothing.", "expect": "did not answer"})
     code, _, _ = at_a_terminal("When was it lit?", "--model", model, *web, typed=[""])
     assert code == 3
 

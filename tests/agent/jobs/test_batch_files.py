@@ -36,7 +36,7 @@ def test_each_form_gives_the_same_question_with_its_flag(tmp_path, name, text):
         ("a.csv", "name,depth\nWho?,quick\n", "no column `question`"),
         ("b.csv", "question,depth\nWho?,quick,more\n", "row 2: more fields"),
         ("c.yaml", "- question: Who?\n  dept: quick\n", "entry 1: dept"),
-        ("d.jsonl", '{"question": \n', "line 1: no JSON"),
+        ("d.jsonl", '{"question": \n', "line 1: not valid JSON"),
         ("e.txt", "# nothing\n", "contains no questions"),
     ],
 )

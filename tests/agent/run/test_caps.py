@@ -47,7 +47,7 @@ async def test_functions_are_counted_with_the_prompt_they_are_sent_with(ask, pro
     assert told[0] is False
     assert any(told)
     assert min(left) >= TOKENS_OUT
-    assert left[told.index(True)] < 8_000 * 0.8 - 1_500
+    assert left[told.index(True)] < 8_000 * 0.8 - 500
 
 
 class Dear(OpenAIProvider):
