@@ -84,7 +84,7 @@ def test_an_interrupt_stops_the_answer_and_not_the_chat(chat, script):
     child.sendline("/depth quick")
     child.expect("depth: quick")
     child.sendline("/nonsense")
-    child.expect("there is no /nonsense")
+    child.expect("unknown command /nonsense")
     child.expect_exact(PROMPT)
     child.sendcontrol("d")
     child.expect(pexpect.EOF)
