@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from agent.evidence.answer import SourceList
+from agent.evidence.answer import SourceList, cited_sentences
+from agent.evidence.facts import extract_facts
+from agent.evidence.literal import find_words
+from agent.evidence.values import value_index
 from agent.evidence.verify import check_claim, is_literal, statement_index
-from agent.types import ConfidenceParts, Conflict, VerdictState
+from agent.types import ConfidenceParts, Conflict, Verdict, VerdictState
 from browser.net.url import host, registrable_domain
 from browser.text.words import content_words
 
@@ -19,27 +22,43 @@ if TYPE_CHECKING:
 
     from agent.evidence.answer import CheckedAnswer
     from agent.evidence.store import Evidence, Source
-    from agent.types import Answers, Fit, ReportSource, Sentence, Verdict
+    from agent.types import Answers, Fit, Passage, ReportSource, Sentence
 
 PASSAGES_CHECKED = 3
-"""Best passages of each other source that a sentence is compared with."""
+"""Number of best passages of each other source that a sentence is compared with."""
+MAX_RIVALS = 4
+"""Maximum number of passages shown to a judge because they may disagree: some 300 tokens."""
+MIN_RIVAL_SHARE = 0.5
+"""Minimum share of a sentence's words, values aside, in a passage that may disagree with it."""
 _PLACES = re.compile(
     r"`[^`]*`|\S+://\S+|\S+@\S+|\b(?:\d+\.){3}\d+(?::\d+)?|\b(?:[\w-]+\.)+[a-z]{2,}(?:[:/]\S*)?"
     r"|(?<!\S)/\S+",
     re.IGNORECASE,
 )
-"""What a question names as a place: addresses, hosts, paths, and commands in backticks."""
+"""Addresses, hosts, paths, and commands in backticks in a question."""
 _LOGIN = re.compile(r"\b(?:user(?:name)?|login|password)\b\W{0,3}(?:is\s+)?\S+", re.IGNORECASE)
-"""What it gives for a login there; looked for only beside an address."""
+"""A login in a question; looked for only beside an address."""
 _NOT_A_SITE = frozenset({"snippet", "computed", "tool"})
 """Sources that are not pages of a site, by `via`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """A judge's finding that a page disagrees with an answer.
+
+    `words` are the answer's, `quote` those of the passage.
+    """
+
+    words: str
+    passage: str
+    quote: str
 
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
     """An answer's confidence, what it was computed from, and the conflicts that were found.
 
-    `sources` holds the answer's sources and those that contradict it. `confidence` is None where
+    `sources` holds the answer's sources and those that contradict it. `confidence` is None if
     no calibrated number can be given.
     """
 
@@ -55,13 +74,15 @@ def assess_answer(
     question: str,
     *,
     answers: Answers | None = None,
+    disputes: Sequence[Dispute] = (),
     fit: Fit | None = None,
 ) -> Assessment:
     """Compare the supported sentences of an answer with the pages that they do not cite.
 
-    `answers` is a judge's opinion on whether the question is answered. `fit` says how well the
-    answer's sentence fits the question, where the keyless model chose it. Sources that contradict
-    the answer are numbered after those that it cites.
+    `answers` is a judge's opinion on whether the question is answered, `disputes` are the pages
+    that disagree according to it. `fit` says how well the answer's sentence fits the question, if
+    the keyless model chose it. Sources that contradict the answer are numbered after those that it
+    cites.
     """
     claims = [sentence for sentence in checked.sentences if not sentence.about_search]
     sources = SourceList(checked.sources)
@@ -76,25 +97,14 @@ def assess_answer(
             continue
         supporting = [s for s in cited if sources.add(s).n in sentence.citations]
         agreeing, against = {site_name(source.url) for source in supporting}, set[str]()
-        for source, verdict in cross_check(sentence.text, evidence, {s.n for s in supporting}):
+        for source, verdict in _other_verdicts(sentence.text, supporting, evidence, disputes):
             if verdict.state is VerdictState.SUPPORTED:
                 agreeing.add(site_name(source.url))
                 continue
             against.add(site_name(source.url))
             # An answer that quotes both sides has this conflict already, seen from the other one.
-            if any((c.quote, c.text) == (sentence.text, verdict.quote) for c in conflicts):
-                continue
-            quote = "" if source in sources else verdict.quote
-            conflicts.append(
-                Conflict(
-                    text=sentence.text,
-                    citations=sentence.citations,
-                    source=sources.add(source, quote).n,
-                    quote=verdict.quote,
-                    reason=verdict.reason,
-                    newer=_newer(sentence.citations, sources.add(source).n, sources),
-                )
-            )
+            if not any((c.quote, c.text) == (sentence.text, verdict.quote) for c in conflicts):
+                conflicts.append(_conflict(sentence, source, verdict, sources))
         sites |= agreeing
         both = len(agreeing & against)  # a site may say both
         agreement.append((len(agreeing) - both / 2) / len(agreeing | against))
@@ -110,6 +120,21 @@ def assess_answer(
     )
     confidence = rate(parts, claims, checked.sources)
     return Assessment(confidence, parts, tuple(sources), tuple(conflicts))
+
+
+def _conflict(
+    sentence: Sentence, source: Source, verdict: Verdict, sources: SourceList
+) -> Conflict:
+    """Make the conflict of a sentence with a source, which is added to `sources`."""
+    number = sources.add(source, verdict.quote).n
+    return Conflict(
+        text=sentence.text,
+        citations=sentence.citations,
+        source=number,
+        quote=verdict.quote,
+        reason=verdict.reason,
+        newer=_newer(sentence.citations, number, sources),
+    )
 
 
 def site_name(url: str) -> str:
@@ -129,18 +154,76 @@ def cross_check(
     cut from their context, and so are earlier states of a page, and pages of the same site as they
     were before an act of the run that its support was seen after.
     """
-    latest = {source.url: source.n for source in evidence.sources}
-    supporting = [source for source in evidence.sources if source.n in supported_by]
-    for source in evidence.sources:
-        if source.n in supported_by or latest[source.url] != source.n:
-            continue
-        if any(_acted_between(source, later) for later in supporting):
-            continue
+    for source in _other_sources(evidence, supported_by):
         passages = tuple(evidence.search(sentence, PASSAGES_CHECKED, source.n))
         index = statement_index(passages, ((source.n, source.title),))
         verdict = check_claim(sentence, index)
         if is_literal(verdict) or verdict.state is VerdictState.CONTRADICTED:
             yield source, verdict
+
+
+def _other_sources(evidence: Evidence, supported_by: Collection[int]) -> Iterator[Source]:
+    """Yield the latest state of every page that was read, except those of `supported_by`.
+
+    Parallel loops may have read the same text of a page under several numbers: it is one page.
+    """
+    latest = {source.url: source.n for source in evidence.sources}
+    supporting = [source for source in evidence.sources if source.n in supported_by]
+    texts = {(source.url, source.sha256) for source in supporting}
+    for source in evidence.sources:
+        if (source.url, source.sha256) in texts or latest[source.url] != source.n:
+            continue
+        if not any(_acted_between(source, later) for later in supporting):
+            yield source
+
+
+def rival_passages(answer: str, evidence: Evidence) -> list[Passage]:
+    """Find passages of pages that an answer does not cite and that may disagree with it.
+
+    They lack a figure, date or name of one of its sentences, and have `MIN_RIVAL_SHARE` of its
+    other words, or of the question's.
+    """
+    found: dict[str, tuple[float, Passage]] = {}
+    asked = frozenset(content_words(evidence.question))
+    claims = list(cited_sentences(answer, evidence))
+    cited = {reference.source for _, references in claims for reference in references}
+    others = [s for s in _other_sources(evidence, cited) if s.via not in _NOT_A_SITE]
+    for text, _ in claims:
+        facts = extract_facts(text)
+        has_values = bool(facts.figures or facts.dates or facts.names)
+        for source in others:
+            for passage in evidence.search(text, PASSAGES_CHECKED, source.n):
+                context = f"{source.title}\n{passage.heading}\n{passage.text}"
+                missing = value_index((context,)).missing(facts)
+                words = {*content_words(text)} - {*content_words(" ".join(missing))}
+                here = {*content_words(context)}
+                share = max(len(wanted & here) / (len(wanted) or 1) for wanted in (words, asked))
+                if share >= MIN_RIVAL_SHARE and (missing or not has_values):
+                    known, _ = found.get(passage.id, (0.0, passage))
+                    found[passage.id] = max(share, known), passage
+    best = sorted(found.values(), key=lambda pair: pair[0], reverse=True)
+    return [passage for _, passage in best[:MAX_RIVALS]]
+
+
+def _other_verdicts(
+    sentence: str,
+    supporting: Iterable[Source],
+    evidence: Evidence,
+    disputes: Iterable[Dispute],
+) -> Iterator[tuple[Source, Verdict]]:
+    """Yield the other sources that support or contradict a sentence, by code or by a judge."""
+    numbers = {source.n for source in supporting}
+    for source, verdict in cross_check(sentence, evidence, numbers):
+        numbers.add(source.n)
+        yield source, verdict
+    for dispute in disputes:
+        passage = evidence.passage(dispute.passage)
+        disputing = evidence.source(passage.source) if passage else None
+        if disputing is None or disputing.n in numbers:
+            continue
+        if find_words(dispute.words, sentence):
+            reason = f"the page says otherwise: “{' '.join(dispute.quote.split())}”"
+            yield disputing, Verdict(VerdictState.CONTRADICTED, dispute.quote, reason, "judge")
 
 
 def _acted_between(before: Source, after: Source) -> bool:
@@ -154,7 +237,7 @@ def _acted_between(before: Source, after: Source) -> bool:
 
 
 def _newer(citations: Sequence[int], against: int, sources: SourceList) -> list[int]:
-    """Return the numbers of the side that is newer; empty without a date, or where both are equal.
+    """Return the numbers of the side that is newer; empty if a date is missing or both are equal.
 
     The newest page that supports the sentence dates its side.
     """
@@ -167,7 +250,7 @@ def _newer(citations: Sequence[int], against: int, sources: SourceList) -> list[
 
 
 def _date(published: str | None) -> date | None:
-    """Read the date of a page, None without a whole one."""
+    """Read the date of a page; None if it is not complete."""
     try:
         return date.fromisoformat((published or "")[:10])
     except ValueError:
@@ -196,7 +279,7 @@ def _question_coverage(
 
 
 def _freshness(cited: Iterable[Source]) -> int | None:
-    """Age in days of the newest dated source when it was read; None where none has a date."""
+    """Age in days of the newest dated source when it was read; None if none has a date."""
     dated = ((source.fetched_at.date(), _date(source.published)) for source in cited)
     ages = [(read - published).days for read, published in dated if published is not None]
     return max(0, min(ages)) if ages else None
@@ -214,13 +297,13 @@ VERDICT_WEIGHTS = {
 SNIPPET_WEIGHT = 0.7
 """What a sentence adds that only search results support: they lack context and may be stale."""
 ANSWERS_PROBABILITY = {"fully": 0.92, "in part": 0.5, "no": 0.1}
-"""Probability that an answer is right, by what a judge says of it. Somewhat below the record: right
-were 51 of 53, 1 of 3 and 0 of 4 of 60 recorded answers to 20 questions over two pages. Brier score
+"""Probability that an answer is right, by a judge's opinion. Somewhat below the record: of 60
+recorded answers to 20 questions over two pages, 51 of 53, 1 of 3 and 0 of 4 were right. Brier score
 .054 there, against .119 of a constant; .058 with one question left out in turn."""
 EACH_FURTHER_SITE = 0.5
 """Each further independent site halves the distance to 1."""
 CONTRADICTED_CAP = 0.35
-"""Upper bound for an answer with a contradicted sentence."""
+"""Maximum confidence in an answer with a contradicted sentence."""
 
 FIT_COEFFICIENTS = (-0.85, 1.7)
 """Logistic coefficients for a sentence that the keyless model chose: the constant, and the weight
@@ -247,7 +330,7 @@ def rate(
     """Compute the confidence in an answer, 0 to 1, from its parts; `sentences` are its claims.
 
     None for an answer that claims nothing, and for a model's answer that no judge has rated: that
-    its sentences stand on the pages literally is no evidence that they answer the question.
+    the pages have its sentences literally is no evidence that they answer the question.
     """
     if not sentences:
         return None

@@ -33,7 +33,7 @@ def test_two_tools_that_take_turns_are_noted():
     guard = RepetitionGuard()
     notes = [step(guard, "AB"[n % 2], str(n)) for n in range(8)]
     assert notes[:7] == [None] * 7
-    assert "take turns" in notes[7]
+    assert "you alternate between two tools" in notes[7]
 
 
 def test_a_tool_that_fails_three_times_in_a_row_is_noted():
