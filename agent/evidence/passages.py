@@ -28,9 +28,9 @@ often named just before it (`He was born …`). Recall on long dialogues rises b
 MIN_BEARING = 0.4
 """Minimum score of a sentence that is about a claim, as a share of the most similar sentence's.
 
-It refuses 1 of 129 quotations that decide a true claim (22 are in another language than the claim),
-and 108 of 115 of any other sentence of the page for a wrong one. Those of the most similar sentence
-pass: whether that decides is left to the judge."""
+Quotations that decide a true claim pass (129 of 129, 22 of them in another language than the page),
+and 9 % of all other sentences for a wrong claim (of 3,032). The most similar sentence always
+passes: whether it decides is left to the judge."""
 
 _LIST_ITEM = re.compile(r"\s*(?:[-*•‣◦]|\d{1,3}[.)])\s+\S")
 

@@ -59,6 +59,7 @@ BENCHES = (
     Bench("lost"),
     Bench("memory"),
     Bench("recall", "locomo_dev.json", optional=False),
+    Bench("quotations"),
     Bench("reworded"),
     Bench("junk"),
     Bench("replays"),
