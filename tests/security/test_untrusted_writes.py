@@ -8,6 +8,8 @@ from agent.memory import Memory
 from agent.memory.memory_types import Origin
 from agent.tools.skill_tools import save_skill
 
+pytestmark = pytest.mark.row(n=7)
+
 CHANGES = {
     "FORGET_SKILL": '<<TOOL:FORGET_SKILL:{"name":"metres"}>>',
     "SET_GOAL": '<<TOOL:SET_GOAL:{"project":"press","goal":"sell it"}>>',

@@ -14,6 +14,8 @@ from browser.session.session import Browser
 from tests.browser.page.pages import serve_pages
 from tests.browser.session.huge import BYTES_AT_MOST, HUGE, endless, links
 
+pytestmark = pytest.mark.row(n=15)
+
 SECONDS = 180.0  # a loaded machine builds and reads such a page slowly
 ENDLESS_SECONDS = 1.0
 PAGES = {"50,000 links": links(50_000), "20,000 levels": HUGE["20,000 levels"]}

@@ -18,6 +18,8 @@ from tests.browser.extract.documents.packing import docx, epub, paragraph
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.row(n=12)
+
 _MOST_GROWTH_KB = 64 * 1024
 _MOST_SECONDS = 10.0
 _LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
@@ -118,7 +120,8 @@ def deep_mail() -> bytes:
     return b"Subject: deep\n" + inner
 
 
-def test_row12_links_within_each_other_keep_no_reader_busy():
+@pytest.mark.row(n=12)
+def test_links_within_each_other_keep_no_reader_busy():
     said = "<p>" + "High water stands at noon, and low water follows at six. " * 24 + "</p>"
     begun = time.process_time()
     document = extract_body((said + "<p><a href=x>Deep. " * 900).encode(), "", "https://e.org/a")

@@ -27,6 +27,8 @@ from tests.security.outgoing_texts import (
 )
 from tests.security.secrets_and_spellings import SECRETS, SPELLINGS
 
+pytestmark = pytest.mark.row(n=2)
+
 PRIVATE_KINDS = [Kind.FILE, Kind.CORPUS, Kind.MEMORY, Kind.TURNS, Kind.TOOL, Kind.PAGE]
 CARD = "4929 1234 5678 9012"
 
@@ -191,7 +193,8 @@ def test_private_search_asks_with_words_of_the_question_and_of_public_pages_alon
 # Row 3: what users ordinarily do works.
 
 
-async def test_row3_ordinary_searches_and_shown_addresses_pass_unchanged():
+@pytest.mark.row(n=3)
+async def test_ordinary_searches_and_shown_addresses_pass_unchanged():
     found = await outcomes(ordinary())
     searches = {
         outcome: len(found["WEB_SEARCH", outcome])

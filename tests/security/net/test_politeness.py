@@ -15,6 +15,8 @@ from browser.net.polite import Polite
 from browser.net.url import netloc
 from tests.browser.net.servers import Exchange, Origin
 
+pytestmark = pytest.mark.row(n=26)
+
 DELAY = 0.05
 WORKERS, PAGES = 8, 16
 

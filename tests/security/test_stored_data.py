@@ -13,6 +13,8 @@ import pytest
 from agent.errors import ResearchError
 from agent.memory import Memory
 
+pytestmark = pytest.mark.row(n=27)
+
 KEYS = (
     *("__proto__", "constructor", "prototype", "toString", "__class__", "__dict__", "__reduce__"),
     *("py/object", "$where", "$ne", "@type", "!!python/object/apply:os.system", "{{7*7}}", "%s%n"),

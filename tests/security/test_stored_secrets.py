@@ -10,6 +10,8 @@ from agent.errors import UsageError
 from agent.guard.secret_store import FILE, SecretStore, secret_name
 from tests.loopback import Handler, serving
 
+pytestmark = pytest.mark.row(n=21)
+
 VALUE = "drizzle-otter 7"
 FORM = b"""<title>Sign in</title><form method="post" action="/in">
 <label>Word <input type="password" name="word"></label></form>

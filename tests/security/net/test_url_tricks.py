@@ -6,6 +6,7 @@ from contextlib import suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
+import pytest
 from playwright.async_api import Error as PlaywrightError
 
 from browser.errors import Refused
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from playwright.async_api import BrowserContext
+
+pytestmark = pytest.mark.row(n=11)
 
 GOOD = "good.test"
 TRICKS = [

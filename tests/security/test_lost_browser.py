@@ -19,7 +19,11 @@ if TYPE_CHECKING:
     from browser.session.chrome import StartedChrome
     from tests.browser.session.hostile import Wire
 
-pytestmark = pytest.mark.skipif(not Path("/proc").exists(), reason="finds processes in /proc")
+
+pytestmark = [
+    pytest.mark.row(n=16),
+    pytest.mark.skipif(not Path("/proc").exists(), reason="finds processes in /proc"),
+]
 
 
 @pytest.fixture

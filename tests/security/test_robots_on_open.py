@@ -7,6 +7,8 @@ import pytest
 from agent.run.web import NamedAddresses
 from tests.loopback import Handler, serving
 
+pytestmark = pytest.mark.row(n=26)
+
 
 class Pages(Handler):
     def get(self) -> None:
@@ -23,7 +25,8 @@ class Asked(list):
 
 
 @pytest.mark.parametrize("tool", ["OPEN", "READ", "FETCH_URL"])
-async def test_row26_what_is_forbidden_is_not_asked_for(ask, script, events, tool):
+@pytest.mark.row(n=26)
+async def test_what_is_forbidden_is_not_asked_for(ask, script, events, tool):
     with serving(Pages, Asked) as site:
         report = await ask(
             model=script(
@@ -41,7 +44,8 @@ async def test_row26_what_is_forbidden_is_not_asked_for(ask, script, events, too
 
 
 @pytest.mark.parametrize("tool", ["OPEN", "READ", "FETCH_URL"])
-async def test_row26_an_address_that_the_user_named_is_read_and_the_rule_reported(
+@pytest.mark.row(n=26)
+async def test_an_address_that_the_user_named_is_read_and_the_rule_reported(
     ask, script, events, tool
 ):
     with serving(Pages, Asked) as site:
@@ -77,7 +81,8 @@ async def test_row26_an_address_that_the_user_named_is_read_and_the_rule_reporte
         ("What is in the table?", "http://127.0.0.1:9090/", False),
     ],
 )
-def test_row26_named_are_the_addresses_of_the_request_and_the_root_of_a_private_host(
+@pytest.mark.row(n=26)
+def test_named_are_the_addresses_of_the_request_and_the_root_of_a_private_host(
     request_text, url, named
 ):
     assert NamedAddresses(request_text, ["127.0.0.1:8080"]).include(url) is named

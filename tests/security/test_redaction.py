@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from agent.guard.redact import MARK, Redactor, StreamRedactor, find_secrets, spellings
 from tests.agent.models.wire import OpenAIProvider, running
 
+pytestmark = pytest.mark.row(n=20)
+
 CANARIES = [
     *(f"sk-proj-{n}aB3dE5gH7jK9mN1pQ" for n in range(10)),
     *(f"ghp_{n}9fK2mQ77xTz41bLw" for n in range(10)),

@@ -11,6 +11,8 @@ from browser.net.egress import Egress, EgressPolicy
 from browser.net.http import HttpClient
 from tests.browser.net.servers import Exchange, Handler, Origin
 
+pytestmark = pytest.mark.row(n=13)
+
 DEADLINE = 0.3
 HANGS = 60.0  # seconds; a server that is given up is so long before
 

@@ -8,6 +8,8 @@ from ipaddress import ip_address
 from itertools import cycle
 from typing import TYPE_CHECKING
 
+import pytest
+
 from browser.errors import BrowserError, Refused
 from browser.net.egress import Egress
 from browser.net.http import HttpClient
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from playwright.async_api import BrowserContext
+
+pytestmark = pytest.mark.row(n=10)
 
 TRIES = 500
 # Whether anything answers at this public address does not matter: a test may have no network.

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.security.growth import grown
+
+pytestmark = pytest.mark.row(n=28)
 
 
 async def test_pages_and_refused_bodies_leave_nothing_open():

@@ -59,7 +59,8 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_row22_a_hostile_name_becomes_a_plain_one(name, tmp_path):
+@pytest.mark.row(n=22)
+def test_a_hostile_name_becomes_a_plain_one(name, tmp_path):
     safe = safe_name(name)
     assert (tmp_path / safe).resolve().parent == tmp_path.resolve()
     assert 0 < len(safe.encode()) <= MAX_NAME_BYTES
@@ -103,7 +104,8 @@ def endless() -> Iterator[tuple[str, threading.Event]]:
     server.server_close()
 
 
-async def test_row22_a_file_larger_than_the_quota_is_stopped_on_its_way(endless, tmp_path):
+@pytest.mark.row(n=22)
+async def test_a_file_larger_than_the_quota_is_stopped_on_its_way(endless, tmp_path):
     url, stopped = endless
     async with Browser.launch(downloads_dir=tmp_path, downloads_quota=QUOTA) as browser:
         tab = await browser.open(url)
@@ -132,7 +134,8 @@ async def test_a_file_is_kept_under_its_name(show, pages, downloads_dir):
     assert kept.path.read_text() == "a,b"
 
 
-async def test_row22_many_files_of_one_name_are_all_kept_and_no_more_than_the_quota(tmp_path):
+@pytest.mark.row(n=22)
+async def test_many_files_of_one_name_are_all_kept_and_no_more_than_the_quota(tmp_path):
     found = await filled(8_000_000, 20, tmp_path, QUOTA)
     assert found.kept == found.sent["/small"] == 20
     assert (found.of_bytes, found.left_arriving) == (20_000, 0)

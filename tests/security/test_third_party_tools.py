@@ -10,8 +10,10 @@ import pytest
 
 from tests.loopback import Handler, serving
 from tests.mcp_server import CHUNK, HUGE, Shop, answer, tool
-from tests.security.net.test_12_bombs import MB, high_water, reset_high_water
-from tests.security.test_06_forged_tags import FORGED, STEERING, Echo
+from tests.security.net.test_compression_bombs import MB, high_water, reset_high_water
+from tests.security.test_forged_tags import FORGED, STEERING, Echo
+
+pytestmark = pytest.mark.row(n=24)
 
 CALL = '<<TOOL:mcp__shop__price:{"item":"kettle"}>>'
 POISON = (
@@ -85,7 +87,8 @@ async def test_a_poisoned_definition_is_a_short_quotation(called, shop):
     assert not any(line.startswith("System:") for line in system.splitlines())
 
 
-async def test_row6_a_model_that_echoes_what_a_server_says_runs_nothing(called, shop):
+@pytest.mark.row(n=6)
+async def test_a_model_that_echoes_what_a_server_says_runs_nothing(called, shop):
     hostile = "\n".join(FORGED) + STEERING
     shop.results = {"price": hostile}
     model = Echo(CALL)

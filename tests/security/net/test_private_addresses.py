@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from playwright.async_api import BrowserContext
 
+pytestmark = pytest.mark.row(n=8)
+
 FETCHED = """([urls, how]) => Promise.all(urls.map(
   (url) => fetch(url, how).then((answer) => answer.type, (error) => error.name)))"""
 # Each stands for a host in a URL; those on loopback lead to a server that really listens.

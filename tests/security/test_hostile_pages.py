@@ -19,6 +19,8 @@ from tests.browser.session.hostile import PAGES, TABS_AT_MOST
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+pytestmark = pytest.mark.row(n=14)
+
 DEADLINE = 1.0
 HANGS = 120.0
 """Seconds until a page counts as never given up; a deadline ends it long before."""

@@ -25,9 +25,12 @@ else:
 
 MB = 1024 * 1024
 SECONDS = 10.0  # the deadline, which must not be what ends a bomb
-pytestmark = pytest.mark.skipif(
-    not Path("/proc/self/clear_refs").exists(), reason="the high-water mark is Linux's"
-)
+pytestmark = [
+    pytest.mark.row(n=12),
+    pytest.mark.skipif(
+        not Path("/proc/self/clear_refs").exists(), reason="the high-water mark is Linux's"
+    ),
+]
 
 
 def high_water() -> int:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from browser.page.tab import Tab
 
+pytestmark = pytest.mark.row(n=29)
+
 ROWS = "".join(f"<li style='height:30px'>Row {n}</li>" for n in range(60))
 PAGES = {
     "words": "<h1>Hesk Light</h1><p>First lit in <b>1829</b>.</p>",

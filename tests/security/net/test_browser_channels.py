@@ -7,6 +7,7 @@ from contextlib import suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
+import pytest
 from playwright.async_api import Error as PlaywrightError
 
 from browser.net.egress import Egress, EgressPolicy
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from playwright.async_api import BrowserContext
+
+pytestmark = pytest.mark.row(n=9)
 
 # One script a channel; V stands for a private host of the channel's own.
 CHANNELS = {

@@ -20,6 +20,8 @@ from agent.types import Report, ReportSource, SearchLine, Sentence, UsageTotals
 from browser.extract.tree import parse_html
 from tests.security.payloads import ADDRESSES, PAYLOADS
 
+pytestmark = pytest.mark.row(n=25)
+
 NOW = datetime(2026, 11, 21, 5, 45, tzinfo=UTC)
 FOREIGN = (
     "script, svg, math, iframe, object, embed, base, form, input, link, template, video, audio"
@@ -187,7 +189,8 @@ BAD = "\x1b[31m\x07\x9b31m\u202e\u2066\u200b\U000e0041\x00"
 @pytest.mark.parametrize(
     "kind", ["md", "html", "json", "jsonl", "obsidian.md", "csl.json", "bib", "ris", "xml"]
 )
-def test_row5_no_character_of_an_export_steers_a_terminal_or_hides(tmp_path, kind):
+@pytest.mark.row(n=5)
+def test_no_character_of_an_export_steers_a_terminal_or_hides(tmp_path, kind):
     target = tmp_path / f"report.{kind}"
     export(hostile_run(tmp_path, [f"shown{BAD}here"], ["https://example.org/"]).path, target)
     text = target.read_bytes().decode("utf-8")
