@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from agent.channels.dialogue import Dialogue
-    from agent.config import Options
     from agent.notify.notice import Notice
     from agent.notify.targets import Sender
+    from agent.options import Options
 
 _EXTRA = ("telegram", "discord", "slack", "whatsapp", "email")
 """Channels in the plug-in package `urchin-extras`."""

@@ -14,6 +14,7 @@ import click
 from agent.cli.terminal import plural, print_error
 from agent.errors import NotFound
 from agent.export import FORMATS, MORE, ending, export, report_view
+from agent.types import format_usd
 from browser.plugins import plugins
 from browser.text.words import clean
 
@@ -148,7 +149,7 @@ def _last_line(report: Report) -> str:
         f"{report.steps} step{'s' * (report.steps != 1)}",
         f"{report.elapsed_s:.1f} s",
         usage.model,
-        f"${usage.usd:.4f}" if usage.usd else "",
+        format_usd(usage.usd),
     ]
     return _DOT.join([*(fact for fact in facts if fact), f"run {report.run}"])
 

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.config import Options
+from agent.config import load_options
 from agent.errors import UsageError
 from agent.mcp_client.server_settings import NamedServer, ServerSettings, find_servers
 from agent.mcp_client.server_tools import parameter_schema, summary, tool_names
+from agent.options import Options
 from agent.tools.registry import Tool, ToolSource
 from agent.tools.toolset import apply_tool_rules, matches_any
 
@@ -44,7 +45,7 @@ def test_servers_are_read_in_the_form_of_other_clients(tmp_path, monkeypatch, fo
     monkeypatch.setenv("V", "v")
     path = tmp_path / "mcp.json"
     path.write_text(json.dumps(FORMS[form]))
-    [found] = find_servers(Options(mcp_config=path), config=False)
+    [found] = find_servers(load_options({"mcp_config": path}), config=False)
     assert {name: getattr(found.settings, name) for name in told} == told
 
 
@@ -53,12 +54,12 @@ def test_a_file_that_is_none_is_named(tmp_path, text):
     path = tmp_path / "mcp.json"
     path.write_text(text)
     with pytest.raises(UsageError, match=r"mcp\.json"):
-        find_servers(Options(mcp_config=path), config=False)
+        find_servers(load_options({"mcp_config": path}), config=False)
 
 
 def test_servers_that_are_named_alike_have_tools_of_their_own():
     rows = {name: {"command": "x"} for name in ("file-system.local", "file_system.local", "…")}
-    found = find_servers(Options(mcp_servers=rows), config=False)
+    found = find_servers(load_options({"mcp_servers": rows}), config=False)
     assert [one.slug for one in found] == ["file_system_local", "file_system_local_2", "server"]
 
 

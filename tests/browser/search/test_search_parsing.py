@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from browser.search import build_providers, parse_results
 from browser.search.declared import Declaration
 from browser.search.engines import load
-from browser.search.results import is_on_site, one_line, same_page_key, strip_markup, unwrap_target
+from browser.search.results import is_on_site, same_page_key, strip_markup, unwrap_target
+from browser.text.words import one_line
 from browser.types import Outcome, SearchQuery
 from tests.browser.search.pages import ENGINES, ROWS, results_page
 
