@@ -15,7 +15,7 @@ import pytest
 from agent.memory import Memory
 from agent.memory.embedders import make_embedder
 from browser.extract.platforms import lookup, parse_platform
-from browser.plugins import KINDS, plugins
+from browser.plugins import IN_EXTRAS, KINDS, extras_hint, plugins
 from browser.solvers import Settings, make_solver
 from browser.types import Challenge
 from tests.loopback import Handler, serving
@@ -147,3 +147,13 @@ async def test_an_embedder_a_parser_and_a_solver(tmp_path, installed, monkeypatc
         Challenge("turnstile", "k", "https://a.b")
     )
     assert solved == "token of turnstile"
+
+
+def test_the_extras_that_hints_name_are_those_of_the_package():
+    project = tomllib.loads((ROOT / "plugins" / "pyproject.toml").read_text("utf-8"))["project"]
+    declared = {
+        kind.removeprefix("urchin."): set(rows) for kind, rows in project["entry-points"].items()
+    }
+    assert {kind: set(names) for kind, names in IN_EXTRAS.items()} == declared
+    for kind in declared:
+        assert project["name"] in extras_hint(kind)

@@ -13,9 +13,9 @@ import click
 
 from agent.cli.terminal import plural, print_error
 from agent.errors import NotFound
-from agent.export import FORMATS, MORE, ending, export, report_view
+from agent.export import FORMATS, ending, export, report_view
 from agent.types import format_usd
-from browser.plugins import plugins
+from browser.plugins import extras_hint, plugins
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -208,5 +208,6 @@ def export_paths(values: tuple[Path, ...]) -> tuple[Path, ...]:
             )
         if ending(path) not in FORMATS and not plugins("exports", ending(path)):
             known = " ".join(FORMATS)
-            raise click.BadParameter(f"{path.name}: unknown format; use one of {known}; {MORE}")
+            more = extras_hint("exports")
+            raise click.BadParameter(f"{path.name}: unknown format; use one of {known}; {more}")
     return values
