@@ -30,7 +30,7 @@ async def test_ctrl_c_sets_the_event_and_does_not_end_the_process():
     try:
         interrupted = terminal.interrupt_event()
         os.kill(os.getpid(), signal.SIGINT)
-        await asyncio.wait_for(interrupted.wait(), 60)
+        assert await asyncio.wait_for(interrupted.wait(), 60)
     finally:
         for number, handler in zip((signal.SIGINT, signal.SIGTERM), before, strict=True):
             signal.signal(number, handler)
