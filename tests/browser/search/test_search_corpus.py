@@ -8,7 +8,6 @@ import os
 import sqlite3
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,9 +16,6 @@ from browser.extract import extract_body
 from browser.search import Corpus
 from browser.types import Document, Outcome, SearchQuery
 from tests.browser.extract.documents.packing import docx, paragraph
-
-if TYPE_CHECKING:
-    pass
 
 TIDES = "# Tides of Port Elm\n\nHigh water comes twice a day.\n\nThe mole is 300 metres long."
 GULLS = "Herring gulls nest on the mole.\n\nThey lay two or three eggs in May."
