@@ -10,7 +10,9 @@ import pytest
 from agent.evidence import Evidence
 from agent.limits import LimitSettings
 from agent.memory import Memory
+from agent.options import APPROVABLE
 from agent.prompts import system_prompt
+from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS
 from agent.tools.context import ToolContext
 from agent.tools.registry import Registry, tool_specs
 from agent.tools.toolset import available_tools
@@ -74,3 +76,9 @@ def test_every_tool_of_a_run_can_be_found_out_about(with_memory):
     for group in with_memory.groups().values():
         lines += group["lines"]
     assert {name for name in listed if name not in "\n".join(lines)} == set()
+
+
+def test_each_action_on_a_page_says_how_its_approval_reads():
+    acting = [tool for tool in (*ACTING_TOOLS, *DOWNLOAD_TOOLS) if tool.acts]
+    assert {tool.approval for tool in acting} <= set(APPROVABLE)
+    assert [tool.name for tool in acting if not tool.verb] == []
