@@ -16,8 +16,8 @@ from agent.evidence import split_passages
 from agent.evidence.passages import sentence_index
 from agent.evidence.verify import counts
 from agent.types import Passage, Verdict, VerdictState
-from browser.text.sentences import sentences
 from bench.claims import GOOD, read
+from browser.text.sentences import sentences
 
 FOLDER = Path(__file__).with_name("paraphrases")
 FILES = ("blind", "free", "varied")
