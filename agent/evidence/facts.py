@@ -46,6 +46,13 @@ class Figure(NamedTuple):
     unit: Unit | None = None
     quantity: str = ""
 
+    @property
+    def readings(self) -> tuple[float, ...]:
+        """The values that it may have: `1.250` is 1250 in German."""
+        fraction = self.text.partition(".")[2]
+        is_thousands = len(fraction) == 3 and fraction.isdigit()
+        return (self.value, 1000 * self.value) if is_thousands else (self.value,)
+
 
 class Date(NamedTuple):
     """A date as precise as in the text: a year, a month, a day, or a day without a year."""

@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Any
 from agent.evidence.facts import extract_facts
 from agent.evidence.passages import named_cells, nearest_quote, split_row
 from agent.evidence.schema import pointer
-from agent.evidence.units import field_unit, find_unit, heading_unit, is_rounded, quantities
+from agent.evidence.tokens import tokenize
+from agent.evidence.units import (
+    field_unit,
+    find_unit,
+    heading_unit,
+    is_rounded,
+    quantities,
+    quantity_at,
+)
 from agent.evidence.verify import verify_claim, with_judge
 from agent.types import DataValue, Verdict, VerdictState
 from browser.text.sentences import sentences
@@ -441,12 +449,54 @@ def _read(place: _Place, passage: Passage) -> Verdict | None:
             continue
         if state is not VerdictState.SUPPORTED:
             continue
-        if is_key or about == {place.record.key}:
+        is_about_it = is_key or about == {place.record.key}
+        if is_about_it and not _may_be_of_another_field(place, sentence):
             return Verdict(state, sentence, reason, passage=passage.id)
         whose = f"of “{place.record.key}”" if place.record.key else "of what is asked about"
+        whose = f"for “{place.name}”" if is_about_it else whose
         reason = f"it appears there, but perhaps not {whose}"
         undecided = Verdict(VerdictState.UNDECIDED, sentence, reason, passage=passage.id)
     return contradicted or undecided
+
+
+def _may_be_of_another_field(place: _Place, sentence: str) -> bool:
+    """Tell whether a sentence has several numbers of a value's kind: `from 829 to 851`.
+
+    False if the words of the field are nearest to the value.
+    """
+    if not isinstance(place.value, int | float) or str(place.value) == place.record.key:
+        return False
+    tokens = tokenize(sentence)
+    numbers = {i: quantity_at(tokens, i, sentence) for i, t in enumerate(tokens) if t.value}
+    own = {i for i, number in numbers.items() if _is_number(place, number)}
+    kinds = {_kind_of(numbers[i]) for i in own}
+    others = {i for i, number in numbers.items() if _kind_of(number) in kinds} - own
+    if not (own and others):
+        return False
+    stems = [frozenset(content_words(token.key)) for token in tokens]
+    found = [[i for i, own in enumerate(stems) if word in own] for word in place.stems]
+    words_of_field = [positions for positions in found if positions]
+
+    def distance(numbers: set[int]) -> int:
+        """Add up how far the nearest of some numbers is from each word of the field."""
+        return min(sum(min(abs(i - j) for j in word) for word in words_of_field) for i in numbers)
+
+    return not words_of_field or distance(others) <= distance(own)
+
+
+def _is_number(place: _Place, number: Quantity) -> bool:
+    """Tell whether a number of a text is a value, converted to the unit of its field if need be."""
+    value = number.value
+    if number.unit and place.unit:
+        value = number.unit.convert(value, place.unit) or value
+    return math.isclose(value, place.value) or is_rounded(place.value, value)
+
+
+def _kind_of(number: Quantity) -> str:
+    """Return what a number measures: a dimension, a year, or "" for a plain number."""
+    if number.unit:
+        return number.unit.dimension
+    return "year" if number.text.isdigit() and 1000 <= number.value < 2200 else ""
 
 
 def _named_in(place: _Place, text: str) -> set[str]:
@@ -515,7 +565,7 @@ def contains_value(value: Any, text: str) -> bool:
         return False
     if isinstance(value, int | float):
         facts = extract_facts(text)
-        found = [figure.value for figure in facts.figures]
+        found = [number for figure in facts.figures for number in figure.readings]
         found += [float(date.year) for date in facts.dates if date.year]
         # The text may give a share in per cent.
         spellings = (value, 100 * value) if 0 < value < 1 else (value,)

@@ -90,10 +90,7 @@ class ValueIndex:
 
     def _has_figure(self, figure: Figure) -> bool:
         """Look for a figure: exact, converted, close if approximate, a sum or a difference."""
-        if figure.value in self._values or self._has_converted(figure):
-            return True
-        # 1.250 may be 1250, as German writes it.
-        if figure.text.partition(".")[2][:3].isdigit() and 1000 * figure.value in self._values:
+        if not self._values.isdisjoint(figure.readings) or self._has_converted(figure):
             return True
         for figures in self._figures:
             values = [other.value for other in figures]
