@@ -7,7 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agent.evidence.literal import is_fragment
-from agent.evidence.markers import CitedId, MarkerReader, answer_parts
+from agent.evidence.markers import (
+    CitedId,
+    MarkerReader,
+    answer_parts,
+    sentences_with_markers,
+)
 from agent.evidence.passages import nearest_quote, passage_id, split_row
 from agent.evidence.tokens import is_negation, token_keys
 from agent.evidence.verify import (
@@ -84,17 +89,6 @@ def check_answer(answer: str, evidence: Evidence, judge: Judge | None = None) ->
     read; the passage that contains it literally, if any, is cited.
     """
     return _AnswerCheck(evidence, judge).run(answer)
-
-
-def cited_sentences(answer: str, evidence: Evidence) -> Iterator[tuple[str, list[CitedId]]]:
-    """Yield the sentences of an answer that cite what was read, each with what it cites."""
-    reader = MarkerReader(evidence)
-    for part in answer_parts(reader.take_footnotes(answer)):
-        plain, markers = reader.strip_markers(part.text)
-        for start, end, own in _with_markers(plain, markers):
-            ids = [reference for marker in own for reference in marker.references]
-            if part.claims and ids:
-                yield plain[start:end], ids
 
 
 class SourceList:
@@ -184,7 +178,7 @@ class _AnswerCheck:
             return f"{plain.rstrip().removesuffix('|').rstrip()} {marks} |" if marks else plain
 
         text, done = "", 0
-        for start, end, own in _with_markers(plain, markers):
+        for start, end, own in sentences_with_markers(plain, markers):
             sentence = plain[start:end]
             marks = self._check_sentence(sentence, sentence, own, part)
             text += plain[done:start] + " ".join(filter(None, (sentence, marks)))
@@ -239,20 +233,6 @@ class _AnswerCheck:
             )
         )
         return marks
-
-
-def _with_markers(plain: str, markers: Sequence[Marker]) -> Iterator[tuple[int, int, list[Marker]]]:
-    """Yield the sentences of a text by their offsets, each with its markers.
-
-    A marker belongs to the last sentence that begins before it.
-    """
-    spans = sentences(plain)
-    edges = [span.start for span in spans[1:]] + [len(plain) + 1]
-    remaining = list(markers)
-    for span, edge in zip(spans, edges, strict=False):
-        own = [marker for marker in remaining if marker.offset < edge]
-        remaining = remaining[len(own) :]
-        yield span.start, span.end, own
 
 
 def _row_claim(row: str, head: Sequence[str]) -> str:

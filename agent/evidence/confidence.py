@@ -8,28 +8,21 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from agent.evidence.answer import SourceList, cited_sentences
-from agent.evidence.facts import extract_facts
+from agent.evidence.answer import SourceList
+from agent.evidence.disputes import NOT_A_SITE, PASSAGES_CHECKED, other_sources, site_name
 from agent.evidence.literal import find_words
-from agent.evidence.values import value_index
 from agent.evidence.verify import check_claim, is_literal, statement_index
 from agent.types import ConfidenceParts, Conflict, Verdict, VerdictState
-from browser.net.url import host, registrable_domain
 from browser.text.words import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from agent.evidence.answer import CheckedAnswer
+    from agent.evidence.disputes import Dispute
     from agent.evidence.store import Evidence, Source
-    from agent.types import Answers, Fit, Passage, ReportSource, Sentence
+    from agent.types import Answers, Fit, ReportSource, Sentence
 
-PASSAGES_CHECKED = 3
-"""Number of best passages of each other source that a sentence is compared with."""
-MAX_RIVALS = 4
-"""Maximum number of passages shown to a judge because they may disagree: some 300 tokens."""
-MIN_RIVAL_SHARE = 0.5
-"""Minimum share of a sentence's words, values aside, in a passage that may disagree with it."""
 _PLACES = re.compile(
     r"`[^`]*`|\S+://\S+|\S+@\S+|\b(?:\d+\.){3}\d+(?::\d+)?|\b(?:[\w-]+\.)+[a-z]{2,}(?:[:/]\S*)?"
     r"|(?<!\S)/\S+",
@@ -38,20 +31,6 @@ _PLACES = re.compile(
 """Addresses, hosts, paths, and commands in backticks in a question."""
 _LOGIN = re.compile(r"\b(?:user(?:name)?|login|password)\b\W{0,3}(?:is\s+)?\S+", re.IGNORECASE)
 """A login in a question; looked for only beside an address."""
-_NOT_A_SITE = frozenset({"snippet", "computed", "tool"})
-"""Sources that are not pages of a site, by `via`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Dispute:
-    """A judge's finding that a page disagrees with an answer.
-
-    `words` are the answer's, `quote` those of the passage.
-    """
-
-    words: str
-    passage: str
-    quote: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +67,7 @@ def assess_answer(
     sources = SourceList(checked.sources)
     known = (*evidence.sources, *evidence.snippets)
     cited = [source for source in known if source in sources]
-    read = [source for source in checked.sources if source.via not in _NOT_A_SITE]
+    read = [source for source in checked.sources if source.via not in NOT_A_SITE]
     sites = {site_name(source.url) for source in read or checked.sources}
     conflicts: list[Conflict] = []
     agreement: list[float] = []
@@ -137,14 +116,6 @@ def _conflict(
     )
 
 
-def site_name(url: str) -> str:
-    """Name the site of a URL: its registrable domain, else its scheme (all local files are one).
-
-    Pages of one site do not count as independent.
-    """
-    return registrable_domain(host(url)) or url.partition(":")[0]
-
-
 def cross_check(
     sentence: str, evidence: Evidence, supported_by: Collection[int]
 ) -> Iterator[tuple[Source, Verdict]]:
@@ -154,55 +125,12 @@ def cross_check(
     cut from their context, and so are earlier states of a page, and pages of the same site as they
     were before an act of the run that its support was seen after.
     """
-    for source in _other_sources(evidence, supported_by):
+    for source in other_sources(evidence, supported_by):
         passages = tuple(evidence.search(sentence, PASSAGES_CHECKED, source.n))
         index = statement_index(passages, ((source.n, source.title),))
         verdict = check_claim(sentence, index)
         if is_literal(verdict) or verdict.state is VerdictState.CONTRADICTED:
             yield source, verdict
-
-
-def _other_sources(evidence: Evidence, supported_by: Collection[int]) -> Iterator[Source]:
-    """Yield the latest state of every page that was read, except those of `supported_by`.
-
-    Parallel loops may have read the same text of a page under several numbers: it is one page.
-    """
-    latest = {source.url: source.n for source in evidence.sources}
-    supporting = [source for source in evidence.sources if source.n in supported_by]
-    texts = {(source.url, source.sha256) for source in supporting}
-    for source in evidence.sources:
-        if (source.url, source.sha256) in texts or latest[source.url] != source.n:
-            continue
-        if not any(_acted_between(source, later) for later in supporting):
-            yield source
-
-
-def rival_passages(answer: str, evidence: Evidence) -> list[Passage]:
-    """Find passages of pages that an answer does not cite and that may disagree with it.
-
-    They lack a figure, date or name of one of its sentences, and have `MIN_RIVAL_SHARE` of its
-    other words, or of the question's.
-    """
-    found: dict[str, tuple[float, Passage]] = {}
-    asked = frozenset(content_words(evidence.question))
-    claims = list(cited_sentences(answer, evidence))
-    cited = {reference.source for _, references in claims for reference in references}
-    others = [s for s in _other_sources(evidence, cited) if s.via not in _NOT_A_SITE]
-    for text, _ in claims:
-        facts = extract_facts(text)
-        has_values = bool(facts.figures or facts.dates or facts.names)
-        for source in others:
-            for passage in evidence.search(text, PASSAGES_CHECKED, source.n):
-                context = f"{source.title}\n{passage.heading}\n{passage.text}"
-                missing = value_index((context,)).missing(facts)
-                words = {*content_words(text)} - {*content_words(" ".join(missing))}
-                here = {*content_words(context)}
-                share = max(len(wanted & here) / (len(wanted) or 1) for wanted in (words, asked))
-                if share >= MIN_RIVAL_SHARE and (missing or not has_values):
-                    known, _ = found.get(passage.id, (0.0, passage))
-                    found[passage.id] = max(share, known), passage
-    best = sorted(found.values(), key=lambda pair: pair[0], reverse=True)
-    return [passage for _, passage in best[:MAX_RIVALS]]
 
 
 def _other_verdicts(
@@ -224,16 +152,6 @@ def _other_verdicts(
         if find_words(dispute.words, sentence):
             reason = f"the page says otherwise: “{' '.join(dispute.quote.split())}”"
             yield disputing, Verdict(VerdictState.CONTRADICTED, dispute.quote, reason, "judge")
-
-
-def _acted_between(before: Source, after: Source) -> bool:
-    """Tell whether the run acted between two states of live pages of one site."""
-    return (
-        before.shown_from is not None
-        and before.n < after.n
-        and before.step != after.step
-        and site_name(before.url) == site_name(after.url)
-    )
 
 
 def _newer(citations: Sequence[int], against: int, sources: SourceList) -> list[int]:

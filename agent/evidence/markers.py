@@ -13,9 +13,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from agent.evidence.passages import is_table_rule, line_kind, split_row
+from browser.text.sentences import sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from agent.evidence.store import Evidence
 
@@ -235,3 +236,30 @@ def _prose(text: str) -> AnswerPart:
     body = text[start:].rstrip()
     suffix = text[start + len(body) :]
     return AnswerPart("prose", text[:start], body, suffix, claims=not body.endswith(":"))
+
+
+def sentences_with_markers(
+    plain: str, markers: Sequence[Marker]
+) -> Iterator[tuple[int, int, list[Marker]]]:
+    """Yield the sentences of a text by their offsets, each with its markers.
+
+    A marker belongs to the last sentence that begins before it.
+    """
+    spans = sentences(plain)
+    edges = [span.start for span in spans[1:]] + [len(plain) + 1]
+    remaining = list(markers)
+    for span, edge in zip(spans, edges, strict=False):
+        own = [marker for marker in remaining if marker.offset < edge]
+        remaining = remaining[len(own) :]
+        yield span.start, span.end, own
+
+
+def cited_sentences(answer: str, evidence: Evidence) -> Iterator[tuple[str, list[CitedId]]]:
+    """Yield the sentences of an answer that cite what was read, each with what it cites."""
+    reader = MarkerReader(evidence)
+    for part in answer_parts(reader.take_footnotes(answer)):
+        plain, markers = reader.strip_markers(part.text)
+        for start, end, own in sentences_with_markers(plain, markers):
+            ids = [reference for marker in own for reference in marker.references]
+            if part.claims and ids:
+                yield plain[start:end], ids

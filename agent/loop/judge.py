@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from agent.evidence.answer import check_answer
-from agent.evidence.confidence import Dispute, rival_passages
+from agent.evidence.disputes import Dispute, rival_passages
 from agent.evidence.literal import find_words, split_ellipses
 from agent.evidence.store import format_passage
 from agent.evidence.verify import counts
