@@ -285,7 +285,8 @@ def answered_request(
 ) -> Message:
     """Write the request that only asks if an answer answers the question."""
     parts = [f"Question: {evidence.question}", f"<answer>\n{inert(answer)}\n</answer>"]
-    parts.append(_web_block(passages, evidence))
+    if passages := list(passages):
+        parts.append(_web_block(passages, evidence))
     if rivals:
         parts.append(f"{_RIVALS}\n{_web_block(rivals, evidence)}")
     return Message("user", "\n\n".join(parts))
