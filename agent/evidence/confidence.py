@@ -150,6 +150,7 @@ def _other_verdicts(
         if disputing is None or disputing.n in numbers:
             continue
         if find_words(dispute.words, sentence):
+            numbers.add(disputing.n)
             reason = f"the page says otherwise: “{' '.join(dispute.quote.split())}”"
             yield disputing, Verdict(VerdictState.CONTRADICTED, dispute.quote, reason, "judge")
 

@@ -253,7 +253,9 @@ class ClaimJudge:
         """Take verdicts from rows of the record; of several `answers` the last one counts."""
         for row in rows:
             if "disputed" in row:
-                self.disputes.append(Dispute(row["disputed"], row["passage"], row["quote"]))
+                dispute = Dispute(row["disputed"], row["passage"], row["quote"])
+                if dispute not in self.disputes:  # a resumed run reads them a second time
+                    self.disputes.append(dispute)
                 continue
             if "answers" in row:
                 self.answers = cast("Answers", row["answers"])
