@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from agent.evidence.store import Evidence, Source
     from agent.types import Passage
 
+PASSAGES_SEARCHED = 20
+"""Number of best passages of the run that may disagree with a sentence."""
 PASSAGES_CHECKED = 3
 """Number of best passages of each other source that a sentence is compared with."""
 MAX_RIVALS = 4
@@ -49,20 +51,24 @@ def rival_passages(answer: str, evidence: Evidence) -> list[Passage]:
     asked = frozenset(content_words(evidence.question))
     claims = list(cited_sentences(answer, evidence))
     cited = {reference.source for _, references in claims for reference in references}
-    others = [s for s in other_sources(evidence, cited) if s.via not in NOT_A_SITE]
+    others = {s.n: s for s in other_sources(evidence, cited) if s.via not in NOT_A_SITE}
+    if not others:
+        return []
     for text, _ in claims:
         facts = extract_facts(text)
         has_values = bool(facts.figures or facts.dates or facts.names)
-        for source in others:
-            for passage in evidence.search(text, PASSAGES_CHECKED, source.n):
-                context = f"{source.title}\n{passage.heading}\n{passage.text}"
-                missing = value_index((context,)).missing(facts)
-                words = {*content_words(text)} - {*content_words(" ".join(missing))}
-                here = {*content_words(context)}
-                share = max(len(wanted & here) / (len(wanted) or 1) for wanted in (words, asked))
-                if share >= MIN_RIVAL_SHARE and (missing or not has_values):
-                    known, _ = found.get(passage.id, (0.0, passage))
-                    found[passage.id] = max(share, known), passage
+        for passage in evidence.search(text, PASSAGES_SEARCHED):
+            if passage.source not in others:
+                continue
+            title = others[passage.source].title
+            context = f"{title}\n{passage.heading}\n{passage.text}"
+            missing = value_index((context,)).missing(facts)
+            words = {*content_words(text)} - {*content_words(" ".join(missing))}
+            here = {*content_words(context)}
+            share = max(len(wanted & here) / (len(wanted) or 1) for wanted in (words, asked))
+            if share >= MIN_RIVAL_SHARE and (missing or not has_values):
+                known, _ = found.get(passage.id, (0.0, passage))
+                found[passage.id] = max(share, known), passage
     best = sorted(found.values(), key=lambda pair: pair[0], reverse=True)
     return [passage for _, passage in best[:MAX_RIVALS]]
 
