@@ -125,6 +125,10 @@ class Publication:
     arxiv: str = ""
 
 
+UNKNOWN = Publication()
+"""Of a page that does not say where it was published."""
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A page's content as a reader sees it.
@@ -157,7 +161,7 @@ class Document:
     controls: tuple[str, ...] = ()
     needs_scripts: str = ""
     shown_from: int | None = None
-    publication: Publication = Publication()
+    publication: Publication = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

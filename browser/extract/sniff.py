@@ -74,11 +74,12 @@ def sniff(body: bytes, content_type: str, url: str) -> str:
     head = body[:_PREFIX].removeprefix(codecs.BOM_UTF8)
     declared = _TYPES.get(content_type.partition(";")[0].strip().lower(), "")
     ending = _SUFFIXES.get(PurePosixPath(urlsplit(url).path).suffix.lower(), "")
-    marks = tuple(mark for mark, codec in _BOMS if codec != "utf-8")
-    wide = head.startswith(marks) or bool(_wide(head)) or "utf-16" in content_type.lower()
-    # The parser drops a stray zero byte in a page; any other text has none.
-    if wide or (b"\x00" in head and _HTML.match(head)):
-        head = head.lstrip(b"\xff\xfe\x00").replace(b"\x00", b"")
+    _, codec = _codec_by_bytes(head)
+    codec = codec or ("utf-16" if "utf-16" in content_type.lower() else "")
+    if codec not in {"", "utf-8"}:
+        head = head.decode(codec, "ignore").lstrip("\ufeff").encode()
+    elif b"\x00" in head and _HTML.match(head):  # the parser drops a stray zero byte in a page
+        head = head.replace(b"\x00", b"")
     if signed := _signature(head, declared or ending):
         return signed
     if declared in {"json", "csv", "md", "feed", "mail", "captions", "rst"}:
@@ -155,8 +156,7 @@ def decode_noted(body: bytes, content_type: str = "") -> tuple[str, str]:
     A label of UTF-8 is checked against the bytes: it is every editor's default.
     """
     header = _CHARSET.search(content_type)
-    bom, codec = next((b for b in _BOMS if body.startswith(b[0])), (b"", _wide(body)))
-    codec = codec or next((name for shift, name in _SHIFTS if shift in body[:_GUESS_BYTES]), "")
+    bom, codec = _codec_by_bytes(body)
     label = codec or (_codec(header[1]) if header else None) or _declared(body)
     if codec or label not in {None, "utf-8"}:
         text = body[len(bom) :].decode(label or "", "replace")
@@ -170,6 +170,15 @@ def decode_noted(body: bytes, content_type: str = "") -> tuple[str, str]:
             return text, f"it says that it is UTF-8 and is not: read as {name}"
     lost = text.count("\ufffd")
     return text, f"{lost} characters could not be decoded" if lost else ""
+
+
+def _codec_by_bytes(body: bytes) -> tuple[bytes, str]:
+    """The byte order mark, if any, and the codec that it or the bytes alone tell; else ""."""
+    for mark, codec in _BOMS:
+        if body.startswith(mark):
+            return mark, codec
+    shifts = (name for shift, name in _SHIFTS if shift in body[:_GUESS_BYTES])
+    return b"", _wide(body) or next(shifts, "")
 
 
 def _wide(body: bytes) -> str:

@@ -106,7 +106,7 @@ def _title_place(lines: Sequence[Line], usual: float) -> tuple[int, int]:
 
 
 def _authors(lines: Sequence[Line]) -> list[str]:
-    """The names in the lines below a title: in adjacent lines, or side by side over affiliations."""
+    """The names in the lines below a title: adjacent lines, or side by side over affiliations."""
     found: list[str] = []
     was_names = False
     for line in lines:

@@ -136,7 +136,7 @@ def _line(page: pypdfium2.PdfTextPage, match: re.Match[str], *, measured: bool) 
 def _in_reading_order(page: pypdfium2.PdfTextPage, start: int, word: str) -> str:
     """A word of a line from right to left; pdfium has some in the order of their letters' places.
 
-    The letters of a ligature have one box and are in order.
+    The letters of a ligature have one box; where it has turned the word, it has turned them too.
     """
     if not _RIGHT_TO_LEFT.search(word):  # a sign after a number stands at its left
         number = word.lstrip(".,:;!?،؛؟")
@@ -149,8 +149,8 @@ def _in_reading_order(page: pypdfium2.PdfTextPage, start: int, word: str) -> str
         else:
             letters.append((left, letter))
     if letters[0][0] < letters[-1][0]:
-        letters.reverse()
-    return "".join(letter for _, letter in letters)
+        return "".join(text for _, text in reversed(letters))
+    return "".join(text[::-1] for _, text in letters)
 
 
 def _one_line(text: str) -> str:

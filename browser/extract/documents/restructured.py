@@ -1,4 +1,4 @@
-"""Reads reStructuredText with docutils: rendered like a page, with what Sphinx adds to it as text."""
+"""Reads reStructuredText with docutils, like the page it renders to; what Sphinx adds is text."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ _SETTINGS = {
     "file_insertion_enabled": False, "raw_enabled": False, "report_level": 5, "halt_level": 5,
     "_disable_config": True, "syntax_highlight": "none", "embed_stylesheet": False,
     "input_encoding": "unicode", "output_encoding": "unicode", "doctitle_xform": False,
+    "initial_header_level": 1,
     "id_prefix": "x-", "line_length_limit": 100_000,
 }  # fmt: skip
 

@@ -217,7 +217,7 @@ class _SheetReader:
 
 
 def _format_cell(cell: Any, written: Any = None) -> str:
-    """Format a cell's value; `written` is the same cell with its formula, for one without a value."""
+    """Format a cell's value; `written` is the cell with its formula, for one without a value."""
     value = cell.value if cell.value is not None or written is None else written.value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _format_number(value, str(cell.number_format or ""))

@@ -8,6 +8,7 @@ footers, which mammoth does not read, and the numbers of charts are added.
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -90,16 +91,7 @@ def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
     for link in root.iter("a"):
         if (link.get("href") or "").startswith("#") and link.text == "↑":
             link.text = ""  # the link back from a footnote
-    for table in root.iter("table"):
-        rows = list(table.iter("tr"))
-        # A table of one column is layout; one of two columns may be names and values. The caption
-        # and header cells mark the others as data tables for `is_data_table`.
-        widest = max(map(len, rows), default=0)
-        if widest == 2:
-            table.insert(0, etree.Element("caption"))
-        elif widest > 2:
-            for cell in rows[0]:
-                cell.tag = "th"
+    _mark_tables(root)
     parts = [*dict.fromkeys(archive.related(main).values())]
     _add_edges(archive, composer, [part for kind, part in parts if kind == "header"])
     composer.markup(root)
@@ -110,10 +102,25 @@ def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
     return composer.document(url, "docx", name, dublin_core(archive.tree("docProps/core.xml")))
 
 
+def _mark_tables(root: etree._Element) -> None:
+    for table in root.iter("table"):
+        rows = list(table.iter("tr"))
+        # A table of one column is layout; one of two columns may be names and values. The caption
+        # and header cells mark the others as data tables for `is_data_table`.
+        widest = max(map(len, rows), default=0)
+        if widest == 2:
+            table.insert(0, etree.Element("caption"))
+        elif widest > 2:
+            for cell in rows[0]:
+                cell.tag = "th"
+
+
 def _add_edges(archive: Archive, composer: Composer, parts: list[str]) -> None:
     """Add the paragraphs of headers or footers, each once."""
     texts = {}
-    for root in filter(None.__ne__, map(archive.tree, parts)):
+    for root in map(archive.tree, parts):
+        if root is None:
+            continue
         _clean_part(root, {}, None)
         for paragraph in root.iter(f"{W}p"):
             pieces = (n.text or " " for n in paragraph.iter(f"{W}t", f"{W}tab", f"{W}br"))
@@ -159,25 +166,16 @@ def _clean_part(root: etree._Element, headings: dict[str, int], numbers: Numbers
     """Remove invisible content and what mammoth cannot read; returns the number of pictures."""
     etree.strip_tags(root, etree.Entity, *_WRAPPERS)
     for equation in list(root.iter(f"{_M}oMath")):
-        written = etree.Element(f"{W}r")
-        etree.SubElement(written, f"{W}t").text = f"${_tex(equation).strip()}$"
-        _replace(equation, written)
-    for choice in list(root.iter(f"{_MC}AlternateContent")):
-        _replace(choice, next(choice.iter(f"{W}txbxContent"), etree.Element(f"{W}r")))
-    for drawing in list(root.iter(f"{W}drawing", f"{W}pict")):
-        if (box := next(drawing.iter(f"{W}txbxContent"), None)) is not None:
+        _replace(equation, _run(f"${_tex(equation).strip()}$"))
+    for drawing in list(root.iter(f"{_MC}AlternateContent", f"{W}drawing", f"{W}pict")):
+        boxes = drawing.iter(f"{W}txbxContent")
+        empty = [_run("")] if drawing.tag == f"{_MC}AlternateContent" else []
+        for box in [*itertools.islice(boxes, 1), *empty][:1]:
             _replace(drawing, box)
-    for style in list(root.iter(f"{W}rPr")):
-        run = style.getparent()
-        if run is not None and run.tag == f"{W}r" and _is_hidden(style):
-            run.clear()
-        else:
-            style[:] = [mark for mark in style if mark.tag in _KEPT_FORMATS]
+    _clean_formats(root)
     for paragraph in root.iter(f"{W}p") if numbers else ():
         if label := numbers.next_label(paragraph):
-            written = etree.Element(f"{W}r")
-            etree.SubElement(written, f"{W}t").text = f"{label} "
-            paragraph.insert(1, written)  # its properties come first
+            paragraph.insert(1, _run(f"{label} "))  # its properties come first
     for properties in root.iter(f"{W}pPr"):
         _set_level(properties, headings)
     pictures = sum(1 for _ in root.iter("{*}blip", "{*}imagedata"))
@@ -185,6 +183,22 @@ def _clean_part(root: etree._Element, headings: dict[str, int], numbers: Numbers
         if (parent := gone.getparent()) is not None:
             parent.remove(gone)
     return pictures
+
+
+def _clean_formats(root: etree._Element) -> None:
+    """Empty hidden runs, and remove formats that nothing depends on."""
+    for style in list(root.iter(f"{W}rPr")):
+        run = style.getparent()
+        if run is not None and run.tag == f"{W}r" and _is_hidden(style):
+            run.clear()
+        else:
+            style[:] = [mark for mark in style if mark.tag in _KEPT_FORMATS]
+
+
+def _run(text: str) -> etree._Element:
+    run = etree.Element(f"{W}r")
+    etree.SubElement(run, f"{W}t").text = text
+    return run
 
 
 def _replace(old: etree._Element, new: etree._Element) -> None:
