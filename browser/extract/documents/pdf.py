@@ -27,7 +27,7 @@ from browser.extract.documents.pdf_layout import (
     resolve_joints,
     usual_height,
 )
-from browser.text.words import clean
+from browser.text.words import one_line
 from browser.types import Document, Publication
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str) -> Document:
     for text in texts:
         offsets.append(end)
         end += len(text) + 2 if text else 0
-    meta = {key: " ".join(clean(value).split()) for key, value in pdf.get_metadata_dict().items()}
+    meta = {key: one_line(value) for key, value in pdf.get_metadata_dict().items()}
     first = next(filter(None, texts), "")
     return Document(
         url=url,

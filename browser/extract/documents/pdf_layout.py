@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pypdfium2
 
-from browser.text.words import clean
+from browser.text.words import clean, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -116,7 +116,7 @@ def _line(page: pypdfium2.PdfTextPage, match: re.Match[str], *, measured: bool) 
         firsts = []
     heights = [top - bottom for _, bottom, _, top in firsts]
     if not heights or min(heights) <= _MIN_HEIGHT:
-        return Line((Cell(_one_line(raw)),))
+        return Line((Cell(one_line(raw)),))
     cells = []
     begun = 0
     texts = [m[0] for m in re.finditer(r"\S+", raw)]
@@ -126,7 +126,7 @@ def _line(page: pypdfium2.PdfTextPage, match: re.Match[str], *, measured: bool) 
         ]
     for n in range(1, len(words) + 1):
         if n == len(words) or firsts[n][0] - lasts[n - 1][2] > _CELL_GAP * max(heights):
-            piece = _one_line(" ".join(texts[begun:n]))
+            piece = one_line(" ".join(texts[begun:n]))
             cells.append(Cell(piece, firsts[begun][0], lasts[n - 1][2]))
             begun = n
     # The signs of a formula have boxes of any height.
@@ -151,10 +151,6 @@ def _in_reading_order(page: pypdfium2.PdfTextPage, start: int, word: str) -> str
     if letters[0][0] < letters[-1][0]:
         return "".join(text for _, text in reversed(letters))
     return "".join(text[::-1] for _, text in letters)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(clean(text).split())
 
 
 def resolve_joints(text: str, words: Container[str]) -> str:

@@ -18,6 +18,7 @@ from pybtex.database import parse_string
 
 from agent.export import bibliography, export
 from agent.export.bibliography import Author, Reference, authors
+from browser.text.words import one_line
 from browser.types import Publication
 
 with warnings.catch_warnings():
@@ -77,7 +78,7 @@ def test_a_file_has_no_address_in_a_reference():
 
 def whatever(text):
     """A source of which everything that others say is this text, as it is read from a run."""
-    line = bibliography.one_line(text)
+    line = one_line(text)
     named = (Author(line, line), Author(line))
     return Reference("a-1", line or "t", line, line, (), (2026,), (line,), named)
 
