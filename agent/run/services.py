@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from agent.config import dump_options
 from agent.errors import ResearchError, from_extra
 from agent.evidence.store import Evidence
+from agent.evidence.values import value_index
+from agent.evidence.verify import statement_index
 from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import Kind, Provenance
 from agent.guard.redact import Redactor, find_secrets
 from agent.guard.secret_store import SecretStore
 from agent.journal.events import Journal, read_events, utc_now
 from agent.journal.runs import Runs
+from agent.keyless.ranking import split_candidates
 from agent.run.outcome import ReportBuilder
 from agent.run.settings import load_skills, logged_in_sites, make_budget, open_memory
 from agent.tools.context import Person, ToolContext
@@ -139,6 +142,10 @@ class RunServices:
 
     async def __aexit__(self, *_: object) -> None:
         self.journal.close()
+        # They hold what was made of this run's pages: in a server, 300 MB after 250 runs. Runs
+        # that are still at work fill them anew.
+        for cached in (split_candidates, statement_index, value_index):
+            cached.cache_clear()
         if self._spans is not None:
             await asyncio.to_thread(self._spans.close)
 
