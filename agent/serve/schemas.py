@@ -1,4 +1,4 @@
-"""What goes in and out of the server as JSON; the OpenAPI document is made of these."""
+"""The JSON requests and responses of the server; the OpenAPI document is generated from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Hex = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 
 
 def _form_fields(*names: str) -> dict[str, Any]:
-    """The fields of a form for settings: types, bounds and descriptions are those of the table."""
+    """Return form fields for settings, with types, bounds and descriptions of the table."""
     return {
         name: (
             SETTINGS[name].type | None,
@@ -28,7 +28,7 @@ def _form_fields(*names: str) -> dict[str, Any]:
 class _Watched(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    attended: bool = Field(False, description="Somebody watches, and answers what the run asks.")
+    attended: bool = Field(False, description="A user watches the run and answers its questions.")
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that the form sets."""
@@ -65,10 +65,10 @@ class AskForm(_Asked):
 
 
 class Begun(BaseModel):
-    """A run that began, or goes on."""
+    """A started or resumed run."""
 
     run: str
-    events: str = Field(description="Where its events are told.")
+    events: str = Field(description="URL of its event stream.")
 
 
 class RunState(BaseModel):
@@ -77,8 +77,8 @@ class RunState(BaseModel):
     run: str
     question: str
     status: Literal["answered", "not_found", "partial", "failed", "cut off", "running"]
-    badge: str = Field("", description="Status and standing as one: answered, disputed.")
-    kind: str = Field("", description="The verdict or status whose colour the badge has.")
+    badge: str = Field("", description="Status and standing: answered, disputed.")
+    kind: str = Field("", description="The verdict or status that gives the badge its colour.")
     standing: Standing | None = None
     doubt: str | None = None
     confidence: float | None
@@ -91,28 +91,28 @@ class RunState(BaseModel):
     tags: list[str]
     found: list[tuple[str, bool]] = Field(
         default_factory=list,
-        description="Words around what was searched for, and which it is; else the answer begins.",
+        description="Text around the matches, each piece with whether it matched; otherwise the start of the answer.",
     )
     asked: list[dict[str, Any]] = Field(
-        default_factory=list, description="What the run asks now: n, kind (ask, approve), what."
+        default_factory=list, description="Open questions of the run: n, kind (ask, approve), what."
     )
 
 
 class AnswerForm(BaseModel):
-    """The answer to a question of a run: its number, and yes, no, `site`, or words."""
+    """The answer to a question of a run: its number, and true, false, `site` or a text."""
 
     n: int = Field(ge=1, le=10_000)
     answer: bool | Annotated[str, StringConstraints(max_length=4_000)]
 
 
 class HintForm(BaseModel):
-    """Something that the model is to know; it reads it with the next result of a tool."""
+    """A hint for the model, which reads it with the next tool result."""
 
     hint: Words
 
 
 class ActForm(BaseModel):
-    """What a person does in the picture of a page, in its pixels; `keys` such as `Enter`."""
+    """The user's action on the screenshot of a page, in pixels; `keys` such as `Enter`."""
 
     kind: Literal["click", "text", "keys", "scroll"]
     x: float = Field(0, ge=0, le=20_000)
@@ -121,20 +121,20 @@ class ActForm(BaseModel):
 
 
 class TagsForm(BaseModel):
-    """The tags of a run, in place of those it has."""
+    """The new tags of a run."""
 
     tags: list[Annotated[str, StringConstraints(max_length=40)]] = Field(max_length=20)
 
 
 class RememberForm(BaseModel):
-    """A value to be remembered under a key."""
+    """A value to save under a key."""
 
     key: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
     value: Words
 
 
 class MemoryRow(BaseModel):
-    """A memory; `trusted` says that it is not the web's words."""
+    """A memory. `trusted`: it does not come from the web."""
 
     id: int
     key: str | None
@@ -149,19 +149,19 @@ class MemoryRow(BaseModel):
 
 
 class MemoryGraph(BaseModel):
-    """The memories that have the most links, and the links among them."""
+    """The memories with the most links, and the links between them."""
 
     memories: list[MemoryRow]
     links: list[MemoryLink]
 
 
 class Done(BaseModel):
-    """It was done."""
+    """Confirmation."""
 
     done: bool = True
 
 
 class Failed(BaseModel):
-    """The body of every answer that is no success."""
+    """The body of every error response."""
 
     error: ErrorInfo
