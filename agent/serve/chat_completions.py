@@ -63,7 +63,7 @@ class ChatMessage(BaseModel):
 
 
 class ChatForm(BaseModel):
-    """A request of OpenAI's clients. Parameters without meaning for a run (temperature, …) are ignored."""
+    """A request of OpenAI's clients. Parameters that a run does not know are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 

@@ -182,4 +182,4 @@ def _add_run_and_remove(routes: APIRouter, kind: str, removes: str) -> None:
 
 
 _add_run_and_remove(schedule_routes, "schedules", "Take a schedule away; jobs that it made stay.")
-_add_run_and_remove(monitor_routes, "monitors", "Watch no longer; what was kept stays.")
+_add_run_and_remove(monitor_routes, "monitors", "Stop monitoring. What was saved is kept.")

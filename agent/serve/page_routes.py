@@ -1,5 +1,4 @@
-"""The web pages: ask, watch, library, memory, jobs, settings. HTML by Jinja2; nothing is loaded from
-other hosts.
+"""The web pages: ask, watch, library, memory, jobs, settings. Nothing is loaded from other hosts.
 
 Routes that read from disk are not `async`: FastAPI calls them in a thread.
 """

@@ -161,7 +161,9 @@ def picture(state: StateDep, run: RunName, digest: Hex) -> Response:
 def export(folder: FolderDep, form: Annotated[str, Query(max_length=30)] = ".md") -> Response:
     """Export a run as `.md`, `.html`, `.pdf`, `.docx`, `.bib`, `.zip` and more."""
     if form not in FORMATS:
-        raise UsageError(f"{form!r} is no form", hint=f"There are {' '.join(FORMATS)}.")
+        raise UsageError(
+            f"{form!r} is not an export format", hint=f"Available: {' '.join(FORMATS)}."
+        )
     name = f"{folder.id}{form}"
     file = Attachment.from_bytes(name, writer(Path(name))(folder.path))
     headers = {"content-disposition": f'attachment; filename="{file.name}"'}

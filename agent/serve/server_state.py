@@ -181,7 +181,7 @@ FolderDep = Annotated[RunFolder, Depends(_folder)]
 async def _active_run(state: StateDep, run: RunName) -> ActiveRun:
     active = state.manager.active.get(state.find(run).id)
     if active is None:
-        raise NotFound(f"{run} is not at work here", hint="It ended, or another process runs it.")
+        raise NotFound(f"{run} is not running here", hint="It ended, or another process runs it.")
     return active
 
 
