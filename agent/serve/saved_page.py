@@ -40,7 +40,7 @@ MAX_HTML_BYTES: Final = 3 * 2**20
 
 
 def saved_body(record: FinishedRun, source: ReportSource) -> Markup:
-    """Return the page of a source, or its text, as safe HTML; `#words` is the first marked quote."""
+    """Return the page of a source, or its text, as safe HTML with a quote marked as `#words`."""
     page, found = mark_quotes(_saved_html(record, source), source.quotes)
     # Where a quote is not found, it was cut out of the text that the page was read as.
     if not page or not found:
