@@ -91,7 +91,7 @@ class RunState(BaseModel):
     tags: list[str]
     found: list[tuple[str, bool]] = Field(
         default_factory=list,
-        description="Text around the matches, each piece with whether it matched; otherwise the start of the answer.",
+        description="Text around the matches, with whether it matched; otherwise the answer.",
     )
     asked: list[dict[str, Any]] = Field(
         default_factory=list, description="Open questions of the run: n, kind (ask, approve), what."
