@@ -16,13 +16,11 @@ Hex = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 
 def _form_fields(*names: str) -> dict[str, Any]:
     """Return form fields for settings, with types, bounds and descriptions of the table."""
-    return {
-        name: (
-            SETTINGS[name].type | None,
-            Field(None, description=SETTINGS[name].metadata["help"]),
-        )
-        for name in names
-    }
+    fields: dict[str, Any] = {}
+    for name in names:
+        kind: Any = SETTINGS[name].type
+        fields[name] = (kind | None, Field(None, description=SETTINGS[name].metadata["help"]))
+    return fields
 
 
 class _Watched(BaseModel):
@@ -49,8 +47,12 @@ class _Question(_Watched):
 LIMITS = ("budget", "timeout", "max_steps")
 ASKED = (*LIMITS, "depth", "report", "site", "since", "lang", "max_sources")
 """The settings that a client may choose for a run; all others are the server's."""
-if TYPE_CHECKING:
-    _Limits, _Asked = _Watched, _Question
+if TYPE_CHECKING:  # fields that are made of a table cannot be known to a type checker
+
+    class _Limits(_Watched): ...
+
+    class _Asked(_Question): ...
+
 else:
     _Limits = create_model("_Limits", __base__=_Watched, **_form_fields(*LIMITS))
     _Asked = create_model("_Asked", __base__=_Question, **_form_fields(*ASKED))

@@ -50,8 +50,13 @@ _LONGEST_TITLE = 120
 def read_text(kind: str, text: str, url: str, name: str) -> Document:
     """Read text of a kind named by `sniff`; `name` is the title if the text has none."""
     if kind == "rst":
-        from browser.extract.documents.restructured import read_rst  # noqa: PLC0415 - loads docutils
+        from browser.extract.documents.restructured import (  # noqa: PLC0415 - loads docutils
+            MAX_LENGTH,
+            read_rst,
+        )
 
+        if len(text) > MAX_LENGTH:
+            return read_plain(text, url, name, kind="rst", note="too long: shown as written")
         return read_rst(text, url, name)
     readers = {"md": _read_markdown, "json": _read_json, "csv": _read_csv, "feed": _read_feed,
                "xml": _read_xml, "captions": _read_captions}  # fmt: skip
