@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.config import config_path, private_folder
+from agent.config import config_path, dump_options, private_folder
 from agent.errors import UsageError
 from agent.guard.budget import Budget
 from agent.journal.runs import Runs
@@ -118,6 +118,11 @@ def load_skills(options: Options, *, config: bool) -> Sequence[Skill]:
     from agent.prompts.skill_files import find_skills  # noqa: PLC0415 - few runs have any
 
     return find_skills(folders)
+
+
+def recorded_settings(options: Options) -> dict[str, object]:
+    """Return the settings as the journal records them: JSON values, nothing secret."""
+    return dump_options(options)
 
 
 def memory_name(options: Options) -> str:
