@@ -54,14 +54,14 @@ if TYPE_CHECKING:
     from agent.tools.context import ToolContext
     from agent.tools.registry import Finish
 
-LONGEST_NAME: Final = 64
+MAX_NAME: Final = 64
 """Characters of a function's name that model providers accept."""
-LONGEST_FIELD: Final = 100
+MAX_FIELD: Final = 100
 """Characters of a parameter's description."""
-MOST_FIELDS: Final = 30
-MOST_CHOICES: Final = 20
+MAX_FIELDS: Final = 30
+MAX_CHOICES: Final = 20
 DEEPEST: Final = 4
-MOST_PICTURES: Final = 2
+MAX_PICTURES: Final = 2
 PICTURES: Final = ("image/jpeg", "image/png")
 """Image types that every model with vision accepts."""
 _FIELD = re.compile(r"[A-Za-z_][\w.-]{0,63}")
@@ -99,17 +99,17 @@ def _safe_schema(
     if isinstance(schema.get("type"), str | list):
         kept["type"] = schema["type"]
     if depth and schema.get("description"):
-        kept["description"] = shown_line(schema["description"], LONGEST_FIELD)
+        kept["description"] = shown_line(schema["description"], MAX_FIELD)
     if isinstance(schema.get("enum"), list):
         kept["enum"] = [
-            shown_line(choice, LONGEST_FIELD) if isinstance(choice, str) else choice
-            for choice in schema["enum"][:MOST_CHOICES]
+            shown_line(choice, MAX_FIELD) if isinstance(choice, str) else choice
+            for choice in schema["enum"][:MAX_CHOICES]
         ]
     if depth >= DEEPEST:
         return kept
     properties = schema.get("properties")
     if isinstance(properties, dict):
-        named = [name for name in properties if _FIELD.fullmatch(name)][:MOST_FIELDS]
+        named = [name for name in properties if _FIELD.fullmatch(name)][:MAX_FIELDS]
         kept["properties"] = {
             name: _safe_schema(properties[name], defined, depth + 1)
             for name in named
@@ -121,7 +121,7 @@ def _safe_schema(
         kept["items"] = _safe_schema(schema["items"], defined, depth + 1)
     for either in ("anyOf", "oneOf"):
         if isinstance(schema.get(either), list):
-            rows = (row for row in schema[either][:MOST_CHOICES] if isinstance(row, dict))
+            rows = (row for row in schema[either][:MAX_CHOICES] if isinstance(row, dict))
             kept["anyOf"] = [_safe_schema(row, defined, depth + 1) for row in rows]
     return kept
 
@@ -134,14 +134,14 @@ def tool_names(server: NamedServer, names: Iterable[str]) -> dict[str, str]:
     groups = defaultdict(list)
     for name in dict.fromkeys(names):
         plain = re.sub(r"[^A-Za-z0-9]", "_", name)
-        groups[f"mcp__{server.slug}__{plain}"[:LONGEST_NAME]].append(name)
+        groups[f"mcp__{server.slug}__{plain}"[:MAX_NAME]].append(name)
     model_names: dict[str, str] = {}
     for model_name, group in groups.items():
         for name in group:
             model_names[name] = model_name
             if len(group) > 1:
                 digest = hashlib.sha256(name.encode()).hexdigest()[:8]
-                model_names[name] = f"{model_name[: LONGEST_NAME - 9]}_{digest}"
+                model_names[name] = f"{model_name[: MAX_NAME - 9]}_{digest}"
     return model_names
 
 
@@ -351,4 +351,4 @@ def _pictures(result: CallToolResult) -> tuple[bytes, ...]:
                 found.append(base64.b64decode(part.data, validate=True))
             except binascii.Error:
                 continue
-    return tuple(found[:MOST_PICTURES])
+    return tuple(found[:MAX_PICTURES])
