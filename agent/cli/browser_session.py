@@ -56,7 +56,7 @@ def _show(answer: dict[str, Any]) -> int:
 @click.argument("url")
 @only_run_flags(*_FLAGS)
 @click.pass_context
-def open_(ctx: click.Context, url: str, **flags: Any) -> int:
+def open_(ctx: click.Context, /, url: str, **flags: Any) -> int:
     """Open URL and show the page; starts the session. Its flags hold until it is closed."""
     folder: Path = ctx.obj
     given = drop_unset(flags)
@@ -96,7 +96,7 @@ def find(folder: Path, text: str) -> int:
 @option("--at", "X Y", "Point of the element, in pixels from its corner.", nargs=2, type=float)
 @option("--dialog", "ANSWER", "Answer the dialog that opens: accept, dismiss or a text.")
 @click.pass_obj
-def click_(folder: Path, ref: str, *, double: bool, right: bool, **more: Any) -> int:
+def click_(folder: Path, /, ref: str, *, double: bool, right: bool, **more: Any) -> int:
     """Click REF."""
     x, y = more["at"] or (None, None)
     arguments = {"count": 2 if double else 1, "button": "right" if right else "left"}
@@ -110,7 +110,7 @@ def click_(folder: Path, ref: str, *, double: bool, right: bool, **more: Any) ->
 @switch("--append", "Keep the content of the field.")
 @option("--instead", "TEXT", "Replace only this part.")
 @click.pass_obj
-def type_(folder: Path, ref: str, text: str, **how: Any) -> int:
+def type_(folder: Path, /, ref: str, text: str, **how: Any) -> int:
     """Replace the text of the field REF. <secret>NAME</secret> types a stored secret."""
     return _call(folder, "TYPE", ref=ref, text=text, **how)
 

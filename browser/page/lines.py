@@ -119,10 +119,9 @@ class PageLine:
         if not refs.keys() & self.refs.keys():
             return
         self.text = REF.sub(lambda found: f"[{refs.get(found[1], found[1])}", self.text)
-        self.refs, self.options, self.values = (
-            {refs.get(ref, ref): held for ref, held in table.items()}
-            for table in (self.refs, self.options, self.values)
-        )
+        self.refs = {refs.get(ref, ref): what for ref, what in self.refs.items()}
+        self.options = {refs.get(ref, ref): texts for ref, texts in self.options.items()}
+        self.values = {refs.get(ref, ref): value for ref, value in self.values.items()}
         self.unseen_refs = {refs.get(ref, ref) for ref in self.unseen_refs}
 
     def visible_text(self) -> str:

@@ -167,7 +167,7 @@ class Process:
     ) -> BrowserContext:
         """Make a context with cookies, storage, cache and proxy of its own, and our script."""
         given: Any = options.storage_state or None
-        state = given if given is None or isinstance(given, dict) else Path(given)
+        state: Any = given if given is None or isinstance(given, dict) else Path(given)
         proxy = proxy_settings(options.proxy)
         async with within(CONTEXT_SECONDS, "start a browser context"):
             context = await self.browser.new_context(
