@@ -65,10 +65,7 @@ async def test_an_editor_takes_a_text(show, how, text, result):
 
 async def test_a_ref_on_what_an_editor_draws_is_typed_into_as_well(show):
     tab, _ = await editor(show)
-    await tab.find("let b = 20;")
-    found = await tab.find("let b = 20;")
-    drawn = found.text.rpartition("[")[2].split()[0].rstrip(":")
-    await tab.type(drawn, "anew")
+    await tab.type(await tab.ref_of("#lines > :last-child .line"), "anew")
     assert await tab.page.evaluate("text") == "anew"
 
 
