@@ -19,7 +19,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import PydanticCustomError
 
 from agent.errors import UsageError
-from agent.limits import EFFORTS, Depth, Effort, LimitSettings, WikiRules, parse_table
+from agent.limits import CHALLENGES, EFFORTS, Depth, Effort, LimitSettings, WikiRules, parse_table
 from browser.net.url import parse as parse_url
 from browser.plugins import PluginBroken, load_plugin
 
@@ -101,6 +101,7 @@ class Options(BaseModel):
     context_window: int = Field(CONTEXT_WINDOW, ge=4_000)
     depth: Depth = "standard"
     report: bool = False
+    challenge: bool = False
     instruction: str | None = None
     search: _Names = ()
     searxng_url: str | None = None
@@ -193,6 +194,11 @@ class Options(BaseModel):
         """The preset limits of a run's depth."""
         return EFFORTS[self.depth]
 
+    @property
+    def challenges(self) -> int:
+        """The number of claims whose contrary is searched for."""
+        return CHALLENGES if self.challenge else self.effort.challenges
+
     def without_servers(self) -> Options:
         """Return the same settings without the tools of MCP servers."""
         gates = tuple(gate for gate in self.tool_sources if gate != "mcp")
@@ -238,6 +244,7 @@ class Flags(TypedDict, total=False):
     context_window: int | None
     depth: Depth | None
     report: bool | None
+    challenge: bool | None
     instruction: str | None
     search: Names | None
     searxng_url: str | None

@@ -25,6 +25,7 @@ class Effort:
     rounds, points: how often a draft is asked for what it leaves open, and how many of these
     points are then researched.
     sections: of a report, at most.
+    challenges: claims of an answer whose contrary is searched for.
     engines: asked at once where a query is hard, their results merged.
     rephrases: how often a run may ask the model for other queries where a search found little;
     translates: and where it found enough, but was asked in another language than English.
@@ -41,6 +42,7 @@ class Effort:
     rounds: int
     points: int
     sections: int
+    challenges: int
     engines: int
     rephrases: int
     translates: bool
@@ -65,6 +67,7 @@ _NUMBERS: dict[str, tuple[Any, Any, Any]] = {
     "rounds": (0, 0, 2),
     "points": (0, 0, 3),
     "sections": (3, 4, 6),
+    "challenges": (0, 0, 3),
     "engines": (1, 2, 3),
     "rephrases": (0, 2, 4),
     "translates": (False, False, True),
@@ -80,6 +83,8 @@ EFFORTS: dict[Depth, Effort] = {
     for n, depth in enumerate(_DEPTHS)
 }
 STANDARD = EFFORTS["standard"]
+CHALLENGES = EFFORTS["deep"].challenges
+"""Claims that are challenged where the user asks for it at another depth."""
 
 
 WikiPart = Literal["wiki", "raw", "sessions"]

@@ -232,7 +232,8 @@ class ReportSource(BaseModel):
     A source `via` `snippet` was not read: its text is what a search result says of it. That of a
     `tool` or of `mcp` is what a call of a tool returned. The text of a `computed` one says from
     which passages and by what code it was computed.
-    `published` is the date that the page gives for itself (ISO), None if it gives none.
+    `published` is the date that the page gives for itself (ISO), None if it gives none. `copy_of`
+    is the number of the earliest source with the same text, if this is a copy of it.
     """
 
     n: int
@@ -243,6 +244,7 @@ class ReportSource(BaseModel):
     via: Literal["http", "browser", "file", "snippet", "mcp", "tool", "computed"]
     quotes: list[str] = Field(default_factory=list)
     published: str | None = None
+    copy_of: int | None = None
 
 
 class Conflict(BaseModel):
@@ -259,6 +261,18 @@ class Conflict(BaseModel):
     quote: str
     reason: str = ""
     newer: list[int] = Field(default_factory=list)
+
+
+class Challenge(BaseModel):
+    """A search for the contrary of a claim: the query, and the addresses that were read for it.
+
+    `found` says whether a source contradicts the claim; `conflicts` of the report has its words.
+    """
+
+    text: str
+    query: str
+    read: list[str] = Field(default_factory=list)
+    found: bool = False
 
 
 class ClosePassage(BaseModel):
@@ -293,15 +307,18 @@ class ConfidenceParts(BaseModel):
 
     `supported` is the share of claims that are supported; an undecided one counts half, one that
     only a search result supports 0.7 (in an audit: the share of the sentences that cite something).
-    `sites` is the number of independent sites that support them; `agreement` the share of sources
-    about them that agree; `coverage` the share of the question that the cited passages are about;
+    `pages` is the number of pages that support them, `sites` that of their sites, `origins` that of
+    independent ones: near-copies count as one; `agreement` the share of origins about them that
+    agree; `coverage` the share of the question that the cited passages are about;
     `freshness` the age in days of the newest dated source, None without a date; `answers` says if
     the question is answered, None if no judge was asked; `fit` rates an answer of the keyless
     model, None for a language model.
     """
 
     supported: float = 0.0
+    pages: int = 0
     sites: int = 0
+    origins: int = 0
     agreement: float = 1.0
     coverage: float = 0.0
     freshness: int | None = None
@@ -341,6 +358,32 @@ class CheckedReference(BaseModel):
     archived: str = ""
     wrong: list[str] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
+
+
+CheckState = Literal["stands", "moved", "changed", "gone", "contradicted", "not_checked"]
+
+
+class RecheckedSentence(BaseModel):
+    """A sentence of an earlier report, and what the pages that it cites say today.
+
+    `moved`: the same words stand at `now`, another address, or under another heading there;
+    `changed`: the words are others; `gone`: they are on none of the pages; `contradicted`: a page
+    says otherwise. `source` is the number of the page that decides, `url` its address in the
+    earlier report. `old` are the words of then, `new` those of today, `archived` is the address of
+    an archived copy. `holds` says whether the sentence is still supported, None if it could not be
+    checked.
+    """
+
+    text: str
+    state: CheckState
+    holds: bool | None = None
+    source: int | None = None
+    url: str = ""
+    old: str = ""
+    new: str = ""
+    now: str = ""
+    archived: str = ""
+    reason: str = ""
 
 
 class SearchLine(BaseModel):
@@ -384,7 +427,8 @@ class Report(BaseModel):
     it, and `closest` are up to five passages that bear on the question, best first. With
     `--schema`, `data` is the answer in that form, `values` are its values with the quotes that
     support them, and `data_notes` says what was left out and what is missing. In an audit the
-    answer is the draft, and `references` are its references.
+    answer is the draft, and `references` are its references. Where an earlier report was checked
+    again, the answer is that report's, and `rechecked` says what became of its sentences.
     """
 
     run: str
@@ -396,10 +440,12 @@ class Report(BaseModel):
     sentences: list[Sentence] = Field(default_factory=list)
     sources: list[ReportSource] = Field(default_factory=list)
     conflicts: list[Conflict] = Field(default_factory=list)
+    challenges: list[Challenge] = Field(default_factory=list)
     data: Any = None
     values: list[DataValue] = Field(default_factory=list)
     data_notes: list[str] = Field(default_factory=list)
     references: list[CheckedReference] = Field(default_factory=list)
+    rechecked: list[RecheckedSentence] = Field(default_factory=list)
     closest: list[ClosePassage] = Field(default_factory=list)
     searches: list[SearchLine] = Field(default_factory=list)
     usage: UsageTotals = Field(default_factory=UsageTotals)
@@ -435,7 +481,8 @@ class Report(BaseModel):
             return "disputed"
         # Rules rate their own answers; a draft answers no question, nor does an act that is done.
         parts, acts = self.confidence_parts, set(verdicts) == {VerdictState.DONE}
-        answers = "fully" if parts.fit or self.references or acts else parts.answers
+        no_question = parts.fit or self.references or self.rechecked or acts
+        answers = "fully" if no_question else parts.answers
         if answers not in ("fully", "in part"):
             return "not_verified"
         return "supported" if answers == "fully" and holding == len(verdicts) else "in_part"

@@ -365,6 +365,7 @@ SHOWS_NOTHING = {
     "agent/run/audit.py": "makes the report",
     "agent/run/expectations.py": "matches the answer with patterns",
     "agent/run/outcome.py": "makes the report",
+    "agent/run/recheck.py": "makes the report",
 }
 
 

@@ -125,6 +125,7 @@ _RUN: tuple[Option, ...] = (
         type=click.Choice(["quick", "standard", "deep"]),
     ),
     _toggle("--report", "Write a report with sections instead of a short answer."),
+    _toggle("--challenge", "Search for the contrary of each central claim (default: if deep)."),
     option(("-s", "--instruction"), "TEXT", "Extra instruction for the model."),
     option("--schema", "FILE", "Also answer as JSON that follows this JSON Schema.", type=PATH),
     option("--search", "A,B,C", "Search providers, in order of preference."),

@@ -1,4 +1,4 @@
-"""The server and its tools: research, read, search, verify, audit, memory_search, memory_get."""
+"""The server and its tools: they research, read, search, check claims and drafts, and remember."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from agent.journal.runs import Runs
 from agent.limits import Depth
 from agent.mcp.browser_tools import BrowserTools
 from agent.mcp.claims import verify_claims
-from agent.mcp.followed_run import audit_result, follow_run, report_result
+from agent.mcp.followed_run import audit_result, follow_run, recheck_result, report_result
 from agent.mcp.tool_session import (
     Consent,
     ToolFailure,
@@ -34,6 +34,7 @@ from agent.mcp.tool_session import (
 from agent.protocol.replies import inert
 from agent.run.audit import audit as run_audit
 from agent.run.draft import read_draft
+from agent.run.recheck import recheck as run_recheck
 from agent.run.research import research as run_research
 
 Ctx = Context[Any, Any]
@@ -80,6 +81,7 @@ class ResearchTools:
             self.search,
             self.verify,
             self.audit,
+            self.recheck,
             *memory,
         )
         for tool in tools:
@@ -183,6 +185,17 @@ class ResearchTools:
             start = partial(run_audit, path, **self._flags)
             found = await follow_run(ctx, self._session, start)
         return audit_result(found)
+
+    async def recheck(
+        self,
+        run: Annotated[str, Field(min_length=1, description="Id of an earlier run, or `last`.")],
+        ctx: Ctx,
+    ) -> CallToolResult:
+        """Check an earlier report against today's pages: what stands, moved, changed or is gone."""
+        # An id, not a file: a client must not make the server read any path.
+        folder = self._runs.find(run)
+        start = partial(run_recheck, folder.id, **self._flags)
+        return recheck_result(await follow_run(ctx, self._session, start))
 
     async def memory_search(
         self,

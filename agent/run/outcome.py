@@ -19,6 +19,7 @@ from agent.protocol.replies import NOT_FOUND
 from agent.run.closest import add_closest
 from agent.tools.context import NO_BROWSER
 from agent.types import (
+    Challenge,
     ErrorInfo,
     Fit,
     Message,
@@ -28,6 +29,7 @@ from agent.types import (
     Status,
     ToolCall,
     UsageTotals,
+    Verdict,
     VerdictState,
     has_error,
 )
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from agent.loop.judge import ClaimJudge
     from agent.loop.loop import LoopResult
     from agent.loop.orchestrator import Orchestrator
+    from agent.types import Conflict
 
 
 INTERRUPT: Final = "interrupt"
@@ -100,6 +103,7 @@ class Ledger:
     _undone: list[str] = field(default_factory=list)
     _withheld: dict[str, str] = field(default_factory=dict)
     _done: list[str] = field(default_factory=list)
+    _challenges: list[dict[str, Any]] = field(default_factory=list)
     _fit: Fit | None = None
     _calls: int = 0
     _steps: dict[str, None] = field(default_factory=dict)
@@ -113,7 +117,7 @@ class Ledger:
                 self._usage.model = data["model"]
             case "skills.given" if event.place == MAIN and not self.skills:
                 self.skills = tuple(data["names"])
-            case "search.attempt" | "query.withheld":
+            case "search.attempt" | "query.withheld" | "challenge":
                 self._add_search_line(event.type, data)
             case "source.added" | "results.added":
                 self.tainted = True
@@ -129,7 +133,9 @@ class Ledger:
                 self._add_reply(event)
 
     def _add_search_line(self, kind: str, data: dict[str, Any]) -> None:
-        if kind == "query.withheld":
+        if kind == "challenge":
+            self._challenges.append(data)
+        elif kind == "query.withheld":
             self._withheld[data["sent"]] = data["text"]
         else:
             withheld = self._withheld.get(data["query"], "")
@@ -184,7 +190,14 @@ class Ledger:
         text, gave_up = _without_verdict_word(result.text)
         checked = check_answer(text, evidence, judge)
         answers = judge.answers if judge else None
-        weighed = assess_answer(checked, evidence, self.question, answers=answers, fit=self._fit)
+        weighed = assess_answer(
+            checked,
+            evidence,
+            self.question,
+            answers=answers,
+            fit=self._fit,
+            contrary=self._contrary(),
+        )
         # Rules either answer or show what bears on the question.
         too_weak = self._fit is not None and (weighed.confidence or 0.0) < ANSWER_BY_RULES_FROM
         unanswered = gave_up or too_weak or not checked.sources
@@ -221,8 +234,31 @@ class Ledger:
             report.sentences = list(checked.sentences)
             report.sources, report.conflicts = list(weighed.sources), list(weighed.conflicts)
             report.confidence, report.confidence_parts = weighed.confidence, weighed.parts
+            report.challenges = self._challenged(report.conflicts)
         report.answer = "\n\n".join(filter(None, (report.answer, *dict.fromkeys(self._done))))
         return report
+
+    def _contrary(self) -> dict[str, tuple[int, Verdict]]:
+        """Return what a judge found against claims that were challenged, by claim."""
+        found = {}
+        for data in self._challenges:
+            if "source" in data:
+                state = VerdictState.CONTRADICTED
+                verdict = Verdict(state, data["quote"], data["reason"], "judge")
+                found[data["text"]] = (data["source"], verdict)
+        return found
+
+    def _challenged(self, conflicts: Sequence[Conflict]) -> list[Challenge]:
+        disputed = {conflict.text for conflict in conflicts}
+        return [
+            Challenge(
+                text=data["text"],
+                query=data["query"],
+                read=data["read"],
+                found=data["text"] in disputed,
+            )
+            for data in self._challenges
+        ]
 
     def _failure(self) -> WebOutOfReach | None:
         """Return why nothing could be searched or opened: such a run failed to look."""

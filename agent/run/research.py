@@ -19,6 +19,7 @@ from agent.config import load_options, private_folder
 from agent.errors import InternalError, ResearchError, error_text
 from agent.journal.events import utc_now
 from agent.journal.runs import Runs
+from agent.loop.challenge import challenge
 from agent.loop.context_builder import ContextBuilder
 from agent.loop.gate import Gate, check_parts
 from agent.loop.judge import ClaimJudge
@@ -223,6 +224,8 @@ class Run:
                 await context.in_memory_thread(save_findings, context.memory, failed)
             raise
         result = await Gate(work, judge).check(await answer_by_rules(result, work.messages))
+        if options.challenges and result.limit is None:
+            await challenge(work, judge, result.text, options.challenges)
         report = self._checked(result, judge)
         if services.schema is not None:
             await add_values(report, result.text, services.schema, work, judge)
