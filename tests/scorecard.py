@@ -81,18 +81,18 @@ ROWS = {
     29: Row("what tools leave in a page, or press though it is disabled", "nothing", "pages"),
 }
 SOAKS = {
-    "fuzz": ("tests.bench.fuzz", "--seconds", "600"),
-    "1": ("tests.bench.injections",),
-    "2, 3": ("tests.bench.leaks",),
-    "4": ("tests.bench.hidden",),
-    "17": ("tests.bench.kills", "300"),
-    "18": ("tests.bench.disk",),
-    "19": ("tests.bench.writers",),
-    "22": ("tests.bench.downloads",),
-    "12, 28": ("tests.bench.growth", "5000"),
-    "14": ("tests.bench.hostile",),
-    "15": ("tests.bench.bounds",),
-    "16": ("tests.bench.lost",),
+    "fuzz": ("bench.fuzz", "--seconds", "600"),
+    "1": ("bench.injections",),
+    "2, 3": ("bench.leaks",),
+    "4": ("bench.hidden",),
+    "17": ("bench.kills", "300"),
+    "18": ("bench.disk",),
+    "19": ("bench.writers",),
+    "22": ("bench.downloads",),
+    "12, 28": ("bench.growth", "5000"),
+    "14": ("bench.hostile",),
+    "15": ("bench.bounds",),
+    "16": ("bench.lost",),
 }
 """What takes longer than a test should, by the rows whose figure it prints."""
 RECORD = ROOT / "tests" / "long_counts.json"

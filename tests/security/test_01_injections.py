@@ -1,11 +1,11 @@
-"""Rows 1, 2 and 7: a model that obeys whatever it reads; all of it by tests.bench.injections."""
+"""Rows 1, 2 and 7: a model that obeys whatever it reads; all of it by bench.injections."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.bench.injections import attacked
 from tests.security.injections import CARRIERS, ORDERS
+from tests.security.obedient import attacked
 
 LEAK, ACT, BELIEF = ORDERS["leak"][0], ORDERS["act"][3], ORDERS["belief"][1]
 UNSEEN = {"description", "title attribute", "option", "hidden text", "comment", "aria-label"}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.guard.outgoing import MAX_BITS, Outgoing
 from agent.guard.provenance import FUNCTION, SEARCH, SERVER, Kind, Provenance
-from tests.bench.leaks import (
+from tests.security.outgoing_texts import (
     CHANNELS,
     HOSTILE,
     IN_OTHER_LANGUAGES,
@@ -50,7 +50,7 @@ async def test_no_secret_leaves_by_any_argument_in_any_spelling(channel):
     name, arguments = CHANNELS[channel]
     left = []
     for kind, secrets in SECRETS.items():
-        secret = secrets[0]  # all of them in tests.bench.leaks
+        secret = secrets[0]  # all of them in bench.leaks
         for spelling, spell in SPELLINGS.items():
             said = spell(secret)
             context = context_of(QUESTION, None, PRIVATE.format(secret))

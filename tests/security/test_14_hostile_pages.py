@@ -1,6 +1,6 @@
 """Row 14: a hostile page is given up at its deadline, and the next page works.
 
-What it costs beyond its deadline is measured by `tests.bench.hostile`.
+What it costs beyond its deadline is measured by `bench.hostile`.
 """
 
 from __future__ import annotations

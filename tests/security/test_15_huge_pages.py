@@ -1,6 +1,6 @@
 """Row 15: tens of thousands of links, 20,000 levels, 1 GB: bounded in bytes.
 
-`tests.bench.bounds` has 300,000 links, and measures the time.
+`bench.bounds` has 300,000 links, and measures the time.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.bench.growth import grown
+from tests.security.growth import grown
 
 
 async def test_pages_and_refused_bodies_leave_nothing_open():

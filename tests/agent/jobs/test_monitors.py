@@ -7,6 +7,7 @@ import re
 from contextlib import contextmanager
 
 import pytest
+from bench.monitored import CHANGES, PAGES, page, told
 from lxml import etree
 
 from agent.config import load_options
@@ -22,7 +23,6 @@ from agent.jobs.page_diff import (
     read_blocks,
 )
 from agent.run.audit import audit
-from tests.bench.monitored import CHANGES, PAGES, page, told
 from tests.loopback import Handler, serving
 
 

@@ -1,6 +1,6 @@
 """Real runs over the same pages, again and again: nothing piles up.
 
-`python -m tests.bench.junk` does it two hundred times.
+`python -m bench.junk` does it two hundred times.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from agent.memory.layers import context_block
 from agent.memory.memory_types import Hit, Origin
 from agent.memory.outcomes import distinct
 from agent.types import Report, ReportSource, Sentence, VerdictState
-from tests.bench.junk import ROTATION, rounds
+from tests.agent.memory.repeated_questions import ROTATION, rounds
 
 if TYPE_CHECKING:
     from pathlib import Path

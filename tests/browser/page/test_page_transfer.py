@@ -12,7 +12,7 @@ import pytest
 from browser.errors import ActionError
 from browser.page.downloads import MAX_NAME_BYTES, safe_name
 from browser.session.session import Browser
-from tests.bench.downloads import filled
+from tests.browser.page.greedy_downloads import filled
 from tests.browser.page.pages import ref
 
 if TYPE_CHECKING:
