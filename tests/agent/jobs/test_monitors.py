@@ -7,7 +7,6 @@ import re
 from contextlib import contextmanager
 
 import pytest
-from bench.monitored import CHANGES, PAGES, page, told
 from lxml import etree
 
 from agent.config import load_options
@@ -23,6 +22,7 @@ from agent.jobs.page_diff import (
     read_blocks,
 )
 from agent.run.audit import audit
+from tests.agent.jobs.changing_pages import CHANGES, PAGES, page, told
 from tests.loopback import Handler, serving
 
 
