@@ -208,6 +208,8 @@ class Sentence(BaseModel):
     a sentence that makes no claim, but says what the search found or did not find. `missing` are
     its figures, dates and names that are not in what it cites, if no judge decided about it. `step`
     is the place in the record of the act that it speaks of, where that is done or attempted.
+    `secondary_to` is the address that the pages which support it cite for it, where that was looked
+    for, and `primary` the number of that source if it was read and says so too.
     """
 
     text: str
@@ -219,6 +221,8 @@ class Sentence(BaseModel):
     about_search: bool = False
     missing: list[str] = Field(default_factory=list)
     step: str = ""
+    secondary_to: str = ""
+    primary: int | None = None
 
     @property
     def holds(self) -> bool:

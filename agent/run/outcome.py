@@ -104,6 +104,7 @@ class Ledger:
     _withheld: dict[str, str] = field(default_factory=dict)
     _done: list[str] = field(default_factory=list)
     _challenges: list[dict[str, Any]] = field(default_factory=list)
+    _primary: dict[str, dict[str, Any]] = field(default_factory=dict)
     _fit: Fit | None = None
     _calls: int = 0
     _steps: dict[str, None] = field(default_factory=dict)
@@ -117,7 +118,7 @@ class Ledger:
                 self._usage.model = data["model"]
             case "skills.given" if event.place == MAIN and not self.skills:
                 self.skills = tuple(data["names"])
-            case "search.attempt" | "query.withheld" | "challenge":
+            case "search.attempt" | "query.withheld" | "challenge" | "primary":
                 self._add_search_line(event.type, data)
             case "source.added" | "results.added":
                 self.tainted = True
@@ -135,6 +136,8 @@ class Ledger:
     def _add_search_line(self, kind: str, data: dict[str, Any]) -> None:
         if kind == "challenge":
             self._challenges.append(data)
+        elif kind == "primary":
+            self._primary[data["text"]] = data
         elif kind == "query.withheld":
             self._withheld[data["sent"]] = data["text"]
         else:
@@ -235,6 +238,7 @@ class Ledger:
             report.sources, report.conflicts = list(weighed.sources), list(weighed.conflicts)
             report.confidence, report.confidence_parts = weighed.confidence, weighed.parts
             report.challenges = self._challenged(report.conflicts)
+            self._name_primary_sources(report)
         report.answer = "\n\n".join(filter(None, (report.answer, *dict.fromkeys(self._done))))
         return report
 
@@ -247,6 +251,24 @@ class Ledger:
                 verdict = Verdict(state, data["quote"], data["reason"], "judge")
                 found[data["text"]] = (data["source"], verdict)
         return found
+
+    def _name_primary_sources(self, report: Report) -> None:
+        """Note on each secondary sentence what its pages cite, and whether that says so too."""
+        sources = SourceList(report.sources)
+        for sentence in report.sentences:
+            data = self._primary.get(sentence.text)
+            if data is None or not sentence.holds:
+                continue
+            sentence.secondary_to = data["url"]
+            source = self.evidence.source(data.get("source", 0))
+            note = f"its page cites {data['url']}"
+            if source is not None:
+                sentence.primary = sources.add(source, data["quote"]).n
+                note = f"the primary source is [{sentence.primary}]"
+            elif data["read"]:
+                note = f"{note}, which does not say so in these words"
+            sentence.reason = "; ".join(filter(None, (sentence.reason, note)))
+        report.sources = list(sources)
 
     def _challenged(self, conflicts: Sequence[Conflict]) -> list[Challenge]:
         disputed = {conflict.text for conflict in conflicts}

@@ -26,6 +26,7 @@ from agent.journal.events import (
     MISSING,
     OUTLINE,
     PLAN,
+    PRIMARY,
     REPHRASE,
     SYNTHESIS,
     VALUES,
@@ -70,6 +71,7 @@ _ONCE_A_PLACE: Final = frozenset(
         "tool.result",
         "tool.intent",
         CHALLENGE,
+        PRIMARY,
     }
 )
 """Events of which there is one at a place: a resumed run does not write them a second time."""

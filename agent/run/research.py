@@ -24,6 +24,7 @@ from agent.loop.context_builder import ContextBuilder
 from agent.loop.gate import Gate, check_parts
 from agent.loop.judge import ClaimJudge
 from agent.loop.loop import LoopResult
+from agent.loop.primary import follow_citations
 from agent.run.job_runner import BackgroundJobs, event_time_ms, save_findings, save_turns
 from agent.run.models import resolve_model
 from agent.run.outcome import INTERRUPT, add_values, answer_by_rules
@@ -224,8 +225,7 @@ class Run:
                 await context.in_memory_thread(save_findings, context.memory, failed)
             raise
         result = await Gate(work, judge).check(await answer_by_rules(result, work.messages))
-        if options.challenges and result.limit is None:
-            await challenge(work, judge, result.text, options.challenges)
+        await self._question_claims(work, judge, result)
         report = self._checked(result, judge)
         if services.schema is not None:
             await add_values(report, result.text, services.schema, work, judge)
@@ -238,6 +238,17 @@ class Run:
         if jobs is not None and self._ended_ms is not None:
             await jobs.settle(report, self._ended_ms)
         return report
+
+    async def _question_claims(
+        self, work: Orchestrator, judge: ClaimJudge, result: LoopResult
+    ) -> None:
+        """Follow the citations of the central claims and search for their contrary, if asked to."""
+        most, web = self._services.options.challenges, self._services.context.web
+        if not most or result.limit is not None:
+            return
+        if web is not None:
+            await follow_citations(work, judge, web.reader.read, result.text, most)
+        await challenge(work, judge, result.text, most)
 
     def _checked(self, result: LoopResult, judge: ClaimJudge | None = None) -> Report:
         """Make the report of an answer, and record the verdict on each sentence."""
