@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
@@ -512,6 +512,14 @@ class Report(BaseModel):
         }
         return next((reason for reason, holds in reasons.items() if holds), "it is uncertain")
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the data of a schema as rows, for a table or a DataFrame; empty without data.
+
+        A list of objects gives a row an item, and so does the only such list of an object, whose
+        other values stand in each row. The column `sources` has the addresses that a row cites.
+        """
+        return _data_rows(self.data, self.values, {s.n: s.url for s in self.sources})
+
     @property
     def claims(self) -> list[Sentence]:
         """The sentences that claim something, so without those about the search."""
@@ -525,3 +533,41 @@ class Report(BaseModel):
     def to_json(self, **options: Any) -> str:
         """Serialise as JSON, two spaces deep unless told otherwise."""
         return self.model_dump_json(**{"indent": 2, **options})
+
+
+def _data_rows(
+    data: Any, values: Sequence[DataValue], urls: Mapping[int, str]
+) -> list[dict[str, Any]]:
+    common: dict[str, Any] = {}
+    base, items = "", data if isinstance(data, list) else [data]
+    if isinstance(data, dict):
+        lists = {key: value for key, value in data.items() if _are_objects(value)}
+        if len(lists) == 1:
+            [(key, items)] = lists.items()
+            base = f"/{key}"
+            common = _flat({name: value for name, value in data.items() if name != key})
+    rows = []
+    for number, item in enumerate(items if data is not None else ()):
+        at = f"{base}/{number}" if base or isinstance(data, list) else ""
+        own = [value for value in values if f"{value.pointer}/".startswith(f"{at}/")]
+        cited = dict.fromkeys(urls[n] for one in own for n in one.citations if n in urls)
+        row = _flat(item) if isinstance(item, dict) else {"value": item}
+        rows.append({**common, **row, "sources": " ".join(cited)})
+    return rows
+
+
+def _are_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, dict) for v in value)
+
+
+def _flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Name nested values by their path, `pier.length`; a list of values becomes one text."""
+    found: dict[str, Any] = {}
+    for key, value in data.items():
+        if isinstance(value, dict):
+            found |= _flat(value, f"{prefix}{key}.")
+        elif isinstance(value, list):
+            found[f"{prefix}{key}"] = "; ".join(map(str, value))
+        else:
+            found[f"{prefix}{key}"] = value
+    return found

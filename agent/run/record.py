@@ -116,7 +116,7 @@ class RunRecord:
         if work != "question":
             hint = "`research verify` compares its quotes with the saved pages; "
             hint += f"`research {work}` reads the pages again."
-            name = "an audit" if work == "audit" else "a recheck"
+            name = "an audit" if work == "audit" else f"a {work}"
             raise UsageError(f"{self.folder.id} is {name}, which is not replayed", hint=hint)
         return self
 
