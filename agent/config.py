@@ -139,6 +139,8 @@ class Options(BaseModel):
     mcp_tool_deny: _Names = ()
     memory_tool_allow: _Names = ()
     memory_tool_deny: _Names = ()
+    skill_allow: _Names = ()
+    skill_deny: _Names = ()
     mcp_config: _Paths = ()
     service: _Names = ()
     mcp_servers: dict[str, Any] = Field(default_factory=dict, exclude=True, repr=False)  # secrets
@@ -275,6 +277,8 @@ class Flags(TypedDict, total=False):
     mcp_tool_deny: Names | None
     memory_tool_allow: Names | None
     memory_tool_deny: Names | None
+    skill_allow: Names | None
+    skill_deny: Names | None
     mcp_config: PathName | Sequence[PathName] | None
     service: Names | None
     mcp_servers: dict[str, Any] | None

@@ -188,6 +188,8 @@ _RUN: tuple[Option, ...] = (
     several("--tool-deny", "PATTERN", "Disable matching tools."),
     several("--mcp-tool-allow", "PATTERN", "Allow only matching tools of MCP servers."),
     several("--mcp-tool-deny", "PATTERN", "Disable matching tools of MCP servers."),
+    several("--skill-allow", "PATTERN", "Allow only skills (SKILL.md) with matching names."),
+    several("--skill-deny", "PATTERN", "Disable skills with matching names."),
     several(
         "--mcp-config",
         "FILE",

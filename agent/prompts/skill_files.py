@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 FILE: Final = "SKILL.md"
 LONGEST_NAME, LONGEST_DESCRIPTION = 64, 1_024
 """Characters, as in the SKILL.md format of other programs."""
-LARGEST: Final = 32 * 1024
-"""Bytes of the largest file that is read: a quarter of a small model's window."""
-MOST_SKILLS, MOST_FILES, MOST_LISTED = 100, 50, 12
-"""Most skills of a folder, files of a skill, and skills listed in a run's prompt."""
+MAX_BYTES: Final = 131_072
+"""Size of the largest file that is read; the reference engine's."""
+MAX_SKILLS, MAX_FILES, MAX_LISTED = 100, 50, 12
+"""Maximum number of skills in a folder, files of a skill, and skills listed in a run's prompt."""
 
 Owner = Literal["person", "project"]
 
@@ -45,7 +45,7 @@ class Skill:
         """List the files beside SKILL.md, relative to the folder."""
         found = (path for path in sorted(self.folder.rglob("*")) if path.is_file())
         names = (path.relative_to(self.folder).as_posix() for path in found)
-        return [name for name in names if name != FILE][:MOST_FILES]
+        return [name for name in names if name != FILE][:MAX_FILES]
 
     def read(self, file: str = "") -> str:
         """Read a file of the skill, or SKILL.md without front matter; raises `ToolError`."""
@@ -58,19 +58,19 @@ class Skill:
 
 
 def find_skills(folders: Iterable[tuple[Path, Owner]]) -> list[Skill]:
-    """Find the skills in some folders; of two with the same name the first counts."""
+    """Find the skills in some folders and right below; of two with one name the first counts."""
     found: dict[str, Skill] = {}
     for folder, owner in folders:
-        paths = sorted(folder.glob(f"*/{FILE}"))[:MOST_SKILLS] if folder.is_dir() else []
-        for path in paths:
-            skill = _skill(path, owner)
+        paths = [folder / FILE, *sorted(folder.glob(f"*/{FILE}"))[:MAX_SKILLS]]
+        for path in (path for path in paths if path.is_file()):
+            skill = _skill(path, folder, owner)
             found.setdefault(skill.name, skill)
     return list(found.values())
 
 
-def _skill(path: Path, owner: Owner) -> Skill:
+def _skill(path: Path, root: Path, owner: Owner) -> Skill:
     try:
-        if not path.resolve().is_relative_to(path.parents[1].resolve()):
+        if not path.resolve().is_relative_to(root.resolve()):
             raise ToolError("it is a link to somewhere else")
         fields = _split(_read(path))[0]
     except (ToolError, UsageError) as error:
@@ -87,8 +87,8 @@ def _skill(path: Path, owner: Owner) -> Skill:
 
 def _read(path: Path) -> str:
     try:
-        if path.stat().st_size > LARGEST:
-            raise ToolError(f"{path.name} is larger than {LARGEST // 1024} KB")
+        if path.stat().st_size > MAX_BYTES:
+            raise ToolError(f"{path.name} is larger than {MAX_BYTES // 1024} KB")
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ToolError(f"{path.name} cannot be read as text: {error}") from error
@@ -118,7 +118,7 @@ def choose_skills(skills: Sequence[Skill], question: str) -> list[Skill]:
         shared = len(terms & {stem(word) for word in content_words(text)})
         if not skill.broken and (shared or skill.owner == "person"):
             chosen.append((shared, skill))
-    return [skill for _, skill in sorted(chosen, key=lambda row: -row[0])][:MOST_LISTED]
+    return [skill for _, skill in sorted(chosen, key=lambda row: -row[0])][:MAX_LISTED]
 
 
 def skill_md(name: str, instruction: str) -> str:
