@@ -293,10 +293,10 @@ def other_unsupported(report: Report) -> list[Sentence]:
 def confidence_facts(report: Report) -> list[str]:
     """List the confidence and its components in a few words each; empty without an answer.
 
-    For an audited draft or a recheck, counts the sentences by verdict instead.
+    For an audited draft, counts its sentences by verdict instead; empty for a recheck.
     """
     if report.rechecked:
-        return [recheck_summary(report).rstrip(".")]
+        return []  # `recheck_summary` says it
     if report.references:
         unsure, total = to_check(report), len(report.sentences)
         labels = Counter(verdict_label(s, report) for s in report.sentences if s not in unsure)
