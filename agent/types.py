@@ -267,7 +267,7 @@ class Conflict(BaseModel):
     newer: list[int] = Field(default_factory=list)
 
 
-class Challenge(BaseModel):
+class ContrarySearch(BaseModel):
     """A search for the contrary of a claim: the query, and the addresses that were read for it.
 
     `found` says whether a source contradicts the claim; `conflicts` of the report has its words.
@@ -444,7 +444,7 @@ class Report(BaseModel):
     sentences: list[Sentence] = Field(default_factory=list)
     sources: list[ReportSource] = Field(default_factory=list)
     conflicts: list[Conflict] = Field(default_factory=list)
-    challenges: list[Challenge] = Field(default_factory=list)
+    challenges: list[ContrarySearch] = Field(default_factory=list)
     data: Any = None
     values: list[DataValue] = Field(default_factory=list)
     data_notes: list[str] = Field(default_factory=list)

@@ -26,8 +26,8 @@ from agent.errors import CHECK_FAILED, WebOutOfReach
 from agent.export.report_view import no_longer_holding
 from agent.journal.runs import Runs
 from agent.run.draft import SERVICES
+from agent.run.earlier_report import open_earlier
 from agent.run.outcome import EXIT_CODES
-from agent.run.recheck import open_earlier
 from agent.run.recheck import recheck as recheck_report
 
 if TYPE_CHECKING:

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from agent.types import (
-        Challenge,
         CheckedReference,
         ClosePassage,
         ConfidenceParts,
         Conflict,
+        ContrarySearch,
         RecheckedSentence,
         ReportSource,
         Sentence,
@@ -374,7 +374,7 @@ def challenge_lines(report: Report) -> list[str]:
     ]
 
 
-def _challenge_found(one: Challenge) -> str:
+def _challenge_found(one: ContrarySearch) -> str:
     count = len(one.read)
     pages = f"{count} further page{'s' * (count != 1)} read" if count else "no further page found"
     return f"{'a source disagrees' if one.found else 'nothing says otherwise'}; {pages}"

@@ -20,7 +20,6 @@ from agent.jobs.job import JobOutcome, NoSuchJob
 from agent.jobs.monitors import CONDITION, Monitors, MonitorState
 from agent.jobs.page_diff import PageBlock, diff_blocks, first_number, learn_noise, read_blocks
 from agent.journal.runs import RunFolder
-from agent.run.recheck import recheck
 from agent.run.web import open_web
 from agent.types import Report
 from browser.errors import BrowserError, RefError
@@ -49,9 +48,12 @@ _MARKERS: Final = re.compile(r"\s*\[\d+\]")
 
 
 async def check_monitor(
-    job: JobSpec, jobs: Jobs, ask: Callable[[JobSpec], Awaitable[JobOutcome]]
+    job: JobSpec,
+    jobs: Jobs,
+    ask: Callable[[JobSpec], Awaitable[JobOutcome]],
+    recheck: Callable[..., Awaitable[Report]],
 ) -> JobOutcome:
-    """Run the check of a job's monitor; `ask` researches a question.
+    """Run the check of a job's monitor; `ask` researches a question, `recheck` a report.
 
     The outcome's status is `first`, `same` or `changed`; its report has the diff as `answer`.
     """

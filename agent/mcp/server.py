@@ -21,7 +21,7 @@ from agent.guard.provenance import Kind
 from agent.journal.runs import Runs
 from agent.limits import Depth
 from agent.mcp.browser_tools import BrowserTools
-from agent.mcp.claims import verify_claims
+from agent.mcp.claims import check_addresses, verify_claims
 from agent.mcp.followed_run import audit_result, follow_run, recheck_result, report_result
 from agent.mcp.tool_session import (
     Consent,
@@ -33,7 +33,6 @@ from agent.mcp.tool_session import (
 )
 from agent.protocol.replies import inert
 from agent.run.audit import audit as run_audit
-from agent.run.draft import read_draft
 from agent.run.recheck import recheck as run_recheck
 from agent.run.research import research as run_research
 
@@ -178,10 +177,7 @@ class ResearchTools:
         with TemporaryDirectory() as folder:
             path = Path(folder, "draft.md")
             path.write_text(draft, encoding="utf-8")  # noqa: ASYNC240 - it is short
-            # Private words must not be sent in a URL either.
-            for url in {reference.url for reference in read_draft(path).references} - {""}:
-                if reason := self._session.context.outgoing.refusal_of_address(url):
-                    raise ToolFailure(f"{url} was not requested: {reason}", "Leave it out.")
+            check_addresses(self._session, path)
             start = partial(run_audit, path, **self._flags)
             found = await follow_run(ctx, self._session, start)
         return audit_result(found)
@@ -193,8 +189,7 @@ class ResearchTools:
     ) -> CallToolResult:
         """Check an earlier report against today's pages: what stands, moved, changed or is gone."""
         # An id, not a file: a client must not make the server read any path.
-        folder = self._runs.find(run)
-        start = partial(run_recheck, folder.id, **self._flags)
+        start = partial(run_recheck, self._runs.find(run).id, **self._flags)
         return recheck_result(await follow_run(ctx, self._session, start))
 
     async def memory_search(

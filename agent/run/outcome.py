@@ -19,7 +19,7 @@ from agent.protocol.replies import NOT_FOUND
 from agent.run.closest import add_closest
 from agent.tools.context import NO_BROWSER
 from agent.types import (
-    Challenge,
+    ContrarySearch,
     ErrorInfo,
     Fit,
     Message,
@@ -270,10 +270,10 @@ class Ledger:
             sentence.reason = "; ".join(filter(None, (sentence.reason, note)))
         report.sources = list(sources)
 
-    def _challenged(self, conflicts: Sequence[Conflict]) -> list[Challenge]:
+    def _challenged(self, conflicts: Sequence[Conflict]) -> list[ContrarySearch]:
         disputed = {conflict.text for conflict in conflicts}
         return [
-            Challenge(
+            ContrarySearch(
                 text=data["text"],
                 query=data["query"],
                 read=data["read"],

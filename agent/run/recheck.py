@@ -8,64 +8,43 @@ from __future__ import annotations
 
 import asyncio
 import re
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Unpack
-from urllib.parse import unquote, urlsplit
-
-from pydantic import ValidationError
 
 from agent.config import load_options
 from agent.errors import UsageError
 from agent.evidence.changes import WordsNow, compare_words, supporting_quotes
-from agent.evidence.passages import split_passages
 from agent.evidence.verify import with_judge
-from agent.export.run_archive import is_archive, open_run
-from agent.export.run_record import FinishedRun
 from agent.journal.events import JUDGE
 from agent.journal.runs import Runs
 from agent.loop.judge import ClaimJudge
-from agent.run.draft import comparable, find_archived, service_addresses
-from agent.run.record import RunRecord
+from agent.run.draft import service_addresses
+from agent.run.earlier_report import open_earlier, quoted_pages
+from agent.run.pages_again import look_elsewhere, read_again
 from agent.run.research import Run, run_question
 from agent.run.services import Inputs
 from agent.run.web import open_web
-from agent.tools.policy import Policy
-from agent.tools.registry import Registry
 from agent.tools.sources import register_source
-from agent.tools.web_tools import web_search
-from agent.types import RecheckedSentence, Report, ReportSource, ToolCall, Verdict, VerdictState
-from browser.types import Outcome, Page
+from agent.types import RecheckedSentence, Report, ReportSource, Verdict, VerdictState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import AsyncExitStack
+    from pathlib import Path
 
     from agent.config import Flags
     from agent.evidence.store import Source
     from agent.journal.events import Event
+    from agent.run.earlier_report import EarlierReport
     from agent.run.models import ResolvedModel
+    from agent.run.pages_again import PageNow
     from agent.run.services import RunServices
-    from agent.tools.context import Web
     from agent.types import CheckState, Passage, Sentence
 
-CONCURRENT_READS: Final = 6
-MAX_SEARCHES: Final = 8
-"""Searches for pages that are gone or whose words are; a search each."""
-RESULTS_READ: Final = 3
-"""Pages read of such a search: words that moved are on the first ones, if anywhere."""
-QUERY_CHARS: Final = 150
-"""Maximum length of its query: engines cut longer ones."""
 CLAIMS_PER_REQUEST: Final = 10
 """Claims in one request to the judge: as many as a long answer has."""
 PASSAGES_JUDGED: Final = 4
 """Passages of the changed page that the judge sees of each claim."""
-_PAGES: Final = frozenset({"http", "browser", "file"})
-"""Sources that can be read again, by `via`."""
-_GONE: Final = (404, 410)
 _ORDER: Final[dict[CheckState, int]] = {
     "contradicted": 0,
     "stands": 1,
@@ -78,50 +57,6 @@ _ORDER: Final[dict[CheckState, int]] = {
 one that still supports it. Nothing is gone as long as a source could not be read."""
 _HOLDING: Final = frozenset({"stands", "moved"})
 _MARKER = re.compile(r"\s?\[(\d{1,3})\]")
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierReport:
-    """A report that is checked again, with its record where that is at hand.
-
-    `is_own` says that the run was made on this machine, so that its files may be read again.
-    """
-
-    name: str
-    report: Report
-    record: RunRecord | None = None
-    is_own: bool = False
-
-    def saved(self, source: ReportSource) -> Source | None:
-        """Return a source as it was read then, None if its text was not saved."""
-        return self.record.evidence.by_hash(source.url, source.sha256) if self.record else None
-
-    def saved_page(self, source: ReportSource) -> Page | None:
-        """Return the page of a source as it was read then, None if it was not saved."""
-        return self.record.page(source.url, source.sha256) if self.record else None
-
-
-@contextmanager
-def open_earlier(name: str, runs: Runs) -> Iterator[EarlierReport]:
-    """Open a report: of a run by its id, of an archive, or a report saved as JSON.
-
-    Raises `UsageError` if there is no such run or file, or it has no report.
-    """
-    if name.lower().endswith(".json"):
-        path = Path(name)
-        try:
-            report = Report.model_validate_json(path.read_bytes())
-        except OSError as error:
-            raise UsageError(f"cannot read {path}: {error.strerror}") from error
-        except ValidationError as error:
-            hint = "`research audit FILE` checks other documents."
-            raise UsageError(f"{path.name} is no report of a run", hint=hint) from error
-        yield EarlierReport(path.name, report)
-        return
-    with open_run(name, runs) as folder:
-        finished = FinishedRun.read(folder.path)
-        record = RunRecord(folder, finished.events)
-        yield EarlierReport(folder.id, finished.report, record, is_own=not is_archive(name))
 
 
 async def recheck(
@@ -140,51 +75,12 @@ async def recheck(
     arguments: dict[str, Any] = {"fresh": True, **flags, "model": model, "memory": False}
     addresses, options = service_addresses(load_options(arguments, config=config))
     with open_earlier(str(name), Runs(options.data)) as earlier:
-        if not any(_quoted_pages(sentence, earlier.report) for sentence in earlier.report.claims):
+        if not any(quoted_pages(sentence, earlier.report) for sentence in earlier.report.claims):
             hint = "A recheck needs sentences that pages support."
             raise UsageError(f"{earlier.name} has nothing to check again", hint=hint)
         make = partial(Recheck, earlier=earlier, archive=addresses["archive"])
         question = f"Recheck of {earlier.name}: {earlier.report.question}"
         return await run_question(question, options, Inputs(on_event=on_event, config=config), make)
-
-
-def _quoted_pages(sentence: Sentence, report: Report) -> list[ReportSource]:
-    """Return the pages whose words support a sentence of a report."""
-    if sentence.verdict is not VerdictState.SUPPORTED or sentence.weak:
-        return []
-    cited = [source for source in report.sources if source.n in sentence.citations]
-    return [source for source in cited if source.via in _PAGES and source.quotes]
-
-
-@dataclass(slots=True)
-class _PageNow:
-    """A page of the earlier report, read again: `source` is None if it could not be.
-
-    `moved_to` is the address that it led to, `archived` that of an archived copy.
-    """
-
-    then: ReportSource
-    saved: Source | None
-    page: Page
-    source: Source | None = None
-    moved_to: str = ""
-    archived: str = ""
-    others: list[Source] = field(default_factory=list)
-
-    @property
-    def is_gone(self) -> bool:
-        """Whether the site says that there is no such page any more."""
-        return self.page.outcome is Outcome.NOT_FOUND or self.page.status in _GONE
-
-    @property
-    def before(self) -> tuple[Passage, ...]:
-        """The passages of the page as it was read then."""
-        return self.saved.passages if self.saved else ()
-
-    @property
-    def why(self) -> str:
-        """Why it could not be read."""
-        return self.page.reason or self.page.outcome.value.replace("_", " ")
 
 
 class Recheck(Run):
@@ -197,7 +93,7 @@ class Recheck(Run):
         services.evidence.question = ""  # the sentences are judged, not whether they answer
         self._earlier = earlier
         self._archive = archive
-        self._pages: dict[int, _PageNow] = {}  # by the number of the source in the earlier report
+        self._pages: dict[int, PageNow] = {}  # by the number of the source in the earlier report
 
     async def _answer(self, stack: AsyncExitStack) -> Report:
         services, report = self._services, self._earlier.report
@@ -206,39 +102,17 @@ class Recheck(Run):
         # Read the cited pages again.
         opened = open_web(services.options, services.environ, services.record)
         web = services.context.web = await stack.enter_async_context(opened)
-        quoted = [page for claim in report.claims for page in _quoted_pages(claim, report)]
-        await self._read_again(web, list({source.n: source for source in quoted}.values()))
+        quoted = [page for claim in report.claims for page in quoted_pages(claim, report)]
+        sources = list({source.n: source for source in quoted}.values())
+        self._pages = await read_again(services.context, web, self._earlier, sources)
 
         # Look for the words of each sentence; those that are lost on other pages too.
         checked = await asyncio.to_thread(self._check_all)
         if lost := self._lost_pages(checked):
-            await self._look_elsewhere(web, lost)
+            await look_elsewhere(services.context, web, self._archive, lost)
             checked = await asyncio.to_thread(self._check_all)
         await self._judge(stack, checked)
         return self._finish(self._new_report(checked))
-
-    async def _read_again(self, web: Web, sources: Sequence[ReportSource]) -> None:
-        slots = asyncio.Semaphore(CONCURRENT_READS)
-
-        async def read(then: ReportSource) -> _PageNow:
-            if then.via == "file" and self._earlier.is_own:  # the user named it for that run
-                web.reader.allow_file(Path(unquote(urlsplit(then.url).path)))
-            async with slots:
-                page = await web.reader.read(then.url)
-                is_complete = len(_words_found(then, page)) == len(then.quotes)
-                if then.via == "browser" and page.via == "http" and not is_complete:
-                    drawn = await web.reader.read(then.url, "browser")
-                    page = drawn if drawn.outcome is Outcome.OK else page
-                return _PageNow(then, self._earlier.saved(then), page)
-
-        # Registered only now, so that the numbers of sources do not depend on the sites' speed.
-        for found in await asyncio.gather(*map(read, sources)):
-            page = found.page
-            if page.outcome is Outcome.OK and page.document and page.document.text.strip():
-                found.source = register_source(self._services.context, page)
-                if comparable(page.url) != comparable(found.then.url):
-                    found.moved_to = page.url
-            self._pages[found.then.n] = found
 
     def _check_all(self) -> list[tuple[Sentence, RecheckedSentence]]:
         report = self._earlier.report
@@ -246,14 +120,14 @@ class Recheck(Run):
 
     def _check(self, sentence: Sentence) -> RecheckedSentence:
         """Say what became of the words that support a sentence."""
-        quoted = _quoted_pages(sentence, self._earlier.report)
+        quoted = quoted_pages(sentence, self._earlier.report)
         if not quoted:
             reason = "no page that can be read again supported it"
             return RecheckedSentence(text=sentence.text, state="not_checked", reason=reason)
         found = [self._check_on(sentence.text, self._pages[source.n]) for source in quoted]
         return min(found, key=lambda one: _ORDER[one.state])
 
-    def _check_on(self, claim: str, page: _PageNow) -> RecheckedSentence:
+    def _check_on(self, claim: str, page: PageNow) -> RecheckedSentence:
         """Say what became of a sentence's words on one of its pages."""
         then = page.then
         rows = [
@@ -271,7 +145,7 @@ class Recheck(Run):
         row.archived = page.archived
         return row
 
-    def _on_page(self, claim: str, words: str, page: _PageNow) -> WordsNow:
+    def _on_page(self, claim: str, words: str, page: PageNow) -> WordsNow:
         if page.saved is not None and page.saved.step:
             reason = "the page was read after an act of the run, which is not repeated"
             return WordsNow("not_checked", words, reason=reason)
@@ -305,34 +179,14 @@ class Recheck(Run):
 
     def _lost_pages(
         self, checked: Sequence[tuple[Sentence, RecheckedSentence]]
-    ) -> list[tuple[_PageNow, str]]:
+    ) -> list[tuple[PageNow, str]]:
         """List the pages of sentences that no longer stand, each with words that are lost."""
-        lost: dict[int, tuple[_PageNow, str]] = {}
+        lost: dict[int, tuple[PageNow, str]] = {}
         for _, row in checked:
             page = next((p for p in self._pages.values() if p.then.url == row.url), None)
             if page is not None and row.state in ("changed", "gone"):
                 lost.setdefault(page.then.n, (page, row.old))
         return list(lost.values())
-
-    async def _look_elsewhere(self, web: Web, lost: Sequence[tuple[_PageNow, str]]) -> None:
-        """Search for lost words, read what is found, and ask for archived copies of the pages."""
-        context = self._services.context
-        calls = Policy(Registry([web_search]), context)
-        for number, (page, words) in enumerate(lost[:MAX_SEARCHES], 1):
-            if page.then.via == "file":
-                continue
-            at = datetime.fromisoformat(page.then.fetched_at)
-            page.archived, problem = await find_archived(web, self._archive, page.then.url, at)
-            if problem:
-                self._services.write("note", text=problem)
-            query = " ".join(f"{page.then.title} {words}"[:QUERY_CHARS].split()[:-1])
-            found = (await calls.run(ToolCall("WEB_SEARCH", query), f"recheck/{number}"))()
-            urls = dict.fromkeys(hit.url for hit in found.results)
-            urls.pop(page.then.url, None)
-            for url in list(urls)[:RESULTS_READ]:
-                read = await web.reader.read(url)
-                if read.outcome is Outcome.OK and _words_found(page.then, read):
-                    page.others.append(register_source(context, read))
 
     async def _judge(
         self, stack: AsyncExitStack, checked: Sequence[tuple[Sentence, RecheckedSentence]]
@@ -413,14 +267,6 @@ class Recheck(Run):
         """Make a source of the earlier run, as it was saved there, one of this run."""
         page = self._earlier.saved_page(then)
         return register_source(self._services.context, page) if page else None
-
-
-def _words_found(then: ReportSource, page: Page) -> list[str]:
-    """Return those of a page's quoted words that stand in a later read, or in another page."""
-    after = split_passages(page.document.text if page.document else "", 0)
-    return [
-        quote for quote in then.quotes if compare_words(quote, quote, (), after).state == "stands"
-    ]
 
 
 def _report_source(n: int, source: Source) -> ReportSource:

@@ -19,12 +19,10 @@ from agent.config import load_options, private_folder
 from agent.errors import InternalError, ResearchError, error_text
 from agent.journal.events import utc_now
 from agent.journal.runs import Runs
-from agent.loop.challenge import challenge
 from agent.loop.context_builder import ContextBuilder
 from agent.loop.gate import Gate, check_parts
 from agent.loop.judge import ClaimJudge
 from agent.loop.loop import LoopResult
-from agent.loop.primary import follow_citations
 from agent.run.job_runner import BackgroundJobs, event_time_ms, save_findings, save_turns
 from agent.run.models import resolve_model
 from agent.run.outcome import INTERRUPT, add_values, answer_by_rules
@@ -224,8 +222,9 @@ class Run:
             if context.memory is not None:
                 await context.in_memory_thread(save_findings, context.memory, failed)
             raise
-        result = await Gate(work, judge).check(await answer_by_rules(result, work.messages))
-        await self._question_claims(work, judge, result)
+        gate = Gate(work, judge)
+        result = await gate.check(await answer_by_rules(result, work.messages))
+        await gate.question_claims(result, options.challenges, context.web)
         report = self._checked(result, judge)
         if services.schema is not None:
             await add_values(report, result.text, services.schema, work, judge)
@@ -238,17 +237,6 @@ class Run:
         if jobs is not None and self._ended_ms is not None:
             await jobs.settle(report, self._ended_ms)
         return report
-
-    async def _question_claims(
-        self, work: Orchestrator, judge: ClaimJudge, result: LoopResult
-    ) -> None:
-        """Follow the citations of the central claims and search for their contrary, if asked to."""
-        most, web = self._services.options.challenges, self._services.context.web
-        if not most or result.limit is not None:
-            return
-        if web is not None:
-            await follow_citations(work, judge, web.reader.read, result.text, most)
-        await challenge(work, judge, result.text, most)
 
     def _checked(self, result: LoopResult, judge: ClaimJudge | None = None) -> Report:
         """Make the report of an answer, and record the verdict on each sentence."""
