@@ -236,7 +236,8 @@ class ReportSource(BaseModel):
     A source `via` `snippet` was not read: its text is what a search result says of it. That of a
     `tool` or of `mcp` is what a call of a tool returned. The text of a `computed` one says from
     which passages and by what code it was computed.
-    `published` is the date that the page gives for itself (ISO), None if it gives none. `copy_of`
+    `published` is the date that the page gives for itself (ISO), None if it gives none. `pages` has
+    the page number of each quote from a paged document; it is empty for any other source. `copy_of`
     is the number of the earliest source with the same text, if this is a copy of it.
     """
 
@@ -249,6 +250,7 @@ class ReportSource(BaseModel):
     quotes: list[str] = Field(default_factory=list)
     published: str | None = None
     copy_of: int | None = None
+    pages: list[int] = Field(default_factory=list)
 
 
 class Conflict(BaseModel):
@@ -400,6 +402,11 @@ class SearchLine(BaseModel):
     ms: int = 0
     detail: str = ""
     withheld: str = ""
+
+
+def format_usd(usd: float) -> str:
+    """Format a cost, as every surface shows it: `$0.0042`, `$3.50`; "" if it is 0 or unknown."""
+    return f"${usd:,.{4 if usd < 1 else 2}f}" if usd else ""
 
 
 class UsageTotals(BaseModel):

@@ -28,10 +28,10 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.types import ElicitResult
 
-from agent.config import Options
 from agent.guard.window import tokens
 from agent.mcp.server import make_server
 from agent.mcp.tool_session import open_session
+from agent.options import Options
 from bench.dropin_acts import Step, acts, workshop
 from bench.shelf import pages_of, served
 from browser.session.chrome import find_chrome

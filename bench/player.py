@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.async_api import Error as PlaywrightError
 
-from agent.config import Options
 from agent.evidence import Evidence
 from agent.guard.budget import Budget
 from agent.limits import LimitSettings
 from agent.loop.loop import Loop
 from agent.models.base import ModelReply
+from agent.options import Options
 from agent.prompts import BROWSING, prompt
 from agent.run.web import open_web
 from agent.tools.context import ToolContext

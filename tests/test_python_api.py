@@ -9,7 +9,8 @@ from pathlib import Path
 
 import agent
 import urchin
-from agent.config import Flags, Options
+from agent.config import Flags
+from agent.options import SETTINGS
 
 ROOT = Path(__file__).parent.parent
 
@@ -21,7 +22,7 @@ def test_urchin_gives_the_public_names_of_agent():
 
 def test_the_keyword_arguments_are_the_settings_there_are():
     of_their_own = {"model", "memory"}  # arguments that take objects too
-    settings = {field.alias or name for name, field in Options.model_fields.items()}
+    settings = set(SETTINGS)
     assert set(Flags.__annotations__) == settings - of_their_own
 
 

@@ -19,7 +19,6 @@ from agent.export.report_markdown import render_markdown
 from agent.export.run_record import FinishedRun
 from agent.guard.provenance import Kind
 from agent.journal.runs import Runs
-from agent.limits import Depth
 from agent.mcp.browser_tools import BrowserTools
 from agent.mcp.claims import check_addresses, verify_claims
 from agent.mcp.followed_run import audit_result, follow_run, recheck_result, report_result
@@ -35,6 +34,7 @@ from agent.protocol.replies import inert
 from agent.run.audit import audit as run_audit
 from agent.run.recheck import recheck as run_recheck
 from agent.run.research import research as run_research
+from agent.validation import Depth
 
 Ctx = Context[Any, Any]
 READ_ONLY: Final = ToolAnnotations(read_only_hint=True, open_world_hint=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
@@ -23,6 +23,7 @@ from browser.errors import BrowserError, ExtractError
 from browser.extract import extract_body
 from browser.extract.blocks import render_markdown, walk
 from browser.extract.hidden import strip_hidden
+from browser.extract.metadata import find_doi
 from browser.extract.sniff import sniff
 from browser.extract.tree import parse_html
 from browser.net.url import normalize
@@ -228,16 +229,6 @@ def _is_item(line: str) -> bool:
     return line.lstrip().startswith(_BULLETS) or bool(_KEYED.match(line))
 
 
-def find_doi(text: str) -> str:
-    """Find the DOI in a reference or an address; empty for none."""
-    match = _DOI.search(text)
-    doi = match[0].rstrip(_CLOSING) if match else ""
-    # DOIs may hold brackets; one that was never opened belongs to the text around.
-    while doi.endswith((")", "]")) and doi.count(")") > doi.count("("):
-        doi = doi[:-1].rstrip(_CLOSING)
-    return doi.lower()
-
-
 def _bib_entries(text: str) -> Iterator[DraftReference]:
     """Read the entries of a BibTeX file."""
     entries = list(_BIB_ENTRY.finditer(text))
@@ -276,7 +267,7 @@ def service_addresses(options: Options) -> tuple[dict[str, str], Options]:
         raise UsageError(f"there is no service {name!r}", hint=f"There are {', '.join(SERVICES)}.")
     # The user named these addresses, so they may be private ones.
     private = (*options.allow_private, *map(host_port, addresses.values()))
-    return {**SERVICES, **addresses}, options.model_copy(update={"allow_private": private})
+    return {**SERVICES, **addresses}, replace(options, allow_private=private)
 
 
 SERVICES: Final = {

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 from browser.search.corpus_index import PASSAGE_BITS, Index, SyncResult, checked_folder, unspaced
 from browser.search.provider import SearchSource
-from browser.search.results import one_line, since_day
+from browser.search.results import since_day
 from browser.text.sentences import sentences
-from browser.text.words import STOP_WORDS, content_words
+from browser.text.words import STOP_WORDS, content_words, one_line
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:

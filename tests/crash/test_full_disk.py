@@ -45,7 +45,8 @@ def start(site, thoughtful, tmp_path, commands):
     return starting
 
 
-def test_row18_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(start):
+@pytest.mark.row(n=18)
+def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(start):
     done, whole = start("whole")
     answer = json.loads(done.stdout)["answer"]
     lines = whole.journal.read_bytes().splitlines(keepends=True)
@@ -63,7 +64,8 @@ def test_row18_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(start)
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="wants a C compiler")
-def test_row18_whichever_write_fails_is_told_and_leaves_what_was_before(script, site, tmp_path):
+@pytest.mark.row(n=18)
+def test_whichever_write_fails_is_told_and_leaves_what_was_before(script, site, tmp_path):
     """A sample; `python -m bench.disk` fails every write of a run."""
     flags = ("--search", "searxng", "--searxng-url", site.url)
     with failing_commands(tmp_path) as commands:
