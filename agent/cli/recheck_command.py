@@ -10,7 +10,7 @@ import click
 
 from agent.cli.ask import run_to_end
 from agent.cli.flags import (
-    drop_unset,
+    given_settings,
     jobs_url_option,
     notify_option,
     option,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from agent.types import Report
 
 _UNVERIFIED = 4
-_OUTPUT = ("as_json", "as_events", "quiet", "verbose", "export", "require_verified")
+_OUTPUT = ("as_json", "as_events", "quiet", "verbose", "export")
 
 
 @click.command()
@@ -61,14 +61,19 @@ def recheck(
     gone (an archived copy is offered), or is contradicted. Exits with 8 if a sentence that the
     pages supported no longer stands, and with 6 if no page could be read.
     """
-    data = load_options({"data_dir": flags["data_dir"]}, config=True).data
+    required = flags.pop("require_verified")
+    settings = load_options(
+        {"data_dir": flags["data_dir"], "require_verified": required}, config=True
+    )
+    data = settings.data
     if watch:
         kept = {name: value for name, value in flags.items() if name not in _OUTPUT}
         return _watch(run, data, jobs_url, {"every": every, "notify": notify}, kept)
     reports: list[Report] = []
-    required = bool(flags.pop("require_verified"))
     start = partial(recheck_report, run, config=True)
-    code = run_to_end(start, flags, data, required=required, on_report=reports.append)
+    code = run_to_end(
+        start, flags, data, required=settings.require_verified, on_report=reports.append
+    )
     if code not in (EXIT_CODES["answered"], _UNVERIFIED):
         return code  # an interrupted or failed run keeps its own exit code
     for report in reports:
@@ -89,7 +94,7 @@ def _watch(
     with open_jobs(jobs_url, data) as jobs:
         from agent.jobs.monitors import Monitors  # noqa: PLC0415 - loads DBOS, an extra
 
-        made = Monitors(jobs).add(target, kind="recheck", **settings, **drop_unset(flags))
+        made = Monitors(jobs).add(target, kind="recheck", **settings, **given_settings(flags))
         print(made.name)
         if not jobs.workers():
             note("No worker is running:", "`research worker` checks.")

@@ -19,7 +19,6 @@ from agent.errors import CHECK_FAILED
 from agent.export.compare_runs import compare
 from agent.export.report_view import VERDICT_LABELS
 from agent.export.run_archive import is_archive, open_run
-from agent.export.sentence_proof import is_proof, verify_proof
 from agent.export.verify_run import verify as verify_run
 from agent.export.verify_run import verify_archive
 from agent.journal.runs import Runs
@@ -63,6 +62,8 @@ def verify(
     Exits with 8 if anything was changed, and says what and where. If you store the head (--head)
     elsewhere, --against later proves that no event was rewritten.
     """
+    from agent.export.sentence_proof import is_proof, verify_proof  # noqa: PLC0415 - rarely needed
+
     if is_archive(run) and is_proof(Path(run)):
         return _verify_proof(verify_proof(Path(run), roots), as_json=as_json)
     if is_archive(run):

@@ -40,7 +40,9 @@ def rerun(run: str, values: dict[str, str], **flags: Any) -> int:
     differs from the record, or an element is missing, it stops, says what differs and exits with 8.
     Approvals that the session needed are needed again.
     """
-    data = load_options({"data_dir": flags["data_dir"]}, config=True).data
-    required = bool(flags.pop("require_verified"))
+    required = flags.pop("require_verified")
+    settings = load_options(
+        {"data_dir": flags["data_dir"], "require_verified": required}, config=True
+    )
     start = partial(rerun_session, run, values=values, approve=approver(), config=True)
-    return run_to_end(start, flags, data, required=required)
+    return run_to_end(start, flags, settings.data, required=settings.require_verified)

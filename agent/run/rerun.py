@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Unpack
@@ -54,6 +54,8 @@ _KEPT_SETTINGS: Final = (
     "allow deny allow_private proxy ignore_robots headed storage_state file timeout".split()
 )
 """Settings of the recorded run that hold again. Approvals do not: they are asked for anew."""
+_READ_BACK: Final = frozenset({"OPEN", "TYPE", "SELECT", "CHECK"})
+"""Tools that read back what they did, so that no change of the page has to confirm it."""
 MIN_LIKENESS: Final = 0.6
 """Least likeness (0 to 1) of a line that an act made new to one that it made new in the record."""
 NEW_LINES: Final = 5
@@ -65,12 +67,13 @@ _NUMBERS = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an element stood: its line without refs, and the heading above it.
+    """Where an element stood: its line without refs, the line above it, and the heading.
 
     `name` is the element as its line shows it, `number` how many of that name stood before it.
     """
 
     line: str
+    above: str
     heading: str
     name: str
     number: int
@@ -80,7 +83,8 @@ class Place:
 class SessionStep:
     """A recorded act: the call, its result, and where its elements stood.
 
-    `element` is the role and name of what was acted on, and what was noted of it.
+    `element` is the role and name of what was acted on, and what was noted of it. `shown` are the
+    lines that the session had shown before.
     """
 
     call: ToolCall
@@ -88,6 +92,7 @@ class SessionStep:
     result: Observation
     element: str = ""
     places: dict[str, Place] = field(default_factory=dict)
+    shown: frozenset[str] = frozenset()
 
     @property
     def label(self) -> str:
@@ -98,6 +103,12 @@ class SessionStep:
     def entered(self) -> str:
         """What was typed, selected or pressed; empty for other acts."""
         return str(self.fields.get(_TYPED.get(self.call.name, ""), "") or "")
+
+    @property
+    def recorded(self) -> str:
+        """What was entered when the session was recorded."""
+        name = _TYPED.get(self.call.name, "")
+        return str(self.call.fields.get(name, "") or "") if name else ""
 
     def describe(self) -> str:
         """Say what the step did, without refs."""
@@ -137,6 +148,7 @@ async def rerun(
 def session_steps(record: RunRecord) -> list[SessionStep]:
     """Read the acts of a run's main loop that took effect, in their order."""
     known: dict[str, Place] = {}
+    shown = set[str]()
     tools = {tool.name: tool for tool in PAGE_TOOLS}
     steps: list[SessionStep] = []
     for event in record.events_of("tool.result"):
@@ -153,14 +165,16 @@ def session_steps(record: RunRecord) -> list[SessionStep]:
             match = _AFTER_REF.search(str(result.get("did") or ""))
             places = {key: known[ref] for key in _REFS if (ref := fields.get(key)) in known}
             element = match[1] if match else ""
-            steps.append(SessionStep(result.call, fields, result, element, places))
+            before = frozenset(shown)
+            steps.append(SessionStep(result.call, fields, result, element, places, before))
         known |= dict(_places(result.snapshot))
+        shown.update(map(_comparable, result.snapshot.splitlines()))
     return steps
 
 
 def _places(snapshot: str) -> Iterator[tuple[str, Place]]:
     """Yield the refs that a snapshot shows, each with its place."""
-    heading, seen = "", dict[str, int]()
+    heading, above, seen = "", "", dict[str, int]()
     for line in snapshot.splitlines():
         text = line.lstrip("+-~ ")
         if text.startswith("#"):
@@ -170,7 +184,8 @@ def _places(snapshot: str) -> Iterator[tuple[str, Place]]:
             role, _, words = shown.partition(":")
             name = f"{role.strip() or 'link'} {words.partition(', ')[0].strip()}".strip()
             seen[name] = seen.get(name, -1) + 1
-            yield match[1], Place(_plain(line), heading, name, seen[name])
+            yield match[1], Place(_plain(line), above, heading, name, seen[name])
+        above = _plain(line) or above
 
 
 def _plain(line: str) -> str:
@@ -189,7 +204,7 @@ def with_values(steps: Sequence[SessionStep], values: Mapping[str, str]) -> list
             continue
         unused.pop(key, None)
         fields = {**step.fields, _TYPED[step.call.name]: values[key]}
-        changed.append(SessionStep(step.call, fields, step.result, step.element, step.places))
+        changed.append(replace(step, fields=fields))
     if unused:
         entered = [f"{step.label}={step.entered}" for step in steps if step.entered]
         listed = "; ".join(entered) or "nothing"
@@ -215,6 +230,9 @@ class Rerun(Run):
         for words in (asked, *values.values()):  # the user's own
             services.context.provenance.add(words, Kind.PERSON)
         self._steps = steps
+        self._changed = [
+            (step.recorded, step.entered) for step in steps if step.recorded != step.entered
+        ]
         self._sentences: list[Sentence] = []
         self._sources = SourceList()
 
@@ -239,18 +257,19 @@ class Rerun(Run):
     ) -> None:
         """Perform one step and confirm its outcome; raises `RerunStopped`."""
         where = f"step {number} of {len(self._steps)} ({step.describe()})"
-        fields = dict(step.fields)
-        if step.element or step.places:
-            if context.web is None or context.web.tab is None:
-                raise RerunStopped(f"{where}: no page is open")
+        fields, before = dict(step.fields), frozenset[str]()
+        if context.web is not None and context.web.tab is not None:
             view = await context.web.tab.look()
+            before = frozenset(_comparable(line.text) for line in view.lines)
             for key in _REFS:
                 if key in fields:
                     fields[key] = _find(view, step, key, where)
+        elif step.element:
+            raise RerunStopped(f"{where}: no page is open")
         call = ToolCall(step.call.name, json.dumps(fields, ensure_ascii=False))
         place = f"{MAIN}/{number}/1"
         result = (await calls.run(call, place))()
-        if difference := _difference(step, fields, result):
+        if difference := _difference(step, result, before, self._changed):
             raise RerunStopped(f"{where}: {difference}")
         did = without_refs(str(result.get("did") or "")) or f"opened {result.get('url')}"
         source = self._services.evidence.source(_number(result))
@@ -304,30 +323,38 @@ def _is_named(wanted: str, name: str) -> bool:
     return wanted.startswith(name) and (not rest or rest.startswith((",", " in ", ":")))
 
 
-def _nearness(then: Place, now: Place | None) -> tuple[float, float, float]:
-    """Rate a place by its line, its heading, and its number among elements of the same name."""
+def _nearness(then: Place, now: Place | None) -> tuple[float, ...]:
+    """Rate a place by its lines, its heading, and its number among elements of the same name."""
     if now is None:
-        return (0.0, 0.0, 0.0)
-    line = SequenceMatcher(None, then.line, now.line, autojunk=False).ratio()
-    heading = SequenceMatcher(None, then.heading, now.heading, autojunk=False).ratio()
-    return (round(line, 2), round(heading, 2), -abs(then.number - now.number))
+        return (0.0,)
+    pairs = ((then.line, now.line), (then.above, now.above), (then.heading, now.heading))
+    alike = (SequenceMatcher(None, *pair, autojunk=False).ratio() for pair in pairs)
+    return (*(round(ratio, 2) for ratio in alike), -abs(then.number - now.number))
 
 
-def _difference(step: SessionStep, fields: Mapping[str, Any], now: Observation) -> str:
-    """Say how an outcome differs from the recorded one; empty if it confirms it."""
+def _difference(
+    step: SessionStep,
+    now: Observation,
+    before: frozenset[str],
+    changed: Sequence[tuple[str, str]],
+) -> str:
+    """Say how an outcome differs from the recorded one; empty if it confirms it.
+
+    `before` are the lines that the page showed before the act, `changed` what is entered in place
+    of what was entered then.
+    """
     then = step.result
     if now.failed:
         return str(now.get("error") or "it failed")
     if _address(then) != _address(now):
         return f"it led to {now.get('url')}, in the record to {then.get('url')}"
-    kinds, kinds_now = _kinds(then), _kinds(now)
-    if missing := kinds - kinds_now:
+    if missing := _kinds(then) - _kinds(now):
         return f"what happened then did not: {', '.join(sorted(missing))}"
-    if step.call.name == "OPEN":
+    if step.call.name in _READ_BACK:
         return ""
     if then.snapshot.strip() and not now.snapshot.strip():
         return "nothing on the page changed"
-    lost = _lost_line(step, fields, then.snapshot, now.snapshot)
+    lost = _lost_line(then.snapshot, step.shown, now.snapshot, before, changed)
     return f"the page did not show “{lost}”, or anything like it" if lost else ""
 
 
@@ -341,27 +368,37 @@ def _kinds(result: Observation) -> set[str]:
     return {str(event).split(" ", 1)[0] for event in events} & {"navigated", "dialog", "download"}
 
 
-def _lost_line(step: SessionStep, fields: Mapping[str, Any], before: str, after: str) -> str:
+def _lost_line(
+    then: str,
+    shown: frozenset[str],
+    now: str,
+    before: frozenset[str],
+    changed: Sequence[tuple[str, str]],
+) -> str:
     """Return a line that the act made new in the record and not now; "" if one of them is there.
 
     Numbers may differ, and so does what was entered.
     """
-    entered = str(fields.get(_TYPED.get(step.call.name, ""), "") or "")
-    expected = [
-        line.replace(step.entered, entered) if step.entered else line for line in _new_lines(before)
-    ]
-    found = _new_lines(after)
-    if not expected or len(expected) > NEW_LINES or not found:
+    expected = [line for line in _new_lines(then) if line not in shown]
+    found = [line for line in _new_lines(now) if line not in before]
+    for old, new in changed:
+        expected = [line.replace(_comparable(old), _comparable(new)) for line in expected]
+    if not expected or len(expected) > NEW_LINES:
         return ""
-    for line in expected:
-        if any(_alike(line, other) for other in found):
-            return ""
-    return expected[0]
+    alike = any(_alike(line, other) for line in expected for other in found)
+    return "" if alike else expected[0]
 
 
 def _new_lines(changes: str) -> list[str]:
-    lines = [line for line in changes.splitlines() if line.startswith(("+", "~"))]
-    return [plain for line in lines if (plain := _NUMBERS.sub("#", _plain(line)))]
+    """Return the lines that a diff adds, or all lines of a new page."""
+    lines = changes.splitlines()
+    if any(line.startswith(("+", "~", "-")) for line in lines):
+        lines = [line for line in lines if line.startswith(("+", "~"))]
+    return [line for line in map(_comparable, lines) if line]
+
+
+def _comparable(line: str) -> str:
+    return _NUMBERS.sub("#", _plain(line))
 
 
 def _alike(one: str, other: str) -> bool:
