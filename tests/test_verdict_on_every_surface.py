@@ -351,7 +351,6 @@ SHOWN_BY = {
     "agent/jobs/job_notices.py": "other notices",
     "agent/jobs/jobs.py": "queue show",
     "agent/jobs/monitor_checks.py": "feed",
-    "agent/jobs/worker.py": "queue show",
     "agent/mcp/followed_run.py": "MCP",
     "agent/mcp/server.py": "MCP",
     "agent/run/job_runner.py": "conversations",

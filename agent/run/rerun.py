@@ -310,7 +310,8 @@ def _find(view: View, step: SessionStep, key: str, where: str) -> str:
         role = wanted.partition(" ")[0]
         others = [name for name in view.refs.values() if name.partition(" ")[0] == role]
         listed = "; ".join(dict.fromkeys(others[:8])) or "none"
-        raise RerunStopped(f"{where}: there is no {wanted!r} on {view.url}; of that role: {listed}")
+        named = wanted.partition(", ")[0]
+        raise RerunStopped(f"{where}: there is no {named!r} on {view.url}; of that role: {listed}")
     if len(refs) == 1 or place is None:
         return refs[0]
     there = dict(_places("\n".join(line.text for line in view.lines)))
