@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, Field, computed_field
+from pydantic import BaseModel, ConfigDict, Field, computed_field
 
 from agent import jsvalues as js
 
@@ -201,7 +201,13 @@ class Verdict:
     quotes: tuple[str, ...] = ()
 
 
-class Sentence(BaseModel):
+class ReportPart(BaseModel):
+    """A report, or a part of one; its schema is built when the first is made, not at import."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class Sentence(ReportPart):
     """A sentence of the answer; `citations` are source numbers of the report.
 
     `weak` says that only search results support it, and no page that was read. `about_search` marks
@@ -230,7 +236,7 @@ class Sentence(BaseModel):
         return self.verdict.holds
 
 
-class ReportSource(BaseModel):
+class ReportSource(ReportPart):
     """A source that the answer cites; each quote is literally in the saved text.
 
     A source `via` `snippet` was not read: its text is what a search result says of it. That of a
@@ -253,7 +259,7 @@ class ReportSource(BaseModel):
     pages: list[int] = Field(default_factory=list)
 
 
-class Conflict(BaseModel):
+class Conflict(ReportPart):
     """A source that contradicts a sentence of the answer which other sources support.
 
     `citations` are the sources that support the sentence, `source` is the one that contradicts it,
@@ -269,7 +275,7 @@ class Conflict(BaseModel):
     newer: list[int] = Field(default_factory=list)
 
 
-class ContrarySearch(BaseModel):
+class ContrarySearch(ReportPart):
     """A search for the contrary of a claim: the query, and the addresses that were read for it.
 
     `found` says whether a source contradicts the claim; `conflicts` of the report has its words.
@@ -281,7 +287,7 @@ class ContrarySearch(BaseModel):
     found: bool = False
 
 
-class ClosePassage(BaseModel):
+class ClosePassage(ReportPart):
     """A passage that bears on a question without an answer; `page` is that of a paged document.
 
     `source` is the number of its source in the report.
@@ -295,7 +301,7 @@ class ClosePassage(BaseModel):
     source: int
 
 
-class Fit(BaseModel):
+class Fit(ReportPart):
     """How well a quoted sentence fits the question; the confidence of the keyless model uses it.
 
     `own` is the share (0 to 1) of the question's words that are in the sentence, weighted by how
@@ -308,7 +314,7 @@ class Fit(BaseModel):
     open: bool = False
 
 
-class ConfidenceParts(BaseModel):
+class ConfidenceParts(ReportPart):
     """The parts of the confidence, each 0 to 1 unless another unit is given.
 
     `supported` is the share of claims that are supported; an undecided one counts half, one that
@@ -332,7 +338,7 @@ class ConfidenceParts(BaseModel):
     fit: Fit | None = None
 
 
-class DataValue(BaseModel):
+class DataValue(ReportPart):
     """A value of `data`: its place (a JSON Pointer), and the literal quote that supports it.
 
     `citations` are source numbers of the report.
@@ -346,7 +352,7 @@ class DataValue(BaseModel):
     reason: str = ""
 
 
-class CheckedReference(BaseModel):
+class CheckedReference(ReportPart):
     """A reference of an audited draft, with what was found about it.
 
     `source` is the number of its page in the report, if it was read and cited. `now` is the address
@@ -369,7 +375,7 @@ class CheckedReference(BaseModel):
 CheckState = Literal["stands", "moved", "changed", "gone", "contradicted", "not_checked"]
 
 
-class RecheckedSentence(BaseModel):
+class RecheckedSentence(ReportPart):
     """A sentence of an earlier report, and what the pages that it cites say today.
 
     `moved`: the same words stand at `now`, another address, or under another heading there;
@@ -392,7 +398,7 @@ class RecheckedSentence(BaseModel):
     reason: str = ""
 
 
-class SearchLine(BaseModel):
+class SearchLine(ReportPart):
     """One line of the search trail; `withheld` says what was not sent to the engine, and why."""
 
     query: str
@@ -409,7 +415,7 @@ def format_usd(usd: float) -> str:
     return f"${usd:,.{4 if usd < 1 else 2}f}" if usd else ""
 
 
-class UsageTotals(BaseModel):
+class UsageTotals(ReportPart):
     """The usage of a run; `usd` is by the price of the model, 0 if it is free or unknown."""
 
     model: str = ""
@@ -420,7 +426,7 @@ class UsageTotals(BaseModel):
     usd: float = 0.0
 
 
-class ErrorInfo(BaseModel):
+class ErrorInfo(ReportPart):
     """Why a run failed: the error's type, what happened, what to do."""
 
     type: str
@@ -428,7 +434,7 @@ class ErrorInfo(BaseModel):
     hint: str = ""
 
 
-class Report(BaseModel):
+class Report(ReportPart):
     """The result of a run, as `--json` prints it.
 
     `confidence` is the probability that the answer is right and answers the question, None if no

@@ -6,41 +6,39 @@ import math
 import re
 from dataclasses import dataclass
 from datetime import date
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from agent.evidence.answer import SourceList
-from agent.evidence.origins import Origins, site_name
+from agent.evidence.disputes import NOT_A_SITE, PASSAGES_CHECKED, other_sources, site_name
+from agent.evidence.literal import find_words
+from agent.evidence.origins import Origins
 from agent.evidence.verify import check_claim, is_literal, statement_index
-from agent.types import ConfidenceParts, Conflict, VerdictState
+from agent.types import ConfidenceParts, Conflict, Verdict, VerdictState
 from browser.text.words import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from agent.evidence.answer import CheckedAnswer
+    from agent.evidence.disputes import Dispute
     from agent.evidence.store import Evidence, Source
-    from agent.types import Answers, Fit, ReportSource, Sentence, Verdict
+    from agent.types import Answers, Fit, ReportSource, Sentence
 
-PASSAGES_CHECKED = 3
-"""Best passages of each other source that a sentence is compared with."""
 _PLACES = re.compile(
     r"`[^`]*`|\S+://\S+|\S+@\S+|\b(?:\d+\.){3}\d+(?::\d+)?|\b(?:[\w-]+\.)+[a-z]{2,}(?:[:/]\S*)?"
     r"|(?<!\S)/\S+",
     re.IGNORECASE,
 )
-"""What a question names as a place: addresses, hosts, paths, and commands in backticks."""
+"""Addresses, hosts, paths, and commands in backticks in a question."""
 _LOGIN = re.compile(r"\b(?:user(?:name)?|login|password)\b\W{0,3}(?:is\s+)?\S+", re.IGNORECASE)
-"""What it gives for a login there; looked for only beside an address."""
-_NOT_A_SITE = frozenset({"snippet", "computed", "tool"})
-"""Sources that are not pages of a site, by `via`."""
+"""A login in a question; looked for only beside an address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
     """An answer's confidence, what it was computed from, and the conflicts that were found.
 
-    `sources` holds the answer's sources and those that contradict it. `confidence` is None where
+    `sources` holds the answer's sources and those that contradict it. `confidence` is None if
     no calibrated number can be given.
     """
 
@@ -56,22 +54,22 @@ def assess_answer(
     question: str,
     *,
     answers: Answers | None = None,
+    disputes: Sequence[Dispute] = (),
     fit: Fit | None = None,
-    contrary: Mapping[str, tuple[int, Verdict]] = MappingProxyType({}),
 ) -> Assessment:
     """Compare the supported sentences of an answer with the pages that they do not cite.
 
-    `answers` is a judge's opinion on whether the question is answered. `fit` says how well the
-    answer's sentence fits the question, where the keyless model chose it. Sources that contradict
-    the answer are numbered after those that it cites. `contrary` are a judge's verdicts on claims,
-    each with the number of the source that contradicts it.
+    `answers` is a judge's opinion on whether the question is answered, `disputes` are the pages
+    that disagree according to it. `fit` says how well the answer's sentence fits the question, if
+    the keyless model chose it. Sources that contradict the answer are numbered after those that it
+    cites.
     """
     claims = [sentence for sentence in checked.sentences if not sentence.about_search]
     sources = SourceList(checked.sources)
     known = (*evidence.sources, *evidence.snippets)
     cited = [source for source in known if source in sources]
-    read = [source for source in checked.sources if source.via not in _NOT_A_SITE]
-    origins = Origins(source for source in evidence.sources if source.via not in _NOT_A_SITE)
+    read = [source for source in checked.sources if source.via not in NOT_A_SITE]
+    origins = Origins(source for source in evidence.sources if source.via not in NOT_A_SITE)
     by_number = {sources.add(source).n: source for source in cited}
     pages = {source.url for source in read or checked.sources}
     confirming = {origins.name(by_number[source.n]) for source in read or checked.sources}
@@ -82,30 +80,15 @@ def assess_answer(
             continue
         supporting = [s for s in cited if sources.add(s).n in sentence.citations]
         agreeing, against = {origins.name(source) for source in supporting}, set[str]()
-        others = dict(cross_check(sentence.text, evidence, {s.n for s in supporting}))
-        number, judged = contrary.get(sentence.text, (0, None))
-        if judged is not None and (source := evidence.source(number)) is not None:
-            others[source] = judged
-        for source, verdict in others.items():
+        for source, verdict in _other_verdicts(sentence.text, supporting, evidence, disputes):
             if verdict.state is VerdictState.SUPPORTED:
                 agreeing.add(origins.name(source))
                 pages.add(source.url)
                 continue
             against.add(origins.name(source))
             # An answer that quotes both sides has this conflict already, seen from the other one.
-            if any((c.quote, c.text) == (sentence.text, verdict.quote) for c in conflicts):
-                continue
-            quote = "" if source in sources else verdict.quote
-            conflicts.append(
-                Conflict(
-                    text=sentence.text,
-                    citations=sentence.citations,
-                    source=sources.add(source, quote).n,
-                    quote=verdict.quote,
-                    reason=verdict.reason,
-                    newer=_newer(sentence.citations, sources.add(source).n, sources),
-                )
-            )
+            if not any((c.quote, c.text) == (sentence.text, verdict.quote) for c in conflicts):
+                conflicts.append(_conflict(sentence, source, verdict, sources))
         confirming |= agreeing
         both = len(agreeing & against)  # a site may say both
         agreement.append((len(agreeing) - both / 2) / len(agreeing | against))
@@ -136,6 +119,21 @@ def mark_copies(sources: SourceList, evidence: Evidence, origins: Origins) -> No
         row.copy_of = number if number != row.n else None
 
 
+def _conflict(
+    sentence: Sentence, source: Source, verdict: Verdict, sources: SourceList
+) -> Conflict:
+    """Make the conflict of a sentence with a source, which is added to `sources`."""
+    number = sources.add(source, verdict.quote).n
+    return Conflict(
+        text=sentence.text,
+        citations=sentence.citations,
+        source=number,
+        quote=verdict.quote,
+        reason=verdict.reason,
+        newer=_newer(sentence.citations, number, sources),
+    )
+
+
 def cross_check(
     sentence: str, evidence: Evidence, supported_by: Collection[int]
 ) -> Iterator[tuple[Source, Verdict]]:
@@ -145,13 +143,7 @@ def cross_check(
     cut from their context, and so are earlier states of a page, and pages of the same site as they
     were before an act of the run that its support was seen after.
     """
-    latest = {source.url: source.n for source in evidence.sources}
-    supporting = [source for source in evidence.sources if source.n in supported_by]
-    for source in evidence.sources:
-        if source.n in supported_by or latest[source.url] != source.n:
-            continue
-        if any(_acted_between(source, later) for later in supporting):
-            continue
+    for source in other_sources(evidence, supported_by):
         passages = tuple(evidence.search(sentence, PASSAGES_CHECKED, source.n))
         index = statement_index(passages, ((source.n, source.title),))
         verdict = check_claim(sentence, index)
@@ -159,18 +151,30 @@ def cross_check(
             yield source, verdict
 
 
-def _acted_between(before: Source, after: Source) -> bool:
-    """Tell whether the run acted between two states of live pages of one site."""
-    return (
-        before.shown_from is not None
-        and before.n < after.n
-        and before.step != after.step
-        and site_name(before.url) == site_name(after.url)
-    )
+def _other_verdicts(
+    sentence: str,
+    supporting: Iterable[Source],
+    evidence: Evidence,
+    disputes: Iterable[Dispute],
+) -> Iterator[tuple[Source, Verdict]]:
+    """Yield the other sources that support or contradict a sentence, by code or by a judge."""
+    numbers = {source.n for source in supporting}
+    for source, verdict in cross_check(sentence, evidence, numbers):
+        numbers.add(source.n)
+        yield source, verdict
+    for dispute in disputes:
+        passage = evidence.passage(dispute.passage)
+        disputing = evidence.source(passage.source) if passage else None
+        if disputing is None or disputing.n in numbers:
+            continue
+        if find_words(dispute.words, sentence):
+            numbers.add(disputing.n)
+            reason = f"the page says otherwise: “{' '.join(dispute.quote.split())}”"
+            yield disputing, Verdict(VerdictState.CONTRADICTED, dispute.quote, reason, "judge")
 
 
 def _newer(citations: Sequence[int], against: int, sources: SourceList) -> list[int]:
-    """Return the numbers of the side that is newer; empty without a date, or where both are equal.
+    """Return the numbers of the side that is newer; empty if a date is missing or both are equal.
 
     The newest page that supports the sentence dates its side.
     """
@@ -183,7 +187,7 @@ def _newer(citations: Sequence[int], against: int, sources: SourceList) -> list[
 
 
 def _date(published: str | None) -> date | None:
-    """Read the date of a page, None without a whole one."""
+    """Read the date of a page; None if it is not complete."""
     try:
         return date.fromisoformat((published or "")[:10])
     except ValueError:
@@ -212,7 +216,7 @@ def _question_coverage(
 
 
 def _freshness(cited: Iterable[Source]) -> int | None:
-    """Age in days of the newest dated source when it was read; None where none has a date."""
+    """Age in days of the newest dated source when it was read; None if none has a date."""
     dated = ((source.fetched_at.date(), _date(source.published)) for source in cited)
     ages = [(read - published).days for read, published in dated if published is not None]
     return max(0, min(ages)) if ages else None
@@ -230,13 +234,13 @@ VERDICT_WEIGHTS = {
 SNIPPET_WEIGHT = 0.7
 """What a sentence adds that only search results support: they lack context and may be stale."""
 ANSWERS_PROBABILITY = {"fully": 0.92, "in part": 0.5, "no": 0.1}
-"""Probability that an answer is right, by what a judge says of it. Somewhat below the record: right
-were 51 of 53, 1 of 3 and 0 of 4 of 60 recorded answers to 20 questions over two pages. Brier score
+"""Probability that an answer is right, by a judge's opinion. Somewhat below the record: of 60
+recorded answers to 20 questions over two pages, 51 of 53, 1 of 3 and 0 of 4 were right. Brier score
 .054 there, against .119 of a constant; .058 with one question left out in turn."""
 EACH_FURTHER_ORIGIN = 0.5
 """Each further independent origin halves the distance to 1."""
 CONTRADICTED_CAP = 0.35
-"""Upper bound for an answer with a contradicted sentence."""
+"""Maximum confidence in an answer with a contradicted sentence."""
 
 FIT_COEFFICIENTS = (-0.85, 1.7)
 """Logistic coefficients for a sentence that the keyless model chose: the constant, and the weight
@@ -263,7 +267,7 @@ def rate(
     """Compute the confidence in an answer, 0 to 1, from its parts; `sentences` are its claims.
 
     None for an answer that claims nothing, and for a model's answer that no judge has rated: that
-    its sentences stand on the pages literally is no evidence that they answer the question.
+    the pages have its sentences literally is no evidence that they answer the question.
     """
     if not sentences:
         return None

@@ -24,12 +24,12 @@ _TARGETS = re.compile(r"(?<=[^\s#*-]) \(→ [^()]*\)$")
 """Where the links of a line lead, at its end."""
 
 MIN_CONTAINED = 60
-"""Characters from which on a shown line is left out if it stands inside a paragraph of the article.
-A shorter one (`Save`, `2`) must equal a whole line of it: it stands in other words by chance."""
+"""Minimum length in characters of a shown line that is left out if a paragraph of the article has
+it. A shorter one (`Save`, `2`) must equal a whole line: it appears inside other text by chance."""
 
 
 def with_shown(document: Document, shown: str, outcome: str = "") -> Document:
-    """Return a document whose text goes on with what is `shown` and not in its article.
+    """Return a document whose text continues with what is `shown` and not in its article.
 
     `shown` is Markdown without refs; `outcome` says what an action did that led to this state.
     """
@@ -59,7 +59,7 @@ def split_state(text: str, source: int, shown_from: int, *, acted: bool = False)
 
 
 def shared(passages: Iterable[Passage], before: Iterable[Passage]) -> list[Passage]:
-    """Let passages share the strings of equal ones in an earlier state: most of a page stays."""
+    """Share the strings of equal passages in an earlier state: most of a page is unchanged."""
     known: dict[str, str] = {}
     for passage in before:
         known[passage.text], known[passage.heading] = passage.text, passage.heading

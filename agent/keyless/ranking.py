@@ -290,7 +290,7 @@ def extract_candidates(observations: Iterable[Observation]) -> list[Candidate]:
             elif at == 0 or o.passages[at - 1].kind != "table":
                 above = f"{above} {passage.text}"
             beside = f"{above} {changed}" if is_row else changed
-            for candidate in _split_candidates(passage, title, o.url, headers, beside):
+            for candidate in split_candidates(passage, title, o.url, headers, beside):
                 key = (o.url, candidate.text)
                 following: tuple[Passage, ...] = ()
                 if introduces_next(candidate.text):
@@ -316,7 +316,7 @@ def _following_passages(passages: Sequence[Passage], at: int) -> tuple[Passage, 
 
 
 @functools.lru_cache(maxsize=4096)
-def _split_candidates(
+def split_candidates(
     passage: Passage, title: str, page: str, headers: frozenset[str], beside: str
 ) -> tuple[Candidate, ...]:
     """Split a passage into candidates; cached, as each step of a run looks at all that was read."""

@@ -134,4 +134,4 @@ async def _judge(
     found = evidence.passage(decided.passage or "")
     if decided.state is not VerdictState.CONTRADICTED or found is None:
         return {}
-    return {"source": found.source, "quote": decided.quote, "reason": decided.reason}
+    return {"passage": found.id, "quote": decided.quote}

@@ -1,6 +1,6 @@
-"""Building the first messages of a loop: memory, the open page, files and the question.
+"""Builds the first messages of a loop: memory, the open page, files and the question.
 
-Each text is added to the run's provenance as well, which decides later what of it may leave.
+Each text is added to the run's provenance as well, which decides later what of it may be sent.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class ContextBuilder:
             return text, Observation(ToolCall("READ"), {"url": uri, "title": path.name})
         page = await web.reader.read(uri)
         if page.document is None or not page.document.text.strip():
-            why = page.reason if page.document is None else "no text stands in it"
+            why = page.reason if page.document is None else "it has no text"
             raise UsageError(f"cannot read the file {path}: {why}", hint="Check --file.")
         source = register_source(self.context, page)
         block, shown = show_passages(self.context, source, query=self.context.question)
@@ -185,7 +185,7 @@ class ContextBuilder:
 
 
 _HANDED_OVER = ("image/", "audio/", "video/")
-"""Types of files that hold no text to read; they can be uploaded."""
+"""Types of files without text to read; they can be uploaded."""
 
 
 def _file_uri(path: Path) -> str:

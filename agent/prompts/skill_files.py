@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE: Final = "SKILL.md"
-LONGEST_NAME, LONGEST_DESCRIPTION = 64, 1_024
+MAX_NAME_CHARS, MAX_DESCRIPTION_CHARS = 64, 1_024
 """Characters, as in the SKILL.md format of other programs."""
-MAX_BYTES: Final = 131_072
+MAX_SKILL_BYTES: Final = 131_072
 """Size of the largest file that is read; the reference engine's."""
 MAX_SKILLS, MAX_FILES, MAX_LISTED = 100, 50, 12
 """Maximum number of skills in a folder, files of a skill, and skills listed in a run's prompt."""
@@ -50,7 +50,7 @@ class Skill:
     def read(self, file: str = "") -> str:
         """Read a file of the skill, or SKILL.md without front matter; raises `ToolError`."""
         path = (self.folder / (file or FILE)).resolve()
-        # A symlink or `..` must not lead out of the skill's folder to other files of the person.
+        # A symlink or `..` must not lead out of the skill's folder to other files of the user.
         if not path.is_relative_to(self.folder.resolve()) or not path.is_file():
             raise ToolError(f"the skill {self.name!r} has no file {file!r}")
         text = _read(path)
@@ -80,15 +80,15 @@ def _skill(path: Path, root: Path, owner: Owner) -> Skill:
     broken = ""
     if not name or not description:
         broken = "its front matter has no name, or no description"
-    if len(name) > LONGEST_NAME or len(description) > LONGEST_DESCRIPTION:
-        broken = f"name or description is longer than {LONGEST_NAME} or {LONGEST_DESCRIPTION}"
+    if len(name) > MAX_NAME_CHARS or len(description) > MAX_DESCRIPTION_CHARS:
+        broken = f"name or description is longer than {MAX_NAME_CHARS} or {MAX_DESCRIPTION_CHARS}"
     return Skill(name or path.parent.name, description, path.parent, owner, broken)
 
 
 def _read(path: Path) -> str:
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise ToolError(f"{path.name} is larger than {MAX_BYTES // 1024} KB")
+        if path.stat().st_size > MAX_SKILL_BYTES:
+            raise ToolError(f"{path.name} is larger than {MAX_SKILL_BYTES // 1024} KB")
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ToolError(f"{path.name} cannot be read as text: {error}") from error
@@ -127,5 +127,5 @@ def skill_md(name: str, instruction: str) -> str:
     def quote(text: str) -> str:  # a JSON string is one of YAML as well
         return json.dumps(" ".join(text.split()), ensure_ascii=False)
 
-    description = " ".join(instruction.split())[:LONGEST_DESCRIPTION]
+    description = " ".join(instruction.split())[:MAX_DESCRIPTION_CHARS]
     return f"---\nname: {quote(name)}\ndescription: {quote(description)}\n---\n\n{instruction}\n"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from browser.search.provider import SearchSource
 
 _QUERY: Final = "{query}"
-"""In a `--search-url`: this is a provider of the person's own, not another address of ours."""
+"""In a `--search-url`: this is a provider of the user's own, not another address of ours."""
 
 
 def make_search_chain(

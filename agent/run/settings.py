@@ -42,7 +42,7 @@ def logged_in_sites(options: Options) -> set[str]:
 
 
 def make_budget(options: Options, environ: Mapping[str, str]) -> Budget:
-    """Steps, dollars, tokens and seconds: what the person says, else what the depth does."""
+    """Steps, dollars, tokens and seconds: those that the user sets, else those of the depth."""
     usd = spendable_usd(options)
     return Budget(
         options.max_steps or options.effort.steps,
@@ -69,7 +69,7 @@ def spendable_usd(options: Options) -> float | None:
 def remaining_budget(options: Options, spending: Spending | None = None) -> dict[str, float]:
     """Dollars left of the budgets of the `day` and the `month` (UTC), of those that are set.
 
-    They hold over all runs of the folder, unless `spending` counts other ones too.
+    They count all runs of the folder, and others if `spending` does.
     """
     spending = spending or Spending(Runs(options.data))
     budgets = {"day": options.budget_day, "month": options.budget_month}
@@ -95,7 +95,7 @@ def _highest_price(
 
 
 def open_memory(options: Options, environ: Mapping[str, str]) -> Memory:
-    """Open the memory of the settings; the data folder is made where there is none."""
+    """Open the memory of the settings; the data folder is created if there is none."""
     private_folder(options.data)
     # A run without memory does not load it.
     from agent.memory.embedders import make_embedder  # noqa: PLC0415
@@ -134,7 +134,7 @@ def load_skills(options: Options, *, config: bool) -> Sequence[Skill]:
 def memory_name(options: Options) -> str:
     """A name for the memory of the settings, by which another run sees if it has the same.
 
-    Of a database that machines share it is a hash: its address may hold a password.
+    Of a database that machines share it is a hash: its address may have a password.
     """
     url = options.memory_url
     place = hashlib.sha256(url.encode()).hexdigest()[:16] if url else "data folder"

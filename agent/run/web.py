@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 DEFAULT_CDP: Final = "http://127.0.0.1:9222"
 """The debugging port of `research chrome`, and of most guides."""
 PERSONS_CHROME: Final = "chrome"
-"""Playwright's name for the person's Chrome, allowed at chrome://inspect/#remote-debugging."""
+"""Playwright's name for the user's Chrome, allowed at chrome://inspect/#remote-debugging."""
 _AROUND_ADDRESS: Final = "<([{\"'“”„«».,;:!?)]}>"
 """Characters before and after an address in a sentence."""
 
@@ -49,7 +49,7 @@ async def open_web(
 ) -> AsyncIterator[Web]:
     """Open the web of a run; everything is closed when the block is left.
 
-    The addresses in the user's `request` are read even where robots.txt disallows it. `environ` may
+    The addresses in the user's `request` are read even if robots.txt disallows it. `environ` may
     hold keys of search providers; `record` writes the event `browser.missing`. Raises `UsageError`
     for a provider or a corpus that cannot be used, `WebOutOfReach` if there is no Chrome to attach
     to.
@@ -58,7 +58,7 @@ async def open_web(
     async with AsyncExitStack() as stack:
         egress = await stack.enter_async_context(_make_egress(options))
         # Each namespace has its own cache of pages. The file is named by a hash, since the name of
-        # a namespace may hold characters that a file name cannot.
+        # a namespace may have characters that a file name cannot.
         namespace = sha256(options.namespace.encode()).hexdigest()[:16]
         cache = folder / "pages" / f"{namespace}.db"
         client = HttpClient(egress, cache=cache, fresh=options.fresh)
@@ -83,7 +83,7 @@ async def open_web(
             reader,
             browser.get,
             Crawler(reader, polite),
-            None if attached else polite,  # robots.txt binds a robot, not the person's own browser
+            None if attached else polite,  # robots.txt binds a robot, not the user's own browser
             {name: value for name, value in filters.items() if value},
             is_visible=bool(options.headed or attached),
             fresh=options.fresh,
@@ -108,7 +108,7 @@ class NamedAddresses:
             self._addresses |= {normalize(scheme + address) for scheme in schemes}
 
     def include(self, url: str) -> bool:
-        """Whether an address is one of them, in whatever spelling."""
+        """Whether an address is one of them, in any spelling."""
         parsed = parse(url)
         if parsed is None:
             return False
@@ -118,7 +118,7 @@ class NamedAddresses:
 
 
 def _make_egress(options: Options) -> Egress:
-    """Make the egress proxy; the person's search engines may have private addresses."""
+    """Make the egress proxy; the user's search engines may have private addresses."""
     engines = [options.searxng_url, *(value.partition("=")[2] for value in options.search_url)]
     private = [*options.allow_private, *(host_port(url) for url in engines if url)]
     policy = EgressPolicy(
@@ -139,7 +139,7 @@ async def _open_solver(
 ) -> Solver | None:
     """Open the captcha solver of the settings, with an egress proxy of its own.
 
-    The person named the service, so its address may be private; those of pages may not.
+    The user named the service, so its address may be private; those of pages may not.
     """
     if not options.solver:
         return None
@@ -210,14 +210,14 @@ class _LazyBrowser:
                 logged_in=logged_in_sites(options),
             )
             return await enter(launch)
-        # The person's Chrome does not go through our proxy, so its addresses are checked here.
+        # The user's Chrome does not go through our proxy, so its addresses are checked here.
         check_address = self._egress.guard.check_resolved_url
         try:
             return await enter(Browser.attach(options.cdp or DEFAULT_CDP, check_address))
         except AttachFailed as failed:
             if options.cdp:
                 raise
-            # `research chrome` is not running: try the Chrome that the person uses. If that is not
+            # `research chrome` is not running: try the Chrome that the user uses. If that is not
             # allowed, the first error has the better hint.
             try:
                 return await enter(Browser.attach(PERSONS_CHROME, check_address))
@@ -228,7 +228,7 @@ class _LazyBrowser:
 async def _take_context(web: Web, record: Record = no_record) -> None:
     """Make the page in the user's visible tab the context of the run.
 
-    Tabs that do not answer are noted on record; the page is looked for again when it is needed.
+    Tabs that do not answer are recorded; the page is looked for again when it is needed.
     Raises `WebOutOfReach` if the browser does not answer.
     """
     try:
@@ -244,7 +244,7 @@ async def _take_context(web: Web, record: Record = no_record) -> None:
 
 
 def _page_of(seen: PageContext, html: str) -> Page:
-    """Make a `Page` of what the person sees, so that it can be cited like any other.
+    """Make a `Page` of what the user sees, so that it can be cited like any other.
 
     The links, and the data of a site that a parser knows, come from its HTML.
     """

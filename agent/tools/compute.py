@@ -62,7 +62,7 @@ class _Inputs:
         """Return the figure in some words of a passage; raises `ValueError` if it lacks them."""
         found = self._passage(passage)
         if not words.strip() or " ".join(words.split()) not in " ".join(found.text.split()):
-            raise ValueError(f"“{words}” does not stand in {passage}")
+            raise ValueError(f"“{words}” does not appear in {passage}")
         value = number(words)
         self.used[passage, words] = None
         return value

@@ -55,7 +55,7 @@ def _add_directives(text: str) -> None:
     from docutils import nodes  # noqa: PLC0415 - an extra
     from docutils.parsers.rst import Directive, directives, languages  # noqa: PLC0415
 
-    class Plain(Directive):
+    class Plain(Directive):  # type: ignore[misc] # docutils has no types
         """Shows its arguments and its content, whatever it is for."""
 
         has_content = True

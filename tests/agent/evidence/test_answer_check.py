@@ -170,7 +170,7 @@ def test_a_value_that_is_nowhere_in_the_cited_source_is_named_with_its_number(
 ) -> None:
     claim = "Coal was what the keeper got until 1870. [S2¶2] Whale oil was used until 1862. [S2¶2]"
     missing, beside = check_answer(claim, evidence).sentences
-    assert missing.reason == "“1870” does not stand in [1]"
+    assert missing.reason == "“1870” does not appear in [1]"
     assert "1862" not in beside.reason
 
 
