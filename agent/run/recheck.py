@@ -223,7 +223,7 @@ class Recheck(Run):
     def _new_report(self, checked: Sequence[tuple[Sentence, RecheckedSentence]]) -> Report:
         """Make the report: the earlier answer, its sources as they are today, and what changed."""
         services, earlier = self._services, self._earlier.report
-        report = services.ledger.new_report("answered")
+        report = services.report_builder.new_report("answered")
         report.confidence = None
 
         # The sources keep their numbers. One that was not read again is there as it was saved.

@@ -248,9 +248,9 @@ class Rerun(Run):
             for number, step in enumerate(self._steps, 1):
                 await self._do(calls, context, step, number)
         except RerunStopped as stopped:
-            report = services.ledger.failed_report(stopped)
+            report = services.report_builder.failed_report(stopped)
             return self._finish(self._with_steps(report))
-        return self._finish(self._with_steps(services.ledger.new_report("answered")))
+        return self._finish(self._with_steps(services.report_builder.new_report("answered")))
 
     async def _do(
         self, calls: Policy, context: ToolContext, step: SessionStep, number: int

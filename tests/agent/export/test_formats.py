@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -22,6 +23,7 @@ from agent.errors import UsageError
 from agent.export import FORMATS, ending, export
 from agent.export.junit import TestCase, to_xml
 from agent.types import DataValue, Report, ReportSource
+from browser.plugins import IN_EXTRAS
 
 
 @pytest.mark.parametrize(
@@ -188,3 +190,9 @@ def test_a_csv_runs_no_formula_and_a_run_without_data_has_none(finished, tmp_pat
     export(finished.path, tmp_path / "a.csv")
     lines = (tmp_path / "a.csv").read_text().splitlines()
     assert lines == ["name,cars,sources", "'=HYPERLINK(1),-5,"]
+
+
+def test_the_documentation_lists_every_format():
+    page = (Path(__file__).parents[3] / "docs" / "archive.md").read_text("utf-8")
+    table = page.partition("## Export formats")[2].partition("\n## ")[0]
+    assert set(re.findall(r"`(\.[a-z.]+)`", table)) == {*FORMATS, *IN_EXTRAS["exports"]}
