@@ -9,9 +9,9 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from agent.evidence.answer import SourceList
-from agent.evidence.disputes import NOT_A_SITE, PASSAGES_CHECKED, other_sources, site_name
+from agent.evidence.disputes import NOT_A_SITE, PASSAGES_CHECKED, other_sources
 from agent.evidence.literal import find_words
-from agent.evidence.origins import Origins
+from agent.evidence.origins import Origins, site_name
 from agent.evidence.verify import check_claim, is_literal, statement_index
 from agent.types import ConfidenceParts, Conflict, Verdict, VerdictState
 from browser.text.words import content_words

@@ -8,8 +8,7 @@ from __future__ import annotations
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Final
 
-from agent.evidence.disputes import site_name
-from browser.net.url import normalize
+from browser.net.url import host, normalize, registrable_domain
 from browser.text.words import words
 
 if TYPE_CHECKING:
@@ -51,6 +50,14 @@ class Origins:
     def name(self, source: Source) -> str:
         """Return the site of the earliest page of a source's group."""
         return site_name(self.first(source).url)
+
+
+def site_name(url: str) -> str:
+    """Name the site of a URL: its registrable domain, else its scheme (all local files are one).
+
+    Pages of one site do not count as independent.
+    """
+    return registrable_domain(host(url)) or url.partition(":")[0]
 
 
 def is_duplicate(source: Source, kept: Source) -> bool:

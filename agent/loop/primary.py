@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.errors import ReplayDiverged, ResearchError
 from agent.evidence.answer import check_answer
-from agent.evidence.disputes import site_name
 from agent.evidence.literal import find_words
+from agent.evidence.origins import site_name
 from agent.evidence.verify import is_literal, verify_claim, with_judge
 from agent.journal.events import JUDGE, MAIN, PRIMARY
 from agent.loop.challenge import central_claims
