@@ -463,13 +463,14 @@ class Report(ReportPart):
         if value is None or value >= DOUBTFUL_BELOW:
             return None
         contradicted = any(s.verdict is VerdictState.CONTRADICTED for s in claims)
-        open_claims = len(self.unsupported)
+        count, open_claims = len(claims), len(self.unsupported)
+        share = f"{open_claims} of {count} sentences {'is' if open_claims == 1 else 'are'}"
         reasons = {
             "a source contradicts it": contradicted,
             "it does not answer the question": parts.answers == "no",
             "it answers the question only in part": parts.answers == "in part",
             "sources disagree about it": bool(self.conflicts),
-            f"{open_claims} of {len(claims)} sentences are not verified": open_claims > 0,
+            f"{share if count > 1 else 'it is'} not verified": open_claims > 0,
             "only search results support it": any(s.weak for s in claims),
         }
         return next((reason for reason, holds in reasons.items() if holds), "it is uncertain")

@@ -49,6 +49,7 @@ BENCHES = (
     Bench("watchers"),
     Bench("growth"),
     Bench("snapshots", "articles/ground-truth.json"),
+    Bench("citing"),
     Bench("actions"),
     Bench("components"),
     Bench("minitasks"),

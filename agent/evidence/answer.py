@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from agent.evidence.literal import is_fragment
@@ -419,17 +420,20 @@ class SupportFinder:
     def _resolve(self, sentence: str, references: Iterable[CitedId]) -> list[Passage]:
         """Look up the cited passages; of a source cited as a whole, take the best ones."""
         found: dict[str, Passage] = {}
-        best: dict[str, Passage] = {}
+        whole: list[list[Passage]] = []  # of each source that is cited as a whole
         for n, number in references:
             source = self.evidence.source(n)
             if source is not None and number is not None:
                 passage = source.passages[number - 1]
                 found.setdefault(passage.id, passage)
                 continue
-            if source is not None and source.acted:  # the passage of an act says what was done
-                best.update((p.id, p) for p in source.passages if p.kind == "act")
-            best.update((p.id, p) for p in self._best_passages(sentence, source))
-        # Named passages come in reading order, found ones best first: a judge sees the first ones.
+            acts: list[Passage] = []  # the passage of an act says what was done
+            if source is not None and source.acted:
+                acts = [passage for passage in source.passages if passage.kind == "act"]
+            whole.append([*acts, *self._best_passages(sentence, source)])
+        # Named passages come in reading order, found ones best first, the sources in turn: a judge
+        # sees the first ones.
+        best = {p.id: p for row in zip_longest(*whole) for p in row if p is not None}
         named = sorted(found.values(), key=lambda p: (p.source, p.start))
         return [*named, *(p for p in best.values() if p.id not in found)]
 

@@ -171,12 +171,16 @@ def _rows(table: Sequence[_Block], text: str) -> Iterator[_Block]:
         return
     first, names = rows[0]
     has_names = len(lines) > 1 and is_table_rule(lines[1])
-    if not has_names and not any(cell[:1].isdigit() and not _is_year(cell) for cell in names):
+    if not has_names and not any(_is_figure(cell) and not _is_year(cell) for cell in names):
         values = [cells[1] for _, cells in rows[1:] if len(cells) == len(names) == 2]
         has_names = len({any(map(str.isdigit, value)) for value in values}) < 2
     yield first
     for row, _ in rows[1:]:
         yield row._replace(columns=" | ".join(names) if has_names else "")
+
+
+def _is_figure(cell: str) -> bool:
+    return cell.lstrip("+-−–$€£¥ ")[:1].isdigit()
 
 
 def _is_year(cell: str) -> bool:

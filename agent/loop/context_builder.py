@@ -104,6 +104,9 @@ class ContextBuilder:
         """Read the open page and the files, and register them as sources that can be cited."""
         web, observed = self.context.web, list[Observation]()
         captured: list[tuple[str, str]] = []
+        if web is not None and web.silent_tabs:
+            line = "does not answer yet; READ without url looks for it again"
+            captured.append(("open page", line))
         if web is not None and web.context is not None:
             self.page = page = web.context
             data = {"url": page.url, "title": page.title, "selection": page.selection}

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from agent.protocol.native import NativeTurn
     from agent.types import Image
 
-LONGEST_REPLY = 8_192
+MAX_REPLY = 8_192
 """Most tokens of a reply, which the API requires. A report in sections is well below it."""
-LONGEST_REPLY_OF_OLD = 4_096
+MAX_REPLY_OLD = 4_096
 """The maximum of the models called claude-3-…"""
 Block = dict[str, Any]
 CACHED: Block = {"type": "ephemeral"}
@@ -50,7 +50,7 @@ class AnthropicModel(RemoteModel):
     def __init__(self, endpoint: Endpoint, *, proxy: str | None = None) -> None:
         super().__init__(endpoint)
         old = endpoint.model.startswith("claude-3-") and not endpoint.model.startswith("claude-3-7")
-        self._longest = LONGEST_REPLY_OF_OLD if old else LONGEST_REPLY
+        self._longest = MAX_REPLY_OLD if old else MAX_REPLY
         # The client adds the version to the path by itself.
         base_url = endpoint.base_url.rstrip("/").removesuffix("/v1")
         client = http_client(endpoint, proxy)

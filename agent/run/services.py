@@ -9,7 +9,6 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
-from agent.config import dump_options
 from agent.errors import ResearchError, from_extra
 from agent.evidence.store import Evidence
 from agent.evidence.values import value_index
@@ -22,7 +21,13 @@ from agent.journal.events import Journal, read_events, utc_now
 from agent.journal.runs import Runs
 from agent.keyless.ranking import split_candidates
 from agent.run.outcome import ReportBuilder
-from agent.run.settings import load_skills, logged_in_sites, make_budget, open_memory
+from agent.run.settings import (
+    load_skills,
+    logged_in_sites,
+    make_budget,
+    open_memory,
+    recorded_settings,
+)
 from agent.tools.context import Person, ToolContext
 from agent.tools.person import approvals_given
 
@@ -180,7 +185,7 @@ class RunServices:
             work=work,
             person=self.inputs.ask is not None,
             schema=self.schema.definition if self.schema else None,
-            options=dump_options(self.options),
+            options=recorded_settings(self.options),
             python=sys.version.split()[0],
         )
 

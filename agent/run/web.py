@@ -235,8 +235,10 @@ async def _take_context(web: Web, record: Record = no_record) -> None:
         browser = await web.start_browser()
         web.attached = True
         web.context, html = await browser.visible_page() or (None, "")
-        if web.context is None and browser.silent_tabs:
-            record("note", text=f"{browser.silent_tabs} tabs of the user do not answer")
+        web.silent_tabs = browser.silent_tabs if web.context is None else 0
+        if count := web.silent_tabs:
+            tabs = "a tab of the user does" if count == 1 else f"{count} tabs of the user do"
+            record("note", text=f"{tabs} not answer; the page is looked for again when needed")
         if web.context is not None and web.context.visible_text.strip():
             web.page = await asyncio.to_thread(_page_of, web.context, html)
     except SessionError as error:
@@ -265,7 +267,7 @@ def _page_of(seen: PageContext, html: str) -> Page:
         content_type="text/plain",
         body=seen.visible_text.encode(),
         document=document,
-        reason="the tab before the person",
+        reason="the tab in front of the user",
     )
     if not html:
         return page

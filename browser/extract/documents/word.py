@@ -19,8 +19,8 @@ from lxml import etree
 
 from browser.errors import ExtractError
 from browser.extract.documents.archive import relations_of, without_extra
+from browser.extract.documents.charts import read_chart
 from browser.extract.documents.composer import Composer, dublin_core
-from browser.extract.documents.slides import read_chart
 from browser.extract.documents.word_numbers import Numbers, W
 from browser.extract.tree import MAX_TAGS, bounded, local_name, parse_html, parse_xml
 

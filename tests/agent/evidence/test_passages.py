@@ -103,6 +103,7 @@ def test_a_megabyte_is_split_quickly() -> None:
         ("| First lit | 1 November 1829 |\n| Tower | 34 m |", ""),
         ("| Maker | Ada Holm |\n| Year | 1846 |\n| Place | Hesk |", ""),
         ("| Hesk | 1829 | 34 m |\n| Marrow | 1851 | 27 m |", ""),
+        ("| Ann | | +329.13 |\n| Ben | | -192.77 |", ""),
     ],
 )
 def test_rows_stand_under_the_row_that_names_columns_if_there_is_one(
