@@ -45,6 +45,7 @@ BENCHES = (
     Bench("platforms", "platform/gold.json", optional=False),
     Bench("documents", "documents", optional=False),
     Bench("many"),
+    Bench("server"),
     Bench("watchers"),
     Bench("growth"),
     Bench("snapshots", "articles/ground-truth.json"),
