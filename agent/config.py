@@ -68,6 +68,8 @@ class Flags(TypedDict, total=False):
     cdp: str | None
     headed: bool | None
     storage_state: PathName | None
+    login: Names | None
+    record: PathName | Sequence[PathName] | None
     solver: str | None
     allow: Names | None
     deny: Names | None

@@ -41,6 +41,8 @@ ToolSource = Literal["domain", "mcp", "memory", "system"]
 """Tool sources; each can be disabled."""
 APPROVABLE = ("click", "type", "submit", "upload", "download", "login")
 """Actions on a site that can be approved before a run (`--yes ACT@SITE`)."""
+RECORDINGS = (".webm", ".har")
+"""Endings of recordings of the browser (`--record FILE`)."""
 SHAREABLE = ("file", "corpus", "memory", "page", "tool")
 """Private content that may be sent: to any destination, or only to one SITE, tool or server."""
 
@@ -74,6 +76,13 @@ def _shares(value: Any) -> Any:
         if kind not in SHAREABLE or (at and not site) or " " in site:
             raise ValueError(f"{name} is not KIND[@SITE], with KIND one of {', '.join(SHAREABLE)}")
     return _names(value)
+
+
+def _recordings(value: Any) -> Any:
+    for path in _paths(value):
+        if Path(path).suffix not in RECORDINGS:
+            raise ValueError(f"{path} ends neither in .webm (a video) nor in .har (the requests)")
+    return _paths(value)
 
 
 def _hosts(value: Any) -> Any:
@@ -201,6 +210,10 @@ class Options:
     headed: bool = setting(False, "Show the browser window.")
     storage_state: Path | None = setting(
         None, "Cookies and storage to load into the browser.", "FILE", exists=True
+    )
+    login: _Names = setting((), "Use the session that `research login NAME URL` saved.", "NAME")
+    record: Annotated[tuple[Path, ...], Before(_recordings)] = setting(
+        (), "Record the browser: .webm (video) or .har (requests).", "FILE"
     )
     solver: str | None = setting(
         None, "Captcha-solving service: 2captcha, … (default: none).", "NAME[=URL]"

@@ -1,27 +1,35 @@
-"""`research config`, `keys` and `secret`: settings, API keys, passwords for sites."""
+"""`research config`, `keys`, `secret` and `login`: settings, API keys, passwords, sessions."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import NonBlank, data_dir_option, option
+from agent.cli.flags import EXISTING_FILE, NonBlank, data_dir_option, option, switch
 from agent.cli.terminal import print_rows, print_text
 from agent.config import config_path, load_options, private_folder, read_environment, read_file
 from agent.errors import UsageError
+from agent.guard.saved_logins import SavedLogins
 from agent.guard.secret_store import SecretStore, ValueStore
 from agent.models.providers import PROVIDERS, find_endpoint
 from agent.options import SETTINGS
+from browser.errors import BrowserError
 from browser.files import write_atomic
+from browser.net.url import is_web_url
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from agent.guard.saved_logins import SavedLogin
+
 NO_KEYS = ("No keys are stored.", "`research keys set openai` stores one.")
+NO_LOGINS = ("No logins are saved.", "`research login NAME https://…` saves one.")
 NO_SECRETS = ("No secrets are stored.", "`research secret set NAME --origin URL` stores one.")
 
 
@@ -199,10 +207,11 @@ def secret(ctx: click.Context, data_dir: Path) -> None:
 @secret.command(name="set")
 @click.argument("name")
 @option("--origin", "URL", "The only site where it may be typed.", required=True)
+@switch("--totp", "It is the key of one-time codes: the current code is typed.")
 @click.pass_obj
-def set_secret(store: SecretStore, name: str, origin: str) -> None:
+def set_secret(store: SecretStore, name: str, origin: str, *, totp: bool) -> None:
     """Store the secret NAME. Its value is prompted for, or read from standard input."""
-    store.put(name, origin, _read_hidden("Value"))
+    store.put(name, origin, _read_hidden("Key" if totp else "Value"), totp=totp)
     print_text(f"stored {name} for {store.origins()[name]}")
 
 
@@ -221,6 +230,58 @@ def rm_secret(store: SecretStore, name: str) -> None:
     if not store.remove(name):
         raise UsageError(f"no secret is called {name!r}", hint="`research secret list` shows them.")
     print_text(f"deleted {name}")
+
+
+@click.command()
+@click.argument("words", nargs=-1, metavar="NAME URL | list | rm NAME", required=True)
+@option("--from", "FILE", "Take the session from a Playwright storage state.", type=EXISTING_FILE)
+@data_dir_option
+def login(words: tuple[str, ...], data_dir: Path, **flags: Path | None) -> None:
+    """Log in to a site in a window, and keep the session for `research --login NAME`.
+
+    It is encrypted; its key is in the secret store.
+    """
+    saved = SavedLogins(private_folder(data_dir))
+    if words == ("list",):
+        rows = [(one.name, one.origin, _expiry(one)) for one in saved.all()]
+        print_rows(rows, "  ".join, empty=NO_LOGINS)
+    elif words[0] == "rm" and len(words) == 2:
+        if not saved.remove(words[1]):
+            hint = "`research login list` shows them."
+            raise UsageError(f"no login is saved as {words[1]!r}", hint=hint)
+        print_text(f"deleted {words[1]}")
+    elif len(words) == 2 and is_web_url(words[1]) and words[0] not in {"list", "rm"}:
+        name, url = words
+        file = flags["from"]
+        state = json.loads(file.read_bytes()) if file else asyncio.run(_log_in(url))
+        one = saved.put(name, url, state)
+        print_text(f"saved the login {name} for {one.origin} ({_expiry(one)})")
+        print_text(f'Use it: research --login {name} "question"')
+    else:
+        hint = "Use `research login NAME https://…`, `research login list` or `… rm NAME`."
+        raise UsageError(f"cannot log in with {' '.join(words)!r}", hint=hint)
+
+
+async def _log_in(url: str) -> dict[str, Any]:
+    """Open a window at an address, and return what the browser stores once the user is done."""
+    from browser.session.session import Browser  # noqa: PLC0415 - Playwright only where it is used
+
+    try:
+        async with Browser.launch(headless=False) as browser:
+            await browser.open(url)
+            prompt = "Log in in the window. Then press Enter here."
+            await asyncio.to_thread(click.prompt, prompt, "", show_default=False, err=True)
+            return await browser.storage_state()
+    except BrowserError as error:
+        hint = error.hint or "Log in elsewhere, and give its storage state with --from FILE."
+        raise UsageError(str(error), hint=hint) from error
+
+
+def _expiry(one: SavedLogin) -> str:
+    if not one.expires:
+        return "the site does not say how long it lasts"
+    day = datetime.fromtimestamp(one.expires, UTC).date()
+    return f"expired on {day}" if one.expired else f"until {day}"
 
 
 def _read_hidden(prompt: str) -> str:

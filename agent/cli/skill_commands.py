@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,15 +14,22 @@ from agent.config import load_options
 from agent.errors import UsageError
 from agent.files import write_file
 from agent.memory.kinds import SKILL
+from agent.prompts import prompt
 from agent.prompts.skill_files import FILE, skill_md
 from agent.run.settings import load_skills
 from browser.text.words import shorten
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from agent.memory.memory_api import Memory
 
+_CLIENTS = {
+    "claude": ".claude/skills",
+    "codex": ".codex/skills",
+    "cursor": ".cursor/skills",
+    "gemini": ".gemini/skills",
+}
+"""The folders in which coding agents keep a user's skills, below the home folder."""
+_SKILL_NAME = "urchin-browser"
 _LINE = 100  # characters of an instruction in a list
 
 skills = memory_group("skills", "List and manage the instructions that runs learned.")
@@ -82,6 +90,26 @@ def export(store: Memory, name: str, folder: Path) -> None:
     skill = _find(store, name)
     path = folder / FILE
     write_file(path, skill_md(name, str(skill.get("instruction", ""))).encode())
+    print_text(f"wrote {path}")
+
+
+@skills.command()
+@click.argument("client")
+def install(client: str) -> None:
+    """Teach a coding agent to use `research browser`: claude, codex, cursor, gemini or a folder.
+
+    A skill is written to the client's folder of skills, where it reads it at its next start.
+    """
+    if client in _CLIENTS:
+        folder = Path.home() / _CLIENTS[client]
+    elif "/" in client or Path(client).is_dir():
+        folder = Path(client)
+    else:
+        hint = f"Name one of {', '.join(_CLIENTS)}, or a folder of skills."
+        raise UsageError(f"no client is called {client!r}", hint=hint)
+    text = prompt("browser_skill")
+    path = folder / _SKILL_NAME / FILE
+    write_file(path, text.encode())
     print_text(f"wrote {path}")
 
 

@@ -6,13 +6,15 @@ a file that only its owner can read. Names and metadata are always in the file.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qsl, urlsplit
 
 from agent.config import private_folder
-from agent.errors import UsageError
+from agent.errors import UsageError, from_extra
 from agent.options import APP
 from browser.files import write_atomic
 from browser.net.url import is_web_url, origin
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE: Final = "secrets.json"
+TOTP: Final = "totp"
+MIN_KEY_BITS: Final = 80
+"""Bits of a key of one-time codes: many sites give 16 letters of base32."""
 
 
 class ValueStore:
@@ -124,6 +129,31 @@ def secret_name(text: str) -> str:
     return name if text.strip() == f"<secret>{name}</secret>" else ""
 
 
+def _one_time_code(key: str) -> str:
+    """The current code of a key; raises `UsageError` for one that is no key."""
+    with from_extra("login"):
+        import pyotp  # noqa: PLC0415 - an extra
+
+    class Codes(pyotp.TOTP):
+        min_secret_length_bits = MIN_KEY_BITS
+
+    settings: dict[str, Any] = {}
+    address = urlsplit(key)
+    if address.scheme == "otpauth":
+        given = dict(parse_qsl(address.query))
+        if address.netloc != "totp":
+            raise UsageError("only time-based one-time codes are supported")
+        key = given.get("secret", "")
+        settings["digest"] = getattr(hashlib, given.get("algorithm", "SHA1").lower(), None)
+        numbers = {"digits": "digits", "interval": "period"}
+        settings |= {own: int(given[name]) for own, name in numbers.items() if name in given}
+    try:
+        return str(Codes(key.replace(" ", ""), **settings).now())
+    except (ValueError, TypeError) as error:
+        hint = "Copy the key that the site shows beside its QR code."
+        raise UsageError("this is no key of one-time codes", hint=hint) from error
+
+
 class SecretStore:
     """The secrets of a data folder. Each is typed only at its origin and never shown."""
 
@@ -134,20 +164,33 @@ class SecretStore:
         """Return the origins of the secrets by name."""
         return {name: row["origin"] for name, row in self._stored.rows().items()}
 
-    def put(self, name: str, url: str, value: str) -> None:
-        """Store a secret for the origin of `url`; raises `UsageError` for invalid arguments."""
+    def put(self, name: str, url: str, value: str, *, totp: bool = False) -> None:
+        """Store a secret for the origin of `url`; raises `UsageError` for invalid arguments.
+
+        With `totp` the value is the key of time-based one-time codes (RFC 6238), as base32 or as an
+        otpauth address: `value` then returns the current code.
+        """
         if not is_web_url(url):
             raise UsageError(
                 f"{url!r} is not an origin", hint="Use a form such as https://example.org."
             )
         if not name.strip() or not value:
             raise UsageError("a secret needs a name and a value")
-        self._stored.put(name, value, origin=origin(url))
+        if totp:
+            _one_time_code(value)  # raises if it is no key
+        kind = {"kind": TOTP} if totp else {}
+        self._stored.put(name, value, origin=origin(url), **kind)
+
+    def is_one_time_code(self, name: str) -> bool:
+        """Whether a secret is the key of one-time codes."""
+        return self._stored.rows().get(name, {}).get("kind") == TOTP
 
     def value(self, name: str, url: str) -> str | None:
         """Return a secret if `url` has its origin; None otherwise or for an unknown name."""
-        allowed = url and origin(url) == self.origins().get(name)
-        return self._stored.value(name) if allowed else None
+        if not url or origin(url) != self.origins().get(name):
+            return None
+        value = self._stored.value(name)
+        return _one_time_code(value) if value and self.is_one_time_code(name) else value
 
     def remove(self, name: str) -> bool:
         """Delete a secret; False if the name is unknown."""

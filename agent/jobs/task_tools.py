@@ -46,7 +46,7 @@ _LAST_LOOK_S: Final = 30
 _MAX_MINUTES: Final = 60 * 24 * 366
 _NOT_HANDED_ON: Final = {
     # What the user grants to one run only.
-    *("attach", "cdp", "headed", "storage_state", "share", "yes", "file"),
+    *("attach", "cdp", "headed", "storage_state", "login", "record", "share", "yes", "file"),
     *("continue_run", "session", "schema", "dry_run", "report", "require_verified"),
     *("allow_tasks", "data_dir", "keep_days", "fresh"),
 }

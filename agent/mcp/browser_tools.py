@@ -13,27 +13,23 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.types import CallToolResult, ImageContent, ToolAnnotations
 from playwright.async_api import ElementHandle
 from pydantic import BaseModel, Field
 
-from agent.mcp.tool_session import (
-    ToolFailure,
-    ToolReply,
-    ToolSession,
-    as_tool,
-    call_result,
-    text_result,
-)
+from agent.mcp.results import ToolFailure, ToolReply, as_tool, call_result, text_result
 from agent.protocol.replies import inert
 from agent.types import Observation
 from browser.errors import BrowserError
 from browser.page import devtools
 from browser.page.tab import Tab
 from browser.page.waiting import text_matcher
+
+if TYPE_CHECKING:
+    from agent.mcp.tool_session import ToolSession
 
 Ctx = Context[Any, Any]
 Target = Annotated[str, Field(description="The element's ref from a snapshot, or a selector.")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.evidence.verify import Judge, verify_claim
 from agent.loop.judge import ClaimJudge
-from agent.mcp.tool_session import ToolFailure, text_result
+from agent.mcp.results import ToolFailure, text_result
 from agent.protocol.replies import inert
 from agent.run.draft import read_draft
 from agent.run.models import resolve_model

@@ -11,7 +11,7 @@ from mcp.types import CallToolResult, ResourceLink
 from agent.export.event_lines import event_lines
 from agent.export.report_view import conflict_note, faults, text_parts
 from agent.guard.provenance import PRIVATE, Kind
-from agent.mcp.tool_session import text_result
+from agent.mcp.results import text_result
 from agent.protocol.replies import inert
 from agent.run.research import StartedRun
 

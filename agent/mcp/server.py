@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError
@@ -22,19 +22,16 @@ from agent.journal.runs import Runs
 from agent.mcp.browser_tools import BrowserTools
 from agent.mcp.claims import check_addresses, verify_claims
 from agent.mcp.followed_run import audit_result, follow_run, recheck_result, report_result
-from agent.mcp.tool_session import (
-    Consent,
-    ToolFailure,
-    ToolSession,
-    as_tool,
-    call_result,
-    text_result,
-)
+from agent.mcp.results import ToolFailure, as_tool, call_result, text_result
+from agent.mcp.tool_session import ToolSession
 from agent.protocol.replies import inert
 from agent.run.audit import audit as run_audit
 from agent.run.recheck import recheck as run_recheck
 from agent.run.research import research as run_research
 from agent.validation import Depth
+
+if TYPE_CHECKING:
+    from agent.mcp.tool_session import ToolSession
 
 Ctx = Context[Any, Any]
 READ_ONLY: Final = ToolAnnotations(read_only_hint=True, open_world_hint=True)
@@ -112,7 +109,7 @@ class ResearchTools:
         asked |= {"lang": lang, "timeout": timeout}
         flags = self._flags | {name: value for name, value in asked.items() if value is not None}
         # Without a way to ask the client, a run cannot be restarted with the user's answer.
-        approve = Consent(ctx).approve if ctx.session.can_send_request else None
+        approve = self._session.approval(ctx) if ctx.session.can_send_request else None
         start = partial(run_research, question, approve=approve, **flags)
         return report_result(await follow_run(ctx, self._session, start))
 

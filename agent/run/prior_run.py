@@ -72,7 +72,8 @@ class PriorRun:
         own_state = str(self.source.folder.browser_state)
         starts = self.source.events_of("run.started")
         states = {event.data["options"].get("storage_state") for event in starts}
-        has_persons_state = bool(states - {None, own_state})
+        named = any(event.data["options"].get("login") for event in starts)
+        has_persons_state = named or bool(states - {None, own_state})
         return not self.resumed or has_persons_state or Kind.PAGE in self.origins_read
 
     def interrupted_pages(self) -> dict[str, InterruptedPage]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from agent.config import config_path, dump_options, private_folder
 from agent.errors import UsageError
 from agent.guard.budget import Budget
+from agent.guard.saved_logins import SavedLogins
 from agent.journal.runs import Runs
 from agent.journal.usage import Spending, budget_days
 from agent.models.base import Usage
@@ -25,12 +26,14 @@ if TYPE_CHECKING:
 
 
 def logged_in_sites(options: Options) -> set[str]:
-    """Return the sites for which `storage_state` has cookies or storage.
+    """Return the sites for which the browser has cookies or storage from the start.
 
-    Raises `UsageError` if the file cannot be read.
+    They come from `storage_state` and saved logins. Raises `UsageError` if one cannot be read.
     """
+    saved = SavedLogins(options.data)
+    sites = {registrable_domain(host(saved.find(name).origin)) for name in options.login}
     if options.storage_state is None:
-        return set()
+        return sites
     try:
         state = json.loads(options.storage_state.read_text(encoding="utf-8"))
         hosts = [cookie["domain"].lstrip(".") for cookie in state.get("cookies", ())]
@@ -38,7 +41,7 @@ def logged_in_sites(options: Options) -> set[str]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         hint = "Playwright's storage_state writes such a file."
         raise UsageError(f"cannot read {options.storage_state}: {error}", hint=hint) from error
-    return {registrable_domain(name) for name in (*hosts, *map(host, urls))} - {""}
+    return sites | {registrable_domain(name) for name in (*hosts, *map(host, urls))} - {""}
 
 
 def make_budget(options: Options, environ: Mapping[str, str]) -> Budget:

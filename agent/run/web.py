@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, asynccontextmanager
+import json
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from agent.config import host_port
 from agent.errors import UsageError, WebOutOfReach
+from agent.guard.saved_logins import SavedLogins, joined
 from agent.run.search_chain import make_search_chain
 from agent.run.settings import logged_in_sites
 from agent.tools.context import Web, no_record
@@ -27,6 +29,7 @@ from browser.types import Document, Outcome, Page
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping
     from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
 
     from agent.options import Options
     from agent.tools.context import Record
@@ -88,6 +91,7 @@ async def open_web(
             is_visible=bool(options.headed or attached),
             fresh=options.fresh,
             solver=await _open_solver(stack, options, environ),
+            logins=SavedLogins(folder).origins(options.login),
         )
         if attached:
             web.look_for_page = partial(_take_context, web, record)
@@ -205,11 +209,15 @@ class _LazyBrowser:
             launch = Browser.launch(
                 headless=not options.headed,
                 proxy=self._egress.proxy_url,
-                storage_state=options.storage_state,
+                storage_state=_storage_state(options),
                 downloads_dir=options.data / "downloads",
                 logged_in=logged_in_sites(options),
+                record=options.record,
             )
-            return await enter(launch)
+            browser = await enter(launch)
+            if options.login:
+                self._stack.push_async_callback(_renew_logins, options, browser)
+            return browser
         # The user's Chrome does not go through our proxy, so its addresses are checked here.
         check_address = self._egress.guard.check_resolved_url
         try:
@@ -223,6 +231,27 @@ class _LazyBrowser:
                 return await enter(Browser.attach(PERSONS_CHROME, check_address))
             except AttachFailed:
                 raise failed from None
+
+
+def _storage_state(options: Options) -> dict[str, Any] | Path | None:
+    """The storage that the browser starts with: a file's, that of saved logins, or both."""
+    if not options.login:
+        return options.storage_state
+    saved = SavedLogins(options.data)
+    states = [saved.state(name) for name in options.login]
+    if options.storage_state is not None:
+        states.append(json.loads(options.storage_state.read_text(encoding="utf-8")))
+    return joined(states)
+
+
+async def _renew_logins(options: Options, browser: Browser) -> None:
+    """Save the sessions of saved logins as they are at the end, with the cookies renewed."""
+    saved = SavedLogins(options.data)
+    with suppress(BrowserError):  # a browser that is gone keeps nothing
+        state = await browser.storage_state()
+        for name in options.login:
+            with suppress(UsageError):  # nothing is stored for the site any more: it logged out
+                saved.put(name, saved.find(name).origin, state)
 
 
 async def _take_context(web: Web, record: Record = no_record) -> None:

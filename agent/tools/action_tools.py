@@ -321,7 +321,10 @@ async def type_text(
             context.provenance.sites.add(registrable_domain(host(url)))
         return value
 
-    return await act_on_page(context, lambda tab: tab.type_secret(ref, value_for, submit=submit))
+    is_code = store.is_one_time_code(name)
+    return await act_on_page(
+        context, lambda tab: tab.type_secret(ref, value_for, submit=submit, is_code=is_code)
+    )
 
 
 @acting_tool(

@@ -15,6 +15,7 @@ from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import Kind
 from agent.guard.redact import Redactor
 from agent.limits import EFFORTS, STANDARD, Effort, LimitSettings
+from browser.net.url import host, origin, registrable_domain
 from browser.search.corpus import Corpus
 from browser.types import Outcome
 
@@ -86,6 +87,7 @@ class Web:
     how many gave no answer if none did. `last_act` is the step id of the last action on a page;
     `unseen_outcome` describes it if its end was not observed, until a page is shown again. `state`
     is the source of the open page as last shown, `state_shown` the part of it in the snapshot.
+    `logins` has the names of saved logins by site.
     """
 
     egress: Egress
@@ -111,6 +113,7 @@ class Web:
     unseen_outcome: str = ""
     state: Source | None = None
     state_shown: str = ""
+    logins: dict[str, str] = field(default_factory=dict)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
@@ -127,6 +130,16 @@ class Web:
     def can_clear_walls(self) -> bool:
         """Tell whether the user or a solver can solve a captcha in the browser."""
         return self.is_visible or self.solver is not None
+
+    def expired_login(self, page: Page) -> str:
+        """Say that a saved login has expired, if the page asks for a login at its site; else ""."""
+        name = self.logins.get(registrable_domain(host(page.url)))
+        if not name or page.outcome is not Outcome.LOGIN:
+            return ""
+        return (
+            f"the saved login {name} has expired: the user can renew it with"
+            f" `research login {name} {origin(page.url)}`"
+        )
 
     def no_page(self, hint: str = "OPEN a page first.") -> ToolError:
         """Make the error of a call that needs an open page when there is none, or it is silent."""

@@ -94,6 +94,8 @@ def _open_result(
 ) -> ToolResult:
     page = state.page
     data: dict[str, Any] = {"url": page.url, "refs": len(view.refs)}
+    if expired := require_web(context).expired_login(page):
+        events = (*events, expired)
     if events:
         data["events"] = list(events)
     source = state.register(context)

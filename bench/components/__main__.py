@@ -42,6 +42,15 @@ LIBRARIES: dict[str, tuple[Task, ...]] = {
     "datatables": widgets.DATATABLES,
     "sortable": widgets.SORTABLE,
     "reactwindow": widgets.REACT_WINDOW,
+    "ace": widgets.ACE,
+    "codemirror5": widgets.CODEMIRROR5,
+    "xterm": widgets.XTERM,
+    "clusterize": widgets.CLUSTERIZE,
+    "lexical": widgets.LEXICAL,
+    "fluent": frameworks.FLUENT,
+    "ionic": frameworks.IONIC,
+    "aria": frameworks.ARIA,
+    "quasar": frameworks.QUASAR,
 }
 SHARE, REPLIES = 0.97, 2
 

@@ -192,3 +192,51 @@ CALENDAR = (
     ),
     Task("Choose the day 25 March.", ((click("March 25"),),), "state.day === '2027-03-25'"),
 )
+FLUENT = (
+    Task("Save.", ((click("Save"),),), "st().log.join() === 'save'"),
+    Task("Set the volume to 60.", ((enter(At("", "slider"), "60"),),), "st().v === '60'"),
+    Task("Tick that you agree.", ((click(At("Agree", "checkbox")),),), "st().c"),
+    Task("Choose Banana.", ((choose(At("Apple", "combobox"), "Banana"),),), "st().d === 'b'"),
+    Task("Choose the size Large.", ((click(At("Large", "radio")),),), "st().size === 'l'"),
+)
+IONIC = (
+    Task(
+        "Choose the fruit Pear.",
+        ((choose(At("Fruit", "button"), "Pear"),), (click(At("OK", "button")),)),
+        "st().s === 'pear'",
+    ),
+    Task("Set the brightness to 60.", ((enter("Brightness", "60"),),), "st().r === 60"),
+    Task("Turn to the second segment.", ((click(At("Two", "tab")),),), "st().g === 'two'"),
+    Task("Send.", ((click("Send"),),), "st().log.join() === 'send'"),
+)
+ARIA = (
+    Task(
+        "Choose the animal Kangaroo.",
+        ((choose(At("Animal", "combobox"), "Kangaroo"),),),
+        "st().animal === 'Kangaroo'",
+    ),
+    Task(
+        "Set the birthday to 17 March 2001.",
+        (
+            (
+                enter(At("mm", "spinbutton"), "3"),
+                enter(At("dd", "spinbutton"), "17"),
+                enter(At("yyyy", "spinbutton"), "2001"),
+            ),
+        ),
+        "st().date === '2001-03-17'",
+    ),
+    Task("Set the volume to 60.", ((enter("Volume", "60"),),), "st().volume === 60"),
+    Task(
+        "Choose the size Large.",
+        ((choose(At("Select an item", "button"), "Large"),),),
+        "st().size === 'Large'",
+    ),
+)
+QUASAR = (
+    Task("Set the volume to 60.", ((enter("Volume", "60"),),), "st().v === 60"),
+    Task(
+        "Choose the fruit Pear.", ((choose(At("Fruit", "combobox"), "Pear"),),), "st().f === 'Pear'"
+    ),
+    Task("Turn on wifi.", ((click(At("Wifi", "switch")),),), "st().t"),
+)

@@ -354,3 +354,59 @@ REACT_WINDOW = (
         "state.edited.join() === '700,12'",
     ),
 )
+ACE = (
+    Task(
+        "In the code, put 200 in place of 20.",
+        ((enter(At("", "textbox"), "200", instead="20"),),),
+        "text() === 'let a = 1;\\nlet b = 200;\\nlet c = 3;'",
+    ),
+    Task(
+        "Replace the code by two lines: x = 1 and, after two blanks, y = 2.",
+        ((enter(At("", "textbox"), "x = 1\n  y = 2"),),),
+        "text() === 'x = 1\\n  y = 2'",
+    ),
+    Task(
+        "Add a line at the end: let d = 4;",
+        ((enter(At("", "textbox"), "\nlet d = 4;", append=True),),),
+        "text().endsWith('let c = 3;\\nlet d = 4;')",
+    ),
+)
+CODEMIRROR5 = (
+    Task(
+        "In the query, put people in place of users.",
+        ((enter(At("", "textbox", near="Query"), "people", instead="users"),),),
+        "text() === 'SELECT * FROM `people`'",
+    ),
+    Task(
+        "Replace the query by SELECT 1.",
+        ((enter(At("", "textbox", near="Query"), "SELECT 1"),),),
+        "text() === 'SELECT 1'",
+    ),
+)
+XTERM = (
+    Task(
+        "Run date, then ls.",
+        (
+            (enter("Terminal input", "date", submit=True),),
+            (enter("Terminal input", "ls", submit=True),),
+        ),
+        "text() === 'date\\rls\\r'",
+    ),
+)
+CLUSTERIZE = (
+    Task(
+        "Find the berth of Ship 4777.",
+        ((find("Ship 4777"),),),
+        "document.body.textContent.includes('Ship 4777')",
+    ),
+)
+LEXICAL = (
+    Task(
+        "Write two lines: Buy milk. and Call Ann. Then add Fetch Bob. at the end.",
+        (
+            (enter("Notes", "Buy milk.\nCall Ann."),),
+            (enter("Notes", " Fetch Bob.", append=True),),
+        ),
+        "text().replace(/\\s+/g, ' ').trim() === 'Buy milk. Call Ann. Fetch Bob.'",
+    ),
+)

@@ -104,6 +104,11 @@ def netloc(url: str) -> str:
     return parsed.netloc if parsed else ""
 
 
+def without_query(url: str) -> str:
+    """The address of a page without query and fragment, which a form or a reload changes."""
+    return url.partition("#")[0].partition("?")[0]
+
+
 def normalize(url: str) -> str:
     """Return a form of a URL that is equal for all spellings of one page, and can be fetched.
 

@@ -99,7 +99,7 @@ StorageRows = Sequence[dict[str, str]]
 """Entries of a site's localStorage or sessionStorage, as Playwright has them: `name`, `value`."""
 DATABASE_SECONDS = 2.0
 """One session's databases take 10 ms; with many sites visited before, some 120 ms each."""
-MOST_BYTES = 4_000_000
+MAX_DATABASE_BYTES = 4_000_000
 """Larger databases are caches, which a site fills again, and would be copied after every step."""
 # Only into an empty session storage: what a document has stored since is not overwritten.
 _RESTORE = """(() => {
@@ -135,7 +135,7 @@ async def read_storage(page: Page) -> BrowserStorage:
         for kind in ("local", "session")
     )
     databases = []
-    if 0 < stored["bytes"] <= MOST_BYTES:
+    if 0 < stored["bytes"] <= MAX_DATABASE_BYTES:
         databases = await _databases(page, site)
     entry = {"origin": site, "localStorage": local, "indexedDB": databases}
     return BrowserStorage(cookies, entry, session)

@@ -13,7 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser.errors import ActionError, RefError
 from browser.page import injected
-from browser.page.user_input import POINTER_MS, click, control_state, related
+from browser.page.user_input import POINTER_MS, STEPPERS, click, control_state, fill, related
 from browser.page.waiting import keep_rendering
 from browser.text.words import clean
 
@@ -26,18 +26,30 @@ if TYPE_CHECKING:
 
 VALUE_SHOWN = 80  # characters of what a control reads instead
 OPTIONS_SHOWN = 30
+AROUND = 20  # letters before and after a part of a text that was replaced
 LIST_SECONDS = 4.0  # of an action's ten, for scrolling a list of options
 _OPTION_ROLES = frozenset({"option", "menuitem", "menuitemradio", "menuitemcheckbox", "treeitem"})
+_CONFIRM = "and the dialog with the choices is still open: CLICK the button that confirms it"
 _LEFT_PAGE = "it left the page, and was not read back"
 
 
 async def check_typed(
-    driver: PageDriver, target: Target, before: ControlState, text: str, *, replaced: bool
+    driver: PageDriver,
+    target: Target,
+    before: ControlState,
+    text: str,
+    *,
+    replaced: bool,
+    instead: str | None = None,
 ) -> str:
     """Check that a field holds the text that was typed; `replaced`: and nothing else.
 
-    Raises ActionError if the field took nothing of it.
+    `instead` is the part that it replaced. Raises ActionError if the field took nothing of it.
     """
+    if before["kind"] in STEPPERS:
+        return await _check_stepped(driver, target, text)
+    if before["drawn"] is not None:
+        return await _check_drawn(driver, target, before, text, replaced=replaced, instead=instead)
     if before["text"] is None:
         # A terminal or game shows what it likes; a code editor keeps its text elsewhere.
         return "what it shows was not read back"
@@ -58,6 +70,57 @@ async def check_typed(
             hint="CLICK it and look, or PRESS the keys one by one.",
         )
     return f"but the field now {now}"
+
+
+async def _check_stepped(driver: PageDriver, target: Target, text: str) -> str:
+    """Check that a slider, or a part of a date, holds a value."""
+    after = await _read_back(driver, target)
+    if after is None:
+        return _LEFT_PAGE
+    number = after["number"]
+    with suppress(ValueError):
+        if number == float(text.strip().rstrip("%")):
+            return ""
+    if _normalize(text) in _normalize(after["reads"]):  # a word, such as PM or May
+        return ""
+    return _different_value(after) if number is None else f"but it holds {number:g}"
+
+
+async def _check_drawn(
+    driver: PageDriver,
+    target: Target,
+    before: ControlState,
+    text: str,
+    *,
+    replaced: bool,
+    instead: str | None,
+) -> str:
+    """Check what an editor or terminal, which draws its text itself, shows after typing."""
+    after = await _read_back(driver, target)
+    if after is None or after["drawn"] is None:
+        return _LEFT_PAGE
+    old, now = _normalize(before["drawn"]), _normalize(after["drawn"])
+    if not now and not old:  # it draws on a canvas
+        return "what it shows was not read back"
+    shows = f"it shows {clean(after['drawn'])[:VALUE_SHOWN]!r}"
+    lines = [line for line in map(_letters, text.splitlines()) if line] or [_normalize(text)]
+    rest = now
+    for line in sorted(lines, key=len, reverse=True):
+        if line not in rest:
+            if now == old and before["kind"] == "editor":
+                raise ActionError(f"the editor did not take the text: {shows}")
+            return f"but {shows}"
+        rest = rest.replace(line, "", 1)
+    if instead:
+        # Lines that scrolled out of view are not drawn: only what stands around it is compared.
+        head, _, tail = old.partition(_normalize(instead))
+        expected = head[-AROUND:] + _normalize(text) + tail[:AROUND]
+        return "" if expected in now else f"but {shows}"
+    leftover = [
+        line for line in map(_letters, before["drawn"].splitlines()) if line and line in rest
+    ]
+    stayed = replaced and leftover and before["kind"] == "editor"
+    return f"but the text before is still there: {shows}" if stayed else ""
 
 
 async def check_toggled(driver: PageDriver, target: Target, before: ControlState) -> str:
@@ -129,9 +192,7 @@ async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) 
     options = {} if collapsed else _option_names(known)
     found = _matching_refs(options, value)
     if not found:
-        await click(target)
-        await driver.settle()
-        options = _option_names(await _visible_refs(driver), known)
+        options = await _opened_options(driver, target, value, known)
         found = _matching_refs(options, value)
     # A long list may render only some of its options.
     if not found and options and await _scroll_to(driver, value, next(iter(options))):
@@ -147,7 +208,7 @@ async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) 
             problem = await _check_chosen(driver, target, option, (value, options[found[0]]))
     with suppress(PlaywrightError):  # the choice may have led to another page
         # A list in which several can be chosen stays open.
-        if (await control_state(target))["fold"] == "expanded":
+        if problem != _CONFIRM and (await control_state(target))["fold"] == "expanded":
             await driver.page.keyboard.press("Escape")
             await driver.settle()
     if len(found) != 1:
@@ -158,6 +219,36 @@ async def _choose_in_drawn_list(driver: PageDriver, target: Target, value: str) 
     return problem
 
 
+async def _opened_options(
+    driver: PageDriver, target: Target, value: str, known: Iterable[str]
+) -> dict[str, str]:
+    """Open a list that the page draws, and return its options by ref.
+
+    It is clicked. A field with suggestions may open its list only by the arrow key, or for what is
+    typed into it.
+    """
+
+    async def click_it() -> None:
+        await click(target)
+
+    async def press_arrow() -> None:
+        await driver.page.keyboard.press("ArrowDown")
+
+    async def type_value() -> None:
+        await fill(target, value, await control_state(target))
+
+    state = await control_state(target)
+    is_field = state["role"] == "combobox" and state["kind"] in {"text", "search", "rich"}
+    options: dict[str, str] = {}
+    for attempt in (click_it, press_arrow, type_value) if is_field else (click_it,):
+        await attempt()
+        await driver.settle()
+        options = _option_names(await _visible_refs(driver), known)
+        if _matching_refs(options, value):
+            break
+    return options
+
+
 async def _check_chosen(
     driver: PageDriver, target: Target, option: Target, names: Iterable[str]
 ) -> str:
@@ -166,9 +257,11 @@ async def _check_chosen(
     Either the option is on, or what opened the list now reads one of the option's `names`.
     """
     after = await _read_back(driver, option)
-    if after and after["on"] and after["role"] == "option":
+    if after and after["on"] and after["role"] in {"option", "radio", "checkbox"}:
         on, word = after["on"]
-        return "" if on else f"but {word} it is not"
+        if not on:
+            return f"but {word} it is not"
+        return "" if after["role"] == "option" else _CONFIRM
     after = await _read_back(driver, target)
     if after is None:
         return _LEFT_PAGE
@@ -227,10 +320,10 @@ async def _read_back(driver: PageDriver, target: Target) -> ControlState | None:
     """
     await driver.settle()
     with suppress(PlaywrightError, RefError):
-        state = await control_state(target)
-        if state["left"]:
-            state = await control_state(await driver.frames.find(target.ref))
-        return None if state["left"] else state
+        state: ControlState | None = await control_state(target)
+        if state and state["left"]:  # in one call: it may be rendered anew ten times a second
+            state = await injected.call(target.frame, "stateNow", target.ref)
+        return state
     return None
 
 
@@ -238,7 +331,11 @@ def _different_value(state: ControlState) -> str:
     return f"but it now reads {state['reads'][:VALUE_SHOWN]!r}"
 
 
+def _letters(text: str) -> str:
+    """Reduce a text to its letters and digits."""
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
 def _normalize(text: str) -> str:
     """Reduce a text to its letters and digits, or to all but blanks if it has none."""
-    folded = text.casefold()
-    return "".join(filter(str.isalnum, folded)) or "".join(folded.split())
+    return _letters(text) or "".join(text.casefold().split())

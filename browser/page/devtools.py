@@ -19,7 +19,7 @@ PAGE_PARTS: Final = frozenset({"image", "font", "stylesheet", "script", "media",
 """Resource types that a page is made of; `requests` lists them only with `static`."""
 SECRET_HEADERS: Final = frozenset({"authorization", "cookie", "proxy-authorization", "set-cookie"})
 """Headers that would let somebody else in: their values are kept back."""
-LONGEST_BODY: Final = 4_000
+MAX_BODY_CHARS: Final = 4_000
 """Characters of a request's or response's body."""
 # By the console's own kinds; the others count as debug.
 _LEVELS: Final = {
@@ -117,4 +117,4 @@ def _headers(rows: Any) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_BODY else f"{text[:LONGEST_BODY]}…"
+    return text if len(text) <= MAX_BODY_CHARS else f"{text[:MAX_BODY_CHARS]}…"

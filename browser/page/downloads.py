@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from playwright.async_api import Download
 
 MAX_NAME_BYTES = 200  # of UTF-8; file systems take 255, and a counter may be added
-FILES_LIMIT = 100  # downloads of one session
+MAX_FILES = 100  # downloads of one session
 BYTES_LIMIT = 500_000_000  # of one session
 WATCH_SECONDS = 0.2  # between two looks at what has arrived; the browser reports no progress
-_LONGEST_EXTENSION = 12  # characters
+_MAX_EXTENSION_CHARS = 12  # characters
 _UNSAFE = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')
 # Names that Windows reserves for devices, whatever the extension.
 _RESERVED = frozenset(
@@ -41,7 +41,7 @@ def safe_name(suggested: str) -> str:
     if name.partition(".")[0].lower() in _RESERVED:
         name = f"_{name}"
     stem, dot, extension = name.rpartition(".")
-    if dot and len(extension) <= _LONGEST_EXTENSION:
+    if dot and len(extension) <= _MAX_EXTENSION_CHARS:
         ending = f".{extension}"
         return _cut_to_bytes(stem, MAX_NAME_BYTES - len(ending.encode())) + ending
     return _cut_to_bytes(name, MAX_NAME_BYTES)
@@ -69,9 +69,9 @@ class Downloads:
         """Save a download; failures are in the result, not raised."""
         name = safe_name(download.suggested_filename)
         self._files += 1
-        if self._files > FILES_LIMIT:
+        if self._files > MAX_FILES:
             await _stop(download)
-            return SavedFile(name, why=f"{FILES_LIMIT} files are the most that a session keeps")
+            return SavedFile(name, why=f"{MAX_FILES} files are the most that a session keeps")
         self._arriving.append(download)
         try:
             if not await self._arrive(download):

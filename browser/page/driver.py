@@ -25,7 +25,7 @@ from browser.net.guard import VERDICT, error_from_verdict
 from browser.net.url import host, is_web_url, registrable_domain
 from browser.page import injected
 from browser.page.snapshot import DEFAULT_BUDGET, describe_changes, new_lines
-from browser.page.view import WALK_MS, Frames, View
+from browser.page.view import WALK_CHARS, WALK_MS, WHOLE_CHARS, WHOLE_MS, Frames, View
 from browser.page.waiting import keep_rendering, within
 from browser.types import ActionOutcome
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from browser.page.view import Target
 
 
+WHOLE_SECONDS = 30.0  # for a look at all of a very large page
 LOOK_SECONDS = 6.0  # the walk stops itself at 2.5; a page whose script never ends is given up
 EMPTY_SHARE = 0.5  # of a look's time that may be waited for a page that shows nothing yet
 WALK_SHARE = 0.5  # of a look's time that may be spent walking
@@ -139,7 +140,7 @@ class PageDriver:
             await self._check_response(url, response)
             try:
                 async with asyncio.timeout(deadline * LOAD_SHARE):
-                    await self.page.wait_for_load_state("domcontentloaded")
+                    await self.page.wait_for_load_state(timeout=0, state="domcontentloaded")
             except TimeoutError:
                 self.events.add("the page was still loading")
             await self.settle()
@@ -238,24 +239,30 @@ class PageDriver:
         """Wait for the page to come to rest, and the frame that was acted in."""
         await self.events.settle(self._acted_frame)
 
-    async def look(self, deadline: float = LOOK_SECONDS) -> View:
-        """Walk the page and all its frames; raises PageCrashed, BrowserGone, DeadlineExceeded."""
+    async def look(self, deadline: float = LOOK_SECONDS, *, whole: bool = False) -> View:
+        """Walk the page and all its frames; raises PageCrashed, BrowserGone, DeadlineExceeded.
+
+        Of a very large page only a part is walked, unless the `whole` is asked for.
+        """
         self.check_alive()
-        walk_ms = min(WALK_MS, int(deadline * 1000 * WALK_SHARE))
+        deadline = max(deadline, WHOLE_SECONDS) if whole else deadline
+        most_ms, chars = (WHOLE_MS, WHOLE_CHARS) if whole else (WALK_MS, WALK_CHARS)
+        walk_ms = min(most_ms, int(deadline * 1000 * WALK_SHARE))
+        before = self._view
         async with within(deadline, "read the page"):
             await self.check_current_url()
             try:
-                self._view = await self.frames.look(walk_ms)
+                self._view = await self.frames.look(walk_ms, before, chars=chars)
             except PlaywrightError as error:
                 # A navigation interrupted the walk: walk the new document.
                 if "navigat" not in error.message and "context was destroyed" not in error.message:
                     raise
                 await self.settle()
-                self._view = await self.frames.look(walk_ms)
+                self._view = await self.frames.look(walk_ms, before, chars=chars)
             empty_until = time.monotonic() + deadline * EMPTY_SHARE
             while not self._view.lines and self.events.loading and time.monotonic() < empty_until:
                 await self.settle()  # an application that draws its page itself
-                self._view = await self.frames.look(walk_ms)
+                self._view = await self.frames.look(walk_ms, before, chars=chars)
         self._looked_at = self.events.navigations
         return self._view
 

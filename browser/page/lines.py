@@ -8,7 +8,9 @@ disabled]`.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -16,9 +18,10 @@ from browser.net.url import same_site
 from browser.text.words import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 REF = re.compile(r"\[((?:f\d+)?e\d+)\b")
+_OF_REF = re.compile(r"(?<= of )(?:f\d+)?e\d+(?=:)")
 OPTIONS_SHOWN = 12  # a select's options; further ones get lines of their own
 OPTIONS_A_LINE = 40
 OPTION_SHOWN = 40  # characters
@@ -30,7 +33,7 @@ VALUE_HEAD, VALUE_TAIL = 100, 40  # of a longer value
 VALUE_A_LINE = 800
 LONG_LINE = 500  # characters; shorter lines are not split
 MIN_PART = 350  # of a long line; a part ends at the first sentence or control after this
-DEEPEST_INDENT = 6
+MAX_INDENT = 6
 
 _MARKS = {"li": "- ", **{f"h{level}": "#" * level + " " for level in range(1, 7)}}
 TABLE_KINDS = frozenset({"row", "th", "board"})
@@ -64,10 +67,11 @@ class PageLine:
 
     `plain` is the text without refs, as it can be cited: `Posts per page: 9` for a field, `Save
     (button, disabled)`. `group` is (repeater, item) for rows that repeat; `region` names the
-    landmarks around it. `refs` maps each ref in the line to role and name; `options` and `values`
-    hold, by ref, what is too long for the line. `unseen_refs` and `unseen_text` are the refs and
-    parts of the text that nobody can see. `covered` pairs each part that says it is covered with
-    the same part without that remark.
+    landmarks around it; `continues` marks the later parts of a long paragraph, `front` lines of a
+    dialog (2) or another layer (1) that covers the page. `refs` maps each ref in the line to role
+    and name; `options` and `values` hold, by ref, what is too long for the line. `unseen_refs` and
+    `unseen_text` are the refs and parts of the text that nobody can see. `covered` pairs each part
+    that says it is covered with the same part without that remark.
     """
 
     text: str
@@ -78,6 +82,8 @@ class PageLine:
     group: tuple[str, int] | None = None
     region: str = ""
     hidden: bool = False
+    continues: bool = False
+    front: int = 0
     options: dict[str, tuple[str, ...]] = field(default_factory=dict)
     values: dict[str, str] = field(default_factory=dict)
     unseen_refs: set[str] = field(default_factory=set)
@@ -86,7 +92,7 @@ class PageLine:
 
     def rendered(self) -> str:
         """The line as a snapshot shows it, with its indentation and block mark."""
-        return " " * min(self.depth, DEEPEST_INDENT) + _MARKS.get(self.kind, "") + self.text
+        return " " * min(self.depth, MAX_INDENT) + _MARKS.get(self.kind, "") + self.text
 
     def citable(self) -> str:
         """The line as Markdown without refs; "" for a landmark without a name."""
@@ -101,6 +107,23 @@ class PageLine:
             text = text.replace(covered, bare)
         return text
 
+    @property
+    def out_of_sight(self) -> bool:
+        """Whether nothing of the line can be seen, whatever covers it."""
+        return self.hidden and not self.covered and self.kind not in ("options", "value")
+
+    def rename(self, refs: dict[str, str]) -> None:
+        """Give the line's elements other refs."""
+        if self.kind in ("options", "value"):  # `options of e12: …`
+            self.text = _OF_REF.sub(lambda found: refs.get(found[0], found[0]), self.text, count=1)
+        if not refs.keys() & self.refs.keys():
+            return
+        self.text = REF.sub(lambda found: f"[{refs.get(found[1], found[1])}", self.text)
+        self.refs = {refs.get(ref, ref): what for ref, what in self.refs.items()}
+        self.options = {refs.get(ref, ref): texts for ref, texts in self.options.items()}
+        self.values = {refs.get(ref, ref): value for ref, value in self.values.items()}
+        self.unseen_refs = {refs.get(ref, ref) for ref in self.unseen_refs}
+
     def visible_text(self) -> str:
         """The text that a person can see."""
         text = "" if self.hidden or self.kind in ("options", "value") else self.text
@@ -109,11 +132,80 @@ class PageLine:
         return text.strip()
 
 
+_CONTROL = re.compile(r"\[(?:f\d+)?e\d+ [^\[\]]*\]|\[(?:f\d+)?e\d+:")  # of a link only the mark
+_SAYS = re.compile(r"\w")
+_BEGIN = re.compile(r"\S*[^\W\d_]\S*(?: \S+)?")  # the first word, and the one after it
+_NUMBER = re.compile(r"\d+")
+CONTEXT_LINES = 3  # before a line that says nothing of its own
+COMPARED_LINES = 4_000
+"""Lines of two views together beyond which comparing them takes too long."""
+
+
+def successors(before: Sequence[PageLine], after: Sequence[PageLine]) -> dict[str, str]:
+    """Match elements that were rendered or loaded anew with those before: new refs to old ones.
+
+    The lines of both views are aligned by their text without refs. Elements of two aligned lines
+    are the same if those lines have the same controls, by role and name, in the same order, and say
+    the same of them: the `Remove` of one row is not that of another.
+    """
+    old_refs = {ref for line in before for ref in line.refs}
+    new_refs = {ref for line in after for ref in line.refs}
+    lost = old_refs - new_refs
+    if not lost or not new_refs - old_refs or len(before) + len(after) > COMPARED_LINES:
+        return {}
+    views = _Compared(before), _Compared(after)
+    matched: dict[str, str] = {}
+    steps = SequenceMatcher(None, views[0].keys, views[1].keys, autojunk=False).get_opcodes()
+    for tag, i1, i2, j1, j2 in steps:
+        if tag not in ("equal", "replace") or i2 - i1 != j2 - j1:
+            continue
+        for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
+            old, new = before[i].refs, after[j].refs
+            if list(old.values()) == list(new.values()) and _say_the_same(*views, i, j):
+                pairs = zip(new, old, strict=True)
+                matched |= {n: o for n, o in pairs if n not in old_refs and o in lost}
+    return matched
+
+
+class _Compared:
+    """The lines of a view for a comparison: `keys` without refs, `said` without controls."""
+
+    def __init__(self, lines: Sequence[PageLine]) -> None:
+        self.keys = [REF.sub("[", line.text) for line in lines]
+        self.said = [" ".join(_CONTROL.sub(" ", line.text).split()) for line in lines]
+        self.counts = Counter(self.keys)
+        names = (" ".join(what.partition(" ")[2] for what in line.refs.values()) for line in lines)
+        self.named = [any(map(str.isalpha, name)) for name in names]
+
+    def context(self, at: int) -> str:
+        """What the nearest line before one says, if one says anything."""
+        near = (self.said[n] for n in range(at - 1, max(-1, at - 1 - CONTEXT_LINES), -1))
+        return next((said for said in near if _SAYS.search(said)), "")
+
+
+def _say_the_same(before: _Compared, after: _Compared, i: int, j: int) -> bool:
+    """Whether two aligned lines are about the same thing: numbers in them may have changed."""
+    old, new = before.said[i], after.said[j]
+    if _SAYS.search(old) or _SAYS.search(new):
+        begins = [found and found[0] for found in (_BEGIN.search(old), _BEGIN.search(new))]
+        if begins[0] != begins[1] or _NUMBER.sub("", old) != _NUMBER.sub("", new):
+            return False
+        if begins[0] is None and old != new:
+            return False
+    is_unique = before.counts[before.keys[i]] == 1 == after.counts[after.keys[j]]
+    if is_unique and (_SAYS.search(old) or before.named[i]):
+        return True
+    # Controls without words, such as the days of a month, are about what stands before them.
+    context = before.context(i)
+    return context == after.context(j) and (is_unique or context != "")
+
+
 def frame_line(entry: dict[str, Any]) -> PageLine:
     """Make the heading line of a frame; the frame's own lines follow it."""
     ref, name = entry["f"], str(entry["p"][0] or "")[:FRAME_NAME_SHOWN]
     text = f"[{ref} frame: {name}, label only]" if name else f"[{ref} frame]"
-    return PageLine(text, "frame", entry["d"], name, {ref: f"frame {name}".strip()})
+    refs = {ref: f"frame {name}".strip()}
+    return PageLine(text, "frame", entry["d"], name, refs, front=entry.get("m", 0))
 
 
 def lines_from_entry(entry: dict[str, Any], base_url: str) -> list[PageLine]:
@@ -121,7 +213,7 @@ def lines_from_entry(entry: dict[str, Any], base_url: str) -> list[PageLine]:
 
     Options and values that do not fit follow in lines of their own.
     """
-    line = PageLine("", entry["k"], entry["d"])
+    line = PageLine("", entry["k"], entry["d"], front=entry.get("m", 0))
     if entry.get("g"):
         line.group = (str(entry["g"][0]), int(entry["g"][1]))
     pieces = entry["p"]
@@ -147,12 +239,13 @@ def _overflow_lines(line: PageLine) -> Iterator[PageLine]:
             text = "; ".join(options[start : start + OPTIONS_A_LINE])
             shown, name = f"options of {ref}: {text}", _name_of(line.refs[ref])
             plain = f"{name}, further options: {text}"
-            yield PageLine(shown, "options", line.depth + 1, plain, hidden=True)
+            yield PageLine(shown, "options", line.depth + 1, plain, hidden=True, front=line.front)
     for ref, value in line.values.items():
         for start in range(0, len(value), VALUE_A_LINE):
             text = value[start : start + VALUE_A_LINE]
             shown = f"value of {ref}: {text}"
-            yield PageLine(shown, "value", line.depth + 1, text.strip(), hidden=True)
+            plain = text.strip()
+            yield PageLine(shown, "value", line.depth + 1, plain, hidden=True, front=line.front)
 
 
 def _name_of(described: str) -> str:
@@ -185,7 +278,9 @@ def _split_line(line: PageLine) -> list[PageLine]:
             refs = {ref: line.refs[ref] for ref in REF.findall(part) if ref in line.refs}
             kind = "p" if number else line.kind
             plain = "" if number else line.plain  # a passage may be longer than a line
-            lines.append(replace(line, text=part, kind=kind, plain=plain, refs=refs))
+            more = replace(line, text=part, kind=kind, plain=plain, refs=refs)
+            more.continues = bool(number)
+            lines.append(more)
     return lines
 
 

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Error as PlaywrightError
 
+from browser.net.guard import VERDICT
 from browser.net.url import same_site
 from browser.page import injected
 from browser.page.waiting import in_background
@@ -40,6 +41,8 @@ NAVIGATION_SECONDS = 12.0
 _POLL_SECONDS = 0.02  # between two looks at the page's state while requests are open
 # Kinds of requests that are waited for; images and fonts change nothing in a snapshot.
 _RELEVANT = frozenset({"document", "xhr", "fetch", "script", "stylesheet"})
+_SENDING = frozenset({"POST", "PUT", "PATCH"})
+_REFUSED_KEPT = 200
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _STREAMING_SECONDS = 2.0  # a request still open after this is a stream or a long poll
 _MESSAGE_CHARS = 200  # of a dialog
@@ -84,6 +87,8 @@ class PageEvents:
         self.status: int | None = None  # of the response that brought the page
         self.became_download = False  # a navigation turned out to be a download
         self.popups_opened = 0  # since the action began
+        self.sent = 0  # requests that carry data, since the action began
+        self._refused: set[str] = set()  # addresses that our guard refused
         self.crashed = False
         self.downloads: list[asyncio.Task[SavedFile]] = []
         page.on("dialog", self._on_dialog)
@@ -116,6 +121,7 @@ class PageEvents:
         }
         self._acted_at = now if acts else math.inf
         self.dialog_answer, self.became_download, self.popups_opened = dialog_answer, False, 0
+        self.sent = 0
 
     def hold(self) -> None:
         """Leave dialogs and file choosers open from now on, for the caller to answer.
@@ -245,8 +251,11 @@ class PageEvents:
         self._popups.append((self._adopt(page), page))
 
     def _on_console(self, message: ConsoleMessage) -> None:
-        # Browsers request an icon by themselves; a missing one is no error of the page.
-        if message.type == "error" and not message.location["url"].endswith("/favicon.ico"):
+        # Browsers request an icon by themselves; a missing one is no error of the page. Nor is an
+        # address that our guard refused.
+        url = message.location["url"]
+        expected = url.endswith("/favicon.ico") or url in self._refused
+        if message.type == "error" and not expected:
             self._on_error(f"console error: {message.text}")
 
     def _on_error(self, line: str) -> None:
@@ -263,11 +272,14 @@ class PageEvents:
             self._requests[request] = time.monotonic()
             if request.method not in _READING and same_site(request.url, self._page.url):
                 self._unanswered[request] = self._requests[request]
+        self.sent += request.method in _SENDING
         if request.is_navigation_request() and request.frame == self._page.main_frame:
             self.navigating = True
 
     def _on_response(self, response: Response) -> None:
         request = response.request
+        if VERDICT in response.headers and len(self._refused) < _REFUSED_KEPT:
+            self._refused.add(request.url)
         self._unanswered.pop(request, None)
         if request.is_navigation_request() and request.frame == self._page.main_frame:
             self.status = response.status  # the last one of a chain of redirects stays

@@ -9,7 +9,8 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from browser.errors import RefError
-from browser.page.lines import REF
+from browser.net.url import without_query
+from browser.page.lines import COMPARED_LINES, REF
 from browser.text.words import BM25, content_words, words
 from browser.types import FindResult, Snapshot
 
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
 
 DEFAULT_BUDGET = 3_000
 """Tokens (characters / 4): enough for all, or nearly all, of the median page."""
-BYTES_LIMIT = 200_000  # a snapshot without a budget is cut here, however large the page is
+MAX_BYTES = 8_000_000  # a snapshot without a budget is cut here, however large the page is
 
-FOLD_COST = 34  # characters of a fold's line
+FOLD_COST = 21  # characters of the line of a fold, such as `[x12: 34 more lines]`
+MIN_FOLDED = 3  # lines that are worth a fold
 # Weights, tuned on saved pages for the share of distinct words shown at the default budget.
 _HEADING_BONUS = 6.0
 _CONTROL_BONUS = 3.0
@@ -43,7 +45,13 @@ class LineSelection:
 
     rendered: list[str]
     kept: set[int]
-    folds: dict[str, range] = field(default_factory=dict)
+    folds: dict[str, list[int]] = field(default_factory=dict)
+
+    def fold(self, indexes: list[int], what: str) -> None:
+        """Leave lines out, and show a line with a ref in their place."""
+        ref = f"x{len(self.folds) + 1}"
+        self.folds[ref] = indexes
+        self.rendered.append(f"[{ref}: {len(indexes)} {what}]")
 
 
 def render_snapshot(
@@ -51,15 +59,15 @@ def render_snapshot(
 ) -> tuple[Snapshot, LineSelection]:
     """Render a view within a budget of tokens (None: all of it)."""
     selection = select_lines(view.lines, budget, query)
-    if budget is None and _size("\n".join(selection.rendered)) > BYTES_LIMIT:
-        selection = select_lines(view.lines, BYTES_LIMIT // 5, query)
+    if budget is None and _size("\n".join(selection.rendered)) > MAX_BYTES:
+        selection = select_lines(view.lines, MAX_BYTES // 5, query)
     text = "\n".join(selection.rendered)
     if view.cut_above:
         text = "(from where the page is scrolled to; SCROLL to top for its beginning)\n" + text
     if view.cut_below:
         text += "\n(the page goes on: FIND looks through all of it, SCROLL shows what follows)"
-    if _size(text) > BYTES_LIMIT:
-        text = text.encode("utf-8", "replace")[:BYTES_LIMIT].decode("utf-8", "ignore")
+    if _size(text) > MAX_BYTES:
+        text = text.encode("utf-8", "replace")[:MAX_BYTES].decode("utf-8", "ignore")
     refs: dict[str, str] = {}
     for index in sorted(selection.kept):
         refs.update(view.lines[index].refs)
@@ -76,34 +84,81 @@ def select_lines(
 ) -> LineSelection:
     """Select the lines that fit in `budget` tokens (None: all), and fold the others.
 
-    With a budget, the further options of a select are left out, as nobody sees them: its own line
-    says how many there are, and its ref shows all of them.
+    The lines of a dialog come first, and what lies beneath it is one fold; so is each run of lines
+    that are out of sight, such as the menus that a page keeps beside its window. With a budget, the
+    further options of a select are left out, as nobody sees them: its own line says how many there
+    are, and its ref shows all of them.
     """
     rendered = [line.rendered() for line in lines]
+    front = _front(lines)
+    in_front = set(front)
+    beneath = [i for i in range(len(lines)) if i not in in_front] if front else []
     if budget is None:
-        return LineSelection(rendered, set(range(len(lines))))
-    visible = [at for at, line in enumerate(lines) if line.kind != "options"]
-    if sum(len(rendered[at]) + 1 for at in visible) <= budget * 4:
-        return LineSelection([rendered[at] for at in visible], set(visible))
-    picked = _pick_lines(
-        [lines[at] for at in visible], [rendered[at] for at in visible], budget * 4, query
-    )
-    selection = LineSelection([], {visible[at] for at in picked})
-    start = 0  # of the lines left out since the last one shown
-    for index in range(len(lines) + 1):
-        if index < len(lines) and index not in selection.kept:
-            continue
-        if any(line.kind != "options" for line in lines[start:index]):
-            ref = f"x{len(selection.folds) + 1}"
-            selection.folds[ref] = range(start, index)
-            groups = {line.group and line.group[0] for line in lines[start:index]}
-            what = "rows alike" if len(groups) == 1 and None not in groups else "lines"
-            count = sum(line.kind != "options" for line in lines[start:index])
-            selection.rendered.append(f"[{ref}: {count} more {what}]")
-        if index < len(lines):
-            selection.rendered.append(rendered[index])
-        start = index + 1
+        text = [rendered[i] for i in front or range(len(lines))]
+        if beneath:
+            text += ["(beneath it:)", *(rendered[i] for i in beneath)]
+        return LineSelection(text, set(range(len(lines))))
+    visible = [i for i, line in enumerate(lines) if line.kind != "options"]
+    shown = [i for i in visible if not front or i in in_front]
+    beneath = [i for i in beneath if lines[i].kind != "options"]
+    unseen = _runs_out_of_sight(lines, shown)
+    candidates = [i for i in shown if i not in unseen]
+    if sum(len(rendered[i]) + 1 for i in candidates) <= budget * 4:
+        kept = set(candidates)
+    else:
+        picked = _pick_lines(
+            [lines[i] for i in candidates], [rendered[i] for i in candidates], budget * 4, query
+        )
+        kept = {candidates[number] for number in picked}
+    selection = LineSelection([], kept)
+    left_out: list[int] = []  # since the last line that is shown
+
+    def end_fold() -> None:
+        if left_out:
+            selection.fold(list(left_out), _what(lines, left_out, unseen))
+            left_out.clear()
+
+    for i in shown:
+        if i in kept:
+            end_fold()
+            selection.rendered.append(rendered[i])
+        else:
+            if left_out and (left_out[-1] in unseen) != (i in unseen):
+                end_fold()
+            left_out.append(i)
+    end_fold()
+    if beneath:
+        selection.fold(beneath, "lines beneath it")
     return selection
+
+
+def _what(lines: Sequence[PageLine], indexes: Sequence[int], unseen: set[int]) -> str:
+    if indexes[0] in unseen:
+        return "lines out of sight"
+    groups = {line.group and line.group[0] for line in (lines[i] for i in indexes)}
+    return "more rows" if len(groups) == 1 and None not in groups else "more lines"
+
+
+def _front(lines: Sequence[PageLine]) -> list[int]:
+    """Indexes of the lines of a dialog, or another layer, that covers the rest of the page."""
+    level = max((line.front for line in lines), default=0)
+    front = [i for i, line in enumerate(lines) if level and line.front == level]
+    has_content = any(not lines[i].out_of_sight and lines[i].kind != "region" for i in front)
+    return front if has_content and len(lines) - len(front) >= MIN_FOLDED else []
+
+
+def _runs_out_of_sight(lines: Sequence[PageLine], shown: Sequence[int]) -> set[int]:
+    """Indexes of lines in runs of at least MIN_FOLDED that nobody can see."""
+    found: set[int] = set()
+    run: list[int] = []
+    for i in [*shown, None]:
+        if i is not None and lines[i].out_of_sight:
+            run.append(i)
+            continue
+        if len(run) >= MIN_FOLDED:
+            found.update(run)
+        run = []
+    return found
 
 
 def _pick_lines(
@@ -172,6 +227,7 @@ def _bonus(line: PageLine) -> float:
 FIND_CHARS = 4_000
 FIND_LINES = 20
 ROW_LINES = 6  # a repeated row of up to so many lines is shown whole
+_CONTROL_MARKS = re.compile(r"\[(?:f\d+)?e\d+(?: \w+)?:? ?|\]")
 _NO_DIGIT_BESIDE = r"(?!(?<=\d)\d)"  # numbers match as a whole: 12 is not found in 1234
 
 
@@ -182,7 +238,9 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
     matches are shown all the same. Lines come in page order.
     """
     needle = " ".join(text.split()).casefold()
-    exact = [i for i, line in enumerate(lines) if needle and _contains(line, needle)]
+    exact = [i for i, line in enumerate(lines) if needle and _contains(line.text, needle)]
+    if needle and not exact:
+        exact = [n for i in _split_over_two(lines, needle) for n in (i, i + 1)]
     by_role = [
         i
         for i, line in enumerate(lines)
@@ -200,7 +258,8 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
     specific = len(set(query_terms)) > 1 or len(text.split()) == 1
     numbers = [word for word in needle.split() if any(map(str.isdigit, word))]
     by_words = specific and any(
-        set(query_terms) <= set(stems[i]) and all(_contains(lines[i], word) for word in numbers)
+        set(query_terms) <= set(stems[i])
+        and all(_contains(lines[i].text, word) for word in numbers)
         for i in ranked
     )
     formatted = _format_by_region(lines, hits)
@@ -209,9 +268,20 @@ def find_lines(lines: list[PageLine], text: str) -> FindResult:
     return FindResult(f"nothing here says {text!r}; nearest:\n{formatted}", found=False)
 
 
-def _contains(line: PageLine, text: str) -> bool:
-    pattern = _NO_DIGIT_BESIDE + re.escape(text) + _NO_DIGIT_BESIDE
-    return bool(re.search(pattern, line.text.casefold()))
+def _split_over_two(lines: list[PageLine], text: str) -> list[int]:
+    """Indexes of parts of a long paragraph that contain a text together with the next part."""
+    parts = (i for i in range(len(lines) - 1) if lines[i + 1].continues)
+    return [i for i in parts if _contains(f"{lines[i].text} {lines[i + 1].text}", text)]
+
+
+def _contains(shown: str, text: str) -> bool:
+    """Whether a line contains a text, as it is shown or across the links and controls in it."""
+    shown = shown.casefold()
+    bare = " ".join(_CONTROL_MARKS.sub("", shown).split())
+    if text not in shown and text not in bare:  # most lines: a pattern is slower
+        return False
+    pattern = re.compile(_NO_DIGIT_BESIDE + re.escape(text) + _NO_DIGIT_BESIDE)
+    return bool(pattern.search(shown) or pattern.search(bare))
 
 
 def _repeated_row(lines: list[PageLine], at: int) -> range:
@@ -255,7 +325,7 @@ def expand_ref(view: View, selection: LineSelection, ref: str) -> str:
     """
     lines = view.lines
     if fold := selection.folds.get(ref):
-        return format_lines(lines[fold.start : fold.stop])
+        return format_lines([lines[i] for i in fold])
     for number, line in enumerate(lines):
         if ref in line.options:
             return "\n".join(line.options[ref])
@@ -283,8 +353,8 @@ def format_lines(lines: Sequence[PageLine]) -> str:
     return "\n".join(parts)
 
 
-# Beyond this many lines a diff by matching is slow, and a page so different is better shown anew.
-_DIFF_LINES = 4_000
+MAX_DIFF_SHARE = 0.4
+"""Of a snapshot's length: up to this a page with another query is shown as a diff."""
 _LONG_LINE = 120  # characters; of a longer line only the changed parts are shown
 _SEGMENTS = re.compile(r"\[[^\[\]]*\]|[^\s\[]+\s*|\s+|\[")  # controls, words, blanks
 _REMOVED_SHOWN = 3  # of a run of removed lines
@@ -299,13 +369,13 @@ def describe_changes(before: View | None, after: View, budget: int, query: str |
     visible changed.
     """
     snapshot, _ = render_snapshot(after, budget, query)
-    if before is None or before.url.split("#")[0] != after.url.split("#")[0]:
+    if before is None or without_query(before.url) != without_query(after.url):
         return snapshot.text
     old = [line.uncovered() for line in before.lines if line.kind != "options"]
     new = [line.uncovered() for line in after.lines if line.kind != "options"]
     if old == new:
         return "\n".join(f"~ [{ref}] looks otherwise: {how}" for ref, how in after.restyled)
-    if len(old) + len(new) > _DIFF_LINES:
+    if len(old) + len(new) > COMPARED_LINES:
         return snapshot.text
     parts = _diff(old, new)
     # A dialog may cover the whole page: its lines are counted here, not listed as changed.
@@ -316,12 +386,14 @@ def describe_changes(before: View | None, after: View, budget: int, query: str |
         lines = "a line is" if newly_covered == 1 else f"{newly_covered} lines are"
         parts.append(f"({lines} covered by what opened)")
     text = "\n".join(parts)
-    return text if len(text) <= len(snapshot.text) else snapshot.text
+    # Of another query, such as the next page of a list, little is the same.
+    share = 1.0 if before.url.partition("#")[0] == after.url.partition("#")[0] else MAX_DIFF_SHARE
+    return text if len(text) <= len(snapshot.text) * share else snapshot.text
 
 
 def new_lines(before: View, after: View) -> tuple[str, ...]:
     """Return the lines without refs that the page did not show before; none of another page."""
-    if before.url.split("#")[0] != after.url.split("#")[0]:
+    if without_query(before.url) != without_query(after.url):
         return ()
     known = {line.plain for line in before.lines}
     return tuple(line.plain for line in after.lines if line.plain not in known)

@@ -4,54 +4,50 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import itertools
 import json
 import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from browser.errors import ActionError, DeadlineExceeded, OutcomeUnknown, RefError
-from browser.page import content, controls, injected, user_input
+from browser.page import challenges, content, controls, finding, injected, user_input
 from browser.page.driver import ACT_SECONDS, FLASHED, LOOK_SECONDS, PageDriver
-from browser.page.lines import plain_text
 from browser.page.page_events import PageEvents
 from browser.page.snapshot import (
     DEFAULT_BUDGET,
     LineSelection,
     expand_ref,
-    find_lines,
     format_lines,
     render_snapshot,
 )
 from browser.page.waiting import keep_rendering, text_matcher, within
-from browser.types import Challenge, FindResult
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
 
-    from playwright.async_api import ElementHandle, Frame, Page
+    from playwright.async_api import ElementHandle, Page
 
     from browser.page.content import BrowserStorage
     from browser.page.downloads import Downloads
     from browser.page.driver import AddressCheck, Logins
-    from browser.page.lines import PageLine
     from browser.page.user_input import ClickOptions, Point
     from browser.page.view import Target
-    from browser.types import ActionOutcome, PageContext, SavedFile, Snapshot
+    from browser.types import ActionOutcome, Challenge, FindResult, PageContext, SavedFile, Snapshot
 
 DOWNLOAD_SECONDS = 50.0
-SEEK_SECONDS = 12.0  # for scrolling long lists: some thousand rows each second
 FIRST_BYTE_SECONDS = 5.0  # some servers make the file only when it is requested
 LOOK_AGAIN_SECONDS = 0.2  # while a text is waited for; a look takes a quarter of that
 # Pixels past the middle of a drop target: a sortable list inserts before or after it by the side.
 ASIDE = 2
 MAX_RESULT = 4_000  # characters of a script's result
+_CODE_FIELDS = frozenset({"text", "tel", "number"})
+"""Types of fields that sites use for one-time codes, besides passwords."""
 _SUBMITTING_KEYS = frozenset({"Enter", "NumpadEnter", "Return"})
 _PRESSING_KEYS = _SUBMITTING_KEYS | {"Space"}
 """Keys that press the button or link with the focus."""
@@ -81,12 +77,12 @@ class Tab(PageDriver):
         deadline: float = LOOK_SECONDS,
     ) -> Snapshot:
         """Show the page within a budget of tokens (None: all of it), ranked by the query."""
-        view = await self.look(deadline)
+        view = await self.look(deadline, whole=budget is None)
         if view.consent:
             async with within(deadline, "close a consent dialog"):
                 closed = await self.close_consent()
             if closed:
-                view = await self.look(deadline)
+                view = await self.look(deadline, whole=budget is None)
         self._query = query
         snapshot, self._selection = render_snapshot(view, budget, query)
         return snapshot
@@ -97,69 +93,7 @@ class Tab(PageDriver):
         The text itself gets a ref too, even if nothing says that it can be clicked: a page may
         handle clicks where the snapshot cannot see it.
         """
-        lines, complete = await self._lines_with_text(text)
-        result, text_refs = find_lines(lines, text), await self._refs_of_text(text)
-        notes = [] if complete else ["(the page is too large to be searched to its end)"]
-        if not result.found and not text_refs:
-            lines, note = await self._scroll_lists_to(text)
-            if lines:
-                result = find_lines(lines, text)
-            if note:
-                notes.append(note)
-            text_refs = await self._refs_of_text(text)
-        extra = [
-            f'[{ref} text: {plain_text(match)}] in "{plain_text(row)}"'
-            for ref, match, row in text_refs
-        ]
-        return FindResult("\n".join([result.text, *extra, *notes]), result.found or bool(extra))
-
-    async def _lines_with_text(self, text: str) -> tuple[list[PageLine], bool]:
-        """The view's lines, and those with the text that it lacks as the page is too large for it.
-
-        Also returns whether all of the page was searched.
-        """
-        view = await self.look()
-        if not view.cut_below and not view.cut_above:
-            return view.lines, True
-        known = {line.text for line in view.lines}
-        async with within(LOOK_SECONDS, "read the page"):
-            more, complete = await self.frames.lines_with_text(text)
-        for line in more:
-            view.refs.update(line.refs)
-        new = [line for line in more if line.text not in known]
-        view.found += (line for line in new if line not in view.found)
-        return [*view.lines, *new], complete
-
-    async def _refs_of_text(self, text: str) -> list[tuple[str, str, str]]:
-        async with within(LOOK_SECONDS, "read the page"):
-            return list(await injected.call(self.page.main_frame, "refsOfText", text))
-
-    async def _scroll_lists_to(self, text: str) -> tuple[list[PageLine], str]:
-        """Scroll virtual lists, which render only what is in view, until a text appears.
-
-        Returns the page's lines then, else none; and a note for the reader of the result.
-        """
-        until = time.monotonic() + SEEK_SECONDS
-        async with (
-            within(SEEK_SECONDS + LOOK_SECONDS, f"look for {text!r}"),
-            keep_rendering(self.page),
-        ):
-            for frame in await self.frames.visible():
-                state: dict[str, Any] = {}
-                for attempt in itertools.count():
-                    remaining = max(0, int((until - time.monotonic()) * 1000))
-                    options = {"text": text, "ms": remaining, "more": attempt > 0}
-                    state = await injected.call(frame, "seek", options)
-                    if not state.get("found"):
-                        break
-                    view = await self.look()
-                    if find_lines(view.lines, text).found:
-                        place = "where a row says all its words" if state.get("byWords") else "it"
-                        return view.lines, f"(a list was scrolled to {place})"
-                if state.get("late"):
-                    note = f"(a long list was searched for {SEEK_SECONDS:g} s, not to its end"
-                    return [], f"{note}: FIND again goes on from there)"
-        return [], ""
+        return await finding.find(self, text)
 
     async def expand(self, ref: str) -> str:
         """Show what a fold left out, all options of a select, or the lines in or around a ref."""
@@ -300,10 +234,7 @@ class Tab(PageDriver):
 
     async def challenge(self) -> Challenge | None:
         """Find the captcha on the page, as a solver needs it; None if there is no known kind."""
-        self.check_alive()
-        async with within(LOOK_SECONDS, "read the page"):
-            found = await self._find_challenge()
-        return found[1] if found else None
+        return await challenges.find(self)
 
     async def answer_challenge(self, token: str) -> str:
         """Put a solver's token into the page's captcha as its widget would.
@@ -311,20 +242,7 @@ class Tab(PageDriver):
         Returns how: `callback`, `submitted`, `filled` (the page's own button has to be clicked),
         or "" if the captcha is gone.
         """
-        self.check_alive()
-        async with within(ACT_SECONDS, "answer the captcha"):
-            await injected.call(self.page.main_frame, "arm")
-            found = await self._find_challenge()
-            way = await injected.call(found[0], "answerChallenge", token) if found else ""
-            await self.settle()
-        return str(way)
-
-    async def _find_challenge(self) -> tuple[Frame, Challenge] | None:
-        for frame in self.page.frames:
-            with suppress(PlaywrightError):  # a frame that went away
-                if raw := await injected.call(frame, "challenge"):
-                    return frame, Challenge(**raw)
-        return None
+        return await challenges.answer(self, token)
 
     async def click(
         self, ref: str, *, dialog: str | None = None, **options: Unpack[ClickOptions]
@@ -377,7 +295,9 @@ class Tab(PageDriver):
             else:
                 await user_input.fill(target, text, before)
             replaced = not (append or instead)
-            problem = await controls.check_typed(self, target, before, text, replaced=replaced)
+            problem = await controls.check_typed(
+                self, target, before, text, replaced=replaced, instead=instead
+            )
             if submit:
                 await self.page.keyboard.press("Enter")
             return problem
@@ -386,17 +306,24 @@ class Tab(PageDriver):
         return await self.act(did, perform, ref, dialog)
 
     async def type_secret(
-        self, ref: str, value_for: Callable[[str], str | None], *, submit: bool = False
+        self,
+        ref: str,
+        value_for: Callable[[str], str | None],
+        *,
+        submit: bool = False,
+        is_code: bool = False,
     ) -> ActionOutcome:
         """Put a secret into a password field of the page itself, never of a frame in it.
 
-        `value_for` returns it for the page's address, None if it may not be typed there. Raises
+        A one-time code (`is_code`) may also go into a text field. `value_for` returns it for the
+        page's address, None if it may not be typed there. Raises
         ActionError, which never contains the value.
         """
 
         async def perform(target: Target) -> None:
             field = await user_input.control_state(target)
-            if target.frame != self.page.main_frame or not field["secret"]:
+            takes_it = field["secret"] or (is_code and field["kind"] in _CODE_FIELDS)
+            if target.frame != self.page.main_frame or not takes_it:
                 raise ActionError(
                     "a secret goes into a password field of the page itself, and this is none"
                 )
@@ -577,8 +504,16 @@ class Tab(PageDriver):
     async def upload(self, ref: str, files: Sequence[str | os.PathLike[str]]) -> ActionOutcome:
         """Put local files into a file field, or into the file chooser that a button opens."""
         paths = [Path(file) for file in files]
-        did = f"uploaded {', '.join(path.name for path in paths)} to"
-        return await self.act(did, lambda target: user_input.upload(target, paths), ref)
+        did = f"chose {', '.join(path.name for path in paths)} for"
+
+        async def perform(target: Target) -> str:
+            await user_input.upload(target, paths)
+            await self.settle()
+            if self.events.sent:
+                return "and the page sent a request"
+            return "not sent yet: the page's own button does that"
+
+        return await self.act(did, perform, ref)
 
     async def download(self, ref: str, deadline: float = DOWNLOAD_SECONDS) -> SavedFile:
         """Click a download link or button, and wait until the file is saved or has failed.

@@ -42,6 +42,11 @@ DROP_SECONDS = 0.12  # some sortable lists poll the dragged element's place, eve
 MAX_KEYS = 120  # characters; longer texts are inserted at once, without key events
 KEYS_AT_ONCE = 4  # characters typed before the time is looked at
 KEYS_SECONDS = 3.0  # of an action's ten; the rest of a text is then inserted at once
+MAX_STEPS = 250  # arrow keys to set a slider: some 5 ms each
+NUMBER_LOOKS, NUMBER_SECONDS = 6, 0.025
+"""How often, and how many seconds apart, a slider is read: some change only when they draw."""
+STEPPERS = frozenset({"slider", "spinbutton"})
+"""Kinds of controls that are no native fields, and are set by arrow keys."""
 BY_WHEEL = "by the wheel"
 FAR = 1_000_000  # pixels to the end of any list
 _FILLED_AT_ONCE = frozenset("date datetime-local month week time color range".split())
@@ -131,6 +136,7 @@ async def _find_hit_point(target: Target, at: Point | None = None) -> dict[str, 
     """
     until = time.monotonic() + POINTER_MS / 1000
     arguments = {"element": target.element, "ref": target.ref, "at": at}
+    hovered = False
     while True:
         hit: dict[str, Any] = await injected.call(target.frame, "aim", arguments)
         if "why" not in hit:
@@ -138,8 +144,14 @@ async def _find_hit_point(target: Target, at: Point | None = None) -> dict[str, 
         reason = str(hit["why"])
         if hit.get("left"):
             raise ElementLeft(reason)
+        if hit.get("over") and not hovered and target.frame == target.page.main_frame:
+            hovered = True  # a row may show its buttons only under the pointer
+            await target.page.mouse.move(hit["over"]["x"], hit["over"]["y"])
+            continue
         if not hit.get("wait") or time.monotonic() > until:
             hint = OFF_HINT if hit.get("off") else None
+            if hit.get("over"):
+                hint = "HOVER what stands beside it first, then SNAPSHOT."
             if "covers" in reason:
                 hint = "Close it, or PRESS Escape, then SNAPSHOT."
             raise ActionError(reason, hint=hint)
@@ -230,6 +242,9 @@ async def related(target: Target, function: Literal["fieldIn", "drawnFor"]) -> T
 async def fill(target: Target, text: str, before: ControlState) -> None:
     """Replace a field's content, which was `before`, by a text; key by key if it is short."""
     element, kind = target.element, before["kind"]
+    if kind in STEPPERS:
+        await _step_to(target, text, before)
+        return
     if kind == "keys":  # a terminal or a game board, which only listens for keys
         await append(target, text)
         return
@@ -260,7 +275,77 @@ async def append(target: Target, text: str, kind: str = "") -> None:
         return
     await target.element.focus()  # the caret is then where it was last
     await injected.call(target.frame, "toTheEnd", target.element)
+    if kind == "rich":  # an editor that keeps a caret of its own moves it by a key
+        await target.page.keyboard.press("ControlOrMeta+End")
     await _type(target.page, text)
+
+
+async def _step_to(target: Target, text: str, before: ControlState) -> None:
+    """Set a slider, or a part of a date, that is no native field: by digits or by arrow keys.
+
+    Raises ActionError if it does not take the value.
+    """
+    keyboard = target.page.keyboard
+    await target.element.focus()
+    try:
+        wanted = float(text.strip().rstrip("%"))
+    except ValueError:  # a word, such as PM or May
+        if before["kind"] == "slider":
+            raise ActionError(
+                f"{text!r} is no number", hint="Give the value as a number."
+            ) from None
+        await keyboard.type(text)
+        return
+    low, high = before["least"], before["most"]
+    if (low is not None and wanted < low) or (high is not None and wanted > high):
+        bounds = f"from {low:g} to {high:g}" if None not in (low, high) else "bounded"
+        raise ActionError(f"{text} is out of its range: it is {bounds}")
+    if before["kind"] == "spinbutton":
+        await keyboard.type(text.strip())
+        if (await control_state(target))["number"] == wanted:
+            return
+        await target.element.focus()  # digits may have moved the focus on
+    if (await control_state(target))["number"] is None:  # an empty part of a date
+        await keyboard.press("ArrowUp")
+    await _press_towards(target, wanted)
+
+
+async def _press_towards(target: Target, wanted: float) -> None:
+    """Press arrow keys until `aria-valuenow` is the value that is wanted, or the nearest to it."""
+    keyboard, left = target.page.keyboard, MAX_STEPS
+    now: float | None = (await control_state(target))["number"]
+    up, down = "ArrowUp", "ArrowDown"
+    while now is not None and now != wanted and left > 0:
+        key = up if wanted > now else down
+        await keyboard.press(key)
+        left -= 1
+        after = await _number_at_rest(target, now)
+        if after is None or after == now:  # it did not move: vertical keys may do nothing
+            if up == "ArrowRight":
+                return
+            up, down = "ArrowRight", "ArrowLeft"
+            continue
+        if (after - wanted) * (now - wanted) < 0:  # the steps pass over the value
+            if abs(now - wanted) < abs(after - wanted):
+                await keyboard.press(down if key == up else up)
+            return
+        times = max(0, int(abs(wanted - after) / abs(after - now)) - 1)
+        for _ in range(min(left, times)):
+            await keyboard.press(key)
+        left -= times
+        now = await _number_at_rest(target, after) if times else after
+
+
+async def _number_at_rest(target: Target, before: float | None = None) -> float | None:
+    """Read a slider once it changed from `before`, or did not in time, and changes no more."""
+    last = before
+    for _ in range(NUMBER_LOOKS):
+        now: float | None = (await control_state(target))["number"]
+        if now == last and now != before:
+            return now
+        last = now
+        await asyncio.sleep(NUMBER_SECONDS)
+    return last
 
 
 async def _paste(target: Target, text: str, keys: str) -> None:
@@ -323,9 +408,16 @@ async def select_text(frame: Frame, text: str, element: ElementHandle | None = N
     if frame.parent_frame is not None:
         box = await (await frame.frame_element()).bounding_box()
         left, top = (box["x"], box["y"]) if box else (left, top)
-    start, end = ends["start"], ends["end"]
-    stops = [(left + end[0], top + end[1])]
-    await drag(frame.page, (left + start[0], top + start[1]), stops)
+    start, end = ((left + x, top + y) for x, y in (ends["start"], ends["end"]))
+    if ends["is_editor"]:  # a drag may move a text that is selected already
+        await frame.page.mouse.click(*start)
+        await frame.page.keyboard.down("Shift")
+        try:
+            await frame.page.mouse.click(*end)
+        finally:
+            await frame.page.keyboard.up("Shift")
+        return
+    await drag(frame.page, start, [end])
     await injected.call(frame, "selectText", arguments)
 
 

@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Any
 from playwright.async_api import ElementHandle
 
 from browser.errors import RefError
+from browser.net.url import without_query
 from browser.page import injected
-from browser.page.lines import TABLE_KINDS, frame_line, lines_from_entry, plain_text
+from browser.page.lines import (
+    TABLE_KINDS,
+    frame_line,
+    lines_from_entry,
+    plain_text,
+    successors,
+)
 from browser.page.waiting import answer_or_none, within
 
 if TYPE_CHECKING:
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
 # A page of 300,000 links must not stall the session: the walk stops at either limit.
 WALK_CHARS = 190_000
 WALK_MS = 2_500
+WHOLE_CHARS, WHOLE_MS = 6_000_000, 15_000  # for a snapshot without a budget
 FRAME_SECONDS = 3.0  # a frame that does not answer by then is marked so
 FRAMES_READ = 30
 FRAMES_DEEP = 5
@@ -103,11 +111,19 @@ class Frames:
         self._counts: dict[Frame, int] = {}  # the last ref's number
         self._numbered = 0  # frames that were given a prefix so far
         self._large = False  # the page was too large to be walked whole
-        self._walk_ms = WALK_MS
+        self._walk_ms, self._walk_chars = WALK_MS, WALK_CHARS
 
-    async def look(self, walk_ms: int = WALK_MS) -> View:
-        """Walk the main frame and the frames inside it; each walk stops after `walk_ms` ms."""
-        self._walk_ms = walk_ms
+    async def look(
+        self, walk_ms: int = WALK_MS, before: View | None = None, *, chars: int = WALK_CHARS
+    ) -> View:
+        """Walk the main frame and the frames inside it.
+
+        Each walk stops after `walk_ms` milliseconds or `chars` characters.
+
+        What the same page showed `before` keeps its refs, if it was only rendered or loaded anew.
+        """
+        self._walk_ms, self._walk_chars = walk_ms, chars
+        self._large = self._large and chars == WALK_CHARS
         main = self._page.main_frame
         raw = await self._walk(main, below=self._large)
         # A page too large for one walk is walked from the scroll position on: what a person sees
@@ -138,9 +154,24 @@ class Frames:
             ),
         )
         _name_regions(view.lines)
+        if before and without_query(before.url) == without_query(view.url):
+            await self._keep_refs(before, view)
         for line in view.lines:
             view.refs.update(line.refs)
         return view
+
+    async def _keep_refs(self, before: View, view: View) -> None:
+        """Give elements that were rendered or loaded anew the refs that they had before."""
+        if not (anew := successors(before.lines, view.lines)):
+            return
+        kept: dict[str, str] = {}
+        for frame, prefix in list(self._prefixes.items()):
+            pairs = [[new, old] for new, old in anew.items() if new.rstrip("0123456789") == prefix]
+            if pairs:
+                kept |= await injected.call(frame, "rebindAll", pairs)
+        for line in view.lines:
+            line.rename(kept)
+        view.flashed = tuple(kept.get(ref, ref) for ref in view.flashed)
 
     async def visible(self) -> list[Frame]:
         """The main frame, and the frames inside it that have a box on the page."""
@@ -201,7 +232,7 @@ class Frames:
 
     async def _walk(self, frame: Frame, function: str = "walk", **options: object) -> WalkResult:
         """Walk a frame; with the option `below` only from the scroll position on."""
-        bounds = {"chars": WALK_CHARS, "ms": self._walk_ms}
+        bounds = {"chars": self._walk_chars, "ms": self._walk_ms}
         numbers = {"prefix": self._prefix(frame), "start": self._counts.get(frame, 0)}
         # As JSON text: Playwright is much slower at handing over large objects.
         text = await injected.call(frame, function, {**bounds, **numbers, **options})
@@ -254,7 +285,10 @@ def _lines(
         head.depth += depth
         lines.append(head)
         if child := inner.get(entry["f"]):
-            lines += _lines(child, inner, child["url"], head.depth + 1, entry["f"])
+            inside = _lines(child, inner, child["url"], head.depth + 1, entry["f"])
+            for line in inside:
+                line.front = max(line.front, head.front)
+            lines += inside
         else:
             head.text += " (did not answer)"
     return lines

@@ -58,6 +58,9 @@ def _typed_error(error: PlaywrightError, doing: str) -> BrowserError:
     folded = reason.lower()
     if "net::err_" in folded:
         return ConnectFailed(f"{doing}: {reason.partition('net::')[2].split()[0]}")
+    if "ffmpeg" in folded:
+        hint = "Run `playwright install ffmpeg`, or record a .har."
+        return SessionError(f"{doing}: a video needs Playwright's ffmpeg", hint=hint)
     if "crashed" in folded:
         return PageCrashed(f"{doing}: the page crashed", hint="Open the page again.")
     if any(phrase in folded for phrase in _CLOSED):

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from browser.types import Document
 
 # Characters of an extracted text; an article about captchas is longer.
-_LONGEST_WALL = 1_500
-_LONGEST_PAYWALL = 4_000
+_MAX_WALL_CHARS = 1_500
+_MAX_PAYWALL_CHARS = 4_000
 _BARE_NOTICE = 500  # a page with nothing but a notice
 
 _STATUS = {
@@ -114,7 +114,7 @@ def find_wall(
 
 def is_bare_page(html: str, document: Document) -> bool:
     """Whether a live page is little text without a form: a captcha in a form is no wall."""
-    return len(document.text) <= _LONGEST_WALL and _FIELD.search(html) is None
+    return len(document.text) <= _MAX_WALL_CHARS and _FIELD.search(html) is None
 
 
 def mentions_captcha(document: Document) -> bool:
@@ -127,7 +127,7 @@ def may_be_paywall(html: str, document: Document | None) -> bool:
     """Whether it is worth looking for a paywall's words in all that a page shows."""
     return (
         document is not None
-        and len(document.text) <= _LONGEST_PAYWALL
+        and len(document.text) <= _MAX_PAYWALL_CHARS
         and _PAYWALL.search(html) is not None
     )
 
@@ -137,15 +137,15 @@ def _by_content(
 ) -> Wall | None:
     text = document.text if document else ""
     title = document.title if document else ""
-    if len(text) > _LONGEST_PAYWALL:
+    if len(text) > _MAX_PAYWALL_CHARS:
         return None
     words = f"{title}\n{text}"
-    if len(text) <= _LONGEST_WALL and (wall := _wall_of_short_page(requested, url, html, words)):
+    if len(text) <= _MAX_WALL_CHARS and (wall := _wall_of_short_page(requested, url, html, words)):
         return wall
     if not _PAYWALL.search(f"{text}\n{shown}"):
         return None
     # A longer page with such words must also declare itself as not free (schema.org).
-    if len(text) <= _LONGEST_WALL or _contains_any("".join(html.split()), _NOT_FREE):
+    if len(text) <= _MAX_WALL_CHARS or _contains_any("".join(html.split()), _NOT_FREE):
         return Wall(Outcome.PAYWALL, "only the beginning is free to read")
     return None
 

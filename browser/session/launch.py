@@ -18,7 +18,7 @@ import time
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 from weakref import WeakKeyDictionary
 
@@ -33,7 +33,7 @@ from browser.page.waiting import first_line, in_background, within
 from browser.session.chrome import find_chrome, sandboxed
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Iterator, Sequence
 
     from playwright.async_api import Browser as PlaywrightBrowser
     from playwright.async_api import (
@@ -46,9 +46,12 @@ if TYPE_CHECKING:
 
     from browser.session.relay import UsersTabs
 
+StorageState = dict[str, Any]
+"""Cookies and storage of a browser, in Playwright's form."""
 
 START_SECONDS = 20.0
 CLOSE_SECONDS = 2.0  # a browser that has not closed by then is killed
+RECORDED_CLOSE_SECONDS = 30.0  # a video or the requests are written then
 STOP_SECONDS = 3.0
 CONTEXT_SECONDS = 10.0  # a context takes 50 ms, and longer while twenty runs use two processors
 MAX_RUNS_AT_ONCE = 20
@@ -86,7 +89,7 @@ _ENVIRONMENT = threading.Lock()
 """Held while the environment of the process is changed for one that starts."""
 _LOOK_AGAIN_SECONDS = 0.02
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
-_LONGEST_TEMP_PATH = 40
+_MAX_TEMP_PATH_CHARS = 40
 """Characters of a temporary folder in which Chromium can still make its socket: Linux allows 107,
 and our folder's name with `/org.chromium.Chromium.123456/SingletonSocket` takes 68."""
 
@@ -97,7 +100,8 @@ class LaunchOptions:
 
     headless: bool = True
     proxy: str | None = None
-    storage_state: str | os.PathLike[str] | None = None
+    storage_state: str | os.PathLike[str] | StorageState | None = None
+    record: tuple[Path, ...] = ()
 
 
 @dataclass(slots=True)
@@ -158,13 +162,16 @@ class Process:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(self.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
 
-    async def new_context(self, options: LaunchOptions) -> BrowserContext:
+    async def new_context(
+        self, options: LaunchOptions, recording: dict[str, Any]
+    ) -> BrowserContext:
         """Make a context with cookies, storage, cache and proxy of its own, and our script."""
-        state = Path(options.storage_state) if options.storage_state else None
+        given: Any = options.storage_state or None
+        state: Any = given if given is None or isinstance(given, dict) else Path(given)
         proxy = proxy_settings(options.proxy)
         async with within(CONTEXT_SECONDS, "start a browser context"):
             context = await self.browser.new_context(
-                viewport=VIEWPORT, storage_state=state, proxy=proxy
+                viewport=VIEWPORT, storage_state=state, proxy=proxy, **recording
             )
             await context.add_init_script(injected.SOURCE)
         return context
@@ -188,16 +195,18 @@ class Processes:
 
         Raises BrowserMissing or LaunchFailed.
         """
-        process, context = await self._new_context(options)
-        try:
-            yield Running(context, process)
-        finally:
+        with _recording(options.record) as recording:
+            process, context = await self._new_context(options, recording)
             try:
-                async with within(CLOSE_SECONDS, "close the browser context"):
-                    await context.close()
-            except BrowserError:
-                process.retired = True
-            await self._give_back(process)
+                yield Running(context, process)
+            finally:
+                seconds = RECORDED_CLOSE_SECONDS if recording else CLOSE_SECONDS
+                try:
+                    async with within(seconds, "close the browser context"):
+                        await context.close()
+                except BrowserError:
+                    process.retired = True
+                await self._give_back(process)
 
     async def close_idle(self) -> None:
         """End the processes without a run."""
@@ -205,10 +214,12 @@ class Processes:
             self._running.remove(process)
             await process.stack.aclose()
 
-    async def _new_context(self, options: LaunchOptions) -> tuple[Process, BrowserContext]:
+    async def _new_context(
+        self, options: LaunchOptions, recording: dict[str, Any]
+    ) -> tuple[Process, BrowserContext]:
         process = await self._take(options)
         try:
-            return process, await process.new_context(options)
+            return process, await process.new_context(options, recording)
         except BrowserError:
             # It has crashed or hangs, and nobody has noticed yet: then a new one does better.
             is_new = process.served == 1
@@ -219,7 +230,7 @@ class Processes:
         except BaseException:
             await self._give_back(process)
             raise
-        return await self._new_context(options)
+        return await self._new_context(options, recording)
 
     async def _take(self, options: LaunchOptions) -> Process:
         kind = options.headless, options.proxy is not None
@@ -340,6 +351,29 @@ async def _end(process: Process) -> None:
         process.kill()
 
 
+@contextmanager
+def _recording(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
+    """The settings of a context that is recorded; its videos are moved once it is closed.
+
+    They go to FILE.webm, FILE-2.webm, … in the order of the tabs.
+    """
+    with tempfile.TemporaryDirectory() as videos:
+        settings: dict[str, Any] = {}
+        for file in files:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            if file.suffix == ".har":
+                file.touch(mode=0o600)  # it holds cookies and what was sent
+                settings["record_har_path"] = file
+            else:
+                settings |= {"record_video_dir": videos, "record_video_size": VIEWPORT}
+        yield settings
+        made = sorted(Path(videos).glob("*.webm"), key=lambda video: video.stat().st_mtime)
+        for target in (file for file in files if file.suffix == ".webm"):
+            for number, video in enumerate(made, 1):
+                name = target if number == 1 else target.with_stem(f"{target.stem}-{number}")
+                shutil.move(video, name)
+
+
 def launch_flags() -> list[str]:
     """All command line flags; Chromium reads only the last `--disable-features`."""
     features_off = ",".join([*CHROMIUM_FEATURES_OFF, *PLAYWRIGHT_FEATURES_OFF])
@@ -372,7 +406,7 @@ YOUNG = 60.0
 def scratch() -> Iterator[Path]:
     """Make a locked scratch folder, which is removed when the block ends."""
     parent = Path(tempfile.gettempdir())
-    if sys.platform == "linux" and len(str(parent)) >= _LONGEST_TEMP_PATH:
+    if sys.platform == "linux" and len(str(parent)) >= _MAX_TEMP_PATH_CHARS:
         parent = Path("/tmp")  # noqa: S108 - a folder of its own is made there
     _remove_abandoned(parent)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))

@@ -24,13 +24,14 @@ from browser.types import TabInfo
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import AsyncIterator, Callable, Iterable
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
     from contextlib import AbstractAsyncContextManager
 
     from playwright.async_api import Page
 
     from browser.page.content import StorageRows
     from browser.page.driver import AddressCheck
+    from browser.session.launch import StorageState
     from browser.types import PageContext
 
 MAX_TABS = 5  # further tabs that pages open by themselves are closed
@@ -38,6 +39,7 @@ TITLE_SECONDS = 1.0
 ALIVE_SECONDS = 1.0  # an answer takes 1 ms; a browser that needs longer is stopped or gone
 NEW_TAB_SECONDS = 5.0
 CLOSE_SECONDS = 1.5
+STATE_SECONDS = 10.0
 CONNECT_SECONDS = 10.0
 LEAVE_SECONDS = 2.0
 
@@ -69,21 +71,25 @@ class Browser:
         *,
         headless: bool = True,
         proxy: str | None = None,
-        storage_state: str | os.PathLike[str] | None = None,
+        storage_state: str | os.PathLike[str] | StorageState | None = None,
         downloads_dir: str | os.PathLike[str] | None = None,
         downloads_quota: int = BYTES_LIMIT,
         logged_in: Iterable[str] = (),
+        record: Sequence[Path] = (),
     ) -> AsyncIterator[Browser]:
         """Open a browser of our own; `proxy` is a URL, with credentials if it needs them.
 
         It is a context with cookies, storage and downloads of its own, in a process that the runs
         of this event loop share.
 
+        `record` are files that are written when it closes: .webm for a video of each tab, .har for
+        the requests with their answers, cookies included.
+
         `logged_in` are the sites at which `storage_state` logs in; without it, any. Downloads go to
         `downloads_dir`, up to `downloads_quota` bytes in all. Raises BrowserMissing, LaunchFailed.
         """
         downloads = Downloads(Path(downloads_dir) if downloads_dir else None, downloads_quota)
-        options = LaunchOptions(headless, proxy, storage_state)
+        options = LaunchOptions(headless, proxy, storage_state, tuple(record))
         sites = set(logged_in)
         logins = Logins(sites, anywhere=storage_state is not None and not sites)
         browser = cls(lambda: processes().launched(options), downloads, logins=logins)
@@ -180,6 +186,11 @@ class Browser:
             title = clean(user_tab["title"])
             ours.append(TabInfo(f"u{number}", user_tab["url"], title, active, ours=False))
         return ours
+
+    async def storage_state(self) -> StorageState:
+        """Return the cookies and the storage of all sites, databases included; both are secrets."""
+        async with within(STATE_SECONDS, "read the browser's storage"):
+            return dict(await self._context().storage_state(indexed_db=True))
 
     async def visible_page(self) -> tuple[PageContext, str] | None:
         """Return context and DOM of the tab that the person sees; None if no tab answers.

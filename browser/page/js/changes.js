@@ -28,7 +28,7 @@ const take = (ref) => {
   arm();
   const found = resolve(ref);
   takenElement = found.element ?? null;
-  return takenElement ?? found;
+  return takenElement ?? { why: found.why, candidates: found.print ? nameCandidates(found.print) : [] };
 };
 
 const watchTimers = () => {
@@ -129,7 +129,7 @@ const noteWords = (target, added, removed) => {
   }
   for (const node of added) {
     const text = passingWords.size < WORDS_KEPT && node.nodeType <= Node.TEXT_NODE ? squash(node.textContent) : '';
-    if (text && text.length <= STOOD_CHARS) passingWords.set(node, { text, target, from: now });
+    if (text && text.length <= STOOD_CHARS && isShownAtAll(node.nodeType === Node.TEXT_NODE ? target : node)) passingWords.set(node, { text, target, from: now });
   }
 };
 

@@ -190,7 +190,7 @@ const actionable = (element, role, style, parentCursor, delegated) => {
   const draggable = element.draggable && element.tagName !== 'IMG' && element.tagName !== 'A';
   const focusable = element.tabIndex >= 0 && element.hasAttribute('tabindex');
   if (draggable || focusable || delegated.has(element) || hasPressAttribute(element) || listensItself(element)) return 'listener';
-  return style.cursor === 'pointer' && parentCursor !== 'pointer' ? 'pointer' : '';
+  return style.cursor === 'pointer' && parentCursor !== 'pointer' && style.pointerEvents !== 'none' ? 'pointer' : '';
 };
 
 // Elements with content that a style rule shows only on :hover (a submenu, a row's buttons): the pointer must be moved

@@ -43,6 +43,29 @@ const textNodes = function* (root) {
   }
 };
 
+// The same many times faster, for whole documents: only what has a shadow root is walked by `textNodes`.
+const allTextNodes = function* (root) {
+  if (shadowOf(root) || root.getRootNode() !== document) {
+    yield* textNodes(root);
+    return;
+  }
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+  /** @type {any} */
+  let node = walker.nextNode();
+  while (node) {
+    const isText = node.nodeType === Node.TEXT_NODE, shadow = !isText && shadowOf(node);
+    if (isText) yield node;
+    if (shadow) yield* textNodes(node);
+    node = shadow || (!isText && WITHOUT_TEXT.test(node.tagName)) ? nextOutside(walker) : walker.nextNode();
+  }
+};
+const nextOutside = (walker) => {
+  for (;;) {
+    const next = walker.nextSibling();
+    if (next || !walker.parentNode()) return next;
+  }
+};
+
 const squash = (text) => (text ?? '').replace(/\s+/g, ' ').trim();
 
 // The beginning of an element's text: reading all of a large container for a name takes seconds.

@@ -1,10 +1,43 @@
 // Controls: kinds, state, custom widgets drawn for them, focus; and finding and selecting text.
 const fieldKind = (element) => {
+  if (isStepper(element)) return roleOf(element);
   if (element.tagName === 'INPUT') return element.type;
+  if (isKeyCatcher(element)) return TERMINALS.test(stageOf(element).closest(TERMINAL_CLASS)?.className ?? '') ? 'keys' : 'editor';
   if (element.isContentEditable) return 'rich';
   const focusable = element.hasAttribute('tabindex') && !/^(TEXTAREA|SELECT|BUTTON|A)$/.test(element.tagName);
   if (focusable && element.getAttribute('role') === 'textbox') return 'editor'; // a code editor that renders its text itself
   return focusable ? 'keys' : element.tagName.toLowerCase();
+};
+
+// A slider or a part of a date that is no native field: arrow keys change it, and `aria-valuenow` says what it holds.
+const isStepper = (element) => element.tagName !== 'INPUT' && /^(slider|spinbutton)$/.test(roleOf(element));
+
+// A textarea that nobody can see, and that only catches the keys for an editor or terminal which draws its text itself
+// (Ace, CodeMirror 5, xterm); the stage is the element that it draws on.
+const STAGE_WITHIN = 5, STAGE_SIZE = [60, 14]; // levels; pixels
+const TERMINAL_CLASS = '[class*=term i]', TERMINALS = /(^|[\s_-])x?term(inal)?([\s_-]|$)/i;
+const GUTTERS = '[class*=gutter i],[class*=line-num i],[class*=linenum i]'; // line numbers are no text of the editor
+const stageOf = (element) => outward(composedParent(element), (at) => at.clientWidth >= STAGE_SIZE[0] && at.clientHeight >= STAGE_SIZE[1], STAGE_WITHIN);
+const isKeyCatcher = (element) => {
+  if (element.tagName !== 'TEXTAREA' || !element.checkVisibility()) return false;
+  const { right, bottom } = element.getBoundingClientRect(), { parentElement: holder } = element;
+  const clipped = holder && !holder.clientHeight && HIDING_OVERFLOW.has(getComputedStyle(holder).overflowY);
+  const unseen = clipped || !isShownAtAll(element) || !sizeable(element) || right + scrollX <= 0 || bottom + scrollY <= 0;
+  return unseen && !!stageOf(element);
+};
+
+// The text that an editor draws, line by line as a person sees it. Lines far out of its view may not be drawn.
+const drawnText = (stage) => {
+  const range = document.createRange(), parts = [];
+  for (const node of textNodes(stage)) {
+    const owner = node.parentElement;
+    if (!node.data || !owner || isField(owner) || owner.closest(GUTTERS) || !isShownAtAll(owner)) continue;
+    range.selectNodeContents(node);
+    const { left, top, height } = range.getBoundingClientRect();
+    if (height) parts.push({ left, top, height, text: node.data });
+  }
+  parts.sort((a, b) => (Math.abs(a.top - b.top) < Math.min(a.height, b.height) / 2 ? a.left - b.left : a.top - b.top));
+  return parts.map(({ top, height, text }, at) => (at && top - parts[at - 1].top >= height / 2 ? '\n' : '') + text).join('');
 };
 
 // An invisible input that fills the custom control drawn for it (a switch, a tick): the pointer hits the input.
@@ -35,8 +68,16 @@ const drawnFor = (field) => {
 // The field to type into: the only one inside a wrapper, such as a custom combobox; else the element itself.
 const TYPED_INTO = 'input:not([type=hidden],[type=checkbox],[type=radio]),textarea,[contenteditable=""],[contenteditable=true]';
 const fieldIn = (element) => {
-  const inner = isField(element) || element.isContentEditable ? [] : [...element.querySelectorAll(TYPED_INTO)];
-  return inner.length === 1 && inner[0].matches(':read-write:enabled') ? inner[0] : element.control ?? element;
+  if (isField(element) || element.isContentEditable) return element;
+  const inner = [...element.querySelectorAll(TYPED_INTO)];
+  if (inner.length === 1 && inner[0].matches(':read-write:enabled')) return inner[0];
+  return element.control ?? catcherFor(element) ?? element;
+};
+// The key catcher of the editor that draws an element.
+const catcherFor = (element) => {
+  const around = outward(element, (at) => at.querySelector('textarea'), STAGE_WITHIN);
+  const [catcher, ...more] = [...(around?.querySelectorAll('textarea') ?? [])].filter(isKeyCatcher);
+  return catcher && !more.length && isWithin(element, stageOf(catcher)) ? catcher : null;
 };
 
 // 'expanded' or 'collapsed' for a custom list (a combobox, a framework's select); '' if it does not say.
@@ -63,17 +104,22 @@ const READS = 2000; // characters; a longer text is no selected option
 const shownText = (element) => {
   if (element.tagName === 'SELECT') return selectedLabels(element).join('; ');
   if (element.textContent.length > READS) return '';
-  return squash(isField(element) ? `${element.value} ${wrapperOf(element)?.innerText ?? ''}` : element.innerText);
+  if (isField(element)) return squash(`${element.value} ${wrapperOf(element)?.innerText ?? ''}`);
+  return shadowOf(element) ? shortText(element, READS) : squash(element.innerText);
 };
 
-// The state of a control: `kind`; `text`, null if it cannot be read (a terminal, a game); `on`, and `stays` if a second
+// The state of a control: `kind`; `text`, null if it cannot be read (a terminal, a game); `drawn`, the text that an editor
+// or terminal draws itself, else null; `number`, what a slider holds, with its bounds `least` and `most`; `on`, and `stays` if a second
 // click does not turn it off; what it `reads` as a list, and if that is open (`fold`); `bare` if it is empty and editable;
 // `secret` for a password; `left` if it is not in the document any more.
 const stateOf = (element) => {
   const control = element.control ?? element, role = roleOf(control);
-  const text = isField(element) ? element.value : element.isContentEditable ? element.innerText : null;
+  const kind = fieldKind(element);
+  const stage = kind === 'editor' || isKeyCatcher(element) ? stageOf(element) : null;
+  const text = stage ? null : isField(element) ? element.value : element.isContentEditable ? element.innerText : null;
+  const [number, least, most] = ['now', 'min', 'max'].map((name) => element.getAttribute(`aria-value${name}`)).map((said) => (said && Number.isFinite(Number(said)) ? Number(said) : null));
   return {
-    kind: fieldKind(element), role, text, on: toggleState(control, role), stays: /^(radio|menuitemradio|tab|option)$/.test(role),
+    kind, role, text, drawn: stage && drawnText(stage), number, least, most, on: toggleState(control, role), stays: /^(radio|menuitemradio|tab|option)$/.test(role),
     reads: shownText(element), fold: expandedState(element),
     bare: text === '' && element.matches(':read-write:enabled'), secret: element.type === 'password', left: !element.isConnected,
   };
@@ -192,9 +238,8 @@ const focusOf = (element) => {
 // The range of a text, across nodes and white space. Editable text is searched before other text: instructions often
 // repeat the word. An editor that renders its text itself does so beside the element with the focus.
 const rangeIn = (text, element) => {
-  const around = [element];
-  while (element && fieldKind(element) === 'editor' && around.length <= DRAWN_BESIDE) around.push(composedParent(around.at(-1)));
-  const roots = element ? around.filter(Boolean) : [...document.querySelectorAll('[contenteditable]:not([contenteditable=false])'), document.body];
+  const stage = element && fieldKind(element) === 'editor' ? stageOf(element) : null;
+  const roots = element ? [stage ?? element] : [...document.querySelectorAll('[contenteditable]:not([contenteditable=false])'), document.body];
   for (const root of roots) {
     const range = rangeOf(text, root);
     if (range) return range;
@@ -226,11 +271,12 @@ const rangeOf = (wanted, root) => {
 
 // The points between which the pointer selects a text, in the frame's viewport; null if the text is not there.
 const textEnds = ({ text, element }) => {
-  if (isField(element)) {
+  const isEditor = !!element && fieldKind(element) === 'editor';
+  if (isField(element) && !isEditor) {
     if (!element.value.includes(text)) return null;
     const box = element.getBoundingClientRect();
     const middle = [box.left + box.width / 2, box.top + Math.min(box.height / 2, 12)];
-    return { start: middle, end: middle };
+    return { start: middle, end: middle, is_editor: false };
   }
   const range = rangeIn(text, element);
   if (!range) return null;
@@ -238,11 +284,12 @@ const textEnds = ({ text, element }) => {
   const boxes = [...range.getClientRects()].filter((box) => box.width > 0);
   if (!boxes.length) return null;
   const first = boxes[0], last = boxes.at(-1);
-  return { start: [first.left, first.top + first.height / 2], end: [last.right, last.top + last.height / 2] };
+  return { start: [first.left, first.top + first.height / 2], end: [last.right, last.top + last.height / 2], is_editor: isEditor };
 };
 
 // Sets the selection if the pointer selected something else.
 const selectText = ({ text, element }) => {
+  if (element && fieldKind(element) === 'editor') return; // its selection is its own
   if (isField(element)) {
     const at = element.value.indexOf(text);
     element.focus();
@@ -270,7 +317,8 @@ const standsIn = (said, text) => {
 const TEXT_REFS = 8, LABEL_LENGTH = 40;
 const refsOfText = (wanted) => {
   const needle = squash(wanted).toLowerCase(), found = [];
-  for (const node of needle ? textNodes(document.body) : []) {
+  for (const node of needle ? allTextNodes(document.body) : []) {
+    if (node.length < needle.length) continue;
     const element = node.parentElement ?? node.getRootNode().host;
     const said = squash(node.data).toLowerCase();
     if (said.length > Math.max(LABEL_LENGTH, 2 * needle.length) || !standsIn(said, needle) || !element?.getClientRects().length) continue;

@@ -11,7 +11,8 @@ const library = {
   walkParts: (options) => asJSON(walkParts(options)),
   known: (element) => refOf.get(element) ?? null,
   identified: (known) => identified(known)?.outerHTML ?? null,
-  register, identify, take, arm, restState, refsOfText, suspects, adopt,
+  stateNow: (ref) => { const { element } = resolve(ref); return element ? stateOf(element) : null; },
+  register, identify, rebindAll, take, arm, restState, refsOfText, suspects, adopt,
   aim, aimedPoint, pressDirectly, missed, stateOf, fieldIn, drawnFor, optionOf, toTheEnd, paste, drop, effect, secretTyped, submitsLogin, sendsAway, focusOf, textEnds, selectText, scroll, seek,
   context, rendered, stored, consent, coversPage, challenge, answerChallenge, drawMarks, unmark,
 };

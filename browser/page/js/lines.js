@@ -1,6 +1,6 @@
 // Collects lines of pieces during a walk; and functions of the walk about single elements.
 
-// A line is { d depth, k kind, p pieces, g [repeater, item] }; a region also has r (its role), a frame f (its ref).
+// A line is { d depth, k kind, p pieces, g [repeater, item], m in front }; a region also has r (its role), a frame f (its ref).
 // A piece is a string, or an object with one of: t hidden text, i image, c border of two cells, r ref of a control,
 // e end of a control that is `open`. Besides: w space before it, x why it cannot be seen; for a control k role, n name,
 // l label in addition to its content, a looks, v value, u link, s states, o options. `browser/page/lines.py` reads them.
@@ -14,10 +14,11 @@ class Lines {
     this.space = false;
     this.depth = 0;
     this.group = null;
+    this.front = 0; // 2 inside a modal dialog, 1 inside another layer over the whole window
   }
   open() {
     if (this.line && this.pending) this.line.k = this.pending;
-    this.line ??= { d: this.depth, k: this.pending ?? 'p', p: [], g: this.group };
+    this.line ??= { d: this.depth, k: this.pending ?? 'p', p: [], g: this.group, m: this.front };
     this.pending = null;
     return this.line;
   }
@@ -114,7 +115,7 @@ const duplicatesCheckbox = (element, role) => {
 
 // Whether an element has no visible siblings on all levels up to an ancestor.
 const isAloneIn = (element, outer) => {
-  const isAlone = (one) => [...one.parentNode.children].every((other) => other === one || other.ariaHidden === 'true' || !other.getClientRects().length);
+  const isAlone = (one) => [...one.parentNode.children].every((other) => other === one || other.ariaHidden === 'true' || [...other.getClientRects()].every((box) => !box.width || !box.height));
   return outward(element, (at) => at === outer || !composedParent(at) || !isAlone(at)) === outer;
 };
 

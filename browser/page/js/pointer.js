@@ -30,11 +30,22 @@ const wrapperOf = (element, others = INNER_CONTROLS) => {
   return wrapper;
 };
 
+// The host of a custom element that takes the presses of a part which fills it, and lets them through.
+const pressedFor = (element) => {
+  const { host } = element.getRootNode();
+  return host && !takesNoPointer(host) && fills(element, host) ? host : null;
+};
+
+// Whether an element shows text of a host around it, through slots of one or several shadow roots: the text stands in the
+// host, so that a hit on it is one on the host.
+const showsTextOf = (host, element) => !!shadowOf(host) && host !== element && isWithin(element, host)
+  && [...element.querySelectorAll('slot')].some((slot) => slot.assignedNodes({ flatten: true }).some((node) => node.parentNode === host && node.nodeType === Node.TEXT_NODE));
+
 // Whether a hit counts for an element: on itself, on its content (also in a shadow root), on its wrapper, or on the label
 // of a hidden control; but not on a tree item inside a tree item.
 const isHitOn = (hit, element) => (isWithin(hit, element) && !(element.role === 'treeitem' && hit.closest?.('[role=treeitem]') !== element))
   || hit === element.control || (!!element.labels && [...element.labels].some((label) => isWithin(hit, label)))
-  || (hit === element.getRootNode().host && !!element.querySelector('slot'))
+  || showsTextOf(hit, element) || (hit === pressedFor(element) && takesNoPointer(element))
   || (isWithin(hit, wrapperOf(element, FIELDS)) && !hit.closest('a,button,[role=button]'));
 const related = (hit, element) => isHitOn(hit, element) || isWithin(element, hit);
 
@@ -48,11 +59,15 @@ const wordsBox = (element) => {
   return [range.getBoundingClientRect()];
 };
 
-// Points to try: the centre of the box may be empty, as for a link that is broken over two lines.
+// Points to try: the centre of the box may be empty, as for a link that is broken over two lines, or covered, as the shape
+// of a drawing is by its label.
+const SPOTS = [0.25, 0.75, 0.06, 0.94]; // of the width and height
 const pointsOf = (element) => {
   const words = spokenFor.has(element) || element.role === 'treeitem' ? wordsBox(element) : [];
   const boxes = [...words, element.getBoundingClientRect(), ...[...element.getClientRects()].slice(0, 4)];
-  return boxes.filter((box) => box.width > 0 && box.height > 0).map(middleOf);
+  const sized = boxes.filter((box) => box.width > 0 && box.height > 0), last = sized.at(words.length);
+  const spots = last ? SPOTS.flatMap((across) => SPOTS.map((down) => ({ x: last.left + across * last.width, y: last.top + down * last.height }))) : [];
+  return [...sized.map(middleOf), ...spots];
 };
 const middleOf = (box) => ({ x: box.left + box.width / 2, y: box.top + box.height / 2 });
 
@@ -83,7 +98,8 @@ const tagLine = (element) => {
 // that opens under the pointer.
 const gets = (target, element) => {
   const control = target.closest(`${INNER_CONTROLS},label`);
-  const cameBetween = aimedOn?.isConnected && control && control !== element && isWithin(control, element) && !isWithin(aimedOn, control);
+  const isOwnLabel = control?.tagName === 'LABEL' && control.getRootNode() === shadowOf(element); // the text of a custom control
+  const cameBetween = aimedOn?.isConnected && control && control !== element && !isOwnLabel && isWithin(control, element) && !isWithin(aimedOn, control);
   return !cameBetween && (isHitOn(target, element) || (!!shadowOf(target) && isWithin(element, target)));
 };
 // The element that is aimed at, or the one that has its ref since the page rendered it anew.
@@ -124,6 +140,7 @@ const takesNoPointer = (element) => getComputedStyle(element).pointerEvents === 
 const offReason = (element) => {
   if (element.matches(':disabled') || outward(element, (at) => at.getAttribute('aria-disabled') === 'true')) return 'it is disabled';
   if (outward(element, (at) => at.inert)) return 'the page has made this part of it inert';
+  if (pressedFor(element)) return '';
   const parts = [element, shadowOf(element)].flatMap((root) => [...(root?.querySelectorAll('*') ?? [])].slice(0, PARTS_ASKED));
   return [element, ...(element.labels ?? []), ...(element.control ? [element.control] : []), ...parts].every(takesNoPointer) ? SWITCHED_OFF : '';
 };
@@ -148,8 +165,10 @@ const aim = ({ element: known, ref, at }) => {
   if (isMoving(element)) return { why: 'it keeps moving', wait: true };
   if (element.tagName === 'AREA') return { direct: true }; // it has no box: it is a part of a picture
   const points = pointsOf(element);
-  if (!points.length) return element.labels?.length && !off ? { direct: true } : { why: 'it has no size on the page', wait: true };
+  if (!points.length) return element.labels?.length && !off ? { direct: true } : { why: 'it has no size on the page', wait: true, over: besideHidden(element) };
+  if (getComputedStyle(element).visibility !== 'visible') return { why: 'it is not visible', wait: true, over: besideHidden(element) };
   const corner = element.getBoundingClientRect();
+  if (at && (({ x, y }) => x < corner.left || x > corner.right || y < corner.top || y > corner.bottom)(atPoint(corner))) return { why: `the point is outside of it: it has ${sizeOf(corner)} pixels` };
   let above = null;
   for (const point of at ? [atPoint(corner)] : points) {
     const hit = deepHit(point.x, point.y);
@@ -161,6 +180,12 @@ const aim = ({ element: known, ref, at }) => {
     above ??= hit;
   }
   return above ? { why: `something covers it: ${tagLine(above)}`, wait: true } : { why: 'it is outside of what can be scrolled to' };
+};
+
+// The middle of the nearest shown element around one that is hidden, such as its row, which may show it under the pointer.
+const besideHidden = (element) => {
+  const around = outward(composedParent(element), (at) => sizeable(at) && getComputedStyle(at).visibility === 'visible');
+  return around && around !== document.body ? middleOf(around.getBoundingClientRect()) : null;
 };
 
 const pressDirectly = () => { aimedNow().click(); };

@@ -114,6 +114,20 @@ const rebind = (ref, element, print = fingerprintOf(element)) => {
   return { element };
 };
 
+// Gives new refs' elements the refs that they had before they were rendered or loaded anew: [[new, old]]. Returns what was
+// done, as { new: old }.
+const rebindAll = (pairs) => {
+  const done = {};
+  for (const [anew, old] of pairs) {
+    const { element: weak, print } = registry.get(anew) ?? {}, element = weak?.deref();
+    if (!element || registry.get(old)?.element.deref()?.isConnected) continue;
+    rebind(old, element, print);
+    registry.delete(anew);
+    done[anew] = old;
+  }
+  return done;
+};
+
 // An element with text is identified by it and by the text around it; one without text by its id or data, even if it has
 // text later.
 const fullKey = (print) => JSON.stringify([print.role, print.key, print.name, print.row, print.caption, print.around]);
@@ -160,12 +174,12 @@ const nameCandidates = (print) => candidatesFor(print)
   .sort((a, b) => b.score - a.score).slice(0, 5)
   .map(({ element }) => `[${register(element)}] ${lineOf(element)} in "${contextOf(element).slice(0, 60)}"`);
 
-// Returns { element }, or { why, candidates } if it is gone or no longer certain. A connected element may have been given
+// Returns { element }, or { why, print } if it is gone or no longer certain. A connected element may have been given
 // other content (recycled rows of a virtual list): then the element that now has the old content is looked for.
 const SAME_ROW = 0.5;
 const resolve = (ref) => {
   const { element: weak, print } = registry.get(ref) ?? {};
-  const gone = (why) => ({ why: `${ref} ${why}`, candidates: print ? nameCandidates(print) : [] });
+  const gone = (why) => ({ why: `${ref} ${why}`, print });
   if (!weak) return gone('is not a ref of this page');
   const element = weak.deref();
   if (!print) return element?.isConnected ? { element } : gone('left the page');

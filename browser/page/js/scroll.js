@@ -55,13 +55,13 @@ const scroll = async ({ element, pages, to }) => {
 const DRAWN_LATE_MS = 100; // a list that rendered nothing new by then has nothing new
 const SCREEN = 0.9; // of the visible height for one step, so that no row is skipped
 const SAME_STEPS = 2; // after so many steps without a change the list is no virtual one
-const GROWTH_MS = 600; // for an endless feed to load more at its end
+const GROWTH_MS = 600, LOAD_MS = 1500; // for an endless feed to load more at its end: the first time, and once it did
 const ROW_AT_MOST = 400, LISTS_AT_MOST = 8, LIST_SIZE = 60;
 const NOTCH = 120, FAR = 1e6; // pixels of the wheel: one step of it, and the way to the end of any list
 const GRIDS = 'table,[role=table],[role=grid],[role=treegrid]';
 
-const renderedText = (list) => [...textNodes(list)].map((node) => node.data).join(' ');
-const wordedElements = (list) => [...textNodes(list)].filter((node) => node.data.trim() && node.parentElement).map((node) => node.parentElement);
+const renderedText = (list) => [...allTextNodes(list)].map((node) => node.data).join(' ');
+const wordedElements = (list) => [...allTextNodes(list)].filter((node) => node.data.trim() && node.parentElement).map((node) => node.parentElement);
 const topOf = (element) => element.getBoundingClientRect().top;
 
 // The elements that a scroll bar moves: its content, or a sibling if it is only a bar; sideways, column headers as well.
@@ -72,17 +72,21 @@ const byBar = (list, across = false) => {
   const [side, place, seen, all] = across ? ['left', 'scrollLeft', 'clientWidth', 'scrollWidth'] : ['top', 'scrollTop', 'clientHeight', 'scrollHeight'];
   const sign = across && getComputedStyle(list).direction === 'rtl' ? -1 : 1;
   const far = (box) => (across ? sign * box[sign > 0 ? 'right' : 'left'] : box.bottom);
-  // Pixels beyond its view that a list has rendered already: those rows need not be scrolled into view.
+  const near = (box) => (across ? sign * box[sign > 0 ? 'left' : 'right'] : box.top);
+  // Pixels beyond its view that a list has rendered already, without gaps: those rows need not be scrolled into view.
   const drawnBeyond = (edgeOfWindow) => {
     const edge = Math.min(far(list.getBoundingClientRect()), edgeOfWindow);
-    return wordedElements(list).reduce((last, one) => Math.max(last, far(one.getBoundingClientRect())), edge) - edge;
+    const boxes = wordedElements(list).map((one) => one.getBoundingClientRect()).filter((box) => far(box) > edge).sort((a, b) => near(a) - near(b));
+    let reach = edge;
+    for (const box of boxes) if (near(box) <= reach + list[seen] / 2) reach = Math.max(reach, far(box));
+    return reach - edge;
   };
   return {
     shown: movedBy(list, across), began: sign * list[place],
     at: () => sign * list[place],
     end: () => list[all] - list[seen],
     go: (to) => list.scrollTo({ [side]: sign * to, behavior: 'instant' }),
-    step: () => SCREEN * list[seen] + (across ? 0 : Math.min(drawnBeyond(innerHeight), 3 * list[seen])),
+    step: () => SCREEN * list[seen] + (across ? 0 : drawnBeyond(innerHeight)),
     drawn: () => !list[place] && 1.25 * list[seen] + drawnBeyond(sign > 0 ? innerWidth : 0) >= list[all],
   };
 };
@@ -135,14 +139,14 @@ const virtualLists = () => {
   const root = document.scrollingElement ?? document.documentElement;
   const found = { down: [], across: [], wheel: [] };
   const add = (kind, at) => { if (found[kind].length < LISTS_AT_MOST && at.checkVisibility()) found[kind].push(at); };
-  const long = (at) => at.scrollHeight > 1.5 * at.clientHeight, wide = (at) => at.scrollWidth > 1.5 * at.clientWidth;
+  const long = (at) => at.scrollHeight > 1.2 * at.clientHeight, wide = (at) => at.scrollWidth > 1.5 * at.clientWidth;
   for (const at of everyElement()) {
     if (at === root || at.tagName === 'TEXTAREA' || Math.max(at.clientHeight, at.clientWidth) <= LIST_SIZE) continue;
     if (at.clientHeight > LIST_SIZE && long(at) && canScroll(at)) add('down', at);
     else if (at.clientHeight > LIST_SIZE && listensForWheel(at)) add('wheel', at);
     if (at.clientWidth > LIST_SIZE && wide(at) && scrollsSideways(at)) add('across', at);
   }
-  if (long(root)) found.down.push(root);
+  if (root.scrollHeight > root.clientHeight + 1) found.down.push(root); // a feed may begin with little more than a screen
   return found;
 };
 
@@ -163,31 +167,50 @@ const untilRendered = async (list, before, ms) => {
 // '' for not at all.
 const rowContains = (list, { text, words }) => {
   let found = '';
-  for (const node of textNodes(list)) {
+  for (const node of allTextNodes(list)) {
     if (!node.data.toLowerCase().includes(words[0])) continue;
     for (let at = node.parentElement; at && at !== list; at = composedParent(at)) {
       const said = squash(renderedText(at)).toLowerCase();
       if (said.length > ROW_AT_MOST) break;
-      if (standsIn(said, text)) return 'exact';
+      if (standsIn(said, text) || standsIn(squash(at.textContent).toLowerCase(), text)) return 'exact';
       if (words.every((word) => standsIn(said, word))) found = 'words';
     }
   }
   return found;
 };
 
+// Whether a list renders other content at its end than where it is: a list that draws many screens of rows in advance does
+// not change for a while. It is left where it was.
+const changesAtEnd = async ({ shown, at, end, go }) => {
+  const place = at(), before = renderedText(shown);
+  go(end());
+  const changed = (await untilRendered(shown, before, DRAWN_LATE_MS)) !== before;
+  go(place);
+  if (changed) await untilRendered(shown, renderedText(shown), DRAWN_LATE_MS);
+  return changed;
+};
+
 // Searches a list from its position to its end, then from its start. It is left where the text is, else where its words
-// are, else where it was. `inside` searches further at each position with new content.
+// are, else where it was. A list that loads more at its end is followed until the time is up; it then yields { late }, and
+// { grew } at its end. `inside` searches further at each position with new content.
 const scrollList = async function* (way, wanted, limit, inside = null) {
   const { shown, began } = way;
-  let drawn = renderedText(shown), same = 0, round = false, grown = way.known, byWords = -1;
-  while (same < SAME_STEPS) {
+  let drawn = renderedText(shown), same = 0, round = false, grew = false, byWords = -1;
+  while (same < SAME_STEPS || (way.end() < Infinity && await changesAtEnd(way))) {
+    if (same >= SAME_STEPS) same = -Infinity;
     if (performance.now() > limit.until) {
       if (byWords >= 0) break;
-      yield { late: true };
+      yield { late: true, grew };
     }
-    const atEnd = way.at() >= way.end() - 1;
-    if (atEnd && !grown && (await untilRendered(shown, drawn, GROWTH_MS)) !== drawn) [grown, drawn] = [true, renderedText(shown)];
-    else if (atEnd ? round || began <= 1 : round && way.at() >= began) break;
+    let atEnd = way.at() >= way.end() - 1;
+    if (atEnd && !round && !way.known) {
+      const more = await untilRendered(shown, drawn, grew ? LOAD_MS : GROWTH_MS);
+      if (more !== drawn) [grew, same] = [true, -Infinity];
+      atEnd = way.at() >= way.end() - 1;
+    }
+    if (atEnd && (round || began <= 1)) {
+      if (renderedText(shown) === drawn) break;
+    } else if (round && way.at() >= began) break;
     else {
       way.go(atEnd ? 0 : way.at() + way.step());
       round ||= atEnd;
@@ -202,7 +225,10 @@ const scrollList = async function* (way, wanted, limit, inside = null) {
     drawn = further ? await untilRendered(shown, renderedText(shown), DRAWN_LATE_MS) : now;
   }
   way.go(byWords < 0 ? began : byWords);
-  if (byWords < 0) return;
+  if (byWords < 0) {
+    if (grew) yield { grew };
+    return;
+  }
   await untilRendered(shown, drawn, DRAWN_LATE_MS);
   yield { found: true, byWords: true };
   way.go(began);
@@ -229,7 +255,7 @@ const scrollLists = async function* (wanted, element) {
 };
 
 // Returns { found } each time a row of a list (of all, or the one around an element) contains the text, { late } when the
-// time is up; {} at the end.
+// time is up, { grew } at the end of a list that loaded more; {} at the end.
 const seek = async ({ text, ms, more, element }) => {
   const asked = squash(text).toLowerCase();
   seekLimit.until = performance.now() + ms;

@@ -171,6 +171,9 @@ const paints = (hit, element) => {
   return false;
 };
 
+// Whether two shapes of a drawing belong to one group, as a node and its label do.
+const isDrawnWith = (hit, element) => !!element.ownerSVGElement && element.parentNode.localName === 'g' && element.parentNode.contains(hit);
+
 // Returns a test if the centre of an element's box is covered: by anything, or only by something opaque.
 const HITS_LIMIT = 700; // of a walk; each costs a hit test
 const hitTester = () => {
@@ -181,6 +184,6 @@ const hitTester = () => {
     if (roll && (y < roll.box.top || y > roll.box.bottom || x < roll.box.left || x > roll.box.right)) return false; // scrolled away, not covered
     left -= 1;
     const hit = deepHit(x, y);
-    return !!hit && !related(hit, element) && (!opaqueOnly || paints(hit, element));
+    return !!hit && !related(hit, element) && !isDrawnWith(hit, element) && (!opaqueOnly || paints(hit, element));
   };
 };

@@ -8,7 +8,8 @@ const EMPTY_BOX_TAGS = new Set(['DIV', 'SPAN', 'I', 'P', 'LI', 'TD']);
 const BLANK = /^[\u200b-\u200f\u2060\ufeff\s]+$/; // invisible characters that only keep a line open
 const TEXT_NODE_LIMIT = 150000; // characters; the rest of a longer one is left out and marked with …
 const VALUE_LIMIT = 20000; // characters of a field's value
-const NAME_COMPARED = 40;
+const NAME_COMPARED = 40, BOX_TEXT = 120, ICON_NAME = 40; // characters
+const ICON_FONTS = /^["']?(material (icons|symbols)|google material)/i; // draw an icon for its name; other icon fonts use private characters
 
 class Walk {
   constructor(options) {
@@ -25,8 +26,10 @@ class Walk {
     this.groups = 0;
     this.opened = []; // the controls around the current node, with their text
     this.inks = new WordInks();
+    this.layers = new Set(layersOver(() => true));
     this.used = new WeakSet(); // text nodes that are part of a control's name or of a drawing
     this.cut = false;
+    this.inBox = 0; // checkboxes and the like around the current node: their text stays on their line
     this.refsBefore = refCount;
     this.below = options.below; // leave out what is above the view, on a page too large to be walked whole
   }
@@ -69,7 +72,7 @@ class Walk {
       if (raw) this.lines.space = true;
       return;
     }
-    if (style.visibility !== 'visible') return;
+    if (style.visibility !== 'visible' || this.isIconName(text, style)) return;
     this.range.selectNode(node);
     const rect = this.range.getBoundingClientRect();
     let hidden = textHidden(style, look, rect);
@@ -81,6 +84,15 @@ class Walk {
     else if (hidden || this.opened.length) this.lines.text(text, hidden);
     else this.inks.note(parent, style, this.lines.text(text, ''));
     if (/\s$/.test(raw)) this.lines.space = true;
+  }
+
+  // The name of an icon, which a font draws as a picture; it is left out where a control says more than it.
+  isIconName(text, style) {
+    if (text.length > ICON_NAME || !/^[a-z0-9_ ]+$/.test(text) || !ICON_FONTS.test(style.fontFamily)) return false;
+    const owner = this.opened.at(-1);
+    if (owner && (owner.text !== text || attributeName(owner.element))) return true;
+    this.lines.piece({ i: `icon ${text}`, drawn: `icon ${text}` });
+    return true;
   }
 
   preformatted(raw, hidden) {
@@ -105,6 +117,7 @@ class Walk {
     const block = isBlock(style.display) || element.tagName === 'BR';
     const leave = []; // functions to call when the element ends, in the order of opening
     if (block) this.boundary();
+    this.front(element, leave);
     this.structure(element, role, job, leave);
     if (block) leave.push(() => this.boundary());
     const scrolls = style.visibility === 'visible' ? scrollsOf(element, style) : '';
@@ -119,8 +132,21 @@ class Walk {
     if (!done && !this.board(element, style, look)) this.descend(element, style, look, stack);
   }
 
+  // Notes that lines are those of a modal dialog, or of another layer over the whole window.
+  front(element, leave) {
+    const { lines } = this, before = lines.front;
+    const level = isModal(element) ? 2 : Number(this.layers.has(element));
+    if (level <= before) return;
+    lines.flush();
+    lines.front = level;
+    leave.push(() => {
+      lines.flush();
+      lines.front = before;
+    });
+  }
+
   boundary() {
-    if (this.inRow) this.lines.space = true;
+    if (this.inRow || this.inBox) this.lines.space = true;
     else this.lines.end();
   }
 
@@ -159,7 +185,7 @@ class Walk {
     if (!name && !ALWAYS_SHOWN.has(role)) return;
     lines.flush();
     const mark = lines.all.length;
-    lines.all.push({ d: lines.depth, k: 'region', p: [name], r: role, g: lines.group });
+    lines.all.push({ d: lines.depth, k: 'region', p: [name], r: role, g: lines.group, m: lines.front });
     lines.depth += 1;
     leave.push(() => {
       lines.end();
@@ -186,8 +212,11 @@ class Walk {
     this.shown.push({ element, ref: piece.r, piece, name: this.named, ground: style.backgroundColor, ink: style.color });
     this.lines.piece(piece);
     if (piece.open) {
+      const inBox = BOX_ROLES.has(role) && text.length <= BOX_TEXT;
       this.opened.push({ element, text });
+      this.inBox += Number(inBox);
       leave.push(() => {
+        this.inBox -= Number(inBox);
         this.opened.pop();
         this.lines.close(piece.r);
       });
@@ -201,12 +230,13 @@ class Walk {
     if (why === 'widget' ? duplicatesCheckbox(element, role) : this.repeats(element, rect)) return null;
     const box = boxOfLabel(element);
     const piece = { r: register(element), k: role || (box && roleOf(box)) || ({ widget: '', hover: 'hoverable' }[why] ?? 'clickable') };
-    const value = valueOf(element, role);
-    const states = statesOf(box ?? element, box ? roleOf(box) : role);
+    const catches = isKeyCatcher(element); // it is not shown, but the editor that it belongs to is
+    const value = catches ? '' : valueOf(element, role);
+    const states = statesOf(box ?? element, box ? roleOf(box) : role).filter((state) => !catches || !state.endsWith('pixels'));
     if (value) piece.v = value.slice(0, VALUE_LIMIT);
     if (!states.includes('disabled') && isSwitchedOff(element, role, style)) states.push('disabled');
     if (states.length) piece.s = states;
-    const hidden = this.controlHidden(element, role, look, rect);
+    const hidden = catches ? '' : this.controlHidden(element, role, look, rect);
     if (hidden === 'invisible' && (drawnByItsLabel(element) || drawnFor(element) || (element.tabIndex < 0 && element.closest('[aria-hidden=true]')))) return null;
     if (hidden) piece.x = hidden;
     if (role === 'link') piece.u = shortLink(element);
@@ -231,7 +261,7 @@ class Walk {
     if (piece.n && !seen) this.labelOnly(piece, 'n');
     if (!piece.n && piece.x === 'invisible' && !EDITABLE.has(role)) return null;
     const rowTells = this.inRow && (BOX_ROLES.has(role) || role === 'columnheader');
-    if (!piece.n && !rowTells) piece.a = this.looksOf(element, role, style);
+    if (!piece.n && !rowTells) piece.a = catches ? 'editor' : this.looksOf(element, role, style);
     piece.whole = (box && text) || (EDITABLE.has(role) && !MADE_OF_PARTS.has(role));
     return piece;
   }
@@ -313,7 +343,7 @@ class Walk {
     const ref = register(element);
     this.shown.push({ element, ref });
     this.lines.flush();
-    this.lines.all.push({ d: this.lines.depth, k: 'frame', p: [cutLabel(attributeName(element) || squash(element.title) || element.name)], f: ref });
+    this.lines.all.push({ d: this.lines.depth, k: 'frame', p: [cutLabel(attributeName(element) || squash(element.title) || element.name)], f: ref, m: this.lines.front });
     this.frames.push(ref);
     return true;
   }
@@ -327,6 +357,17 @@ class Walk {
     for (const job of jobs.reverse()) stack.push(job);
   }
 }
+
+// Whether an element is a dialog in front of the page. Many menus say that they are modal: one that is not pinned to the
+// window, or that does not get the pointer in its middle, is not.
+const isModal = (element) => {
+  if (element.matches(':modal')) return true;
+  if (element.getAttribute('aria-modal') !== 'true' || !element.getClientRects().length || !isShownAtAll(element)) return false;
+  const seen = cut(element.getBoundingClientRect(), { left: 0, top: 0, right: innerWidth, bottom: innerHeight });
+  const width = seen.right - seen.left, height = seen.bottom - seen.top;
+  const { x, y } = middleOf({ left: seen.left, top: seen.top, width, height }), hit = width > 0 && height > 0 ? deepHit(x, y) : null;
+  return !!hit && isWithin(hit, element) && !!outward(element, (at) => getComputedStyle(at).position === 'fixed');
+};
 
 const PAST = -100; // pixels above the view from which an element is left out with `below`
 const scrolledPast = (element) => {
@@ -376,16 +417,18 @@ const partsHolding = (wanted, until) => {
   const needle = squash(wanted).toLowerCase(), words = needle.split(' ');
   const telling = words.reduce((best, word) => (/\d/.test(word) || word.length > best.length ? word : best), '');
   const exact = new Set(), byWords = new Set();
+  const has = (element, text) => squash(element.textContent).toLowerCase().includes(text);
   const take = (element, said) => {
     if (!element || !said.toLowerCase().includes(telling) || !element.checkVisibility()) return;
-    const row = closestRow(element);
-    const part = row && row.textContent.length <= PART_TEXT ? row : element;
+    const row = closestRow(element), block = outward(element, (at) => isBlock(getComputedStyle(at).display));
+    let part = row && row.textContent.length <= PART_TEXT ? row : element;
+    if (block && block !== document.body && !has(part, needle) && has(block, needle)) part = block; // across an inline link
     const text = squash(part.textContent + ' ' + said).toLowerCase();
     if (text.includes(needle)) exact.add(part);
     else if (words.every((word) => text.includes(word))) byWords.add(part);
   };
   const sayings = function* () {
-    for (const node of textNodes(document.body)) yield [node.parentElement ?? node.getRootNode().host, node.data];
+    for (const node of allTextNodes(document.body)) yield [node.parentElement ?? node.getRootNode().host, node.data];
     for (const element of /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll(SAYING))) {
       const value = isField(element) && element.type !== 'password' ? element.value : '';
       yield [element, [attributeName(element), element.placeholder, element.title, value].filter(Boolean).join(' ')];

@@ -1,6 +1,10 @@
 """Under a budget: what the question needs first, the rest one step away."""
 
+# ruff: noqa: E501 - the pages are easier to read unbroken
+
 from __future__ import annotations
+
+import pytest
 
 from browser.page.lines import PageLine
 from browser.page.snapshot import select_lines
@@ -68,3 +72,58 @@ async def test_links_in_one_endless_line_are_shown_in_part(show):
     snapshot = await tab.snapshot()
     assert len(snapshot.refs) > 100
     assert "link 999" in (await tab.find("link 999")).text
+
+
+LINKS = "".join(f"<a href=/p{n}>Entry {n}</a> <p>Paragraph {n}</p>" for n in range(30))
+
+
+@pytest.mark.parametrize(
+    "dialog",
+    [
+        "<dialog id=d><p>Really?</p><button>Yes</button></dialog><script>d.showModal()</script>",
+        "<div role=dialog aria-modal=true style='position:fixed;top:90px'><p>Really?</p><button>Yes</button></div>",
+        "<div style='position:fixed;inset:0;background:#0008'><p>Really?</p><button>Yes</button></div>",
+    ],
+    ids=["native", "by ARIA", "a layer"],
+)
+async def test_a_dialog_comes_first_and_what_lies_beneath_is_one_line(show, dialog):
+    tab = await show(f"<main>{LINKS}</main>{dialog}")
+    snapshot = await tab.snapshot()
+    lines = snapshot.text.splitlines()
+    assert "Really?" in "".join(lines[:3])
+    assert lines[-1] == f"[x1: {lines[-1].split()[1]} lines beneath it]"
+    assert "Entry 7" not in snapshot.text
+    assert "Entry 7" in await tab.expand("x1")
+    assert (await tab.find("Entry 29")).found
+    whole = (await tab.snapshot(budget=None)).text
+    assert whole.index("Really?") < whole.index("Entry 7")
+
+
+async def test_menus_out_of_sight_are_one_line_each(show):
+    sub = "".join(f"<li><a href=/s{n}>Page {n}</a></li>" for n in range(6))
+    tab = await show(
+        f"<ul><li><a href=/s>Pages</a><ul style='position:absolute;left:-9999px'>{sub}</ul></li></ul>"
+    )
+    snapshot = await tab.snapshot()
+    assert snapshot.text.split("\n") == [" - [e1: Pages]", "[x1: 6 lines out of sight]"]
+    assert "Page 4" in await tab.expand("x1")
+    assert (await tab.find("Page 4")).found
+
+
+async def test_without_a_budget_all_of_a_large_page_is_shown(show):
+    rows = "".join(f"<p>Entry {n} of the index, word{n}</p>" for n in range(9_000))
+    tab = await show(rows)
+    snapshot = await tab.snapshot(budget=None)
+    assert "word8999" in snapshot.text
+    assert "word4500" in snapshot.text
+    assert not snapshot.truncated
+
+
+async def test_a_menu_that_only_says_that_it_is_modal_is_no_dialog(show):
+    menu = "<nav role=dialog aria-modal=true aria-label=Menu><p>One</p><p>Two</p></nav>"
+    afar = menu.replace("<nav", "<nav style='position:fixed;left:-400px;width:300px'")
+    for one in (menu, afar):
+        tab = await show(f"{one}<main>{LINKS}</main>")
+        text = (await tab.snapshot()).text
+        assert "Entry 7" in text
+        assert "beneath" not in text

@@ -204,3 +204,54 @@ async def test_a_row_that_only_has_the_same_number_is_another_and_candidates_say
     with pytest.raises(RefError) as failure:
         await tab.click(buttons[0])
     assert any("Ada" in line for line in failure.value.candidates)
+
+
+TABLE = """<h1>Products</h1>%s<table>{}</table>""".format(
+    "".join(
+        f"<tr><td>Product {n}<td><input aria-label=Price value={n}><td><button>Save</button>"
+        for n in range(30)
+    )
+)
+
+
+async def test_refs_and_observation_survive_a_page_that_renders_itself_anew(show):
+    tab = await show(
+        f"<div id=all>{TABLE % ''}</div><script>"
+        "document.onclick = () => { const kept = all.innerHTML.replace('<table>', '<p>Saved.</p><table>'); all.innerHTML = kept; };</script>"
+    )
+    before = await tab.snapshot()
+    save = [r for r, what in before.refs.items() if what == "button Save"]
+    outcome = await tab.click(save[3])
+    assert outcome.changes == "+ Saved."
+    assert [r for r, what in (await tab.snapshot()).refs.items() if what == "button Save"] == save
+
+
+async def test_refs_and_observation_survive_a_reload(show, pages):
+    form = f"<!doctype html><form method=post>{TABLE % '{}'}</form>"
+    path = pages.put(form.replace("{}", "<button>Save all</button>"))
+    tab = await show("")
+    await tab.goto(pages.base + path)
+    before = await tab.snapshot()
+    pages.put(form.replace("{}", "<p>All was saved.</p><button>Save all</button>"), path)
+    outcome = await tab.click(ref(before, "button Save all"))
+    assert "navigated to" in outcome.events[0]
+    assert outcome.changes == "+ All was saved."
+    after = await tab.snapshot()
+    assert ref(after, "button Save all") == ref(before, "button Save all")
+    price = [r for r, what in before.refs.items() if what == "textbox Price"][7]
+    await tab.type(price, "99")
+    assert await tab.page.evaluate("document.querySelectorAll('input')[7].value") == "99"
+
+
+async def test_a_ref_of_a_row_that_a_reload_removed_is_not_given_to_another(show, pages):
+    rows = [f"<li>{name} <button>Remove</button>" for name in ("Ada", "Bo", "Cy")]
+    path = pages.put("<!doctype html><ul>" + "".join(rows))
+    tab = await show("")
+    await tab.goto(pages.base + path)
+    before = await tab.snapshot()
+    bo, cy = [r for r, what in before.refs.items() if what == "button Remove"][1:]
+    pages.put("<!doctype html><ul>" + rows[0] + rows[2], path)
+    await tab.page.reload()
+    after = await tab.snapshot()
+    assert bo not in after.refs
+    assert f"Cy [{cy} button: Remove]" in after.text

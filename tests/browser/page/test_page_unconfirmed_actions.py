@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from browser.errors import ActionError
+from browser.errors import ActionError, RefError
 from tests.browser.page.pages import ref
 
 
@@ -356,6 +356,91 @@ async def test_a_press_on_what_opened_under_the_pointer_is_told(show):
     shown = await tab.snapshot()
     at = next(iter(shown.refs))
     assert "but it moved or was covered: the press went to" in (await tab.click(at)).did
+
+
+async def test_a_chosen_file_is_not_reported_as_uploaded(show, tmp_path):
+    (tmp_path / "note.txt").write_text("hello")
+    tab = await show("<form><label>File <input type=file></label><button>Send</button></form>")
+    outcome = await tab.upload(ref(await tab.snapshot(), "file"), [tmp_path / "note.txt"])
+    assert outcome.did.startswith("chose note.txt for")
+    assert outcome.did.endswith("not sent yet: the page's own button does that")
+    sends = (
+        "<input type=file aria-label=File onchange=\"fetch('/', { method: 'POST', body: 'x' })\">"
+    )
+    tab = await show(sends)
+    outcome = await tab.upload(ref(await tab.snapshot(), "file"), [tmp_path / "note.txt"])
+    assert outcome.did.endswith("and the page sent a request")
+
+
+async def test_a_point_outside_of_an_element_is_refused(show):
+    tab = await show("<button>Here</button><button onclick=\"document.title='hit'\">There</button>")
+    here = ref(await tab.snapshot(), "button Here")
+    with pytest.raises(ActionError, match=r"the point is outside of it: it has \d+×\d+ pixels"):
+        await tab.click(here, at=(70, 5))
+    assert await tab.page.title() == "Test"
+
+
+async def test_candidates_are_mentioned_only_where_there_are_some(show):
+    tab = await show("<button>Only</button>")
+    await tab.snapshot()
+    with pytest.raises(RefError) as caught:
+        await tab.click("e99")
+    assert "candidates" not in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "slider",
+    [
+        "<div role=slider tabindex=0 aria-label=F aria-valuemin=0 aria-valuemax=100 aria-valuenow=20 style='width:90px;height:20px'></div>",
+        "<div role=slider tabindex=0 aria-label=F aria-valuemin=0 aria-valuemax=100 aria-valuenow=95 style='width:90px;height:20px'></div>",
+    ],
+)
+async def test_a_slider_that_is_no_field_is_set_by_arrow_keys(show, slider):
+    script = """<script>document.querySelector('[role=slider]').onkeydown = ({ key, target }) => {
+      const step = { ArrowRight: 5, ArrowLeft: -5 }[key] ?? 0;
+      target.ariaValueNow = Math.min(100, Math.max(0, Number(target.ariaValueNow) + step));
+    };</script>"""
+    tab = await show(slider + script)
+    field = ref(await tab.snapshot(), "slider")
+    outcome = await tab.type(field, "60")
+    assert await tab.page.evaluate("document.querySelector('[role=slider]').ariaValueNow") == "60"
+    assert outcome.did == f"typed into [{field}] slider F"
+    outcome = await tab.type(field, "62")
+    assert outcome.did.endswith("but it holds 60")
+    with pytest.raises(ActionError, match="out of its range: it is from 0 to 100"):
+        await tab.type(field, "300")
+
+
+async def test_a_part_of_a_date_takes_digits(show):
+    tab = await show(
+        "<span role=spinbutton tabindex=0 aria-label=month id=m style='padding:5px'>mm</span><script>"
+        "m.onkeydown = ({ key }) => { if (/^\\d$/.test(key)) { m.ariaValueNow = key; m.textContent = '0' + key; } };</script>"
+    )
+    outcome = await tab.type(ref(await tab.snapshot(), "spinbutton"), "3")
+    assert await tab.page.evaluate("m.ariaValueNow") == "3"
+    assert "but" not in outcome.did
+
+
+async def test_a_shape_is_not_covered_by_its_label(show):
+    tab = await show(
+        "<svg width=200 height=60><g><rect id=r width=120 height=30 fill=teal></rect>"
+        "<text x=40 y=20>inject</text></g></svg>"
+        "<script>r.addEventListener('click', () => { document.title = 'hit'; });</script>"
+    )
+    snapshot = await tab.snapshot()
+    assert "covered" not in snapshot.text
+    await tab.click(ref(snapshot, "clickable"))
+    assert await tab.page.title() == "hit"
+
+
+async def test_a_button_that_shows_only_under_the_pointer_is_hovered_first(show):
+    tab = await show(
+        "<style>.act { visibility: hidden } .row:hover .act { visibility: visible }</style>"
+        "<div class=row>a.txt <button class=act onclick=\"document.title='gone'\">Delete</button></div>"
+    )
+    button = await tab.ref_of(".act")
+    await tab.click(button)
+    assert await tab.page.title() == "gone"
 
 
 async def test_a_menu_item_that_goes_away_at_the_press_is_to_be_looked_for(show):

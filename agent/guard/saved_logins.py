@@ -1,0 +1,161 @@
+"""Sessions of sites that the user logged in to, saved by name and encrypted.
+
+A session is the cookies and the storage of one site, in Playwright's form. It is encrypted in a
+file of the data folder; its key is in the secret store (the system keyring, or a private file), so
+that the file alone is of no use.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from agent.config import private_folder
+from agent.errors import UsageError, from_extra
+from agent.guard.secret_store import ValueStore
+from browser.files import write_atomic
+from browser.net.url import host, is_web_url, origin, registrable_domain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+FOLDER: Final = "logins"
+KEYS: Final = "keys.json"
+MAX_NAME: Final = 60
+"""Characters of a name, which is part of a file's name."""
+_NONCE_BYTES: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class SavedLogin:
+    """A saved session. `expires` is when its last cookie does, 0 if the site did not say."""
+
+    name: str
+    origin: str
+    saved: float
+    expires: float
+
+    @property
+    def expired(self) -> bool:
+        """Whether all its cookies have expired."""
+        return 0 < self.expires < time.time()
+
+
+class SavedLogins:
+    """The sessions of a data folder."""
+
+    def __init__(self, data: Path) -> None:
+        self._folder = data / FOLDER
+        self._keys = ValueStore(self._folder / KEYS)
+
+    def all(self) -> list[SavedLogin]:
+        """Return the saved sessions in the order of their names."""
+        return [self._row(name) for name in sorted(self._keys.rows())]
+
+    def find(self, name: str) -> SavedLogin:
+        """Return a saved session; raises `UsageError` if there is none of that name."""
+        if name not in self._keys.rows():
+            hint = f"`research login {name} https://…` saves one; `research login list` shows them."
+            raise UsageError(f"no login is saved as {name!r}", hint=hint)
+        return self._row(name)
+
+    def origins(self, names: Sequence[str]) -> dict[str, str]:
+        """Return the names of sessions by the site that each belongs to."""
+        return {registrable_domain(host(self.find(name).origin)): name for name in names}
+
+    def put(self, name: str, url: str, state: dict[str, Any]) -> SavedLogin:
+        """Save the session of the site of `url`, of all that a browser stores.
+
+        Raises `UsageError` for an invalid name or address, and if nothing is stored for the site.
+        """
+        if not name.replace("-", "_").replace(".", "_").isidentifier():
+            raise UsageError(f"{name!r} is not a name", hint="Use letters, digits, - and _.")
+        if len(name) > MAX_NAME or not is_web_url(url):
+            raise UsageError("a login needs a short name and an https address")
+        own = of_site(state, url)
+        if not own["cookies"] and not own["origins"]:
+            raise UsageError(
+                f"{origin(url)} stored no session", hint="Log in in the window before you go on."
+            )
+        key = self._keys.value(name) or base64.b64encode(secrets.token_bytes(32)).decode()
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        text = json.dumps(own).encode()
+        private_folder(self._folder)
+        sealed = _cipher(key).encrypt(nonce, text, _bound(name, url))
+        write_atomic(self._file(name), nonce + sealed, private=True)
+        lasting = [cookie["expires"] for cookie in own["cookies"] if cookie.get("expires", -1) > 0]
+        has_session_cookie = len(lasting) < len(own["cookies"]) or bool(own["origins"])
+        expires = 0.0 if has_session_cookie or not lasting else max(lasting)
+        row = {"origin": origin(url), "saved": f"{time.time():.0f}", "expires": f"{expires:.0f}"}
+        self._keys.put(name, key, **row)
+        return self._row(name)
+
+    def state(self, name: str) -> dict[str, Any]:
+        """Decrypt a session; raises `UsageError` if its key or file is missing or does not fit."""
+        row, key = self.find(name), self._keys.value(name)
+        hint = f"Save it again: research login {name} {row.origin}"
+        if key is None:
+            raise UsageError(f"the key of the login {name!r} is not in the secret store", hint=hint)
+        try:
+            sealed = self._file(name).read_bytes()
+            nonce, text = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
+            state: dict[str, Any] = json.loads(
+                _cipher(key).decrypt(nonce, text, _bound(name, row.origin))
+            )
+        except (OSError, ValueError) as error:
+            raise UsageError(f"cannot read the login {name!r}: {error}", hint=hint) from error
+        except Exception as error:  # the library's InvalidTag is no ValueError
+            if type(error).__name__ != "InvalidTag":
+                raise
+            raise UsageError(f"the login {name!r} does not fit its key", hint=hint) from error
+        return state
+
+    def remove(self, name: str) -> bool:
+        """Delete a session with its key; False if there is none of that name."""
+        self._file(name).unlink(missing_ok=True)
+        return self._keys.remove(name)
+
+    def _file(self, name: str) -> Path:
+        return self._folder / f"{name}.session"
+
+    def _row(self, name: str) -> SavedLogin:
+        row = self._keys.rows()[name]
+        return SavedLogin(name, row["origin"], float(row["saved"]), float(row["expires"]))
+
+
+def of_site(state: dict[str, Any], url: str) -> dict[str, Any]:
+    """The part of a browser's storage state that belongs to the site of an address."""
+    own = host(url)
+    site = registrable_domain(own)
+
+    def belongs(name: str) -> bool:
+        return registrable_domain(name) == site or own == name or own.endswith(f".{name}")
+
+    return {
+        "cookies": [c for c in state.get("cookies", ()) if belongs(c["domain"].lstrip("."))],
+        "origins": [o for o in state.get("origins", ()) if belongs(host(o["origin"]))],
+    }
+
+
+def joined(states: list[dict[str, Any]]) -> dict[str, Any]:
+    """Put several storage states together."""
+    return {
+        kind: [entry for state in states for entry in state.get(kind, ())]
+        for kind in ("cookies", "origins")
+    }
+
+
+def _bound(name: str, url: str) -> bytes:
+    """What a session is bound to: under another name or origin it cannot be decrypted."""
+    return f"{name} {origin(url)}".encode()
+
+
+def _cipher(key: str) -> Any:
+    with from_extra("login"):
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - an extra
+    return AESGCM(base64.b64decode(key))

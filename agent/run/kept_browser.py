@@ -1,0 +1,231 @@
+"""A browser session that is kept between commands: a process of the user that answers on a socket.
+
+`python -m agent.run.kept_browser FOLDER` reads the run's options as JSON from standard input, and
+listens on a socket in FOLDER, which only the user can reach. A request is one line of JSON,
+`{"tool": …, "arguments": {…}}`; so is the answer, `{"text": …, "failed": …}`. It ends when it is
+asked to, or after IDLE_MINUTES without a request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from agent.config import load_options, private_folder
+from agent.errors import ResearchError, UsageError, error_text
+from agent.protocol.replies import inert
+from browser.errors import BrowserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agent.run.tool_calls import ToolCalls
+    from agent.types import Observation
+
+SOCKET: Final = "socket"
+LOG: Final = "log"
+CLOSE: Final = "CLOSE"
+"""The request that ends the session."""
+IDLE_MINUTES: Final = 30
+START_SECONDS: Final = 30.0
+CALL_SECONDS: Final = 120.0
+"""Seconds that a command waits for its answer; a tool's own limit is shorter."""
+_POLL_SECONDS: Final = 0.05
+MAX_SOCKET_PATH: Final = 100
+"""Characters of a socket's path: systems take 103 to 107."""
+MAX_LINE: Final = 32_000_000
+"""Bytes of a request or an answer."""
+
+
+def session_folder(data: Path, name: str) -> Path:
+    """The folder of a session, made for the user alone; raises `UsageError` for a bad name."""
+    if not name.replace("-", "").replace("_", "").isalnum():
+        raise UsageError(f"{name!r} is not a name", hint="Use letters, digits, - and _.")
+    folder = private_folder(private_folder(private_folder(data) / "browser") / name)
+    if len(str(folder / SOCKET)) > MAX_SOCKET_PATH:
+        raise UsageError(f"{folder} is too long for a socket", hint="Name a shorter --data-dir.")
+    return folder
+
+
+def ask(folder: Path, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Send a request to a session and return its answer; None if the session does not run."""
+    connection = _connected(folder)
+    if connection is None:
+        return None
+    with connection, connection.makefile("rwb") as stream:
+        request = {"tool": tool, "arguments": arguments}
+        stream.write(json.dumps(request).encode() + b"\n")
+        stream.flush()
+        try:
+            line = stream.readline(MAX_LINE)
+        except TimeoutError as error:
+            why = f"the browser session gave no answer within {CALL_SECONDS:g} s"
+            raise UsageError(why, hint="`research browser close` ends it.") from error
+    if not line:
+        raise UsageError("the browser session ended", hint=f"Its log: {folder / LOG}")
+    answer: dict[str, Any] = json.loads(line)
+    return answer
+
+
+def _connected(folder: Path) -> socket.socket | None:
+    if not hasattr(socket, "AF_UNIX"):
+        raise UsageError("`research browser` needs Unix sockets, which this system lacks")
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(CALL_SECONDS)
+    try:
+        connection.connect(str(folder / SOCKET))
+    except OSError:  # no socket, or nobody listens any more
+        connection.close()
+        return None
+    return connection
+
+
+def start(folder: Path, options: Mapping[str, Any]) -> None:
+    """Start the process of a session; raises `UsageError` if it does not come up."""
+    (folder / SOCKET).unlink(missing_ok=True)
+    command = [sys.executable, "-m", "agent.run.kept_browser", str(folder)]
+    with (folder / LOG).open("wb") as log:
+        process = subprocess.Popen(  # noqa: S603 - this very program
+            command,
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,  # it outlives this command, and its terminal
+        )
+    assert process.stdin, "a pipe was asked for"
+    with process.stdin:
+        process.stdin.write(json.dumps(dict(options), default=str).encode())
+    until = time.monotonic() + START_SECONDS
+    while process.poll() is None and time.monotonic() < until:
+        if connection := _connected(folder):
+            connection.close()
+            process.returncode = 0  # it lives on: keeps Popen from warning
+            return
+        time.sleep(_POLL_SECONDS)
+    process.kill()
+    lines = (folder / LOG).read_text("utf-8", "replace").strip().splitlines()
+    why = lines[-1] if lines else "no message"
+    raise UsageError(f"the browser session did not start: {why}", hint=f"Its log: {folder / LOG}")
+
+
+async def serve(folder: Path, options: Mapping[str, Any]) -> None:
+    """Answer requests until one asks for the end, or none came for IDLE_MINUTES."""
+    from agent.run.tool_calls import ToolCalls  # noqa: PLC0415 - the client needs none of it
+
+    used = asyncio.Event()
+    ended = asyncio.Event()
+    async with AsyncExitStack() as stack:
+        calls = ToolCalls(load_options(dict(options), config=True), stack)
+        stack.callback(calls.context.close)
+
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            used.set()
+            with suppress(ConnectionError):  # the command was interrupted
+                if line := await reader.readline():
+                    request = json.loads(line)
+                    if request["tool"] == CLOSE:
+                        ended.set()
+                    reply = await _answer(calls, request)
+                    writer.write(json.dumps(reply).encode() + b"\n")
+                    await writer.drain()
+            writer.close()
+            used.set()
+
+        mask = os.umask(0o177)  # the socket is the user's alone from the start
+        try:
+            listening = await asyncio.start_unix_server(answer, folder / SOCKET, limit=MAX_LINE)
+        finally:
+            os.umask(mask)
+        async with listening:
+            await _until_idle(used, ended)
+    (folder / SOCKET).unlink(missing_ok=True)
+
+
+async def _until_idle(used: asyncio.Event, ended: asyncio.Event) -> None:
+    end = asyncio.ensure_future(ended.wait())
+    while not end.done():
+        used.clear()
+        use = asyncio.ensure_future(used.wait())
+        done, _ = await asyncio.wait(
+            {use, end}, timeout=IDLE_MINUTES * 60, return_when=asyncio.FIRST_COMPLETED
+        )
+        use.cancel()
+        if not done:
+            break
+    end.cancel()
+
+
+async def _answer(calls: ToolCalls, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Run one request; what goes wrong is the text of the answer."""
+    tool, arguments = str(request["tool"]), dict(request["arguments"])
+    if tool == CLOSE:
+        return {"text": "closed", "failed": False}
+    if tool == "SCREENSHOT":
+        return await _picture(calls)
+    on_page = tool not in ("READ", "WEB_SEARCH")
+    try:
+        result = await calls.run(None, tool, arguments, on_page=on_page)
+    except ResearchError as error:
+        return {"text": "\n".join(filter(None, (str(error), error.hint))), "failed": True}
+    except Exception as error:  # noqa: BLE001 - a fault of one call must not end the session
+        return {"text": error_text(f"{type(error).__name__}: {error}"), "failed": True}
+    found = result.data.get("found", True)
+    return {"text": result_text(result), "failed": result.failed or not found}
+
+
+async def _picture(calls: ToolCalls) -> dict[str, Any]:
+    """Take a picture of what is in view, for the command to save."""
+    tab = (await calls.web()).tab
+    if tab is None:
+        return {"text": "no page is open", "failed": True}
+    try:
+        async with calls.page_turn:
+            picture = await tab.screenshot()
+    except BrowserError as error:
+        return {"text": str(error), "failed": True}
+    return {"text": "", "picture": base64.b64encode(picture).decode(), "failed": False}
+
+
+def result_text(result: Observation) -> str:
+    """Write a result as plain lines: what was done and what happened, then the page's text."""
+    data = result.data
+    if result.failed:
+        return "\n".join(
+            [
+                error_text(str(data["error"])),
+                *map(str, data.get("candidates", ())),
+                *filter(None, [result.hint]),
+            ]
+        )
+    lines = [str(data["did"])] if "did" in data else []
+    if "did" not in data and data.get("url"):
+        lines.append(" ".join(str(data[name]) for name in ("url", "title") if data.get(name)))
+    lines += [f"{name}: {data[name]}" for name in ("file", "path") if name in data]
+    lines += [
+        " ".join(filter(None, (tab["id"], "*" if tab["active"] else "", tab["url"], tab["title"])))
+        for tab in data.get("tabs", ())
+    ]
+    lines += [inert(str(event)) for event in data.get("events", ())]
+    if result.web:
+        lines.append(f"<web>\n{inert(result.web)}\n</web>")
+    return "\n".join(lines) or json.dumps(data, ensure_ascii=False)
+
+
+def main(folder: str) -> None:
+    """Serve the session of a folder, with the options on standard input."""
+    options = json.loads(sys.stdin.read() or "{}")
+    sys.stdin.close()
+    asyncio.run(serve(Path(folder), options))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,147 @@
+"""Tool calls outside a run: by MCP clients, and by `research browser`.
+
+Calls share web and browser, memory, and what was read so far, and follow the same policy as those
+of a run: the origin of words decides what may be sent, and actions where the user is logged in need
+approval.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from agent.evidence.store import Evidence
+from agent.guard.outgoing import Outgoing
+from agent.guard.provenance import SEARCH, Kind, Provenance
+from agent.guard.redact import Redactor, find_secrets
+from agent.guard.secret_store import SecretStore
+from agent.limits import LimitSettings
+from agent.run.settings import logged_in_sites, open_memory
+from agent.run.web import open_web
+from agent.tools.action_tools import SCRIPTING_TOOLS
+from agent.tools.context import ToolContext
+from agent.tools.policy import Policy
+from agent.tools.toolset import ProvenanceCalls, apply_tool_rules, available_tools
+from agent.types import Observation, ToolCall
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from contextlib import AsyncExitStack
+
+    from agent.memory.memory_api import Memory
+    from agent.options import Options
+    from agent.tools.context import Web
+
+SNAPSHOT_TOKENS: Final = 1_200
+"""Maximum size of a page snapshot: half the calls show one; FIND finds the rest."""
+PAGES_KEPT: Final = 200
+"""Maximum number of pages kept as resources; then all are dropped."""
+SOURCE_BLOCK: Final = 10_000
+"""Offset of source numbers after such a reset, so that no name means two pages."""
+
+
+class ToolCalls:
+    """Calls our tools for one caller; what they open is closed with `stack`."""
+
+    def __init__(self, options: Options, stack: AsyncExitStack) -> None:
+        self.options = options
+        self.page_turn = asyncio.Lock()
+        self._stack = stack
+        self._opening = asyncio.Lock()
+        provenance = Provenance(
+            "",
+            frozenset(options.share),
+            attached=bool(options.attach or options.cdp),
+            sites=logged_in_sites(options),
+            named_hosts=frozenset(options.allow_private),
+        )
+        self.context = ToolContext(
+            question="",
+            evidence=Evidence(),
+            limits=LimitSettings(snapshot_tokens=SNAPSHOT_TOKENS),
+            max_sources=2 * PAGES_KEPT,
+            outgoing=Outgoing(provenance, private_search=options.private_search),
+            redactor=Redactor(find_secrets(os.environ)),
+            secrets=SecretStore(options.data),
+            files=options.file,
+        )
+
+    @property
+    def provenance(self) -> Provenance:
+        """The origin of everything that the clients got so far."""
+        return self.context.provenance
+
+    async def web(self) -> Web:
+        """Return the web, opened at the first call."""
+        async with self._opening:
+            if self.context.web is None:
+                opening = open_web(self.options, os.environ)
+                self.context.web = await self._stack.enter_async_context(opening)
+            return self.context.web
+
+    async def memory(self) -> Memory:
+        """Return the memory, opened at the first call."""
+        async with self._opening:
+            if self.context.memory is None:
+                in_thread = self.context.in_memory_thread
+                memory = await in_thread(open_memory, self.options, os.environ)
+                self._stack.push_async_callback(in_thread, memory.close)
+                self.context.memory = memory
+            return self.context.memory
+
+    async def run(
+        self,
+        approve: Callable[[str], Awaitable[bool]] | None,
+        tool: str,
+        arguments: dict[str, Any],
+        *,
+        on_page: bool = False,
+    ) -> Observation:
+        """Call a tool as a run does; `approve` asks the user, None if nobody can be asked.
+
+        Calls `on_page` run one after another and keep no sources.
+        """
+        given = {name: value for name, value in arguments.items() if value is not None}
+        if on_page:
+            async with self.page_turn:
+                return await self._run(approve, tool, given, Evidence())
+        return await self._run(approve, tool, given, self._kept_evidence())
+
+    def _kept_evidence(self) -> Evidence:
+        # Sources are kept as resources; a long-running server must not grow without bound.
+        evidence = self.context.evidence
+        if len(evidence.sources) + len(evidence.snippets) > PAGES_KEPT:
+            block = next(iter(evidence.sources or evidence.snippets)).n // SOURCE_BLOCK
+            self.context.evidence = Evidence(first=(block + 1) * SOURCE_BLOCK + 1)
+        return self.context.evidence
+
+    async def _run(
+        self,
+        approve: Callable[[str], Awaitable[bool]] | None,
+        tool: str,
+        arguments: dict[str, Any],
+        evidence: Evidence,
+    ) -> Observation:
+        await self.web()
+        context = replace(self.context, approve=approve, evidence=evidence)
+        self.note_person_words(" ".join(map(str, arguments.values())))
+        # Only such callers have these tools: their own model wrote the script or dropped the file.
+        scripting = ((name, "") for name in SCRIPTING_TOOLS)
+        tools = apply_tool_rules((*available_tools(context), *scripting), self.options).registry()
+        calls = ProvenanceCalls(Policy(tools, context), self.provenance, self.options.file)
+        return (await calls.run(ToolCall(tool, json.dumps(arguments)), ""))()
+
+    def note_page_words(self, url: str, text: str) -> None:
+        """Record page text that a client got other than through `call`."""
+        kind = Kind.PAGE if self.provenance.is_personal(url) else Kind.WEB
+        self.provenance.add(text, kind, url)
+
+    def note_person_words(self, text: str) -> None:
+        """Treat a client's words as the user's, as long as it got nothing private."""
+        if not self.provenance.private_for(SEARCH):
+            # A URL would count as one that the user allows to open with their logins.
+            words = " ".join(word for word in text.split() if "://" not in word)
+            self.provenance.add(words, Kind.PERSON)

@@ -1,0 +1,4 @@
+// Lexical: a rich text that keeps a caret of its own.
+import { createRoot } from "react-dom/client"; import { LexicalComposer } from "@lexical/react/LexicalComposer"; import { RichTextPlugin } from "@lexical/react/LexicalRichTextPlugin"; import { ContentEditable } from "@lexical/react/LexicalContentEditable"; import { LexicalErrorBoundary } from "@lexical/react/LexicalErrorBoundary"; import { HistoryPlugin } from "@lexical/react/LexicalHistoryPlugin";
+createRoot(document.getElementById("app")).render(<div><h2>Notes</h2><LexicalComposer initialConfig={{ namespace: "x", onError: console.error }}><RichTextPlugin contentEditable={<ContentEditable aria-label="Notes" style={{border:"1px solid"}}/>} placeholder={null} ErrorBoundary={LexicalErrorBoundary}/><HistoryPlugin/></LexicalComposer></div>);
+window.text = () => document.querySelector("[contenteditable]").innerText;

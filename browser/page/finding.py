@@ -1,0 +1,97 @@
+"""FIND: lines of the whole page with a text, also in long lists, which are scrolled."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from typing import TYPE_CHECKING, Any
+
+from browser.page import injected
+from browser.page.driver import LOOK_SECONDS
+from browser.page.lines import plain_text
+from browser.page.snapshot import find_lines
+from browser.page.waiting import keep_rendering, within
+from browser.types import FindResult
+
+if TYPE_CHECKING:
+    from browser.page.driver import PageDriver
+    from browser.page.lines import PageLine
+
+SEEK_SECONDS = 12.0  # for scrolling long lists: some thousand rows each second
+_TOO_LARGE = "(the page is too large to be searched to its end)"
+_LOADS_MORE = "(a list loads more as it is scrolled; this is not in what it loaded)"
+_NOT_TO_ITS_END = (
+    f"(a long list was searched for {SEEK_SECONDS:g} s, not to its end: FIND again goes on from"
+    " there)"
+)
+
+
+async def find(driver: PageDriver, text: str) -> FindResult:
+    """Find lines by text, role or words; see `Tab.find`."""
+    lines, complete = await _lines_with_text(driver, text)
+    result, text_refs = find_lines(lines, text), await _refs_of_text(driver, text)
+    notes = [] if complete else [_TOO_LARGE]
+    if not result.found and not text_refs:
+        lines, note = await _scroll_lists_to(driver, text)
+        if lines:
+            result = find_lines(lines, text)
+        if note:
+            notes.append(note)
+        text_refs = await _refs_of_text(driver, text)
+    extra = [
+        f'[{ref} text: {plain_text(match)}] in "{plain_text(row)}"' for ref, match, row in text_refs
+    ]
+    return FindResult("\n".join([result.text, *extra, *notes]), result.found or bool(extra))
+
+
+async def _lines_with_text(driver: PageDriver, text: str) -> tuple[list[PageLine], bool]:
+    """The view's lines, and those with the text that it lacks as the page is too large for it.
+
+    Also returns whether all of the page was searched.
+    """
+    view = await driver.look()
+    if not view.cut_below and not view.cut_above:
+        return view.lines, True
+    known = {line.text for line in view.lines}
+    async with within(LOOK_SECONDS, "read the page"):
+        more, complete = await driver.frames.lines_with_text(text)
+    for line in more:
+        view.refs.update(line.refs)
+    new = [line for line in more if line.text not in known]
+    view.found += (line for line in new if line not in view.found)
+    return [*view.lines, *new], complete
+
+
+async def _refs_of_text(driver: PageDriver, text: str) -> list[tuple[str, str, str]]:
+    async with within(LOOK_SECONDS, "read the page"):
+        return list(await injected.call(driver.page.main_frame, "refsOfText", text))
+
+
+async def _scroll_lists_to(driver: PageDriver, text: str) -> tuple[list[PageLine], str]:
+    """Scroll lists that render or load only what is in view, until a text appears.
+
+    Returns the page's lines then, else none; and a note for the reader of the result.
+    """
+    until = time.monotonic() + SEEK_SECONDS
+    note = ""
+    async with (
+        within(SEEK_SECONDS + LOOK_SECONDS, f"look for {text!r}"),
+        keep_rendering(driver.page),
+    ):
+        for frame in await driver.frames.visible():
+            for attempt in itertools.count():
+                remaining = max(0, int((until - time.monotonic()) * 1000))
+                options = {"text": text, "ms": remaining, "more": attempt > 0}
+                state: dict[str, Any] = await injected.call(frame, "seek", options)
+                if state.get("late"):
+                    return [], _NOT_TO_ITS_END
+                if state.get("grew"):
+                    note = _LOADS_MORE
+                    continue  # with the next list
+                if not state.get("found"):
+                    break
+                view = await driver.look()
+                if find_lines(view.lines, text).found:
+                    place = "where a row says all its words" if state.get("byWords") else "it"
+                    return view.lines, f"(a list was scrolled to {place})"
+    return [], note

@@ -1,0 +1,70 @@
+"""FIND says that a text is not there only where it is not; what could not be searched is noted."""
+
+# ruff: noqa: E501 - the pages are easier to read unbroken
+
+from __future__ import annotations
+
+# A list of 3,000 rows that draws 200 of them, ten screens at once (as Clusterize does).
+FAR_AHEAD = """<div id=box style="height:200px;width:300px;overflow:auto"><div id=all style="position:relative;height:60000px"></div></div><script>
+let from = -1;
+const draw = () => {
+  const first = Math.floor(box.scrollTop / 2000) * 100;
+  if (first === from) return;
+  from = first;
+  all.innerHTML = Array.from({ length: 200 }, (_, n) => first + n).filter((n) => n < 3000)
+    .map((n) => `<p style="position:absolute;top:${n * 20}px;margin:0;height:20px">Ship ${n} of the fleet</p>`).join('');
+};
+box.onscroll = draw;
+draw();
+</script>"""
+
+
+async def test_a_list_that_draws_many_screens_in_advance_is_searched_to_its_end(show):
+    tab = await show(FAR_AHEAD)
+    found = await tab.find("Ship 2741")
+    assert found.found
+    assert "Ship 2741 of the fleet" in found.text
+    assert not (await tab.find("Ship 9999")).found
+
+
+FEED = """<div id=list></div><div id=end style="height:20px"></div><script>
+let n = 0;
+const add = () => { for (let i = 0; i < 20 && n < 200; i += 1) list.insertAdjacentHTML('beforeend', `<p style="height:40px">Post ${n++} is here</p>`); };
+add();
+new IntersectionObserver(([one]) => { if (one.isIntersecting) { const go = () => setTimeout(() => { add(); if (n < 200 && end.getBoundingClientRect().top < innerHeight) go(); }, 60); go(); } }).observe(end);
+</script>"""
+
+
+async def test_a_feed_that_loads_more_is_followed(show):
+    tab = await show(FEED)
+    found = await tab.find("Post 157")
+    assert found.found
+    assert "Post 157 is here" in found.text
+
+
+async def test_a_feed_that_lacks_the_text_is_not_just_nothing(show):
+    tab = await show(FEED)
+    found = await tab.find("Post 4711")
+    assert not found.found
+    assert "loads more as it is scrolled" in found.text
+
+
+LONG = " ".join(f"Sentence {n} tells of matters {n * 3}." for n in range(60))
+
+
+async def test_a_phrase_is_found_across_a_link(show):
+    tab = await show(
+        f"<p>{LONG} They moored at <a href=/q>the old quay</a> of Brandaris. {LONG}</p>"
+    )
+    for phrase in ("moored at the old quay of Brandaris", "at the old"):
+        found = await tab.find(phrase)
+        assert found.found, phrase
+        assert "the old quay" in found.text
+
+
+async def test_a_phrase_across_a_link_is_found_past_what_was_walked(show):
+    filler = "".join(f"<p>{LONG}</p>" for _ in range(130))
+    tab = await show(f"{filler}<p>They moored at <a href=/q>the old quay</a> of Brandaris.</p>")
+    found = await tab.find("moored at the old quay of")
+    assert found.found
+    assert "the old quay" in found.text
