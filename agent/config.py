@@ -52,6 +52,7 @@ class Flags(TypedDict, total=False):
     context_window: int | None
     depth: Depth | None
     report: bool | None
+    challenge: bool | None
     instruction: str | None
     search: Names | None
     searxng_url: str | None
@@ -84,6 +85,8 @@ class Flags(TypedDict, total=False):
     mcp_tool_deny: Names | None
     memory_tool_allow: Names | None
     memory_tool_deny: Names | None
+    skill_allow: Names | None
+    skill_deny: Names | None
     mcp_config: PathName | Sequence[PathName] | None
     service: Names | None
     mcp_servers: dict[str, Any] | None

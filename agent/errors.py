@@ -194,6 +194,13 @@ class ReplayDiverged(ResearchError):
     )
 
 
+class RerunStopped(ResearchError):
+    """A step of a recorded session could not be repeated, or had another outcome."""
+
+    exit_code = 8
+    hint = "The page is another one now; ask a model to do it again, which makes a new record."
+
+
 class JournalError(ResearchError):
     """A run's journal cannot be written or read."""
 

@@ -24,6 +24,7 @@ class Effort:
     plans: whether a question may be split.
     rounds, points: how often a draft is checked for open points, and how many are researched.
     sections: maximum number of sections of a report.
+    challenges: claims of an answer whose contrary is searched for.
     engines: search engines queried at once for a hard query; their results are merged.
     rephrases: how often the model may be asked for other queries when a search found little.
     translates: also when it found enough, but the question is not in English.
@@ -40,6 +41,7 @@ class Effort:
     rounds: int
     points: int
     sections: int
+    challenges: int
     engines: int
     rephrases: int
     translates: bool
@@ -64,6 +66,7 @@ _NUMBERS: dict[str, tuple[Any, Any, Any]] = {
     "rounds": (0, 0, 2),
     "points": (0, 0, 3),
     "sections": (3, 4, 6),
+    "challenges": (0, 0, 3),
     "engines": (1, 2, 3),
     "rephrases": (0, 2, 4),
     "translates": (False, False, True),
@@ -79,6 +82,8 @@ EFFORTS: dict[Depth, Effort] = {
     for n, depth in enumerate(_DEPTHS)
 }
 STANDARD = EFFORTS["standard"]
+CHALLENGES = EFFORTS["deep"].challenges
+"""Claims that are challenged where the user asks for it at another depth."""
 
 
 WikiPart = Literal["wiki", "raw", "sessions"]

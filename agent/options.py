@@ -184,6 +184,9 @@ class Options:
     dry_run: bool = setting(False, "Show the prompt and estimated cost without sending anything.")
     depth: Depth = setting("standard", "How thorough to be (default: standard).")
     report: bool = setting(False, "Write a report with sections instead of a short answer.")
+    challenge: bool = setting(
+        False, "Search for the contrary of each central claim (default: if deep)."
+    )
     instruction: str | None = setting(
         None, "Extra instruction for the model.", "TEXT", flag=("-s", "--instruction")
     )
@@ -260,6 +263,10 @@ class Options:
     memory_tool_deny: _Names = setting(
         (), "Disable matching tools of memory.", "PATTERN", flag=None
     )
+    skill_allow: _Names = setting(
+        (), "Allow only skills (SKILL.md) with matching names.", "PATTERN"
+    )
+    skill_deny: _Names = setting((), "Disable skills with matching names.", "PATTERN")
     mcp_config: _Paths = setting(
         (), "File that lists MCP servers in the usual `mcpServers` format.", "FILE", exists=True
     )
@@ -267,7 +274,7 @@ class Options:
         dict, "MCP servers, in the form of `mcpServers`.", flag=None, secret=True
     )
     service: _Names = setting(
-        (), "URL of a service that `research audit` asks.", "NAME=URL", flag=None
+        (), "URL of a service that `research audit` and `recheck` ask.", "NAME=URL", flag=None
     )
     smtp_url: str | None = setting(
         None, "Mail server for notifications.", "URL", flag=None, secret=True
@@ -337,6 +344,13 @@ class Options:
         from agent.limits import EFFORTS  # noqa: PLC0415 - as above
 
         return EFFORTS[self.depth]
+
+    @property
+    def challenges(self) -> int:
+        """The number of claims whose contrary is searched for."""
+        from agent.limits import CHALLENGES  # noqa: PLC0415 - as above
+
+        return CHALLENGES if self.challenge else self.effort.challenges
 
     def without_servers(self) -> "Options":
         """Return the same settings without the tools of MCP servers."""

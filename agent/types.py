@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal
@@ -214,6 +214,8 @@ class Sentence(ReportPart):
     a sentence that makes no claim, but says what the search found or did not find. `missing` are
     its figures, dates and names that are not in what it cites, if no judge decided about it. `step`
     is the place in the record of the act that it speaks of, where that is done or attempted.
+    `secondary_to` is the address that the pages which support it cite for it, where that was looked
+    for, and `primary` the number of that source if it was read and says so too.
     """
 
     text: str
@@ -225,6 +227,8 @@ class Sentence(ReportPart):
     about_search: bool = False
     missing: list[str] = Field(default_factory=list)
     step: str = ""
+    secondary_to: str = ""
+    primary: int | None = None
 
     @property
     def holds(self) -> bool:
@@ -239,7 +243,8 @@ class ReportSource(ReportPart):
     `tool` or of `mcp` is what a call of a tool returned. The text of a `computed` one says from
     which passages and by what code it was computed.
     `published` is the date that the page gives for itself (ISO), None if it gives none. `pages` has
-    the page number of each quote from a paged document; it is empty for any other source.
+    the page number of each quote from a paged document; it is empty for any other source. `copy_of`
+    is the number of the earliest source with the same text, if this is a copy of it.
     """
 
     n: int
@@ -250,6 +255,7 @@ class ReportSource(ReportPart):
     via: Literal["http", "browser", "file", "snippet", "mcp", "tool", "computed"]
     quotes: list[str] = Field(default_factory=list)
     published: str | None = None
+    copy_of: int | None = None
     pages: list[int] = Field(default_factory=list)
 
 
@@ -267,6 +273,18 @@ class Conflict(ReportPart):
     quote: str
     reason: str = ""
     newer: list[int] = Field(default_factory=list)
+
+
+class ContrarySearch(ReportPart):
+    """A search for the contrary of a claim: the query, and the addresses that were read for it.
+
+    `found` says whether a source contradicts the claim; `conflicts` of the report has its words.
+    """
+
+    text: str
+    query: str
+    read: list[str] = Field(default_factory=list)
+    found: bool = False
 
 
 class ClosePassage(ReportPart):
@@ -301,15 +319,18 @@ class ConfidenceParts(ReportPart):
 
     `supported` is the share of claims that are supported; an undecided one counts half, one that
     only a search result supports 0.7 (in an audit: the share of the sentences that cite something).
-    `sites` is the number of independent sites that support them; `agreement` the share of sources
-    about them that agree; `coverage` the share of the question that the cited passages are about;
+    `pages` is the number of pages that support them, `sites` that of their sites, `origins` that of
+    independent ones: near-copies count as one; `agreement` the share of origins about them that
+    agree; `coverage` the share of the question that the cited passages are about;
     `freshness` the age in days of the newest dated source, None without a date; `answers` says if
     the question is answered, None if no judge was asked; `fit` rates an answer of the keyless
     model, None for a language model.
     """
 
     supported: float = 0.0
+    pages: int = 0
     sites: int = 0
+    origins: int = 0
     agreement: float = 1.0
     coverage: float = 0.0
     freshness: int | None = None
@@ -349,6 +370,32 @@ class CheckedReference(ReportPart):
     archived: str = ""
     wrong: list[str] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
+
+
+CheckState = Literal["stands", "moved", "changed", "gone", "contradicted", "not_checked"]
+
+
+class RecheckedSentence(ReportPart):
+    """A sentence of an earlier report, and what the pages that it cites say today.
+
+    `moved`: the same words stand at `now`, another address, or under another heading there;
+    `changed`: the words are others; `gone`: they are on none of the pages; `contradicted`: a page
+    says otherwise. `source` is the number of the page that decides, `url` its address in the
+    earlier report. `old` are the words of then, `new` those of today, `archived` is the address of
+    an archived copy. `holds` says whether the sentence is still supported, None if it could not be
+    checked.
+    """
+
+    text: str
+    state: CheckState
+    holds: bool | None = None
+    source: int | None = None
+    url: str = ""
+    old: str = ""
+    new: str = ""
+    now: str = ""
+    archived: str = ""
+    reason: str = ""
 
 
 class SearchLine(ReportPart):
@@ -397,7 +444,8 @@ class Report(ReportPart):
     it, and `closest` are up to five passages that bear on the question, best first. With
     `--schema`, `data` is the answer in that form, `values` are its values with the quotes that
     support them, and `data_notes` says what was left out and what is missing. In an audit the
-    answer is the draft, and `references` are its references.
+    answer is the draft, and `references` are its references. Where an earlier report was checked
+    again, the answer is that report's, and `rechecked` says what became of its sentences.
     """
 
     run: str
@@ -409,10 +457,12 @@ class Report(ReportPart):
     sentences: list[Sentence] = Field(default_factory=list)
     sources: list[ReportSource] = Field(default_factory=list)
     conflicts: list[Conflict] = Field(default_factory=list)
+    challenges: list[ContrarySearch] = Field(default_factory=list)
     data: Any = None
     values: list[DataValue] = Field(default_factory=list)
     data_notes: list[str] = Field(default_factory=list)
     references: list[CheckedReference] = Field(default_factory=list)
+    rechecked: list[RecheckedSentence] = Field(default_factory=list)
     closest: list[ClosePassage] = Field(default_factory=list)
     searches: list[SearchLine] = Field(default_factory=list)
     usage: UsageTotals = Field(default_factory=UsageTotals)
@@ -448,7 +498,8 @@ class Report(ReportPart):
             return "disputed"
         # Rules rate their own answers; a draft answers no question, nor does an act that is done.
         parts, acts = self.confidence_parts, set(verdicts) == {VerdictState.DONE}
-        answers = "fully" if parts.fit or self.references or acts else parts.answers
+        no_question = parts.fit or self.references or self.rechecked or acts
+        answers = "fully" if no_question else parts.answers
         if answers not in ("fully", "in part"):
             return "not_verified"
         return "supported" if answers == "fully" and holding == len(verdicts) else "in_part"
@@ -475,6 +526,14 @@ class Report(ReportPart):
         }
         return next((reason for reason, holds in reasons.items() if holds), "it is uncertain")
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the data of a schema as rows, for a table or a DataFrame; empty without data.
+
+        A list of objects gives a row an item, and so does the only such list of an object, whose
+        other values stand in each row. The column `sources` has the addresses that a row cites.
+        """
+        return _data_rows(self.data, self.values, {s.n: s.url for s in self.sources})
+
     @property
     def claims(self) -> list[Sentence]:
         """The sentences that claim something, so without those about the search."""
@@ -488,3 +547,41 @@ class Report(ReportPart):
     def to_json(self, **options: Any) -> str:
         """Serialise as JSON, two spaces deep unless told otherwise."""
         return self.model_dump_json(**{"indent": 2, **options})
+
+
+def _data_rows(
+    data: Any, values: Sequence[DataValue], urls: Mapping[int, str]
+) -> list[dict[str, Any]]:
+    common: dict[str, Any] = {}
+    base, items = "", data if isinstance(data, list) else [data]
+    if isinstance(data, dict):
+        lists = {key: value for key, value in data.items() if _are_objects(value)}
+        if len(lists) == 1:
+            [(key, items)] = lists.items()
+            base = f"/{key}"
+            common = _flat({name: value for name, value in data.items() if name != key})
+    rows = []
+    for number, item in enumerate(items if data is not None else ()):
+        at = f"{base}/{number}" if base or isinstance(data, list) else ""
+        own = [value for value in values if f"{value.pointer}/".startswith(f"{at}/")]
+        cited = dict.fromkeys(urls[n] for one in own for n in one.citations if n in urls)
+        row = _flat(item) if isinstance(item, dict) else {"value": item}
+        rows.append({**common, **row, "sources": " ".join(cited)})
+    return rows
+
+
+def _are_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, dict) for v in value)
+
+
+def _flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Name nested values by their path, `pier.length`; a list of values becomes one text."""
+    found: dict[str, Any] = {}
+    for key, value in data.items():
+        if isinstance(value, dict):
+            found |= _flat(value, f"{prefix}{key}.")
+        elif isinstance(value, list):
+            found[f"{prefix}{key}"] = "; ".join(map(str, value))
+        else:
+            found[f"{prefix}{key}"] = value
+    return found

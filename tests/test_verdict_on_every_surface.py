@@ -29,10 +29,11 @@ from agent.cli.render import print_report
 from agent.cli.run_commands import runs, show
 from agent.export import FORMATS, writer
 from agent.export.compare_runs import compare
+from agent.export.data_csv import to_csv
 from agent.export.report_html import render_page
 from agent.export.report_view import VERDICT_LABELS, saved_text
 from agent.export.run_record import FinishedRun
-from agent.jobs.batch import _COLUMNS, BatchItem, _BatchResult, _csv
+from agent.jobs.batch import _COLUMNS, BatchItem, _BatchResult
 from agent.jobs.job import Job, JobOutcome, JobSpec
 from agent.jobs.job_notices import _build_notice
 from agent.journal.runs import RunFolder, Runs
@@ -189,7 +190,7 @@ def _in_feed(shown: Shown) -> str:
 def _in_batch(shown: Shown) -> str:
     result = _BatchResult(BatchItem(1, "one", QUESTION, {}), shown.job)
     page = render_page("batch_index.html", "1 question", results=[result]).decode()
-    return page + _csv(_COLUMNS, [result.row()]).decode()
+    return page + to_csv(_COLUMNS, [result.row()]).decode()
 
 
 def _in_library(shown: Shown) -> str:
@@ -351,7 +352,6 @@ SHOWN_BY = {
     "agent/jobs/job_notices.py": "other notices",
     "agent/jobs/jobs.py": "queue show",
     "agent/jobs/monitor_checks.py": "feed",
-    "agent/jobs/worker.py": "queue show",
     "agent/mcp/followed_run.py": "MCP",
     "agent/mcp/server.py": "MCP",
     "agent/run/job_runner.py": "conversations",
@@ -366,6 +366,8 @@ SHOWS_NOTHING = {
     "agent/run/audit.py": "makes the report",
     "agent/run/expectations.py": "matches the answer with patterns",
     "agent/run/outcome.py": "makes the report",
+    "agent/run/recheck.py": "makes the report",
+    "agent/run/rerun.py": "makes the report",
 }
 
 
@@ -376,7 +378,7 @@ def test_every_module_that_shows_a_report_is_walked():
     assert found - SHOWS_NOTHING.keys() == SHOWN_BY.keys()
     walked = {*WHOLE, *LISTS, *BADGES, "conversations"}
     assert set(SHOWN_BY.values()) <= walked
-    without_answers = {".bib", ".biblatex.bib", ".ris", ".csl.json", ".warc.gz", ".zip"}
+    without_answers = {".bib", ".biblatex.bib", ".ris", ".csl.json", ".csv", ".warc.gz", ".zip"}
     assert FORMATS.keys() - without_answers <= WHOLE.keys()
 
 
@@ -402,7 +404,7 @@ def test_an_export_reads_what_the_run_reported(shown):
 
 def test_a_table_for_spreadsheets_has_the_columns(shown):
     result = _BatchResult(BatchItem(1, "one", QUESTION, {}), shown["disputed"].job)
-    [row] = csv.DictReader(_csv(_COLUMNS, [result.row()]).decode().splitlines())
+    [row] = csv.DictReader(to_csv(_COLUMNS, [result.row()]).decode().splitlines())
     assert (row["standing"], row["doubt"]) == ("disputed", "it answers the question only in part")
 
 

@@ -27,6 +27,8 @@ COMMANDS = {
     "verify": ("record_commands", "Verify the hashes, report and quotes of a run."),
     "diff": ("record_commands", "Compare two runs: answers, sources, steps."),
     "audit": ("audit_command", "Check a document against the sources it cites."),
+    "recheck": ("recheck_command", "Check an earlier report against today's pages."),
+    "rerun": ("rerun_command", "Repeat a recorded browser session, live and without a model."),
     "check": ("check", "Run questions with expected answers as tests, for CI."),
     "usage": ("run_commands", "Show calls, tokens and cost by day and model."),
     "feedback": ("run_commands", "Rate a run: up or down."),

@@ -17,6 +17,7 @@ from agent.cli.flags import (
     data_dir_option,
     drop_unset,
     json_option,
+    only_run_flags,
     option,
     port_option,
     run_flags,
@@ -38,6 +39,7 @@ from browser.text.words import clean
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from agent.config import Options
     from agent.mcp_client.server_settings import NamedServer
 
 NO_SERVERS = ("No MCP servers are configured.", "`research mcp add NAME COMMAND…` adds one.")
@@ -178,7 +180,9 @@ def add(name: str, reached: tuple[str, ...], data_dir: Path, **flags: Any) -> No
     rows[name] = {key: value for key, value in row.items() if value}
     parse_settings(name, rows[name], place)  # raises if they are wrong
     print(f"added {name} to {write_servers(rows)}")
-    asyncio.run(_test_servers([name], data_dir, allow=True))
+    asyncio.run(
+        _test_servers([name], load_options({"data_dir": data_dir}, config=True), allow=True)
+    )
 
 
 def _pairs(values: tuple[str, ...]) -> dict[str, str]:
@@ -204,17 +208,18 @@ def remove(name: str) -> None:
 @mcp.command()
 @click.argument("names", nargs=-1)
 @switch("--allow", "Allow the current tools.")
+@only_run_flags("--mcp-config")
 @data_dir_option
-def test(names: tuple[str, ...], data_dir: Path, *, allow: bool) -> int:
+def test(names: tuple[str, ...], *, allow: bool, **flags: Any) -> int:
     """Connect to all MCP servers, or the named ones: list tools and changes since approval."""
-    return 0 if asyncio.run(_test_servers(names, data_dir, allow=allow)) else CHECK_FAILED
+    settings = load_options(drop_unset(flags), config=True)
+    return 0 if asyncio.run(_test_servers(names, settings, allow=allow)) else CHECK_FAILED
 
 
-async def _test_servers(names: Collection[str], data_dir: Path, *, allow: bool) -> bool:
+async def _test_servers(names: Collection[str], settings: Options, *, allow: bool) -> bool:
     """Connect to servers in parallel; True if all were reached and their tools are allowed."""
     with from_extra("mcp"):
         from agent.mcp_client.server_tools import Server  # noqa: PLC0415 - loads the SDK
-    settings = load_options({"data_dir": data_dir}, config=True)
     servers = find_servers(settings, config=True)
     unknown = set(names) - {server.name for server in servers}
     if unknown:

@@ -17,6 +17,7 @@ from agent.cli.render import print_report
 from agent.cli.terminal import plural, print_error, print_json, print_text
 from agent.errors import CHECK_FAILED
 from agent.export.compare_runs import compare
+from agent.export.report_view import VERDICT_LABELS
 from agent.export.run_archive import is_archive, open_run
 from agent.export.verify_run import verify as verify_run
 from agent.export.verify_run import verify_archive
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent.export.compare_runs import Comparison, Side
+    from agent.export.sentence_proof import VerifiedProof
 
 _WIDEST = 160
 """Maximum width of two columns of text that is still readable, in characters."""
@@ -55,11 +57,15 @@ def verify(
     head: bool,
     as_json: bool,
 ) -> int:
-    """Verify RUN offline: its event chain, pages, report and every quote.
+    """Verify RUN offline: its event chain, pages, report and every quote; or a sentence's proof.
 
     Exits with 8 if anything was changed, and says what and where. If you store the head (--head)
     elsewhere, --against later proves that no event was rewritten.
     """
+    from agent.export.sentence_proof import is_proof, verify_proof  # noqa: PLC0415 - rarely needed
+
+    if is_archive(run) and is_proof(Path(run)):
+        return _verify_proof(verify_proof(Path(run), roots), as_json=as_json)
     if is_archive(run):
         found = verify_archive(Path(run), roots, blocks)
     else:
@@ -82,6 +88,32 @@ def verify(
         print_text("\n".join([summary, f"head {found.head}", *found.since]))
     if flaws:
         print_error(f"{found.run} failed verification: {plural(len(flaws), 'error', 'errors')}")
+    return CHECK_FAILED if flaws else 0
+
+
+def _verify_proof(found: VerifiedProof, *, as_json: bool) -> int:
+    """Print the result for the proof of a sentence; return the exit code."""
+    flaws, proof = [f"{flaw.where}: {flaw.what}" for flaw in found.flaws], found.proof
+    if as_json:
+        dumped = proof.model_dump(mode="json") if proof else None
+        print_json({"ok": not flaws, "flaws": flaws, "since": found.since, "proof": dumped})
+    elif flaws:
+        print_text("\n".join(flaws))
+    elif proof is not None:
+        quotes = sum(len(source.quotes) for source in proof.sources)
+        decided = (
+            "code found it again" if found.by_code else f"decided by {proof.sentence.decided_by}"
+        )
+        lines = [
+            f"“{proof.sentence.text}” is {VERDICT_LABELS[proof.sentence.verdict]} ({decided})",
+            f"{quotes} quotes found in {len(proof.sources)} saved texts",
+        ]
+        for source in proof.sources:
+            lines.append(f"[{source.n}] read {source.fetched_at} sha256 {source.sha256}")
+            lines += [f"    {link}" for link in source.links or [source.url]]
+        print_text("\n".join([*lines, *found.since]))
+    if flaws:
+        print_error(f"{found.name} failed verification: {plural(len(flaws), 'error', 'errors')}")
     return CHECK_FAILED if flaws else 0
 
 

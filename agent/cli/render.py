@@ -56,7 +56,7 @@ def print_report(report: Report, limit: str | None = None) -> None:
     head = _STATUSES[report.status]
     if report.status == "partial" and limit in _LIMITS:
         head = _LIMITS[limit or ""]
-    is_audit = bool(report.references)
+    is_audit, is_recheck = bool(report.references), bool(report.rechecked)
     badge = report.badge
     if report.status in ("answered", "partial") and badge != report.status:
         head = f"{badge.capitalize()}. {head}".strip()
@@ -71,13 +71,16 @@ def print_report(report: Report, limit: str | None = None) -> None:
     blocks = [
         head,
         report_view.doubt_line(report),
-        _audit(report) if is_audit else report_view.annotated_answer(report),
+        _audit(report) if is_audit else "",
+        _recheck(report) if is_recheck else "",
+        "" if is_audit or is_recheck else report_view.annotated_answer(report),
         _values_table(report),
         _section("Not verified:", unverified),
+        _section(report_view.CHALLENGES, [f"  – {x}" for x in report_view.challenge_lines(report)]),
         _section("Supported only by search results:", weak),
         _section("Withheld from search engines (allow with --share KIND):", withheld),
         _section(report_view.closest_title(report), closest),
-        "" if is_audit else "\n".join(_source(one, report) for one in report.sources),
+        "" if is_audit or is_recheck else "\n".join(_source(one, report) for one in report.sources),
         _last_line(report) if report.status != "failed" else "",
     ]
     text = clean("\n\n".join(filter(None, blocks)))
@@ -108,6 +111,18 @@ def _audit(report: Report) -> str:
     return "\n\n".join(filter(None, blocks))
 
 
+def _recheck(report: Report) -> str:
+    """Return what became of each sentence of an earlier report."""
+    signs = {True: "✓", False: "✗", None: "?"}
+    blocks = [report_view.recheck_summary(report)]
+    for row in report.rechecked:
+        lines = [f"  {signs[row.holds]} {report_view.recheck_label(row)}: {row.text}"]
+        if row.state != "stands":
+            lines += [f"      {line}" for line in report_view.recheck_lines(row)]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
+
+
 def _values_table(report: Report) -> str:
     """Return a schema's values as a table, and the omitted ones; `--json` has the data."""
     rows = [
@@ -133,7 +148,8 @@ def _source(source: ReportSource, report: Report) -> str:
     not_read = " (search result, not read)" if source.via == "snippet" else ""
     where = f" — {source.url}" if source.via != "computed" else ""
     dated = f" ({source.published[:10]})" if source.published else ""
-    lines = [f"[{source.n}] {source.title or source.url}{where}{dated}{not_read}"]
+    copy = f" (the same text as [{source.copy_of}])" if source.copy_of else ""
+    lines = [f"[{source.n}] {source.title or source.url}{where}{dated}{not_read}{copy}"]
     shown = {passage.text for passage in report.closest}  # shown above
     for quote in (quote for quote in source.quotes if quote not in shown):
         flat = " ".join(quote.split())

@@ -159,11 +159,27 @@ def show(run: str, data_dir: Path, *, as_json: bool, steps: bool) -> None:
 @click.command()
 @click.argument("run", metavar="RUN|FILE.zip")
 @click.argument("files", nargs=-1, required=True, type=PATH)
+@option("--sentence", "N", "Export the proof of this sentence (from 1) as a .zip.", type=int)
+@option("--authority", "URL", "With --sentence: timestamp the proof there (RFC 3161).")
 @data_dir_option
-def export(run: str, files: tuple[Path, ...], data_dir: Path) -> int:
+def export(
+    run: str, files: tuple[Path, ...], sentence: int | None, authority: str | None, data_dir: Path
+) -> int:
     """Export a run or archive to FILES. The file extension decides the format."""
+    if authority and sentence is None:
+        raise click.UsageError("--authority needs --sentence; `runs seal` timestamps a whole run.")
     with open_run(run, Runs(data_dir)) as folder:
-        return write_exports(folder.path, export_paths(files), print)
+        if sentence is None:
+            return write_exports(folder.path, export_paths(files), print)
+        if any(path.suffix.lower() != ".zip" for path in files):
+            raise click.BadParameter("the proof of a sentence is a .zip")
+        from agent.export.sentence_proof import export_proof  # noqa: PLC0415 - rarely needed
+
+        proxy = load_options({}, config=True).proxy
+        for path in export_paths(files):
+            export_proof(folder.path, sentence, path, authority=authority, proxy=proxy)
+            print(f"wrote {path}")
+    return 0
 
 
 @click.command()

@@ -14,6 +14,7 @@ from agent.evidence.markers import (
     answer_parts,
     sentences_with_markers,
 )
+from agent.evidence.origins import is_duplicate
 from agent.evidence.passages import nearest_quote, passage_id, split_row
 from agent.evidence.tokens import is_negation, token_keys
 from agent.evidence.verify import (
@@ -95,11 +96,13 @@ def check_answer(answer: str, evidence: Evidence, judge: Judge | None = None) ->
 class SourceList:
     """The sources of a report, numbered in the order in which they are added.
 
-    The same text of the same page is one source, however often it was read.
+    The same text of the same page is one source, however often it was read, and under whichever
+    address of its site.
     """
 
     def __init__(self, sources: Iterable[ReportSource] = ()) -> None:
         self._sources = {(source.url, source.sha256): source for source in sources}
+        self._kept: list[Source] = []
 
     def __iter__(self) -> Iterator[ReportSource]:
         return iter(self._sources.values())
@@ -110,6 +113,9 @@ class SourceList:
     def add(self, source: Source, quote: str = "") -> ReportSource:
         """Return a source as the report has it; a new source or quote is added."""
         if source not in self:
+            source = next((kept for kept in self._kept if is_duplicate(source, kept)), source)
+        if source not in self:
+            self._kept.append(source)
             self._sources[source.url, source.sha256] = ReportSource(
                 n=len(self._sources) + 1,
                 url=source.url,

@@ -9,8 +9,9 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from agent.evidence.answer import SourceList
-from agent.evidence.disputes import NOT_A_SITE, PASSAGES_CHECKED, other_sources, site_name
+from agent.evidence.disputes import NOT_A_SITE, PASSAGES_CHECKED, other_sources
 from agent.evidence.literal import find_words
+from agent.evidence.origins import Origins, site_name
 from agent.evidence.verify import check_claim, is_literal, statement_index
 from agent.types import ConfidenceParts, Conflict, Verdict, VerdictState
 from browser.text.words import content_words
@@ -68,29 +69,35 @@ def assess_answer(
     known = (*evidence.sources, *evidence.snippets)
     cited = [source for source in known if source in sources]
     read = [source for source in checked.sources if source.via not in NOT_A_SITE]
-    sites = {site_name(source.url) for source in read or checked.sources}
+    origins = Origins(source for source in evidence.sources if source.via not in NOT_A_SITE)
+    by_number = {sources.add(source).n: source for source in cited}
+    pages = {source.url for source in read or checked.sources}
+    confirming = {origins.name(by_number[source.n]) for source in read or checked.sources}
     conflicts: list[Conflict] = []
     agreement: list[float] = []
     for sentence in claims:
         if not sentence.verdict.holds:
             continue
         supporting = [s for s in cited if sources.add(s).n in sentence.citations]
-        agreeing, against = {site_name(source.url) for source in supporting}, set[str]()
+        agreeing, against = {origins.name(source) for source in supporting}, set[str]()
         for source, verdict in _other_verdicts(sentence.text, supporting, evidence, disputes):
             if verdict.state is VerdictState.SUPPORTED:
-                agreeing.add(site_name(source.url))
+                agreeing.add(origins.name(source))
+                pages.add(source.url)
                 continue
-            against.add(site_name(source.url))
+            against.add(origins.name(source))
             # An answer that quotes both sides has this conflict already, seen from the other one.
             if not any((c.quote, c.text) == (sentence.text, verdict.quote) for c in conflicts):
                 conflicts.append(_conflict(sentence, source, verdict, sources))
-        sites |= agreeing
+        confirming |= agreeing
         both = len(agreeing & against)  # a site may say both
         agreement.append((len(agreeing) - both / 2) / len(agreeing | against))
     weights = [SNIPPET_WEIGHT if claim.weak else VERDICT_WEIGHTS[claim.verdict] for claim in claims]
     parts = ConfidenceParts(
         supported=round(sum(weights) / (len(claims) or 1), 3),
-        sites=len(sites),
+        pages=len(pages),
+        sites=len(set(map(site_name, pages))),
+        origins=len(confirming),
         agreement=round(sum(agreement) / len(agreement) if agreement else 1.0, 3),
         coverage=round(_question_coverage(question, cited, checked, sources), 3),
         freshness=_freshness(cited),
@@ -98,7 +105,18 @@ def assess_answer(
         fit=fit,
     )
     confidence = rate(parts, claims, checked.sources)
+    mark_copies(sources, evidence, origins)
     return Assessment(confidence, parts, tuple(sources), tuple(conflicts))
+
+
+def mark_copies(sources: SourceList, evidence: Evidence, origins: Origins) -> None:
+    """Note on each source of a report of which earlier source of it the text is a copy."""
+    first: dict[int, int] = {}
+    read = [source for source in evidence.sources if source in sources]
+    for source in sorted(read, key=lambda one: one is not origins.first(one)):
+        row = sources.add(source)
+        number = first.setdefault(origins.first(source).n, row.n)
+        row.copy_of = number if number != row.n else None
 
 
 def _conflict(
@@ -219,8 +237,8 @@ ANSWERS_PROBABILITY = {"fully": 0.92, "in part": 0.5, "no": 0.1}
 """Probability that an answer is right, by a judge's opinion. Somewhat below the record: of 60
 recorded answers to 20 questions over two pages, 51 of 53, 1 of 3 and 0 of 4 were right. Brier score
 .054 there, against .119 of a constant; .058 with one question left out in turn."""
-EACH_FURTHER_SITE = 0.5
-"""Each further independent site halves the distance to 1."""
+EACH_FURTHER_ORIGIN = 0.5
+"""Each further independent origin halves the distance to 1."""
 CONTRADICTED_CAP = 0.35
 """Maximum confidence in an answer with a contradicted sentence."""
 
@@ -262,7 +280,7 @@ def rate(
         return None
     value = ANSWERS_PROBABILITY[parts.answers] if parts.answers else CONTRADICTED_CAP
     if parts.answers != "no":
-        value = 1 - (1 - value) * EACH_FURTHER_SITE ** max(0, parts.sites - 1)
+        value = 1 - (1 - value) * EACH_FURTHER_ORIGIN ** max(0, (parts.origins or parts.sites) - 1)
     value *= parts.supported * parts.agreement
     return round(min(value, CONTRADICTED_CAP) if contradicted else value, 2)
 

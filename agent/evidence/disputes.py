@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from agent.evidence.facts import extract_facts
 from agent.evidence.markers import cited_sentences
+from agent.evidence.origins import site_name
 from agent.evidence.values import value_index
-from browser.net.url import host, registrable_domain
 from browser.text.words import content_words
 
 if TYPE_CHECKING:
@@ -96,11 +96,3 @@ def _acted_between(before: Source, after: Source) -> bool:
         and before.step != after.step
         and site_name(before.url) == site_name(after.url)
     )
-
-
-def site_name(url: str) -> str:
-    """Name the site of a URL: its registrable domain, else its scheme (all local files are one).
-
-    Pages of one site do not count as independent.
-    """
-    return registrable_domain(host(url)) or url.partition(":")[0]

@@ -40,7 +40,7 @@ class Source:
     `shown_from` is the offset in a state of a live page where the part begins that only a snapshot
     shows; None for any other source. `step` is the id of the run's last act before it; if this is
     the state that the act led to (`acted`), its first shown passage, of kind `act`, says what was
-    done.
+    done. `canonical` is the address that the page gives for itself, if it is another.
     """
 
     n: int
@@ -55,6 +55,7 @@ class Source:
     shown_from: int | None = None
     step: str = ""
     acted: bool = False
+    canonical: str = ""
 
     @property
     def name(self) -> str:
@@ -201,6 +202,7 @@ class Evidence:
             shown_from=document.shown_from,
             step=step,
             acted=acted,
+            canonical=document.canonical_url or "",
         )
 
     def add_snippet(self, result: SearchResult, at: datetime) -> Source:
@@ -224,6 +226,11 @@ class Evidence:
     def by_url(self, url: str) -> Source | None:
         """Return the latest source that was read from a URL, ignoring its fragment."""
         return self._lookup.pages.get(normalize(url))
+
+    def by_hash(self, url: str, sha256: str) -> Source | None:
+        """Return the source with this URL and hash, or None."""
+        known = self._lookup.numbers.values()
+        return next((s for s in known if (s.url, s.sha256) == (url, sha256)), None)
 
     def result_for(self, url: str) -> Source | None:
         """Return the latest search result for a URL."""
@@ -265,6 +272,7 @@ class Evidence:
         shown_from: int | None = None,
         step: str = "",
         acted: bool = False,
+        canonical: str = "",
     ) -> Source:
         key, is_snippet, lookup = normalize(url), via == "snippet", self._lookup
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -294,6 +302,7 @@ class Evidence:
             shown_from,
             step,
             acted,
+            canonical if canonical and normalize(canonical) != key else "",
         )
         if is_snippet:
             self._snippets.append(source)

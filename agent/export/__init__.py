@@ -25,6 +25,7 @@ FORMATS = {
     ".biblatex.bib": "bibliography:render_biblatex",
     ".ris": "bibliography:render_ris",
     ".csl.json": "bibliography:render_csl",
+    ".csv": "data_csv:render_csv",
     ".xml": "junit:render_junit",
     ".warc.gz": "web_archive:render_warc",
     ".zip": "archive_writer:render_zip",

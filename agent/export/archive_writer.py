@@ -17,34 +17,50 @@ from agent.export.run_record import FinishedRun
 from agent.export.web_archive import render_warc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
 
 def render_zip(folder: Path) -> bytes:
     """Pack a run as an archive."""
     record = FinishedRun.read(folder)
-    at = datetime.fromisoformat(record.events[0].at).timetuple()[:6]
+    at = datetime.fromisoformat(record.events[0].at)
+    return pack(record.report.run, at, _files(record))
+
+
+def pack(
+    name: str,
+    at: datetime,
+    files: Iterable[tuple[str, bytes]],
+    stamp: Callable[[bytes], tuple[str, bytes]] | None = None,
+) -> bytes:
+    """Pack files into one folder of a ZIP file, with a manifest and a closing digest.
+
+    `stamp` returns the name and content of a file made of the manifest, which does not list it.
+    """
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
 
-        def add(name: str, body: bytes) -> None:
+        def add(file: str, body: bytes) -> None:
             # Fixed time, mode and system, so that the same run gives the same bytes everywhere.
-            entry = zipfile.ZipInfo(f"{record.report.run}/{name}", at)
+            entry = zipfile.ZipInfo(f"{name}/{file}", at.timetuple()[:6])
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o600 << 16
             entry.create_system = 3
             packed.writestr(entry, body)
 
-        manifest = []
-        for name, body in _files(record):
-            add(name, body)
-            manifest.append(f"{hashlib.sha256(body).hexdigest()}  {name}\n")
-        add(MANIFEST, "".join(manifest).encode())
+        lines = []
+        for file, body in files:
+            add(file, body)
+            lines.append(f"{hashlib.sha256(body).hexdigest()}  {file}\n")
+        manifest = "".join(lines).encode()
+        add(MANIFEST, manifest)
+        if stamp is not None:
+            add(*stamp(manifest))
         # A placeholder: the zeros are replaced by the digest of everything before them.
         packed.comment = b"sha256:" + b"0" * DIGEST_CHARS
-    body = out.getvalue()[:-DIGEST_CHARS]
-    return body + digest(body)
+    whole = out.getvalue()[:-DIGEST_CHARS]
+    return whole + digest(whole)
 
 
 def _files(record: FinishedRun) -> Iterator[tuple[str, bytes]]:

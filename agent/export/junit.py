@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from agent.export.report_view import faults, sentence_note, shown_address, text_parts
+from agent.export.report_view import (
+    faults,
+    recheck_cells,
+    sentence_note,
+    shown_address,
+    text_parts,
+)
 from agent.export.run_record import FinishedRun
 from agent.files import xml_text
 from browser.text.words import clean
@@ -67,7 +73,10 @@ def _xml_text(text: str) -> str:
 def render_junit(folder: Path) -> bytes:
     """Render the run as JUnit XML: of an audit, claims and references that do not hold fail."""
     report = FinishedRun.read(folder).report
-    cases = _audit_cases(report) if report.references else _answer_cases(report)
+    if report.rechecked:
+        cases = _recheck_cases(report)
+    else:
+        cases = _audit_cases(report) if report.references else _answer_cases(report)
     return to_xml(report.question, list(cases))
 
 
@@ -78,6 +87,12 @@ def _audit_cases(report: Report) -> Iterator[TestCase]:
     for name in dict.fromkeys(names):
         kind = "does not hold" if name in wrong else ""
         yield TestCase(report.run, name, kind, wrong.get(name, ""))
+
+
+def _recheck_cases(report: Report) -> Iterator[TestCase]:
+    for row in report.rechecked:
+        text, label, found = recheck_cells(row)
+        yield TestCase(report.run, text, label if row.holds is False else "", found)
 
 
 def _answer_cases(report: Report) -> Iterator[TestCase]:

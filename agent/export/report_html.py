@@ -98,7 +98,7 @@ def report_body(record: FinishedRun) -> str:
             reference_rows=map(report_view.reference_cells, report.references),
             known={source.n for source in report.sources},
             cite=partial(cite, report),
-            excerpts=lambda source: _excerpts(record.source_text(source), source),
+            excerpts=lambda source: excerpts(record.source_text(source), source),
             steps=_steps(record),
             pictures=partial(_pictures, record),
         )
@@ -145,7 +145,7 @@ def _with_contents(body: str) -> str:
     return f"{head}{nav}{answer}{rest}"
 
 
-def _excerpts(text: str, source: ReportSource) -> Iterator[Markup]:
+def excerpts(text: str, source: ReportSource) -> Iterator[Markup]:
     """Yield the excerpts of a saved text that show all its quotes, overlapping ones joined.
 
     Quotes are marked; one that does not stand in the text is shown alone.

@@ -53,6 +53,14 @@ def _parts(record: FinishedRun) -> Iterator[str]:
         yield _section(report_view.TO_CHECK, unsure)
         references = map(report_view.reference_cells, report.references)
         yield _section("References", _table(report_view.REFERENCE_COLUMNS, references))
+    challenges = (f"- {_cell(line)}" for line in report_view.challenge_lines(report))
+    yield _section(report_view.CHALLENGES.rstrip(":"), challenges)
+    if report.rechecked:
+        rechecked = _table(
+            report_view.RECHECK_COLUMNS, map(report_view.recheck_cells, report.rechecked)
+        )
+        summary = report_view.recheck_summary(report)
+        yield _section("Checked again", [summary, "", *rechecked])
     rows = (
         (
             s.text,

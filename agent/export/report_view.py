@@ -18,7 +18,16 @@ from browser.text.words import BM25, content_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from agent.types import CheckedReference, ClosePassage, Conflict, ReportSource, Sentence
+    from agent.types import (
+        CheckedReference,
+        ClosePassage,
+        ConfidenceParts,
+        Conflict,
+        ContrarySearch,
+        RecheckedSentence,
+        ReportSource,
+        Sentence,
+    )
 
 VERDICT_LABELS = {
     VerdictState.SUPPORTED: "supported",
@@ -41,6 +50,15 @@ _REFERENCE_STATES = {
     "not_read": "not read",
     "not_checked": "not checked",
 }
+RECHECK_LABELS = {
+    "stands": "stands",
+    "moved": "moved",
+    "changed": "changed",
+    "gone": "gone",
+    "contradicted": "contradicted",
+    "not_checked": "not checked",
+}
+RECHECK_COLUMNS = ("sentence", "today", "found")
 _ANSWERS = {
     "fully": "answers the question",
     "in part": "answers it in part",
@@ -132,12 +150,20 @@ def text_parts(report: Report) -> list[str]:
     """
     listed = [f"- {s.text} ({verdict_label(s, report)})" for s in other_unsupported(report)]
     faulty = [f"- {text} ({why})" for text, why in faults(report)] if report.references else []
+    again = [
+        f"- {text} — {'; '.join(filter(None, (label, found)))}"
+        for text, label, found in map(recheck_cells, report.rechecked)
+    ]
     sources = [f"[{s.n}] {s.title or s.url} — {s.url}" for s in report.sources]
     parts = [
         " ".join(head_lines(report)),
         annotated_answer(report),
         "\n".join(["Not verified:", *listed]) if listed else "",
+        "\n".join([CHALLENGES, *(f"- {line}" for line in challenge_lines(report))])
+        if report.challenges
+        else "",
         "\n".join(["Faults:", *faulty]) if faulty else "",
+        "\n".join([recheck_summary(report), *again]) if again else "",
         "\n".join([closest_title(report), *closest_lines(report)]) if report.closest else "",
         "\n".join(["Sources:", *sources]) if sources else "",
     ]
@@ -290,6 +316,8 @@ def to_check(report: Report) -> list[Sentence]:
 
 def other_unsupported(report: Report) -> list[Sentence]:
     """List the unsupported claims that are neither marked in the answer nor listed elsewhere."""
+    if report.rechecked:
+        return []  # each sentence is listed with what became of it
     listed = [*faulty_sentences(report), *to_check(report)] if report.references else []
     noted = [s for s in report.sentences if sentence_note(s, report)]
     return [s for s in report.unsupported if s not in listed and s not in noted]
@@ -298,8 +326,10 @@ def other_unsupported(report: Report) -> list[Sentence]:
 def confidence_facts(report: Report) -> list[str]:
     """List the confidence and its components in a few words each; empty without an answer.
 
-    For an audited draft, counts its sentences by verdict instead.
+    For an audited draft, counts its sentences by verdict instead; empty for a recheck.
     """
+    if report.rechecked:
+        return []  # `recheck_summary` says it
     if report.references:
         unsure, total = to_check(report), len(report.sentences)
         labels = Counter(verdict_label(s, report) for s in report.sentences if s not in unsure)
@@ -316,11 +346,11 @@ def confidence_facts(report: Report) -> list[str]:
         _ANSWERS[parts.answers] if parts.answers else "",
         f"{_share(parts.supported)} supported",
         f"{weak} of {len(report.sentences)} by a {WEAK}" if weak else "",
-        "one site" if parts.sites == 1 else f"{parts.sites} independent sites",
+        _origins(parts),
     ]
     if parts.agreement < 1:
         facts.append(f"{parts.agreement:.0%} agreement between sources")
-    elif parts.sites > 1:
+    elif (parts.origins or parts.sites) > 1:
         facts.append("sources agree")
     facts.append(f"covers {_share(parts.coverage)} of the question's words")
     if parts.freshness is not None:
@@ -330,6 +360,14 @@ def confidence_facts(report: Report) -> list[str]:
     return [fact for fact in facts if fact]
 
 
+def _origins(parts: ConfidenceParts) -> str:
+    """Count the independent sites that support the answer; of copies, pages and origins."""
+    origins = parts.origins or parts.sites
+    if origins < parts.sites:
+        return f"{parts.pages} pages, {origins} origin{'s' * (origins != 1)}"
+    return "one site" if origins == 1 else f"{origins} independent sites"
+
+
 def _share(value: float) -> str:
     return "all" if value == 1 else f"{value:.0%}"
 
@@ -337,6 +375,7 @@ def _share(value: float) -> str:
 def source_note(source: ReportSource, at: str) -> str:
     """Describe how and when a source was read."""
     dated = f", dated {source.published[:10]}" if source.published else ""
+    dated += f", the same text as [{source.copy_of}]" if source.copy_of else ""
     if source.via == "snippet":
         return f"search result from {at}; the page itself was not read{dated}"
     if source.via == "computed":
@@ -355,6 +394,68 @@ def reference_cells(reference: CheckedReference) -> tuple[str, str, str]:
     ]
     name = f"[{reference.key}] {reference.text}" if reference.key else reference.text
     return name, _REFERENCE_STATES[reference.state], "; ".join(filter(None, found))
+
+
+CHALLENGES = "Searched for the contrary:"
+"""Title of the claims whose contrary was searched for."""
+
+
+def challenge_lines(report: Report) -> list[str]:
+    """List the claims whose contrary was searched for, each with what was found."""
+    return [
+        f"{one.text} — {_challenge_found(one)} (query “{one.query}”)" for one in report.challenges
+    ]
+
+
+def _challenge_found(one: ContrarySearch) -> str:
+    count = len(one.read)
+    pages = f"{count} further page{'s' * (count != 1)} read" if count else "no further page found"
+    return f"{'a source disagrees' if one.found else 'nothing says otherwise'}; {pages}"
+
+
+def recheck_label(row: RecheckedSentence) -> str:
+    """Return the label of what became of a sentence."""
+    label = RECHECK_LABELS[row.state]
+    return f"{label}, still supported" if row.state == "changed" and row.holds else label
+
+
+def recheck_lines(row: RecheckedSentence) -> list[str]:
+    """List what was found about a sentence of an earlier report: words, place, archived copy."""
+    old, new = (" ".join(words.split()) for words in (row.old, row.new))
+    shows_words = row.state in ("changed", "contradicted")
+    lines = [
+        f"then: “{old}”" if old and (shows_words or row.state == "gone") else "",
+        f"now: “{new}”" if new and shows_words else "",
+        f"{'source' if row.source else 'page'}: {_recheck_place(row)}",
+        row.reason,
+        f"archived copy: {row.archived}" if row.archived and not row.holds else "",
+    ]
+    return [line for line in lines if line]
+
+
+def _recheck_place(row: RecheckedSentence) -> str:
+    number = f"[{row.source}] " if row.source else ""
+    if row.state == "moved" and "://" in row.now:
+        return f"{number}{row.now}, before at {row.url}"
+    return f"{number}{row.url}"
+
+
+def recheck_cells(row: RecheckedSentence) -> tuple[str, str, str]:
+    """Return the cells of a sentence of an earlier report, in the order of `RECHECK_COLUMNS`."""
+    return row.text, recheck_label(row), "; ".join(recheck_lines(row))
+
+
+def no_longer_holding(report: Report) -> list[RecheckedSentence]:
+    """List the sentences of an earlier report that its pages no longer support."""
+    return [row for row in report.rechecked if row.holds is False]
+
+
+def recheck_summary(report: Report) -> str:
+    """Count the sentences of an earlier report by what became of them."""
+    counts = Counter(map(recheck_label, report.rechecked))
+    held = sum(row.holds is True for row in report.rechecked)
+    counted = "; ".join(f"{label}: {count}" for label, count in counts.items())
+    return f"Still supported: {held} of {len(report.rechecked)} ({counted})."
 
 
 def search_rows(report: Report) -> Iterable[tuple[str, ...]]:

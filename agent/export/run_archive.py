@@ -61,11 +61,18 @@ def open_run(name: str, runs: Runs) -> Iterator[RunFolder]:
 
 
 @contextmanager
-def unpack(path: Path, most_bytes: int = MAX_BYTES) -> Iterator[RunFolder]:
+def unpack(
+    path: Path,
+    names: re.Pattern[str] = _NAME,
+    required: str = "journal.jsonl",
+    *,
+    most_bytes: int = MAX_BYTES,
+) -> Iterator[RunFolder]:
     """Unpack an archive to a temporary folder, which is deleted at the end of the block.
 
-    Raises `ArchiveDamaged`, also if it unpacks to more than `most_bytes`, and `UsageError` if the
-    file cannot be read.
+    `names` matches all names that it may hold, with its folder as `run`; `required` is a file that
+    it must hold. Raises `ArchiveDamaged`, also if it unpacks to more than `most_bytes`, and
+    `UsageError` if the file cannot be read.
     """
     try:
         body = path.read_bytes()
@@ -74,7 +81,8 @@ def unpack(path: Path, most_bytes: int = MAX_BYTES) -> Iterator[RunFolder]:
     with tempfile.TemporaryDirectory(prefix="urchin-") as temporary:
         try:
             with zipfile.ZipFile(io.BytesIO(body)) as packed:
-                folder = _unpack(packed, Path(temporary), most_bytes)
+                run = _checked_run(packed.infolist(), names, required)
+                folder = _unpack(packed, Path(temporary) / run, most_bytes)
         except OSError as error:
             raise UsageError(f"cannot unpack {path}: {error.strerror or error}") from error
         except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError) as error:
@@ -84,13 +92,12 @@ def unpack(path: Path, most_bytes: int = MAX_BYTES) -> Iterator[RunFolder]:
 
 def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder:
     """Write all files, counting the bytes that really come out of them."""
-    entries = packed.infolist()
-    run = _checked_run(entries)
-    (target / run / "blobs").mkdir(parents=True)
+    (target / "blobs").mkdir(parents=True)
     written = 0
-    for entry in entries:
+    for entry in packed.infolist():
         try:
-            with packed.open(entry) as source, (target / entry.filename).open("xb") as out:
+            file = target.parent / entry.filename
+            with packed.open(entry) as source, file.open("xb") as out:
                 while chunk := source.read(1 << 16):
                     # The sizes that a zip bomb declares are wrong.
                     written += len(chunk)
@@ -100,22 +107,22 @@ def _unpack(packed: zipfile.ZipFile, target: Path, most_bytes: int) -> RunFolder
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
             name = entry.filename.partition("/")[2]
             raise ArchiveDamaged(f"{name} in it is damaged: {error}") from error
-    return RunFolder(target / run)
+    return RunFolder(target)
 
 
-def _checked_run(entries: list[zipfile.ZipInfo]) -> str:
+def _checked_run(entries: list[zipfile.ZipInfo], allowed: re.Pattern[str], required: str) -> str:
     """Check the names and kinds of all entries before any is written; returns the run's id."""
     names = [entry.filename for entry in entries]
     runs: set[str] = set()
     for name in names:
-        match = _NAME.fullmatch(name)
+        match = allowed.fullmatch(name)
         if match is None:
             raise ArchiveDamaged(f"it is no archive of a run: it holds {name!r}")
         runs.add(match["run"])
     if len(runs) != 1:
         raise ArchiveDamaged(f"it is no archive of a run: it holds {len(runs)!r}")
-    if not any(name.endswith("/journal.jsonl") for name in names):
-        raise ArchiveDamaged("it holds no journal")
+    if not any(name.endswith(f"/{required}") for name in names):
+        raise ArchiveDamaged(f"it holds no {required}")
     if len(set(names)) != len(names) or len(names) > MAX_FILES:
         raise ArchiveDamaged("it holds a file twice, or far too many")
     # bzip2 and LZMA can expand much more than deflate, and we never pack with them.
@@ -135,8 +142,11 @@ def is_sealed(path: Path) -> bool:
     return body[-DIGEST_CHARS:] == digest(body[:-DIGEST_CHARS])
 
 
-def unlisted(folder: RunFolder) -> Iterator[tuple[str, str]]:
-    """Compare an unpacked archive to its manifest; yields the files that differ, and how."""
+def unlisted(folder: RunFolder, but: str = "") -> Iterator[tuple[str, str]]:
+    """Compare an unpacked archive to its manifest; yields the files that differ, and how.
+
+    A file `but` need not be listed.
+    """
     path = folder.path / MANIFEST
     if not path.is_file():
         yield MANIFEST, "is missing"
@@ -144,7 +154,9 @@ def unlisted(folder: RunFolder) -> Iterator[tuple[str, str]]:
     lines = path.read_bytes().decode("utf-8", "replace").splitlines()
     listed = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
     paths = {str(file.relative_to(folder.path)): file for file in folder.path.rglob("*")}
-    found = {name: file for name, file in paths.items() if file.is_file() and name != MANIFEST}
+    found = {
+        name: file for name, file in paths.items() if file.is_file() and name not in (MANIFEST, but)
+    }
     for name, file in sorted(found.items()):
         if hashlib.sha256(file.read_bytes()).hexdigest() != listed.get(name):
             yield name, "is not listed" if name not in listed else "is not the file that was packed"

@@ -21,6 +21,7 @@ from ruamel.yaml.error import YAMLError
 from agent.config import load_options
 from agent.errors import UsageError
 from agent.export import report_view
+from agent.export.data_csv import to_csv
 from agent.export.markup import answer_html
 from agent.export.report_html import render_page
 from agent.export.report_view import annotated_answer, badge_kind
@@ -193,9 +194,9 @@ class Batch:
             sources = result.report.sources if result.report else ()
             row["sources"] = " ".join(source.url for source in sources)
             row["answer"] = annotated_answer(result.report) if result.report else ""
-        write_file(self._out / "results.csv", _csv(_COLUMNS, rows))
+        write_file(self._out / "results.csv", to_csv(_COLUMNS, rows))
         run_rows = [result.run_row() for result in results]
-        write_file(self._out / "runs.csv", _csv(_RUN_COLUMNS, run_rows))
+        write_file(self._out / "runs.csv", to_csv(_RUN_COLUMNS, run_rows))
         for one in results:
             answer = answer_html(one.report) if one.report else None
             page = render_page(
@@ -249,17 +250,3 @@ class _BatchResult:
             row |= self.job.model_dump(mode="json", include=set(_RUN_COLUMNS) - row.keys())
             row["seconds"] = self.report.elapsed_s if self.report else ""
         return row
-
-
-def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, columns, lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({name: _no_formula(row.get(name)) for name in columns})
-    return out.getvalue().encode("utf-8", "replace")
-
-
-def _no_formula(value: Any) -> Any:
-    """Prevent a spreadsheet from running a text as a formula (OWASP, CSV injection)."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value

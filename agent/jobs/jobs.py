@@ -179,8 +179,7 @@ class Jobs:
             "after": tuple(jobs),
             "continues": runs[0].folder.id if runs else None,
             "context": tuple(
-                answer_as_context(run.question, saved_text(run.report), run.folder.id)
-                for run in runs[1:]
+                answer_as_context(run.question, run.report, run.folder.id) for run in runs[1:]
             ),
         }
 
@@ -359,8 +358,9 @@ class Jobs:
         return sorted({row.executor_id for row in rows if row.executor_id} - living.keys())
 
 
-def answer_as_context(question: str, answer: str, run: str) -> str:
-    """Format an answer and its origin as Markdown, for a following run."""
+def answer_as_context(question: str, report: Mapping[str, Any], run: str) -> str:
+    """Format a saved report and its origin as Markdown, for a following run."""
+    answer = saved_text(report)
     return f"# Answer of an earlier run ({run})\n\nQuestion: {question}\n\n{answer}\n"
 
 

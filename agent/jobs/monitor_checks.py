@@ -11,11 +11,11 @@ import os
 import re
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from agent.config import load_options, private_folder
 from agent.errors import UsageError, WebOutOfReach
-from agent.export.report_view import text_parts
+from agent.export.report_view import recheck_label, recheck_lines, text_parts
 from agent.jobs.job import JobOutcome, NoSuchJob
 from agent.jobs.monitors import CONDITION, Monitors, MonitorState
 from agent.jobs.page_diff import PageBlock, diff_blocks, first_number, learn_noise, read_blocks
@@ -27,7 +27,7 @@ from browser.read.reader import DEADLINE
 from browser.types import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
     from agent.jobs.job import JobSpec
     from agent.jobs.jobs import Jobs
@@ -48,9 +48,12 @@ _MARKERS: Final = re.compile(r"\s*\[\d+\]")
 
 
 async def check_monitor(
-    job: JobSpec, jobs: Jobs, ask: Callable[[JobSpec], Awaitable[JobOutcome]]
+    job: JobSpec,
+    jobs: Jobs,
+    ask: Callable[[JobSpec], Awaitable[JobOutcome]],
+    recheck: Callable[..., Awaitable[Report]],
 ) -> JobOutcome:
-    """Run the check of a job's monitor; `ask` researches a question.
+    """Run the check of a job's monitor; `ask` researches a question, `recheck` a report.
 
     The outcome's status is `first`, `same` or `changed`; its report has the diff as `answer`.
     """
@@ -61,7 +64,20 @@ async def check_monitor(
         return JobOutcome(state="failed", error=f"the monitor {name} was removed")
     before = await asyncio.to_thread(monitors.states.get, name)
     usd, news = 0.0, ""
-    if monitor.kind == "answer":
+    if monitor.kind == "recheck":
+        report = await recheck(monitor.target, config=True, **_recheck_flags(monitor, jobs))
+        usd, rows = report.usage.usd, report.rechecked
+        if report.error is not None or all(row.holds is None for row in rows):
+            why = report.error.message if report.error else "no page of the report could be read"
+            return JobOutcome(state="failed", error=why, usd=usd, again=job.attempt <= job.retry)
+        stood = "\n".join(_recheck_line(row.text) for row in rows)
+        before = before or MonitorState(at=monitor.created, answer=stood)
+        answer = "\n".join(_recheck_lines_now(report, before.answer))
+        now = MonitorState(at=datetime.now(UTC), answer=answer, run=report.run)
+        diff = _diff_answers(before.answer, now.answer)
+        if diff:
+            news = "\n\n".join([f"Changed:\n\n{diff}", *text_parts(report)])
+    elif monitor.kind == "answer":
         outcome = await ask(job.model_copy(update={"options": monitor.options}))
         if outcome.state != "done" or outcome.report is None or outcome.status == "partial":
             return outcome
@@ -79,6 +95,28 @@ async def check_monitor(
     await asyncio.to_thread(monitors.record, monitor, job, before, now, diff)
     status = "first" if before is None else ("changed" if diff else "same")
     return JobOutcome(state="done", status=status, usd=usd, report={"answer": news or diff})
+
+
+def _recheck_flags(monitor: Monitor, jobs: Jobs) -> dict[str, Any]:
+    return {**monitor.options, "data_dir": jobs.data_dir}
+
+
+def _recheck_line(text: str, found: str = "stands") -> str:
+    return f"{' '.join(text.split())} — {' '.join(found.split())}"
+
+
+def _recheck_lines_now(report: Report, before: str) -> Iterator[str]:
+    """Yield a line for each sentence; one that could not be checked keeps its last line."""
+    for row in report.rechecked:
+        start = _recheck_line(row.text, "")
+        last = next((line for line in before.splitlines() if line.startswith(start)), "")
+        if row.state == "not_checked" and last:
+            yield last
+        elif row.state == "stands":
+            yield _recheck_line(row.text)
+        else:
+            found = "; ".join((recheck_label(row), *recheck_lines(row)))
+            yield _recheck_line(row.text, found)
 
 
 def _watched_text(report: Report) -> str:

@@ -33,8 +33,13 @@ _MAX_LEARN: Final = 20
 CONDITION: Final = re.compile(r"\s*(<=|>=|<|>|=)\s*(-?[\d.]+)\s*|\s*(-?[\d.]+)\s*%\s*")
 
 
+MonitorKind = Literal["page", "answer", "recheck"]
+
+
 class Monitor(BaseModel):
-    """What to watch: the page at an address, a part of it, or the answer to a question.
+    """What to watch: the page at an address, a part of it, the answer to a question, or a report.
+
+    A report (kind `recheck`) is named by its run or file, and checked against today's pages.
 
     `words`, `css` or `element` (from `Tab.identify` for a ref) select the part. `when` is a
     condition on its first number: `<100`, `>=5`, or `10%` for a change by that much since the last
@@ -45,7 +50,7 @@ class Monitor(BaseModel):
 
     name: str
     target: str
-    kind: Literal["page", "answer"]
+    kind: MonitorKind
     every: str = EVERY
     words: str = ""
     css: str = ""
@@ -65,7 +70,7 @@ class Monitor(BaseModel):
 
 
 class MonitorState(BaseModel):
-    """The result of the last check; `figure` is the last reported number."""
+    """The result of the last check: `figure` is the last reported number, `run` a recheck's run."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -75,6 +80,7 @@ class MonitorState(BaseModel):
     noise: frozenset[tuple[str, str]] = frozenset()
     answer: str = ""
     figure: float | None = None
+    run: str | None = None
 
 
 class MonitorChange(BaseModel):
@@ -125,18 +131,19 @@ class Monitors:
         self,
         target: str,
         *,
+        kind: MonitorKind | None = None,
         name: str | None = None,
         zone: str | None = None,
         notify: tuple[str, ...] = (),
         until: datetime | None = None,
         **settings: Any,
     ) -> Monitor:
-        """Watch a page (an address) or an answer (a question) until `until`.
+        """Watch a page (an address), an answer (a question) or a report until `until`.
 
         `settings` are fields of `Monitor` (`every`, `words`, `when`, …) and flags of `research`.
         A monitor with the same name is replaced. Raises `UsageError`.
         """
-        kind: Literal["page", "answer"] = "page" if is_web_url(target.strip()) else "answer"
+        kind = kind or ("page" if is_web_url(target.strip()) else "answer")
         if kind == "answer" and target.isascii() and len(target.split()) < 2:
             hint = "An address begins with https://; a question has more than one word."
             raise UsageError(f"{target!r} is neither an address nor a question", hint=hint)
@@ -150,8 +157,8 @@ class Monitors:
             until=until,
             **fields,
         )
-        if kind == "answer" and (monitor.part or monitor.when):
-            raise UsageError("parts and numbers can be watched only on pages, not in answers")
+        if kind != "page" and (monitor.part or monitor.when):
+            raise UsageError("parts and numbers can be watched only on pages")
         if monitor.when and not CONDITION.fullmatch(monitor.when):
             message = f"{monitor.when!r} is not a condition"
             raise UsageError(message, hint="Use a form such as '<100', '>=5' or '10%'.")
@@ -197,7 +204,7 @@ class Monitors:
                 before_sha256=before.sha256,
                 after_sha256=now.sha256,
                 figure=now.figure,
-                run=job.run if monitor.kind == "answer" else None,
+                run=now.run or (job.run if monitor.kind == "answer" else None),
             )
             self._changes(monitor.name).put(job.id, change)
         self.states.put(monitor.name, now)

@@ -18,7 +18,6 @@ from filelock import AsyncFileLock
 
 from agent.config import private_folder
 from agent.errors import ResearchError, error_class
-from agent.export.report_view import saved_text
 from agent.jobs.job import QUEUE, JobOutcome, JobSpec, backoff
 from agent.jobs.job_notices import deliver_notice
 from agent.jobs.jobs import (
@@ -33,6 +32,7 @@ from agent.jobs.monitor_checks import check_monitor
 from agent.jobs.shared_limits import SharedPace, SharedSpending
 from agent.jobs.upkeep import FENCE_S, WorkerUpkeep
 from agent.journal.runs import RunFolder, Runs
+from agent.run.recheck import recheck
 from agent.run.record import RunRecord
 from agent.run.research import research
 from agent.run.resume import resume
@@ -164,7 +164,7 @@ class Worker:
         try:
             with pacing(self._pace):  # for everything that the run opens
                 if job.kind == "monitor":
-                    return await check_monitor(job, self.jobs, self._answer)
+                    return await check_monitor(job, self.jobs, self._answer, recheck)
                 if job.kind == "remind":  # the final notice is all it does
                     report = {"answer": job.question}
                     return JobOutcome(state="done", status="reminded", report=report)
@@ -258,8 +258,7 @@ def _context_flags(job: JobSpec, jobs: Jobs, flags: dict[str, Any]) -> dict[str,
         if continues is None and here and remembers:
             continues = parent.run
         else:
-            answer = saved_text(parent.report)
-            answers.append(answer_as_context(parent.question, answer, parent.run))
+            answers.append(answer_as_context(parent.question, parent.report, parent.run))
     files = [*flags.get("file", ())]
     for n, answer in enumerate(answers, start=1):
         path = private_folder(jobs.data_dir / "jobs") / f"{job.run}-after-{n}.md"

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from agent.errors import ModelError
 from agent.evidence.answer import check_answer
 from agent.journal.events import JUDGE, REVIEW
+from agent.loop.challenge import challenge
 from agent.loop.judge import open_claims
+from agent.loop.primary import follow_citations
 from agent.models.base import Task, takes
 from agent.prompts import prompt
 from agent.protocol.replies import MARKUP, gives_up, inert
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from agent.loop.judge import ClaimJudge
     from agent.loop.loop import LoopResult
     from agent.loop.orchestrator import Orchestrator
+    from agent.tools.context import Web
     from agent.types import Passage
 
 MIN_SAME_SHARE = 0.6
@@ -56,6 +59,17 @@ class AnswerReview:
         if corrected.text != result.text:
             await self._judge(corrected.text, "judge/2")
         return corrected
+
+    async def question_claims(self, result: LoopResult, most: int, web: Web | None) -> None:
+        """Follow the citations of the `most` central claims, and search for their contrary.
+
+        An answer that a limit cut short is left as it is.
+        """
+        if not most or result.limit is not None:
+            return
+        if web is not None:
+            await follow_citations(self.work, self.judge, web.reader.read, result.text, most)
+        await challenge(self.work, self.judge, result.text, most)
 
     async def _judge(self, answer: str, place: str) -> None:
         if _claims_something(answer, self.judge.evidence):

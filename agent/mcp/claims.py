@@ -10,12 +10,14 @@ from agent.evidence.verify import Judge, verify_claim
 from agent.loop.judge import ClaimJudge
 from agent.mcp.results import ToolFailure, text_result
 from agent.protocol.replies import inert
+from agent.run.draft import read_draft
 from agent.run.models import resolve_model
 from agent.run.settings import make_budget
 from agent.types import Passage, VerdictState
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from mcp.server.mcpserver import Context
     from mcp.types import CallToolResult
@@ -25,6 +27,13 @@ if TYPE_CHECKING:
 MAX_PASSAGES: Final = 12
 """Maximum number of a page's passages to check a claim against, most similar first: a claim needs
 one or two."""
+
+
+def check_addresses(session: ToolSession, draft: Path) -> None:
+    """Raise `ToolFailure` if a draft cites an address with words that are private."""
+    for url in {reference.url for reference in read_draft(draft).references} - {""}:
+        if reason := session.context.outgoing.refusal_of_address(url):
+            raise ToolFailure(f"{url} was not requested: {reason}", "Leave it out.")
 
 
 async def verify_claims(

@@ -135,3 +135,12 @@ def audit_result(report: Report) -> CallToolResult:
     wrong = [{"what": inert(what), "why": inert(why)} for what, why in faults(report)]
     states = [{"url": one.url or one.doi, "state": one.state} for one in report.references]
     return report_result(report, faults=wrong, references=states)
+
+
+def recheck_result(report: Report) -> CallToolResult:
+    """Return the report of a recheck with what became of each sentence."""
+    rows = [
+        {name: inert(value) if isinstance(value, str) else value for name, value in row}
+        for row in report.rechecked
+    ]
+    return report_result(report, rechecked=rows)

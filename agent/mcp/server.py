@@ -1,4 +1,4 @@
-"""The server and its tools: research, read, search, verify, audit, memory_search, memory_get."""
+"""The server and its tools: they research, read, search, check claims and drafts, and remember."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from agent.export.run_record import FinishedRun
 from agent.guard.provenance import Kind
 from agent.journal.runs import Runs
 from agent.mcp.browser_tools import BrowserTools
-from agent.mcp.claims import verify_claims
-from agent.mcp.followed_run import audit_result, follow_run, report_result
+from agent.mcp.claims import check_addresses, verify_claims
+from agent.mcp.followed_run import audit_result, follow_run, recheck_result, report_result
 from agent.mcp.results import ToolFailure, as_tool, call_result, text_result
+from agent.mcp.tool_session import ToolSession
 from agent.protocol.replies import inert
 from agent.run.audit import audit as run_audit
-from agent.run.draft import read_draft
+from agent.run.recheck import recheck as run_recheck
 from agent.run.research import research as run_research
 from agent.validation import Depth
 
@@ -76,6 +77,7 @@ class ResearchTools:
             self.search,
             self.verify,
             self.audit,
+            self.recheck,
             *memory,
         )
         for tool in tools:
@@ -172,13 +174,20 @@ class ResearchTools:
         with TemporaryDirectory() as folder:
             path = Path(folder, "draft.md")
             path.write_text(draft, encoding="utf-8")  # noqa: ASYNC240 - it is short
-            # Private words must not be sent in a URL either.
-            for url in {reference.url for reference in read_draft(path).references} - {""}:
-                if reason := self._session.context.outgoing.refusal_of_address(url):
-                    raise ToolFailure(f"{url} was not requested: {reason}", "Leave it out.")
+            check_addresses(self._session, path)
             start = partial(run_audit, path, **self._flags)
             found = await follow_run(ctx, self._session, start)
         return audit_result(found)
+
+    async def recheck(
+        self,
+        run: Annotated[str, Field(min_length=1, description="Id of an earlier run, or `last`.")],
+        ctx: Ctx,
+    ) -> CallToolResult:
+        """Check an earlier report against today's pages: what stands, moved, changed or is gone."""
+        # An id, not a file: a client must not make the server read any path.
+        start = partial(run_recheck, self._runs.find(run).id, **self._flags)
+        return recheck_result(await follow_run(ctx, self._session, start))
 
     async def memory_search(
         self,

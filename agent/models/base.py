@@ -58,6 +58,8 @@ class Task(StrEnum):
     """The background jobs after an answer."""
     CONDENSE = "condense"
     """Summarising the old steps of a conversation whose window is full."""
+    CHALLENGE = "challenge"
+    """Queries for the contrary of claims."""
     REPHRASE = "rephrase"
     """Other queries where a search found little."""
     NUDGE = "nudge"

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 FILE: Final = "SKILL.md"
 MAX_NAME_CHARS, MAX_DESCRIPTION_CHARS = 64, 1_024
 """Characters, as in the SKILL.md format of other programs."""
-MAX_SKILL_BYTES: Final = 32 * 1024
-"""Bytes of the largest file that is read: a quarter of a small model's window."""
+MAX_SKILL_BYTES: Final = 131_072
+"""Size of the largest file that is read; the reference engine's."""
 MAX_SKILLS, MAX_FILES, MAX_LISTED = 100, 50, 12
-"""Most skills of a folder, files of a skill, and skills listed in a run's prompt."""
+"""Maximum number of skills in a folder, files of a skill, and skills listed in a run's prompt."""
 
 Owner = Literal["person", "project"]
 
@@ -58,19 +58,19 @@ class Skill:
 
 
 def find_skills(folders: Iterable[tuple[Path, Owner]]) -> list[Skill]:
-    """Find the skills in some folders; of two with the same name the first counts."""
+    """Find the skills in some folders and right below; of two with one name the first counts."""
     found: dict[str, Skill] = {}
     for folder, owner in folders:
-        paths = sorted(folder.glob(f"*/{FILE}"))[:MAX_SKILLS] if folder.is_dir() else []
-        for path in paths:
-            skill = _skill(path, owner)
+        paths = [folder / FILE, *sorted(folder.glob(f"*/{FILE}"))[:MAX_SKILLS]]
+        for path in (path for path in paths if path.is_file()):
+            skill = _skill(path, folder, owner)
             found.setdefault(skill.name, skill)
     return list(found.values())
 
 
-def _skill(path: Path, owner: Owner) -> Skill:
+def _skill(path: Path, root: Path, owner: Owner) -> Skill:
     try:
-        if not path.resolve().is_relative_to(path.parents[1].resolve()):
+        if not path.resolve().is_relative_to(root.resolve()):
             raise ToolError("it is a link to somewhere else")
         fields = _split(_read(path))[0]
     except (ToolError, UsageError) as error:

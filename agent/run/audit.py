@@ -7,19 +7,17 @@ checked like a sentence of an answer, and the report is shown and exported like 
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import itertools
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
-from agent.config import host_port, load_options
-from agent.errors import UsageError
+from agent.config import load_options
 from agent.evidence.answer import PASSAGES_FOR_UNCITED, SourceList, check_answer
 from agent.evidence.verify import verify_claim, with_judge
 from agent.journal.events import JUDGE
 from agent.loop.judge import ClaimJudge, by_sources, open_claims
-from agent.run.draft import SERVICES, ReferenceChecker, read_draft
+from agent.run.draft import ReferenceChecker, read_draft, service_addresses
 from agent.run.research import Run, run_question
 from agent.run.services import Inputs
 from agent.run.web import open_web
@@ -64,14 +62,9 @@ async def audit(
     draft = read_draft(path, bibliography)
     arguments: dict[str, Any] = {**flags, "model": model, "memory": False}
     options = load_options(arguments, config=config)
-    addresses = dict(setting.partition("=")[::2] for setting in options.service)
-    for name in addresses.keys() - SERVICES.keys():
-        raise UsageError(f"there is no service {name!r}", hint=f"There are {', '.join(SERVICES)}.")
-    # The user named these addresses, so they may be private ones.
-    private = (*options.allow_private, *map(host_port, addresses.values()))
-    options = dataclasses.replace(options, allow_private=private)
+    addresses, options = service_addresses(options)
     inputs = Inputs(on_event=on_event, config=config)
-    make = partial(Audit, draft=draft, addresses={**SERVICES, **addresses})
+    make = partial(Audit, draft=draft, addresses=addresses)
     return await run_question(f"Audit of {path.name}", options, inputs, make)
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
+from agent.config import host_port
 from agent.errors import ToolError, UsageError, WebOutOfReach
 from agent.evidence.passages import line_kind
 from agent.tools.sources import register_source
@@ -31,8 +32,10 @@ from browser.types import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
     from pathlib import Path
 
+    from agent.config import Options
     from agent.tools.context import ToolContext, Web
     from browser.types import Page
 
@@ -254,6 +257,19 @@ def _family_name(name: str) -> str:
     return (head if comma else name.rsplit(maxsplit=1)[-1]).strip()
 
 
+def service_addresses(options: Options) -> tuple[dict[str, str], Options]:
+    """Return the addresses of the services, and the settings with access to those of the user.
+
+    Raises `UsageError` for an unknown service.
+    """
+    addresses = dict(setting.partition("=")[::2] for setting in options.service)
+    for name in addresses.keys() - SERVICES.keys():
+        raise UsageError(f"there is no service {name!r}", hint=f"There are {', '.join(SERVICES)}.")
+    # The user named these addresses, so they may be private ones.
+    private = (*options.allow_private, *map(host_port, addresses.values()))
+    return {**SERVICES, **addresses}, replace(options, allow_private=private)
+
+
 SERVICES: Final = {
     "crossref": "https://api.crossref.org",
     "doi": "https://doi.org",
@@ -292,7 +308,7 @@ class ReferenceChecker:
         slots = asyncio.Semaphore(CONCURRENT_CHECKS)
         by_address: dict[object, list[DraftReference]] = {}
         for ref in references:
-            address = (_comparable(ref.url), ref.title) if ref.url and not ref.doi else ref
+            address = (comparable(ref.url), ref.title) if ref.url and not ref.doi else ref
             by_address.setdefault(address, []).append(ref)
         groups = list(by_address.values())
 
@@ -326,7 +342,7 @@ class ReferenceChecker:
         self._pages_read += 1
         why = page.reason or page.outcome.value.replace("_", " ")
         if page.outcome is Outcome.OK and page.document is not None:
-            moved = not ref.doi and _comparable(page.url) != _comparable(url)
+            moved = not ref.doi and comparable(page.url) != comparable(url)
             checked.state, checked.now = ("moved", page.url) if moved else ("ok", "")
             return checked, page
         if page.outcome is Outcome.UNREACHABLE:
@@ -357,10 +373,9 @@ class ReferenceChecker:
 
     async def _read_archived(self, url: str, checked: CheckedReference) -> Page | None:
         """Find the archived copy of a dead page, and read it instead; None if there is none."""
-        path = f"/wayback/available?url={quote(url, safe='')}"
-        answer = await self._get_json("archive", path, checked) or {}
-        closest = (answer.get("archived_snapshots") or {}).get("closest") or {}
-        checked.archived = str(closest.get("url") or "") if closest.get("available") else ""
+        checked.archived, problem = await find_archived(self.web, self.services["archive"], url)
+        if problem:
+            checked.notes.append(problem)
         if not checked.archived:
             return None
         page = await self.web.reader.read(checked.archived)
@@ -383,17 +398,40 @@ class ReferenceChecker:
         self, name: str, path: str, checked: CheckedReference
     ) -> dict[str, Any] | None:
         """Ask a service; `{}` if it has no entry, None (and a note) if it fails."""
-        try:
-            answer = await self.web.http.get(self.services[name].rstrip("/") + path)
-            # Only doi.org explains its 404 in JSON.
-            data = {} if answer.status == 404 and name != "doi" else answer.json()
-            if answer.status in (200, 404) and isinstance(data, dict):
-                return data
-            why = f"status {answer.status}"
-        except BrowserError as error:
-            why = str(error)
-        checked.notes.append(f"{name} could not be asked: {why}")
-        return None
+        data, problem = await _get_json(self.web, name, self.services[name], path)
+        if problem:
+            checked.notes.append(problem)
+        return data
+
+
+async def find_archived(
+    web: Web, archive: str, url: str, at: datetime | None = None
+) -> tuple[str, str]:
+    """Ask the Wayback Machine for its copy of a page, the one nearest to a time.
+
+    Returns its address, empty if there is none, and why it could not be asked.
+    """
+    near = f"&timestamp={at:%Y%m%d%H%M%S}" if at else ""
+    path = f"/wayback/available?url={quote(url, safe='')}{near}"
+    data, problem = await _get_json(web, "archive", archive, path)
+    closest = ((data or {}).get("archived_snapshots") or {}).get("closest") or {}
+    return (str(closest.get("url") or "") if closest.get("available") else ""), problem
+
+
+async def _get_json(
+    web: Web, name: str, address: str, path: str
+) -> tuple[dict[str, Any] | None, str]:
+    """Ask a service; `{}` if it has no entry, None and the reason if it fails."""
+    try:
+        answer = await web.http.get(address.rstrip("/") + path)
+        # Only doi.org explains its 404 in JSON.
+        data = {} if answer.status == 404 and name != "doi" else answer.json()
+        if answer.status in (200, 404) and isinstance(data, dict):
+            return data, ""
+        why = f"status {answer.status}"
+    except BrowserError as error:
+        why = str(error)
+    return None, f"{name} could not be asked: {why}"
 
 
 def _compare(ref: DraftReference, work: Mapping[str, Any], checked: CheckedReference) -> None:
@@ -441,6 +479,6 @@ def _same_title(cited: str, title: str) -> bool:
     return shorter < 2 or len(cited_words & title_words) >= MIN_SAME_TITLE_SHARE * shorter
 
 
-def _comparable(url: str) -> str:
+def comparable(url: str) -> str:
     """Remove what sites change freely in an address: scheme, `www.`, last slash, fragment."""
     return normalize(url).partition("://")[2].removeprefix("www.").rstrip("/")

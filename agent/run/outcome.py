@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.errors import NeedsPerson, Offline, WebOutOfReach, error_class, error_text
 from agent.evidence.answer import CheckedAnswer, SourceList, check_answer
 from agent.evidence.confidence import ANSWER_BY_RULES_FROM, assess_answer
+from agent.evidence.disputes import Dispute
 from agent.evidence.store import Evidence
 from agent.guard.budget import Budget
 from agent.guard.provenance import UNTRUSTED
@@ -19,6 +20,7 @@ from agent.protocol.replies import NOT_FOUND
 from agent.run.closest import add_closest
 from agent.tools.context import NO_BROWSER
 from agent.types import (
+    ContrarySearch,
     ErrorInfo,
     Fit,
     Message,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from agent.loop.judge import ClaimJudge
     from agent.loop.loop import LoopResult
     from agent.loop.orchestrator import Orchestrator
+    from agent.types import Conflict
 
 
 INTERRUPT: Final = "interrupt"
@@ -100,6 +103,8 @@ class ReportBuilder:
     _undone: list[str] = field(default_factory=list)
     _withheld: dict[str, str] = field(default_factory=dict)
     _done: list[str] = field(default_factory=list)
+    _challenges: list[dict[str, Any]] = field(default_factory=list)
+    _primary: dict[str, dict[str, Any]] = field(default_factory=dict)
     _fit: Fit | None = None
     _calls: int = 0
     _steps: dict[str, None] = field(default_factory=dict)
@@ -113,7 +118,7 @@ class ReportBuilder:
                 self._usage.model = data["model"]
             case "skills.given" if event.place == MAIN and not self.skills:
                 self.skills = tuple(data["names"])
-            case "search.attempt" | "query.withheld":
+            case "search.attempt" | "query.withheld" | "challenge" | "primary":
                 self._add_search_line(event.type, data)
             case "source.added" | "results.added":
                 self.tainted = True
@@ -131,7 +136,11 @@ class ReportBuilder:
                 self._add_reply(event)
 
     def _add_search_line(self, kind: str, data: dict[str, Any]) -> None:
-        if kind == "query.withheld":
+        if kind == "challenge":
+            self._challenges.append(data)
+        elif kind == "primary":
+            self._primary[data["text"]] = data
+        elif kind == "query.withheld":
             self._withheld[data["sent"]] = data["text"]
         else:
             withheld = self._withheld.get(data["query"], "")
@@ -190,7 +199,7 @@ class ReportBuilder:
             evidence,
             self.question,
             answers=judge.answers if judge else None,
-            disputes=judge.disputes if judge else (),
+            disputes=(*(judge.disputes if judge else ()), *self._contrary()),
             fit=self._fit,
         )
         # Rules either answer or show what bears on the question.
@@ -229,8 +238,45 @@ class ReportBuilder:
             report.sentences = list(checked.sentences)
             report.sources, report.conflicts = list(weighed.sources), list(weighed.conflicts)
             report.confidence, report.confidence_parts = weighed.confidence, weighed.parts
+            report.challenges = self._challenged(report.conflicts)
+            self._name_primary_sources(report)
         report.answer = "\n\n".join(filter(None, (report.answer, *dict.fromkeys(self._done))))
         return report
+
+    def _contrary(self) -> list[Dispute]:
+        """Return what a judge found against claims that were challenged."""
+        found = (data for data in self._challenges if "passage" in data)
+        return [Dispute(data["text"], data["passage"], data["quote"]) for data in found]
+
+    def _name_primary_sources(self, report: Report) -> None:
+        """Note on each secondary sentence what its pages cite, and whether that says so too."""
+        sources = SourceList(report.sources)
+        for sentence in report.sentences:
+            data = self._primary.get(sentence.text)
+            if data is None or not sentence.holds:
+                continue
+            sentence.secondary_to = data["url"]
+            source = self.evidence.source(data.get("source", 0))
+            note = f"its page cites {data['url']}"
+            if source is not None:
+                sentence.primary = sources.add(source, data["quote"]).n
+                note = f"the primary source is [{sentence.primary}]"
+            elif data["read"]:
+                note = f"{note}, which does not say so in these words"
+            sentence.reason = "; ".join(filter(None, (sentence.reason, note)))
+        report.sources = list(sources)
+
+    def _challenged(self, conflicts: Sequence[Conflict]) -> list[ContrarySearch]:
+        disputed = {conflict.text for conflict in conflicts}
+        return [
+            ContrarySearch(
+                text=data["text"],
+                query=data["query"],
+                read=data["read"],
+                found=data["text"] in disputed,
+            )
+            for data in self._challenges
+        ]
 
     def _failure(self) -> WebOutOfReach | None:
         """Return why nothing could be searched or opened: such a run failed to look."""

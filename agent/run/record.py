@@ -17,6 +17,7 @@ from agent.evidence.store import NUMBERS_PER_LOOP, Evidence
 from agent.guard.model_client import request_digest
 from agent.journal.events import (
     AFTER,
+    CHALLENGE,
     CLOSING,
     CONDENSE,
     JUDGE,
@@ -25,6 +26,7 @@ from agent.journal.events import (
     MISSING,
     OUTLINE,
     PLAN,
+    PRIMARY,
     REPHRASE,
     SYNTHESIS,
     VALUES,
@@ -53,6 +55,7 @@ _OWN_SYSTEM_PROMPT: Final = (
     AFTER,
     JUDGE,
     MISSING,
+    CHALLENGE,
     OUTLINE,
     VALUES,
     CONDENSE,
@@ -60,7 +63,16 @@ _OWN_SYSTEM_PROMPT: Final = (
 """Places of model calls that do not have the system prompt of the loops."""
 
 _ONCE_A_PLACE: Final = frozenset(
-    {"model.request", "model.reply", "thought", "tool.call", "tool.result", "tool.intent"}
+    {
+        "model.request",
+        "model.reply",
+        "thought",
+        "tool.call",
+        "tool.result",
+        "tool.intent",
+        CHALLENGE,
+        PRIMARY,
+    }
 )
 """Events of which there is one at a place: a resumed run does not write them a second time."""
 
@@ -99,11 +111,13 @@ class RunRecord:
         return str(self.started["question"])
 
     def require_question(self) -> RunRecord:
-        """Return this record; raises `UsageError` for an audit, which has no loop to repeat."""
-        if self.started.get("work") == "audit":
-            hint = "`research verify` holds its quotes against the saved pages; "
-            hint += "`research audit FILE` reads them anew."
-            raise UsageError(f"{self.folder.id} is an audit, which is not replayed", hint=hint)
+        """Return this record; raises `UsageError` for an audit or a recheck: they have no loop."""
+        work = self.started.get("work", "question")
+        if work != "question":
+            hint = "`research verify` compares its quotes with the saved pages; "
+            hint += f"`research {work}` reads the pages again."
+            name = "an audit" if work == "audit" else f"a {work}"
+            raise UsageError(f"{self.folder.id} is {name}, which is not replayed", hint=hint)
         return self
 
     @property
@@ -234,6 +248,12 @@ class RunRecord:
             for e in self.events_of("source.added")
         ]
 
+    def page(self, url: str, sha256: str) -> Page | None:
+        """Return the page that was read with this URL and hash, or None."""
+        rows = (event.data for event in self.events_of("source.added"))
+        found = next((row for row in rows if (row["url"], row["sha256"]) == (url, sha256)), None)
+        return self._page(found) if found else None
+
     def _page(self, data: dict[str, Any]) -> Page:
         document = Document(
             url=data["url"],
@@ -242,6 +262,7 @@ class RunRecord:
             published=data["published"],
             pages=tuple(data["pages"]),
             shown_from=data.get("shown_from"),
+            canonical_url=data.get("canonical"),
         )
         return Page(
             requested_url=data["url"],

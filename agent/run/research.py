@@ -223,7 +223,9 @@ class Run:
             if context.memory is not None:
                 await context.in_memory_thread(save_findings, context.memory, failed)
             raise
-        result = await AnswerReview(work, judge).check(await answer_by_rules(result, work.messages))
+        review = AnswerReview(work, judge)
+        result = await review.check(await answer_by_rules(result, work.messages))
+        await review.question_claims(result, options.challenges, context.web)
         report = self._checked(result, judge)
         if services.schema is not None:
             await add_values(report, result.text, services.schema, work, judge)

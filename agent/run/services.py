@@ -172,7 +172,7 @@ class RunServices:
     def write_start(
         self, model: str, session: str, *, guided: bool = False, work: str = "question"
     ) -> None:
-        """Write the first event; `work` is `question` or `audit`."""
+        """Write the first event; `work` is `question`, `audit`, `recheck` or `rerun`."""
         # Not redacted: with anything taken out, a resumed run would have another question or other
         # settings. Settings with secrets are not dumped.
         self.journal.write(

@@ -110,17 +110,28 @@ def open_memory(options: Options, environ: Mapping[str, str]) -> Memory:
     )
 
 
+PROJECT_SKILLS = (".urchin/skills", ".agents/skills", "skills")
+"""Folders of skills in a project, the first of them first; other programs use the last two."""
+
+
 def load_skills(options: Options, *, config: bool) -> Sequence[Skill]:
-    """Find the skills in the user's folders; with `config`, also in the current folder."""
+    """Find the skills that the settings allow by name.
+
+    They are in the user's folders; with `config` also in those of the current folder.
+    """
     folders: list[tuple[Path, Owner]] = [(options.data / "skills", "person")]
     if config:
         folders.insert(0, (config_path().parent / "skills", "person"))
-        folders.append((Path.cwd() / ".urchin" / "skills", "project"))
+        folders += ((Path.cwd() / place, "project") for place in PROJECT_SKILLS)
     if not any(folder.is_dir() for folder, _ in folders):
         return ()
     from agent.prompts.skill_files import find_skills  # noqa: PLC0415 - few runs have any
+    from agent.tools.toolset import matches_any  # noqa: PLC0415 - as above
 
-    return find_skills(folders)
+    found = find_skills(folders)
+    if options.skill_allow:
+        found = [skill for skill in found if matches_any(skill.name, options.skill_allow)]
+    return [skill for skill in found if not matches_any(skill.name, options.skill_deny)]
 
 
 def recorded_settings(options: Options) -> dict[str, object]:

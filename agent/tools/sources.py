@@ -81,6 +81,7 @@ def register_source(context: ToolContext, page: Page, outcome: str = "", step: s
             pages=list(document.pages) if document else [],
             **_publication(document),
             **({"shown_from": source.shown_from} if source.shown_from is not None else {}),
+            **({"canonical": source.canonical} if source.canonical else {}),
             **({"step": source.step, "acted": source.acted} if source.step else {}),
             text=context.keep(source.text.encode("utf-8", "surrogatepass")),
             body=context.keep(page.body) if page.body else None,

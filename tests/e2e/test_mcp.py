@@ -22,7 +22,7 @@ from tests.loopback import Held, HeldSite, serving
 from tests.mcp_client import serving_mcp
 
 QUESTION = "When was Hesk Light first lit?"
-TOOLS = ["research", "read", "search", "verify", "audit", "memory_search", "memory_get"]
+TOOLS = ["research", "read", "search", "verify", "audit", "recheck", "memory_search", "memory_get"]
 TOKEN = "a-token-of-the-tests"
 
 
@@ -75,7 +75,7 @@ async def test_a_run_tells_its_steps_and_gives_the_report_of_the_shell(client, r
         steps.append(message)
 
     async with client("--no-memory", mode=mode) as served:
-        assert [tool.name for tool in (await served.list_tools()).tools] == TOOLS[:5]
+        assert [tool.name for tool in (await served.list_tools()).tools] == TOOLS[:6]
         result = await served.call_tool("research", {"question": QUESTION}, progress_callback=told)
         data = result.structured_content
         links = [str(link.uri) for link in result.content[1:]]
@@ -134,6 +134,19 @@ async def test_a_draft_is_held_against_what_it_cites(client, site):
     assert made.structured_content["references"] == [{"url": page, "state": "ok"}]
     assert "Audit of draft.md" in report.contents[0].text
     assert uncited.is_error
+
+
+async def test_an_earlier_report_is_checked_again_by_its_run_alone(client, site):
+    page = f"{site.url}/hesk-light"
+    draft = f"It was first lit on 1 November 1829 ([Hesk Light]({page}))."
+    async with client() as served:
+        made = await served.call_tool("audit", {"draft": draft})
+        again = await served.call_tool("recheck", {"run": made.structured_content["run"]})
+        unknown = await served.call_tool("recheck", {"run": "/etc/report.json"})
+    [row] = again.structured_content["rechecked"]
+    assert (row["state"], row["url"]) == ("stands", page)
+    assert "Still supported: 1 of 1" in said(again)
+    assert unknown.is_error
 
 
 async def test_a_refused_file_does_not_restrict_the_rest_of_the_session(client, site):
@@ -271,7 +284,7 @@ async def test_the_settings_of_a_client_start_the_server(run, environ, flags):
         started.append(StdioServerParameters(command=command, args=args, env=environ))
     assert started[1:] == started[:1] * 2  # they differ in what stands around it
     async with Client(started[0]) as served:
-        assert [tool.name for tool in (await served.list_tools()).tools] == TOOLS[:5]
+        assert [tool.name for tool in (await served.list_tools()).tools] == TOOLS[:6]
 
 
 @pytest.fixture

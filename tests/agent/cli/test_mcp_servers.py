@@ -96,3 +96,11 @@ def test_no_server_to_test_is_told(run):
 def test_flags_behind_two_dashes_go_to_the_server(run):
     args = json.loads(run("mcp", "config", "claude", "--", "--browser").stdout)
     assert args["mcpServers"]["urchin"]["args"] == ["mcp", "serve", "--browser"]
+
+
+def test_servers_of_a_named_file_are_tested_as_runs_use_them(run, shop, tmp_path):
+    path = tmp_path / "servers.json"
+    path.write_text(json.dumps({"mcpServers": {"shop": shop.row}}))
+    done = run("mcp", "test", "shop", "--mcp-config", str(path))
+    assert "shop: 2 tools" in done.stdout
+    assert run("mcp", "test", "shop").returncode == 2  # not without the file

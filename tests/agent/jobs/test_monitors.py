@@ -21,6 +21,7 @@ from agent.jobs.page_diff import (
     learn_noise,
     read_blocks,
 )
+from agent.run.audit import audit
 from tests.agent.jobs.changing_pages import CHANGES, PAGES, page, told
 from tests.loopback import Handler, serving
 
@@ -190,6 +191,31 @@ async def test_an_answer_is_watched_sentence_by_sentence(desk):
     assert "nine" in change.diff
     assert "ten" in change.diff
     assert "blue" not in change.diff
+
+
+async def test_a_report_is_watched_and_what_no_longer_stands_is_reported_once(desk, tmp_path):
+    with serving(Shop, ShopSite) as site:
+        text = "<title>Shop</title><main><h1>Shop</h1><p>A ticket costs {} euros. {}</p></main>"
+        site.body = text.format(9, "It is valid for a day.")
+        web = {"allow_private": (site.url.removeprefix("http://"),), "ignore_robots": True}
+        draft = tmp_path / "draft.md"
+        cited = f"([shop]({site.url}/))"
+        draft.write_text(f"A ticket costs 9 euros {cited}. It is valid for a day {cited}.")
+        first = await audit(draft, data_dir=desk.jobs.data_dir, **web)
+        flags = {**web, "model": "extractive", "search": ("corpus",), "corpus": str(desk.corpus)}
+        flags["service"] = (f"archive={site.url}",)
+        name = Monitors(desk.jobs).add(first.run, kind="recheck", **flags).name
+        seen = []
+        async with desk.working(host_delay=0.0):
+            seen += await desk.ended(*desk.jobs.list())
+            for price in (12, 12):
+                site.body = text.format(price, "It is valid for a day.")
+                seen += await desk.ended(Monitors(desk.jobs).run(name))
+    assert [job.status for job in seen] == ["same", "changed", "same"]
+    [change] = Monitors(desk.jobs).changes(name)
+    assert "now: “A ticket costs 12 euros.”" in change.diff
+    assert "valid" not in change.diff
+    assert change.run != first.run
 
 
 def test_what_cannot_be_watched_is_refused(desk):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from agent.config import load_options
 from agent.errors import ToolError
 from agent.journal.runs import Runs
 from agent.prompts.skill_files import MAX_SKILL_BYTES, choose_skills, find_skills, skill_md
 from agent.run.record import RunRecord
+from agent.run.settings import load_skills
 
 
 @pytest.fixture
@@ -86,3 +88,23 @@ def test_a_projects_skill_is_data(run, script, write, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     listed = run("skills", "list")
     assert "project lights: How to tell of lighthouses." in listed.stdout
+
+
+def test_skills_of_a_project_are_found_in_each_usual_place_and_chosen_by_name(
+    write, tmp_path, monkeypatch
+):
+    for place, name in ((".urchin/skills", "law"), (".agents/skills", "tides"), ("skills", "maps")):
+        write(f"project/{place}", name)
+    (tmp_path / "project" / "skills" / "SKILL.md").write_text(
+        "---\nname: whole\ndescription: The folder itself.\n---\nText.\n"
+    )
+    monkeypatch.chdir(tmp_path / "project")
+    monkeypatch.setenv("RESEARCH_CONFIG", str(tmp_path / "config" / "config.toml"))
+
+    def names(**flags):
+        options = load_options({"data_dir": tmp_path / "data", **flags})
+        return sorted(skill.name for skill in load_skills(options, config=True))
+
+    assert names() == ["law", "maps", "tides", "whole"]
+    assert names(skill_deny=["ti*", "whole"]) == ["law", "maps"]
+    assert names(skill_allow=["law", "tides"], skill_deny=["law"]) == ["tides"]

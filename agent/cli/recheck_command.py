@@ -1,0 +1,101 @@
+"""`research recheck`: check an earlier report against today's pages."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent.cli.ask import run_to_end
+from agent.cli.flags import (
+    given_settings,
+    jobs_url_option,
+    notify_option,
+    option,
+    output_flags,
+    run_flags,
+    several,
+    switch,
+)
+from agent.cli.stores import open_jobs
+from agent.cli.terminal import note, print_error
+from agent.config import load_options
+from agent.errors import CHECK_FAILED, WebOutOfReach
+from agent.export.report_view import no_longer_holding
+from agent.journal.runs import Runs
+from agent.run.draft import SERVICES
+from agent.run.earlier_report import open_earlier
+from agent.run.outcome import EXIT_CODES
+from agent.run.recheck import recheck as recheck_report
+
+if TYPE_CHECKING:
+    from agent.types import Report
+
+_UNVERIFIED = 4
+_OUTPUT = ("as_json", "as_events", "quiet", "verbose", "export")
+
+
+@click.command()
+@click.argument("run", metavar="RUN|FILE")
+@switch("--watch", "Repeat the check regularly, as a monitor that `research worker` runs.")
+@option("--every", "WHEN", "With --watch: how often.", default="every day", show_default=True)
+@notify_option
+@jobs_url_option
+@several("--service", "NAME=URL", f"URL of a service: {', '.join(SERVICES)}.")
+@run_flags("--model", "--judge", "--search", "--allow-private", "--budget", "--data-dir")
+@output_flags
+def recheck(
+    run: str,
+    *,
+    watch: bool,
+    every: str,
+    notify: tuple[str, ...],
+    jobs_url: str | None,
+    **flags: Any,
+) -> int:
+    """Check each sentence of RUN, an archive (.zip) or a report.json against today's pages.
+
+    A sentence stands, moved (the same words at another address), changed (old and new words), is
+    gone (an archived copy is offered), or is contradicted. Exits with 8 if a sentence that the
+    pages supported no longer stands, and with 6 if no page could be read.
+    """
+    required = flags.pop("require_verified")
+    settings = load_options(
+        {"data_dir": flags["data_dir"], "require_verified": required}, config=True
+    )
+    data = settings.data
+    if watch:
+        kept = {name: value for name, value in flags.items() if name not in _OUTPUT}
+        return _watch(run, data, jobs_url, {"every": every, "notify": notify}, kept)
+    reports: list[Report] = []
+    start = partial(recheck_report, run, config=True)
+    code = run_to_end(
+        start, flags, data, required=settings.require_verified, on_report=reports.append
+    )
+    if code not in (EXIT_CODES["answered"], _UNVERIFIED):
+        return code  # an interrupted or failed run keeps its own exit code
+    for report in reports:
+        if no_longer_holding(report):
+            return CHECK_FAILED
+        if all(row.holds is None for row in report.rechecked):
+            print_error("no page could be read, so nothing was checked", WebOutOfReach.hint)
+            return WebOutOfReach.exit_code
+    return code
+
+
+def _watch(
+    run: str, data: Path, jobs_url: str | None, settings: dict[str, Any], flags: dict[str, Any]
+) -> int:
+    """Make a monitor that repeats the check."""
+    with open_earlier(run, Runs(data)) as earlier:
+        target = str(Path(run).resolve()) if Path(run).exists() else earlier.name
+    with open_jobs(jobs_url, data) as jobs:
+        from agent.jobs.monitors import Monitors  # noqa: PLC0415 - loads DBOS, an extra
+
+        made = Monitors(jobs).add(target, kind="recheck", **settings, **given_settings(flags))
+        print(made.name)
+        if not jobs.workers():
+            note("No worker is running:", "`research worker` checks.")
+    return 0

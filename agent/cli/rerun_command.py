@@ -1,0 +1,48 @@
+"""`research rerun`: perform a recorded browser session again."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent.cli.ask import run_to_end
+from agent.cli.flags import output_flags, run_flags, several
+from agent.cli.terminal import approver
+from agent.config import load_options
+from agent.run.rerun import rerun as rerun_session
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def _read_values(_: click.Context, __: click.Parameter, rows: Sequence[str]) -> dict[str, str]:
+    if wrong := [row for row in rows if "=" not in row]:
+        raise click.BadParameter(f"{wrong[0]!r} should be FIELD=VALUE.")
+    return {key: value for key, _, value in (row.partition("=") for row in rows)}
+
+
+@click.command()
+@click.argument("run", metavar="RUN")
+@several(
+    ("--with", "values"),
+    "FIELD=VALUE",
+    "Enter this instead: FIELD is a field's name, or what was entered; repeatable.",
+    callback=_read_values,
+)
+@run_flags("--yes", "--headed", "--storage-state", "--allow-private", "--timeout", "--data-dir")
+@output_flags
+def rerun(run: str, values: dict[str, str], **flags: Any) -> int:
+    """Perform the browser session of RUN again, live and without a model.
+
+    Elements are found by role, name and place. Each act is confirmed by its outcome; where that
+    differs from the record, or an element is missing, it stops, says what differs and exits with 8.
+    Approvals that the session needed are needed again.
+    """
+    required = flags.pop("require_verified")
+    settings = load_options(
+        {"data_dir": flags["data_dir"], "require_verified": required}, config=True
+    )
+    start = partial(rerun_session, run, values=values, approve=approver(), config=True)
+    return run_to_end(start, flags, settings.data, required=settings.require_verified)

@@ -1,0 +1,232 @@
+"""Compares quoted words with a later read of their page: whether they still stand there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
+
+from agent.evidence.facts import extract_facts, is_month
+from agent.evidence.literal import StatementIndex, check_literal, find_words
+from agent.evidence.passages import HEADING_SEPARATOR, named_cells, split_row
+from agent.evidence.tokens import is_negation, token_keys, tokenize, word_tokens
+from agent.evidence.units import is_rounded
+from agent.evidence.values import find_contradiction, value_index
+from agent.types import Passage, Verdict, VerdictState
+from browser.text.words import content_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.evidence.literal import Statement
+    from agent.evidence.tokens import Token
+    from agent.types import CheckState
+
+MIN_LIKENESS = 0.5
+"""Least share of words (0 to 1) in common with words that stand no longer, to be their new form."""
+MIN_LIKENESS_IN_PLACE = 0.25
+"""The same for a sentence right where the old one stood."""
+MAX_DENYING_WORDS = 4
+"""Most words that a denial adds, removes or replaces: `no longer`, `does not have to be`."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordsNow:
+    """What a later read of a page says in place of quoted words.
+
+    `old` are the words that stand no longer, `new` those of the later read: the same words, or what
+    stands in their place. `heading` is where they moved to, `passage` the id of their passage.
+    """
+
+    state: CheckState
+    old: str = ""
+    new: str = ""
+    heading: str = ""
+    passage: str = ""
+    reason: str = ""
+
+
+def compare_words(
+    claim: str, quote: str, before: Sequence[Passage], after: Sequence[Passage]
+) -> WordsNow:
+    """Look for the quoted words of a claim in a later read of their page.
+
+    `before` are the passages of the earlier read, empty if it was not saved: without them it is not
+    known what else stood there, and under which heading.
+    """
+    index = StatementIndex(after)
+    old_passage = next((passage for passage in before if quote in passage.text), None)
+    kind = old_passage.kind if old_passage else ("table" if len(split_row(quote)) > 1 else "text")
+    statements = StatementIndex([Passage("", 0, quote, kind=kind)]).statements
+    verdicts = [(one.quote.strip(), find_literally(one.quote, index)) for one in statements]
+    lost = [(words, verdict) for words, verdict in verdicts if not _stands(verdict)]
+    if not lost:
+        return _in_place(old_passage, index, [verdict for _, verdict in verdicts if verdict])
+    old, verdict = lost[0]
+    if verdict is not None:  # the words stand there, but are now denied or qualified
+        is_denied = any(map(is_negation, _added(old, verdict.quote)))
+        state: CheckState = "contradicted" if is_denied else "changed"
+        return WordsNow(state, old, verdict.quote, "", verdict.passage or "", verdict.reason)
+    new = _replacement(old, StatementIndex(before), index)
+    verdict = find_contradiction(claim, index)
+    if new is not None and verdict is None:
+        verdict = _denial(claim, old, new)
+    if verdict is not None:
+        return WordsNow(
+            "contradicted", old, verdict.quote, "", verdict.passage or "", verdict.reason
+        )
+    if new is None:
+        return WordsNow("gone", old, reason="the words no longer stand on the page")
+    values = _lost_values(claim, old, new.quote)
+    quoted = ", ".join(f"“{value}”" for value in values)
+    verb = "stand" if len(values) > 1 else "stands"
+    reason = f"{quoted} no longer {verb} there" if values else "the words are others"
+    return WordsNow("changed", old, new.quote.strip(), "", new.passage.id, reason)
+
+
+def supporting_quotes(claim: str, quotes: Sequence[str]) -> list[str]:
+    """Return those of a source's quotes that support a claim: literally, else the nearest one."""
+    literal = [quote for quote in quotes if _stands(find_literally(claim, StatementIndex([quote])))]
+    if literal or len(quotes) < 2:
+        return literal or list(quotes)
+    wanted = set(content_words(claim))
+    return [max(quotes, key=lambda quote: len(wanted & set(content_words(quote))))]
+
+
+def find_literally(words: str, index: StatementIndex) -> Verdict | None:
+    """Look for words in passages, however short they are; see `check_literal`."""
+    verdict = check_literal(words, index)
+    if verdict is not None:
+        return verdict
+    for passage in index.passages:
+        if found := find_words(words, passage.text):
+            return Verdict(VerdictState.SUPPORTED, found, passage=passage.id)
+    return None
+
+
+def _stands(verdict: Verdict | None) -> bool:
+    return verdict is not None and verdict.state is VerdictState.SUPPORTED
+
+
+def _in_place(old: Passage | None, index: StatementIndex, verdicts: Sequence[Verdict]) -> WordsNow:
+    """Tell whether words that stand on the page are still under the heading that they had.
+
+    A heading that is gone was renamed; words under another one, beside the old heading, have moved.
+    """
+    words, found = verdicts[0].quote, verdicts[0].passage or ""
+    places = [passage for passage in index.passages if find_words(words, passage.text)]
+    places = places or [passage for passage in index.passages if passage.id == found]
+    if old is None or not places:
+        return WordsNow("stands", new=words, passage=found)
+    here = next((one for one in places if _section(one) == _section(old)), places[0])
+    columns = [named_cells(passage) for passage in (old, here)]
+    if all(columns) and columns[0] != columns[1] and old.kind == here.kind == "table":
+        rows = ["; ".join(map(": ".join, cells)) for cells in columns]
+        return WordsNow("changed", rows[0], rows[1], "", here.id, "its columns have other names")
+    sections = map(_section, index.passages)
+    has_both = _section(here) and _section(old) in (set(sections) - {""})
+    if not has_both or _section(here) == _section(old):
+        return WordsNow("stands", new=words, passage=here.id)
+    heading = _headings(here)
+    return WordsNow(
+        "moved", new=words, heading=heading, passage=here.id, reason=f"it stands under “{heading}”"
+    )
+
+
+def _headings(passage: Passage) -> str:
+    """Return the headings above a passage, without the columns of a table."""
+    has_columns = bool(named_cells(passage))
+    return passage.heading.rpartition(HEADING_SEPARATOR)[0] if has_columns else passage.heading
+
+
+def _section(passage: Passage) -> str:
+    return " ".join(token_keys(_headings(passage).rpartition(HEADING_SEPARATOR)[2]))
+
+
+def _added(old: str, new: str) -> list[str]:
+    """Return the words of a text that another one does not have."""
+    known = set(token_keys(old))
+    return [key for key in token_keys(new) if key not in known]
+
+
+def _replacement(old: str, before: StatementIndex, after: StatementIndex) -> Statement | None:
+    """Find the statement that stands where old words stood, or is most like them.
+
+    What stood on the page before is not in their place.
+    """
+    keys = tuple(token_keys(old))
+    known = {statement.keys for statement in before.statements} - {keys}
+    others = [one for one in after.statements if one.keys and one.keys not in known]
+    in_place = _at_the_place_of(keys, before.statements, after.statements)
+
+    def likeness(one: Statement) -> float:
+        return SequenceMatcher(None, keys, one.keys, autojunk=False).ratio()
+
+    rated = [(likeness(one), one) for one in others if one.passage.kind != "heading"]
+    best = max(rated, key=lambda pair: pair[0], default=(0.0, None))
+    if best[0] >= MIN_LIKENESS:
+        return best[1]
+    rated = [(value, one) for value, one in rated if one in in_place]
+    best = max(rated, key=lambda pair: pair[0], default=(0.0, None))
+    return best[1] if best[0] >= MIN_LIKENESS_IN_PLACE else None
+
+
+def _at_the_place_of(
+    keys: Sequence[str], before: Sequence[Statement], after: Sequence[Statement]
+) -> list[Statement]:
+    """Return the new statements between the neighbours of an old one."""
+    old, new = [one.keys for one in before], [one.keys for one in after]
+    found: list[Statement] = []
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    for kind, a, b, c, d in matcher.get_opcodes():
+        if kind == "replace" and tuple(keys) in old[a:b]:
+            found += after[c:d]
+    return found
+
+
+def _denial(claim: str, old: str, new: Statement) -> Verdict | None:
+    """Tell whether the new words deny the old ones, so that the claim no longer holds.
+
+    They do if they differ in one place, which holds a value that the claim has, or a negation.
+    """
+    before, after = (word_tokens(tokenize(words)) for words in (old, new.quote))
+    keys, others = [word.key for word in before], [word.key for word in after]
+    opcodes = SequenceMatcher(None, keys, others, autojunk=False).get_opcodes()
+    places = [place for place in opcodes if place[0] != "equal"]
+    if len(places) != 1:
+        return None
+    _, a, b, c, d = places[0]
+    gone, came = before[a:b], after[c:d]
+    is_value = bool(gone and came) and all(
+        any(map(str.isdigit, word.key)) or is_month(word.key) or word.capital
+        for word in (*gone, *came)
+    )
+    if is_value and _lost_values(claim, old, new.quote) and not _is_near(gone, came):
+        was, now = (
+            text[words[0].start : words[-1].end] for text, words in ((old, gone), (new.quote, came))
+        )
+        reason = f"“{was}” became “{now}”"
+    elif len(gone) + len(came) <= MAX_DENYING_WORDS and _negations(gone) != _negations(came):
+        reason = "a negation was added" if _negations(came) else "a negation was removed"
+    else:
+        return None
+    return Verdict(VerdictState.CONTRADICTED, new.quote.strip(), reason, passage=new.passage.id)
+
+
+def _negations(words: Sequence[Token]) -> int:
+    return sum(is_negation(word.key) for word in words) % 2
+
+
+def _is_near(before: Sequence[Token], after: Sequence[Token]) -> bool:
+    """Tell whether two figures are about the same: 8.2 million became 8.3 million."""
+    if len(before) != len(after):
+        return False
+    pairs = [(a.value, b.value) for a, b in zip(before, after, strict=True) if a.key != b.key]
+    return all(a is not None and b is not None and is_rounded(a, b) for a, b in pairs)
+
+
+def _lost_values(claim: str, old: str, new: str) -> list[str]:
+    """Return the values of a claim that stand in the old words and not in the new ones."""
+    facts = extract_facts(claim)
+    missing_before = value_index((old,)).missing(facts)
+    return [value for value in value_index((new,)).missing(facts) if value not in missing_before]

@@ -1,0 +1,79 @@
+"""An earlier report, to be checked again: of a run, an archive, or a report saved as JSON."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pydantic import ValidationError
+
+from agent.errors import UsageError
+from agent.export.run_archive import is_archive, open_run
+from agent.export.run_record import FinishedRun
+from agent.run.record import RunRecord
+from agent.types import Report, VerdictState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent.evidence.store import Source
+    from agent.journal.runs import Runs
+    from agent.types import ReportSource, Sentence
+    from browser.types import Page
+
+_PAGES: Final = frozenset({"http", "browser", "file"})
+"""Sources that can be read again, by `via`."""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierReport:
+    """A report that is checked again, with its record where that is at hand.
+
+    `is_own` says that the run was made on this machine, so that its files may be read again.
+    """
+
+    name: str
+    report: Report
+    record: RunRecord | None = None
+    is_own: bool = False
+
+    def saved(self, source: ReportSource) -> Source | None:
+        """Return a source as it was read then, None if its text was not saved."""
+        return self.record.evidence.by_hash(source.url, source.sha256) if self.record else None
+
+    def saved_page(self, source: ReportSource) -> Page | None:
+        """Return the page of a source as it was read then, None if it was not saved."""
+        return self.record.page(source.url, source.sha256) if self.record else None
+
+
+@contextmanager
+def open_earlier(name: str, runs: Runs) -> Iterator[EarlierReport]:
+    """Open a report: of a run by its id, of an archive, or a report saved as JSON.
+
+    Raises `UsageError` if there is no such run or file, or it has no report.
+    """
+    if name.lower().endswith(".json"):
+        path = Path(name)
+        try:
+            report = Report.model_validate_json(path.read_bytes())
+        except OSError as error:
+            raise UsageError(f"cannot read {path}: {error.strerror}") from error
+        except ValidationError as error:
+            hint = "`research audit FILE` checks other documents."
+            raise UsageError(f"{path.name} is no report of a run", hint=hint) from error
+        yield EarlierReport(path.name, report)
+        return
+    with open_run(name, runs) as folder:
+        finished = FinishedRun.read(folder.path)
+        record = RunRecord(folder, finished.events)
+        yield EarlierReport(folder.id, finished.report, record, is_own=not is_archive(name))
+
+
+def quoted_pages(sentence: Sentence, report: Report) -> list[ReportSource]:
+    """Return the pages whose words support a sentence of a report."""
+    if sentence.verdict is not VerdictState.SUPPORTED or sentence.weak:
+        return []
+    cited = [source for source in report.sources if source.n in sentence.citations]
+    return [source for source in cited if source.via in _PAGES and source.quotes]

@@ -1,0 +1,127 @@
+"""Reads the pages of an earlier report again, and looks elsewhere for words that they lost."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote, urlsplit
+
+from agent.evidence.changes import compare_words
+from agent.evidence.passages import split_passages
+from agent.run.draft import comparable, find_archived
+from agent.tools.policy import Policy
+from agent.tools.registry import Registry
+from agent.tools.sources import register_source
+from agent.tools.web_tools import web_search
+from agent.types import ReportSource, ToolCall
+from browser.types import Outcome, Page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agent.evidence.store import Source
+    from agent.run.earlier_report import EarlierReport
+    from agent.tools.context import ToolContext, Web
+    from agent.types import Passage
+
+CONCURRENT_READS: Final = 6
+MAX_SEARCHES: Final = 8
+"""Searches for pages that are gone or whose words are; a search each."""
+RESULTS_READ: Final = 3
+"""Pages read of such a search: words that moved are on the first ones, if anywhere."""
+QUERY_CHARS: Final = 150
+"""Maximum length of its query: engines cut longer ones."""
+_GONE: Final = (404, 410)
+
+
+@dataclass(slots=True)
+class PageNow:
+    """A page of the earlier report, read again: `source` is None if it could not be.
+
+    `moved_to` is the address that it led to, `archived` that of an archived copy.
+    """
+
+    then: ReportSource
+    saved: Source | None
+    page: Page
+    source: Source | None = None
+    moved_to: str = ""
+    archived: str = ""
+    others: list[Source] = field(default_factory=list)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the site says that there is no such page any more."""
+        return self.page.outcome is Outcome.NOT_FOUND or self.page.status in _GONE
+
+    @property
+    def before(self) -> tuple[Passage, ...]:
+        """The passages of the page as it was read then."""
+        return self.saved.passages if self.saved else ()
+
+    @property
+    def why(self) -> str:
+        """Why it could not be read."""
+        return self.page.reason or self.page.outcome.value.replace("_", " ")
+
+
+async def read_again(
+    context: ToolContext, web: Web, earlier: EarlierReport, sources: Sequence[ReportSource]
+) -> dict[int, PageNow]:
+    """Read pages again, and make them sources; returns them by their numbers in the report."""
+    slots = asyncio.Semaphore(CONCURRENT_READS)
+
+    async def read(then: ReportSource) -> PageNow:
+        if then.via == "file" and earlier.is_own:  # the user named it for that run
+            web.reader.allow_file(Path(unquote(urlsplit(then.url).path)))
+        async with slots:
+            page = await web.reader.read(then.url)
+            is_complete = len(_words_found(then, page)) == len(then.quotes)
+            if then.via == "browser" and page.via == "http" and not is_complete:
+                drawn = await web.reader.read(then.url, "browser")
+                page = drawn if drawn.outcome is Outcome.OK else page
+            return PageNow(then, earlier.saved(then), page)
+
+    pages: dict[int, PageNow] = {}
+    # Registered only now, so that the numbers of sources do not depend on the sites' speed.
+    for found in await asyncio.gather(*map(read, sources)):
+        page = found.page
+        if page.outcome is Outcome.OK and page.document and page.document.text.strip():
+            found.source = register_source(context, page)
+            if comparable(page.url) != comparable(found.then.url):
+                found.moved_to = page.url
+        pages[found.then.n] = found
+    return pages
+
+
+async def look_elsewhere(
+    context: ToolContext, web: Web, archive: str, lost: Sequence[tuple[PageNow, str]]
+) -> None:
+    """Search for lost words, read what is found, and ask for archived copies of the pages."""
+    calls = Policy(Registry([web_search]), context)
+    for number, (page, words) in enumerate(lost[:MAX_SEARCHES], 1):
+        if page.then.via == "file":
+            continue
+        at = datetime.fromisoformat(page.then.fetched_at)
+        page.archived, problem = await find_archived(web, archive, page.then.url, at)
+        if problem:
+            context.record("note", text=problem)
+        query = " ".join(f"{page.then.title} {words}"[:QUERY_CHARS].split()[:-1])
+        found = (await calls.run(ToolCall("WEB_SEARCH", query), f"recheck/{number}"))()
+        urls = dict.fromkeys(hit.url for hit in found.results)
+        urls.pop(page.then.url, None)
+        for url in list(urls)[:RESULTS_READ]:
+            read = await web.reader.read(url)
+            if read.outcome is Outcome.OK and _words_found(page.then, read):
+                page.others.append(register_source(context, read))
+
+
+def _words_found(then: ReportSource, page: Page) -> list[str]:
+    """Return those of a page's quoted words that stand in a later read, or in another page."""
+    after = split_passages(page.document.text if page.document else "", 0)
+    return [
+        quote for quote in then.quotes if compare_words(quote, quote, (), after).state == "stands"
+    ]

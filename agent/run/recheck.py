@@ -1,0 +1,297 @@
+"""`research recheck`: an earlier report held against today's pages, sentence by sentence.
+
+A recheck is a run whose answer is that of the earlier report: the pages that it cites are read
+again and saved, and the words that support each sentence are looked for in them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Unpack
+
+from agent.config import load_options
+from agent.errors import UsageError
+from agent.evidence.changes import WordsNow, compare_words, supporting_quotes
+from agent.evidence.verify import with_judge
+from agent.journal.events import JUDGE
+from agent.journal.runs import Runs
+from agent.loop.judge import ClaimJudge
+from agent.run.draft import service_addresses
+from agent.run.earlier_report import open_earlier, quoted_pages
+from agent.run.pages_again import look_elsewhere, read_again
+from agent.run.research import Run, run_question
+from agent.run.services import Inputs
+from agent.run.web import open_web
+from agent.tools.sources import register_source
+from agent.types import RecheckedSentence, Report, ReportSource, Verdict, VerdictState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AsyncExitStack
+    from pathlib import Path
+
+    from agent.config import Flags
+    from agent.evidence.store import Source
+    from agent.journal.events import Event
+    from agent.run.earlier_report import EarlierReport
+    from agent.run.models import ResolvedModel
+    from agent.run.pages_again import PageNow
+    from agent.run.services import RunServices
+    from agent.types import CheckState, Passage, Sentence
+
+CLAIMS_PER_REQUEST: Final = 10
+"""Claims in one request to the judge: as many as a long answer has."""
+PASSAGES_JUDGED: Final = 4
+"""Passages of the changed page that the judge sees of each claim."""
+_ORDER: Final[dict[CheckState, int]] = {
+    "contradicted": 0,
+    "stands": 1,
+    "moved": 2,
+    "changed": 3,
+    "not_checked": 4,
+    "gone": 5,
+}
+"""Of several sources of a sentence the first of these counts: one that says otherwise today, else
+one that still supports it. Nothing is gone as long as a source could not be read."""
+_HOLDING: Final = frozenset({"stands", "moved"})
+_MARKER = re.compile(r"\s?\[(\d{1,3})\]")
+
+
+async def recheck(
+    name: str | Path,
+    *,
+    model: str | None = None,
+    on_event: Callable[[Event], None] | None = None,
+    config: bool = False,
+    **flags: Unpack[Flags],
+) -> Report:
+    """Check the report of a run, an archive or a `report.json` against today's pages.
+
+    `flags` are those of `research`; `service` replaces addresses of `SERVICES`. Raises `UsageError`
+    if there is no such report, or it cites no page.
+    """
+    arguments: dict[str, Any] = {"fresh": True, **flags, "model": model, "memory": False}
+    addresses, options = service_addresses(load_options(arguments, config=config))
+    with open_earlier(str(name), Runs(options.data)) as earlier:
+        if not any(quoted_pages(sentence, earlier.report) for sentence in earlier.report.claims):
+            hint = "A recheck needs sentences that pages support."
+            raise UsageError(f"{earlier.name} has nothing to check again", hint=hint)
+        make = partial(Recheck, earlier=earlier, archive=addresses["archive"])
+        question = f"Recheck of {earlier.name}: {earlier.report.question}"
+        return await run_question(question, options, Inputs(on_event=on_event, config=config), make)
+
+
+class Recheck(Run):
+    """The recheck of one report; `archive` is the address of the Wayback Machine."""
+
+    def __init__(
+        self, services: RunServices, model: ResolvedModel, earlier: EarlierReport, archive: str
+    ) -> None:
+        super().__init__(services, model)
+        services.evidence.question = ""  # the sentences are judged, not whether they answer
+        self._earlier = earlier
+        self._archive = archive
+        self._pages: dict[int, PageNow] = {}  # by the number of the source in the earlier report
+
+    async def _answer(self, stack: AsyncExitStack) -> Report:
+        services, report = self._services, self._earlier.report
+        services.write_start(self._model.name, services.folder.id, work="recheck")
+
+        # Read the cited pages again.
+        opened = open_web(services.options, services.environ, services.record)
+        web = services.context.web = await stack.enter_async_context(opened)
+        quoted = [page for claim in report.claims for page in quoted_pages(claim, report)]
+        sources = list({source.n: source for source in quoted}.values())
+        self._pages = await read_again(services.context, web, self._earlier, sources)
+
+        # Look for the words of each sentence; those that are lost on other pages too.
+        checked = await asyncio.to_thread(self._check_all)
+        if lost := self._lost_pages(checked):
+            await look_elsewhere(services.context, web, self._archive, lost)
+            checked = await asyncio.to_thread(self._check_all)
+        await self._judge(stack, checked)
+        return self._finish(self._new_report(checked))
+
+    def _check_all(self) -> list[tuple[Sentence, RecheckedSentence]]:
+        report = self._earlier.report
+        return [(sentence, self._check(sentence)) for sentence in report.claims]
+
+    def _check(self, sentence: Sentence) -> RecheckedSentence:
+        """Say what became of the words that support a sentence."""
+        quoted = quoted_pages(sentence, self._earlier.report)
+        if not quoted:
+            reason = "no page that can be read again supported it"
+            return RecheckedSentence(text=sentence.text, state="not_checked", reason=reason)
+        found = [self._check_on(sentence.text, self._pages[source.n]) for source in quoted]
+        return min(found, key=lambda one: _ORDER[one.state])
+
+    def _check_on(self, claim: str, page: PageNow) -> RecheckedSentence:
+        """Say what became of a sentence's words on one of its pages."""
+        then = page.then
+        rows = [
+            (words, self._on_page(claim, words, page))
+            for words in supporting_quotes(claim, then.quotes)
+        ]
+        words, now = min(rows, key=lambda row: -_ORDER[row[1].state])
+        if now.state in ("changed", "gone", "not_checked"):
+            for other in (*page.others, *self._read_sources(page.source)):
+                if compare_words(claim, words, (), other.passages).state == "stands":
+                    return self._row(claim, then, WordsNow("moved", words, words), other, other.url)
+        address = page.moved_to if now.state in _HOLDING else ""
+        state = WordsNow("moved", new=now.new, passage=now.passage) if address else now
+        row = self._row(claim, then, state, page.source, address or now.heading)
+        row.archived = page.archived
+        return row
+
+    def _on_page(self, claim: str, words: str, page: PageNow) -> WordsNow:
+        if page.saved is not None and page.saved.step:
+            reason = "the page was read after an act of the run, which is not repeated"
+            return WordsNow("not_checked", words, reason=reason)
+        if page.source is not None:
+            return compare_words(claim, words, page.before, page.source.passages)
+        if page.is_gone:
+            return WordsNow("gone", words, reason=f"the page is gone: {page.why}")
+        return WordsNow("not_checked", words, reason=f"the page could not be read: {page.why}")
+
+    def _read_sources(self, but: Source | None) -> list[Source]:
+        """Return the report's other pages as they are today."""
+        found = (page.source for page in self._pages.values())
+        return [source for source in found if source is not None and source is not but]
+
+    @staticmethod
+    def _row(
+        claim: str, then: ReportSource, now: WordsNow, source: Source | None, place: str
+    ) -> RecheckedSentence:
+        holds = None if now.state == "not_checked" else now.state in _HOLDING
+        return RecheckedSentence(
+            text=claim,
+            state=now.state,
+            holds=holds,
+            source=source.n if source else None,  # until the report is made, that of the run
+            url=then.url,
+            old=now.old,
+            new=now.new,
+            now=place,
+            reason=now.reason,
+        )
+
+    def _lost_pages(
+        self, checked: Sequence[tuple[Sentence, RecheckedSentence]]
+    ) -> list[tuple[PageNow, str]]:
+        """List the pages of sentences that no longer stand, each with words that are lost."""
+        lost: dict[int, tuple[PageNow, str]] = {}
+        for _, row in checked:
+            page = next((p for p in self._pages.values() if p.then.url == row.url), None)
+            if page is not None and row.state in ("changed", "gone"):
+                lost.setdefault(page.then.n, (page, row.old))
+        return list(lost.values())
+
+    async def _judge(
+        self, stack: AsyncExitStack, checked: Sequence[tuple[Sentence, RecheckedSentence]]
+    ) -> None:
+        """Have the judge decide whether the changed pages still support their sentences."""
+        services = self._services
+        model = await self._model.open_judge(stack)
+        if model is None:
+            model = await self._model.open(stack, lambda why: services.write("note", text=why))
+        judge = ClaimJudge(services.evidence, services.budget, services.record, model)
+        claims: dict[str, list[Passage]] = {}
+        rows = {row.text: row for _, row in checked if row.state in ("changed", "gone")}
+        for claim, row in rows.items():
+            if row.source is not None:
+                claims[claim] = services.evidence.search(claim, PASSAGES_JUDGED, row.source)
+        batches = range(0, len(claims), CLAIMS_PER_REQUEST)
+        for number, start in enumerate(batches, 1):
+            batch = dict(list(claims.items())[start : start + CLAIMS_PER_REQUEST])
+            if not await judge.decide(batch, f"{JUDGE}/{number}"):
+                break
+        for claim, passages in claims.items():
+            source = services.evidence.source(rows[claim].source or 0)
+            open_verdict = Verdict(VerdictState.UNDECIDED, reason=rows[claim].reason)
+            quotable = source.passages if source else ()
+            decided = with_judge(claim, open_verdict, judge(claim, passages), quotable)
+            if decided.state is VerdictState.SUPPORTED:
+                rows[claim].state, rows[claim].holds = "changed", True
+            elif decided.state is VerdictState.CONTRADICTED:
+                rows[claim].state = "contradicted"
+            else:
+                continue
+            rows[claim].new, rows[claim].reason = decided.quote, decided.reason
+
+    def _new_report(self, checked: Sequence[tuple[Sentence, RecheckedSentence]]) -> Report:
+        """Make the report: the earlier answer, its sources as they are today, and what changed."""
+        services, earlier = self._services, self._earlier.report
+        report = services.report_builder.new_report("answered")
+        report.confidence = None
+
+        # The sources keep their numbers. One that was not read again is there as it was saved.
+        numbers: dict[int, int] = {}
+        for then in earlier.sources:
+            source = self._pages[then.n].source if then.n in self._pages else None
+            if source is not None and source.n not in numbers:
+                numbers[source.n] = then.n
+                report.sources.append(_report_source(then.n, source))
+            elif source is None and (kept := self._keep(then)) is not None:
+                report.sources.append(then.model_copy(update={"sha256": kept.sha256}))
+            elif source is not None:
+                report.sources.append(_report_source(then.n, source))
+        by_number = {source.n: source for source in report.sources}
+        for _, row in checked:
+            source = services.evidence.source(row.source or 0)
+            if source is not None and source.n not in numbers:  # where words moved to
+                numbers[source.n] = max([*by_number, *(s.n for s in earlier.sources)]) + 1
+                by_number[numbers[source.n]] = _report_source(numbers[source.n], source)
+                report.sources.append(by_number[numbers[source.n]])
+            row.source = numbers.get(row.source or 0)
+            quoted = by_number.get(row.source or 0)
+            if quoted and source and row.new in source.text and row.new not in quoted.quotes:
+                quoted.quotes.append(row.new)
+
+        rows = {row.text: row for _, row in checked}
+        report.rechecked = list(rows.values())
+        report.sentences = [
+            _sentence_now(sentence, rows.get(sentence.text), set(by_number))
+            for sentence in earlier.sentences
+        ]
+        report.answer = _MARKER.sub(
+            lambda match: match[0] if int(match[1]) in by_number else "", earlier.answer
+        )
+        claims = [row for row in report.rechecked if row.holds is not None]
+        held = sum(bool(row.holds) for row in claims)
+        report.confidence_parts.supported = round(held / (len(claims) or 1), 3)
+        return report
+
+    def _keep(self, then: ReportSource) -> Source | None:
+        """Make a source of the earlier run, as it was saved there, one of this run."""
+        page = self._earlier.saved_page(then)
+        return register_source(self._services.context, page) if page else None
+
+
+def _report_source(n: int, source: Source) -> ReportSource:
+    return ReportSource(
+        n=n,
+        url=source.url,
+        title=source.title,
+        fetched_at=source.fetched_at.isoformat(),
+        sha256=source.sha256,
+        via=source.via,
+        published=source.published,
+    )
+
+
+def _sentence_now(sentence: Sentence, row: RecheckedSentence | None, numbers: set[int]) -> Sentence:
+    """Give a sentence the verdict that today's pages leave it."""
+    cited = [n for n in sentence.citations if n in numbers]
+    if row is None or row.holds is True:
+        if row is not None and row.source and row.source not in cited:
+            cited.append(row.source)
+        return sentence.model_copy(update={"citations": cited})
+    state = sentence.verdict
+    if row.state == "contradicted":
+        state = VerdictState.CONTRADICTED
+    elif sentence.holds:
+        state = VerdictState.UNDECIDED
+    reason = row.reason or sentence.reason
+    return sentence.model_copy(update={"citations": cited, "verdict": state, "reason": reason})

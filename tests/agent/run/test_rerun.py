@@ -1,0 +1,163 @@
+"""A recorded browser session, performed again without a model on an application of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from html import escape
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from agent import research
+from agent.errors import UsageError
+from agent.run.rerun import rerun
+from tests.loopback import Handler, serving
+
+PAGE = "<!doctype html><meta charset=utf-8><title>Desk</title><main>{}</main>"
+
+
+class _Desk(Handler):
+    """A list of visitors that can be added, checked in and removed."""
+
+    def get(self):
+        self._show()
+
+    def post(self, body):
+        form = {key: values[0] for key, values in parse_qs(body.decode()).items()}
+        path, site = urlsplit(self.path).path, self.server.site
+        site.pressed.append((path, form))
+        if path == "/add" and form.get("name") in site.refused:
+            return self._show("<p role=alert>This name is taken already, choose another.</p>")
+        if path == "/add":
+            site.visitors.append(f"{form.get('name', '')} ({form.get('day', '')})")
+            return self._show(f"<p role=status>The visit of {escape(form['name'])} was booked.</p>")
+        name = form["name"]
+        if path == "/remove":
+            site.visitors.remove(name)
+        return self._show(f"<p role=status>{escape(name)}: done with {path[1:]}.</p>")
+
+    def _show(self, note=""):
+        site = self.server.site
+        rows = "".join(
+            f"<tr><td>{escape(name)}</td><td><form method=post action=/remove><input type=hidden "
+            f"name=name value='{escape(name)}'><button>Remove</button></form></td></tr>"
+            for name in site.visitors
+        )
+        form = (
+            "<h2>New visit</h2><form method=post action=/add>"
+            "<label>Visitor <input name=name></label>"
+            "<label>Day <select name=day><option>Monday<option>Tuesday</select></label>"
+            f"<button>{site.button}</button></form>"
+        )
+        body = PAGE.format(f"<h1>Desk</h1>{note}{form}<h2>Visitors</h2><table>{rows}</table>")
+        self.send(200, "text/html; charset=utf-8", body.encode())
+
+
+class _Site:
+    def __init__(self, url):
+        self.url, self.button, self.pressed, self.refused = url, "Book", [], set()
+        self.visitors = ["Ida Holm (Monday)", "Jonas Ekdahl (Monday)"]
+
+
+@pytest.fixture
+def desk():
+    with serving(_Desk, _Site) as site:
+        yield site
+
+
+@pytest.fixture
+def flags(desk, tmp_path):
+    return {"allow_private": [urlsplit(desk.url).netloc], "data_dir": tmp_path / "data"}
+
+
+@pytest.fixture
+def recorded(desk, flags, script):
+    """Have a model perform steps on the page; gives the id of the run."""
+
+    async def record(*steps):
+        model = script(f"<<TOOL:OPEN:{desk.url}/>>", *steps, "NOT_FOUND")
+        report = await research("Book a visit.", model=model, memory=False, **flags)
+        desk.pressed.clear()
+        return report.run
+
+    return record
+
+
+BOOKING = (
+    '<<TOOL:TYPE:{"ref":"{{ref:Visitor}}","text":"Hedda Brask"}>>',
+    "<<TOOL:SNAPSHOT>>",
+    '<<TOOL:SELECT:{"ref":"{{ref:Day}}","value":"Tuesday"}>>',
+    "<<TOOL:SNAPSHOT>>",
+    "<<TOOL:CLICK:{{ref:Book}}>>",
+)
+
+
+async def test_a_form_is_filled_again_and_each_act_is_confirmed(desk, flags, recorded):
+    run = await recorded(*BOOKING)
+    desk.visitors.append("Somebody else (Friday)")  # numbers and rows may differ
+    report = await rerun(run, **flags)
+    assert report.error is None, report.error
+    assert report.status == "answered"
+    assert desk.pressed == [("/add", {"name": "Hedda Brask", "day": "Tuesday"})]
+    assert [sentence.verdict for sentence in report.sentences] == ["done"] * 4
+    assert "clicked button Book" in report.answer
+    assert report.usage.model_calls == 0
+
+
+async def test_other_values_are_entered_by_the_name_of_their_field(desk, flags, recorded):
+    run = await recorded(*BOOKING)
+    report = await rerun(run, values={"visitor": "Mona Dahl", "Tuesday": "Monday"}, **flags)
+    assert report.error is None, report.error
+    assert desk.pressed == [("/add", {"name": "Mona Dahl", "day": "Monday"})]
+    with pytest.raises(UsageError, match="nothing was entered for 'Colour'"):
+        await rerun(run, values={"Colour": "red"}, **flags)
+
+
+async def test_of_several_elements_with_one_name_the_one_in_the_same_row_is_meant(
+    desk, flags, recorded
+):
+    run = await recorded("<<TOOL:CLICK:e5>>")
+    desk.visitors = ["Jonas Ekdahl (Monday)", "Lisa Ek (Friday)", "Ida Holm (Monday)"]
+    report = await rerun(run, **flags)
+    assert report.error is None, report.error
+    assert desk.pressed == [("/remove", {"name": "Jonas Ekdahl (Monday)"})]
+
+
+async def test_where_an_element_is_missing_it_stops_and_nothing_is_pressed(desk, flags, recorded):
+    run = await recorded(*BOOKING)
+    desk.button = "Delete all visits"
+    report = await rerun(run, **flags)
+    assert (report.status, report.error.type) == ("failed", "RerunStopped")
+    assert "there is no 'button Book'" in report.error.message
+    assert "button Delete all visits" in report.error.message
+    assert desk.pressed == []
+    assert len(report.sentences) == 3
+
+
+async def test_another_outcome_is_reported(desk, flags, recorded):
+    run = await recorded(*BOOKING)
+    desk.refused.add("Hedda Brask")
+    report = await rerun(run, **flags)
+    assert report.error.type == "RerunStopped"
+    assert "step 4 of 4" in report.error.message
+
+
+async def test_a_run_without_a_session_has_nothing_to_repeat(flags, script):
+    report = await research("Who?", model=script("NOT_FOUND"), memory=False, **flags)
+    with pytest.raises(UsageError, match="did nothing in a browser"):
+        await rerun(report.run, **flags)
+
+
+async def test_the_command_repeats_a_session_and_exits_with_8_where_it_stops(
+    desk, flags, recorded, run
+):
+    name = await recorded(*BOOKING)
+    web = ("--allow-private", urlsplit(desk.url).netloc)
+    again = await asyncio.to_thread(run, "rerun", name, "--with", "Visitor=Lisa Ek", *web, "--json")
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["standing"] == "supported"
+    desk.button = "Send"
+    stopped = await asyncio.to_thread(run, "rerun", name, *web)
+    assert stopped.returncode == 8
+    assert "there is no 'button Book'" in stopped.stderr
