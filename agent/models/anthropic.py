@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from agent.errors import from_extra
 from agent.models.base import Usage
 from agent.models.failures import ANOTHER_API, ErrorInReply
-from agent.models.remote import Completion, RemoteModel, http_client, is_whole_reply
+from agent.models.remote import Completion, RemoteModel, client_settings, is_whole_reply
 from agent.protocol.native import as_turns
 
 with from_extra("anthropic"):
@@ -44,8 +44,7 @@ _EMPTY = "…"
 class AnthropicModel(RemoteModel):
     """A Claude model; `proxy` is the egress proxy, None for a direct connection."""
 
-    timeouts: ClassVar = (*RemoteModel.timeouts, anthropic.APITimeoutError)
-    failures: ClassVar = (*RemoteModel.failures, anthropic.APIError)
+    library: ClassVar = anthropic
 
     def __init__(self, endpoint: Endpoint, *, proxy: str | None = None) -> None:
         super().__init__(endpoint)
@@ -53,13 +52,8 @@ class AnthropicModel(RemoteModel):
         self._longest = MAX_REPLY_OLD if old else MAX_REPLY
         # The client adds the version to the path by itself.
         base_url = endpoint.base_url.rstrip("/").removesuffix("/v1")
-        client = http_client(endpoint, proxy)
         self._client = AsyncAnthropic(
-            base_url=base_url,
-            api_key=endpoint.key or "none",  # it needs one, also for a server that needs none
-            max_retries=0,
-            timeout=client.timeout,
-            http_client=client,
+            base_url=base_url, **client_settings(anthropic, endpoint, proxy)
         )
 
     async def aclose(self) -> None:
@@ -71,7 +65,7 @@ class AnthropicModel(RemoteModel):
         if stream is None:
             return _read_message(await self._client.messages.create(**form))
         async with self._client.messages.stream(**form) as events:
-            if await is_whole_reply(events.response):
+            if await is_whole_reply(events):
                 return _read_message(Reply.model_validate_json(await events.response.aread()))
             async for piece in events.text_stream:
                 stream(piece)
