@@ -80,7 +80,7 @@ async def test_a_silent_tab_is_reported_and_looked_for_again(ask, script, chrome
                 dismissed.append(asyncio.ensure_future(dialog.dismiss()))
 
         model = script(
-            {"reply": "<<TOOL:SNAPSHOT>>", "expect": "[open page] does not answer yet"},
+            {"reply": "<<TOOL:SNAPSHOT>>", "expect": r"\[open page\] does not answer yet"},
             {"reply": "<<TOOL:READ>>", "expect": "the tab in front of the user does not answer"},
             "It was first lit on 1 November 1829. [S1]",
         )
