@@ -378,6 +378,11 @@ def read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
+def provider_keys(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the API keys of an environment: of models, search engines and other services."""
+    return {name: value for name, value in environ.items() if name.endswith("_API_KEY")}
+
+
 def config_path() -> Path:
     """Return the settings file: in the user's config folder, unless RESEARCH_CONFIG is set."""
     named = os.environ.get(f"{ENV_PREFIX}CONFIG")

@@ -6,7 +6,6 @@ The command line, the server, jobs, channels and MCP all start their runs here.
 from __future__ import annotations
 
 import asyncio
-import os
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
@@ -48,8 +47,8 @@ async def research(
     question: str,
     *,
     model: str | Model | None = None,
-    memory: bool | Memory = True,
-    tools: Mapping[str, Callable[[str], Awaitable[Any]]] | None = None,
+    memory: bool | Memory | None = None,
+    tools: Mapping[str, Callable[..., Any]] | None = None,
     on_event: Callable[[Event], None] | None = None,
     approve: Callable[[str], Awaitable[bool | str]] | None = None,
     ask: Callable[[str], Awaitable[str]] | None = None,
@@ -61,22 +60,25 @@ async def research(
 ) -> Report:
     """Research a question.
 
-    `flags` are the command line's flags with underscores (lists where a flag repeats). `tools` are
-    async functions by name: each gets the raw parameter and returns the result. `on_event` is
-    called with each journal event; `approve` asks the person about a risky step, `ask` asks them
-    what they meant, at most once; `opened` is called with the run's `ToolContext` once its web is
-    open. Environment and settings file are read only with `config`. `run` sets the id of the run,
-    for callers that must know it beforehand; `tasks` makes the tools of `allow_tasks`.
+    `flags` are the command line's flags with underscores (lists where a flag repeats). Memory is
+    off unless it is given. `tools` are functions by name, async or not: parameters and docstring
+    describe them to the model, and their results, any JSON, can be cited. `on_event` is called with
+    each journal event; `approve` asks the user about a risky step, `ask` asks them what they meant,
+    at most once; `opened` is called with the run's `ToolContext` once its web is open. Providers'
+    keys in the environment (`OPENAI_API_KEY`, …) count; other environment variables and the
+    settings file are read only with `config`. `run` sets the id of the run, for callers that must
+    know it beforehand; `tasks` makes the tools of `allow_tasks`.
 
     A model or a web that fails ends in a report with status `failed`; wrong settings raise
     `UsageError`, and a cancelled run keeps its record and raises `CancelledError`.
     """
-    model_name = model if isinstance(model, str) else None
-    use_memory = memory if isinstance(memory, bool) else True
-    options = load_options({**flags, "model": model_name, "memory": use_memory}, config=config)
+    given: dict[str, Any] = {**flags, "model": model if isinstance(model, str) else None}
+    if memory is not None or not config:  # with `config`, the settings decide
+        given["memory"] = bool(memory) if isinstance(memory, bool | None) else True
+    options = load_options(given, config=config)
     inputs = Inputs(
         model=None if isinstance(model, str) else model,
-        memory=None if isinstance(memory, bool) else memory,
+        memory=None if isinstance(memory, bool | None) else memory,
         tools=dict(tools or {}),
         on_event=on_event,
         approve=approve,
@@ -125,7 +127,7 @@ async def run_question(
     Raises `UsageError` for wrong settings, before the run begins.
     """
     runs = Runs(private_folder(options.data))
-    model = resolve_model(options, inputs.model, os.environ if inputs.config else {})
+    model = resolve_model(options, inputs.model, inputs.environ)
     if options.keep_days is not None:
         runs.remove_older(timedelta(days=options.keep_days), utc_now())
     async with RunServices(question, options, inputs, runs) as services:
@@ -264,7 +266,7 @@ class Run:
         services.folder.write(services.folder.report, report.to_json().encode())
         if report.status in FINAL:  # it will not be resumed, and the browser's state holds logins
             services.folder.browser_state.unlink(missing_ok=True)
-        self._report = report
+        self._report = report.with_record(services.folder.path)
         return report
 
 

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from browser.errors import BrowserError, SearchError
+from browser.text.languages import language_of, stems_in
 from browser.text.sentences import sentences
-from browser.text.words import UNSPACED, clean
+from browser.text.words import character_pairs, clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,23 +40,22 @@ KINDS = frozenset(
 _LARGEST_FILE = 32 * 1024 * 1024
 # Characters of a passage: long enough to contain a question's words, short enough for one topic.
 _SHORTEST, _LONGEST = 500, 1500
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 
 PASSAGE_BITS = 20
 _MOST_PASSAGES = (1 << PASSAGE_BITS) - 1
 # A file changed this shortly before it was indexed may have changed again without a new time,
 # within one tick of its file system's clock (2 s on FAT): it is checked again by its content.
 _CLOCK_TICK_NS = 2_000_000_000
-_VERSION = 5
+_VERSION = 6
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS file (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, modified INTEGER NOT NULL,
     size INTEGER NOT NULL, sha256 TEXT NOT NULL, indexed INTEGER NOT NULL,
-    title TEXT NOT NULL, note TEXT NOT NULL, failed INTEGER NOT NULL
+    title TEXT NOT NULL, note TEXT NOT NULL, failed INTEGER NOT NULL, language TEXT NOT NULL
 );
 CREATE VIRTUAL TABLE IF NOT EXISTS passage USING fts5(
-    title, text, unspaced, tokenize = 'porter unicode61 remove_diacritics 2'
+    title, text, stems, tokenize = 'porter unicode61 remove_diacritics 2'
 );
 """
 
@@ -188,22 +188,36 @@ def _index_file(db: sqlite3.Connection, file: CorpusFile, extract: Extractor) ->
         return
     text = FileText(path.stem, note=failure) if failure else _read_text(path, body, extract)
     failed = not text.body.strip()
-    row = (file.path, file.modified, file.size, digest, now, text.title, text.note, failed)
+    language = language_of(text.body) or ""
+    row = (
+        file.path,
+        file.modified,
+        file.size,
+        digest,
+        now,
+        text.title,
+        text.note,
+        failed,
+        language,
+    )
     with _transaction(db):
         # Looked up again: another process may have indexed it meanwhile.
         current = db.execute("SELECT id FROM file WHERE path = ?", (file.path,)).fetchone()
         if current is not None:
             _delete_file(db, current[0])
         number = db.execute(
-            "INSERT INTO file (path, modified, size, sha256, indexed, title, note, failed)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO file (path, modified, size, sha256, indexed, title, note, failed,"
+            " language) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             row,
         ).lastrowid
         first = (number or 0) << PASSAGE_BITS
         passages = list(_split_passages(text.body))[: _MOST_PASSAGES + 1]
         db.executemany(
-            "INSERT INTO passage (rowid, title, text, unspaced) VALUES (?, ?, ?, ?)",
-            ((first + n, text.title, part, unspaced(part)) for n, part in enumerate(passages)),
+            "INSERT INTO passage (rowid, title, text, stems) VALUES (?, ?, ?, ?)",
+            (
+                (first + n, text.title, part, " ".join(foreign_stems(language, part)))
+                for n, part in enumerate(passages)
+            ),
         )
 
 
@@ -325,6 +339,9 @@ def _split_block(block: str) -> Iterator[str]:
         yield from (part[n : n + 2 * _LONGEST] for n in range(0, len(part), 2 * _LONGEST))
 
 
-def unspaced(text: str) -> str:
-    """Return the characters of scripts written without spaces, each as a word of its own."""
-    return " ".join(_UNSPACED.findall(text))
+def foreign_stems(language: str, text: str) -> list[str]:
+    """Return the stems that FTS5's own stemmer, which is for English, does not find.
+
+    Those of the text's language, and pairs of characters of scripts without spaces.
+    """
+    return character_pairs(text) if language in ("", "en") else stems_in(language, text)
