@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import BaseModel, Field, PrivateAttr, computed_field
+from pydantic import AliasChoices, BaseModel, Field, PrivateAttr, computed_field
 
 from agent import jsvalues as js
 from agent.errors import UsageError
@@ -281,14 +281,20 @@ class ClosePassage(BaseModel):
 class Fit(BaseModel):
     """How well a quoted sentence fits the question; the confidence of the keyless model uses it.
 
-    `own` is the share (0 to 1) of the question's words that are in the sentence, weighted by how
-    rare they are; `margin` the distance of its score to the next sentence's, 0 to 2.5. `open` is
-    set in records of earlier versions: a part of the question has no answer, the worst fit.
+    `covered` is the share (0 to 1) of the question's words that the sentence, its heading and its
+    page's title state, weighted by how rare they are; what only stands beside the sentence counts
+    half. `stated` is the number of these words without the latter. `margin` is the distance of its
+    score to the next sentence's, 0 to 2.5. `has_value` says
+    if it has a value of the kind that is asked for (a date, a number, a name, a reason), None if
+    the question asks for no such kind, or the value stands far from the question's words. A
+    question with an open part has the worst fit.
     """
 
-    own: float
+    # `own` in records of earlier versions.
+    covered: float = Field(0.0, validation_alias=AliasChoices("covered", "own"))
     margin: float
-    open: bool = False
+    stated: int = 0
+    has_value: bool | None = None
 
 
 class ConfidenceParts(BaseModel):

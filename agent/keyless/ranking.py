@@ -22,6 +22,7 @@ from agent.evidence.passages import (
 )
 from agent.evidence.tokens import NUMBER_WORDS
 from agent.keyless.question import MARKS, PRONOUNS, AnswerKind, find_names, name_stems
+from agent.types import Fit
 from browser.text.sentences import sentences
 from browser.text.words import FOLDED, STOP_WORDS, content_words, stem, synonym_groups, words
 
@@ -55,6 +56,8 @@ LEAST_COVERED, UNNAMED = 0.35, 0.15
 """Share of the question's weight that an answer must cover, and what is added to it if the question
 names something and no page about that was read. Of sixteen features this one alone recognised
 unanswerable questions better on unseen halves; without it 33 of 60 are refused instead of 42."""
+MIN_BEARING = LEAST_COVERED / 2
+"""Share of the question's weight that a passage must cover to bear on the question."""
 
 _NONE: frozenset[str] = frozenset()
 _AMOUNTS = NUMBER_WORDS | {"half", "third", "quarter", "dozen"}
@@ -91,6 +94,11 @@ class Candidate:
     is_quotable: bool = True
     following: tuple[Passage, ...] = ()
     shown_heading: str = ""
+
+    @property
+    def full_text(self) -> str:
+        """Its text, and what it introduces."""
+        return " ".join([self.text, *(passage.text for passage in self.following)])
 
     @property
     def stated(self) -> frozenset[str]:
@@ -156,12 +164,15 @@ class Ranking:
 
     def missing_words(self, candidate: Candidate) -> list[str]:
         """List the question's names and words that a candidate and its page's title lack."""
-        question = self.question
-        stated, stems = candidate.stated, candidate.stems | candidate.heading_stems
-        missing = [t for t in question.terms if t not in stated and not self.forms[t] & stems]
+        question, missing = self.question, self._missing_terms(candidate)
         names = [name for name in question.names if name_stems(name) & set(missing)]
         others = [question.word_of(term) for term in missing if term not in question.name_terms]
         return list(dict.fromkeys([*names, *others]))
+
+    def _missing_terms(self, candidate: Candidate) -> list[str]:
+        stated, stems = candidate.stated, candidate.stems | candidate.heading_stems
+        terms = self.question.terms
+        return [t for t in terms if t not in stated and not self.forms[t] & stems]
 
     @functools.cached_property
     def is_insufficient(self) -> bool:
@@ -189,16 +200,50 @@ class Ranking:
     def margin(self, x: Scored) -> float:
         """Return how far an answer's score is above that of the next different one, up to `CLEAR`.
 
-        Different means: in another passage, and with less than `SAME` of its words in common.
+        Different means: in another passage, with less than `SAME` of its words in common, and with
+        another date, number or name where one is asked for.
         """
-        own = x.candidate
+        own, values = x.candidate, asked_values(x.candidate.full_text, self.question)
         for other in self.scored:
             candidate = other.candidate
             if not candidate.is_quotable or candidate.passage.id == own.passage.id:
                 continue
+            if values:
+                others = asked_values(candidate.full_text, self.question)
+                if not others or others & values:
+                    continue
             if len(candidate.stems & own.stems) < SAME * len(candidate.stems | own.stems):
                 return min(CLEAR, x.score - other.score)
         return CLEAR
+
+    def fit(self, x: Scored) -> Fit:
+        """Measure how well a candidate fits the question."""
+        question, candidate = self.question, x.candidate
+        has_value: bool | None = None
+        if question.kind not in (AnswerKind.THING, AnswerKind.WAY):
+            has_value = kind_score(candidate.full_text, question) == 1
+            if has_value and not _value_near_term(candidate.text, question):
+                has_value = None  # it may be a value of something else
+        return Fit(
+            covered=round(x.covered, 3),
+            margin=round(self.margin(x), 3),
+            stated=len(question.terms) - len(self._missing_terms(candidate)),
+            has_value=has_value,
+        )
+
+    def closest(self, limit: int) -> list[Candidate]:
+        """Return the best candidates of different passages that bear on the question, best first.
+
+        The sentence of a second hop comes right after the one that it belongs to.
+        """
+        found: dict[str, Candidate] = {}  # by the passage's id
+        for x in self.scored:
+            if x.candidate.is_quotable and x.covered >= MIN_BEARING:
+                for candidate in filter(None, (x.candidate, x.bridge)):
+                    found.setdefault(candidate.passage.id, candidate)
+            if len(found) >= limit:
+                break
+        return [*found.values()][:limit]
 
     def coverage(self, stems: Iterable[str]) -> float:
         """Return the share (0-1) of the question's weight that these stems cover."""
@@ -221,7 +266,7 @@ class Ranking:
                 covered += weight * NEAR
         if self.question.inherited and not own:
             covered = 0.0  # it only matches the earlier question
-        kind = kind_score(" ".join([c.text, *(p.text for p in c.following)]), self.question)
+        kind = kind_score(c.full_text, self.question)
         if c.following and self.question.kind is AnswerKind.WAY:
             kind = 1.0
         if kind == 1 and not _value_near_term(c.text, self.question):
@@ -412,25 +457,38 @@ def kind_score(text: str, question: Question) -> float:
 
     0.5 if the question does not say what kind it wants. English only.
     """
-    known = set(words(question.text))
-    new = [word for word in words(text) if word not in known]
     match question.kind:
         case AnswerKind.DATE:
             has_clock = any(
                 ":" in token.strip(":") and token[0].isdigit() for token in text.split()
             )
-            return float(has_clock or any(map(_is_time, new)))
-        case AnswerKind.NUMBER:
-            return float(any(map(_is_amount, new)))
-        case AnswerKind.PERSON | AnswerKind.PLACE:
-            # A sentence begins with a capital anyway, which makes no name.
-            uncapitalised = text[:1].lower() + text[1:]
-            terms = set(question.terms)
-            return float(any(not name_stems(name) <= terms for name in find_names(uncapitalised)))
+            return float(has_clock or bool(asked_values(text, question)))
+        case AnswerKind.NUMBER | AnswerKind.PERSON | AnswerKind.PLACE:
+            return float(bool(asked_values(text, question)))
         case AnswerKind.REASON:
-            return float(bool(_REASONS & set(words(text))))
+            new = set(words(text)) - set(words(question.text))
+            return float(bool(_REASONS & new))
         case AnswerKind.THING | AnswerKind.WAY:
             return 0.5
+
+
+def asked_values(text: str, question: Question) -> frozenset[str]:
+    """Return the words of dates, numbers or names in a text, whichever the question asks for.
+
+    Those that the question has itself are left out. Empty for other kinds. English only.
+    """
+    known = set(words(question.text))
+    match question.kind:
+        case AnswerKind.DATE:
+            return frozenset(w for w in words(text) if w not in known and _is_time(w))
+        case AnswerKind.NUMBER:
+            return frozenset(w for w in words(text) if w not in known and _is_amount(w))
+        case AnswerKind.PERSON | AnswerKind.PLACE:
+            # A sentence begins with a capital anyway, which makes no name.
+            names = find_names(text[:1].lower() + text[1:])
+            return frozenset().union(*map(name_stems, names)) - set(question.terms)
+        case _:
+            return frozenset()
 
 
 def _value_near_term(text: str, question: Question) -> bool:

@@ -36,7 +36,7 @@ from browser.page.tab import Tab
 from browser.page.waiting import text_matcher
 
 Ctx = Context[Any, Any]
-Target = Annotated[str, Field(description="The element's ref from a snapshot, or a selector.")]
+Target = Annotated[str, Field(description="ref from a snapshot, or selector")]
 Button = Literal["left", "right", "middle"]
 Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]
 Level = Literal["error", "warning", "info", "debug"]
@@ -78,7 +78,8 @@ class BrowserTools:
     def add_to(self, server: MCPServer[Any]) -> None:
         """Add these tools to a server."""
         for name in (*_LOOKING, *_ACTING):
-            notes = ToolAnnotations(read_only_hint=name in _LOOKING, open_world_hint=True)
+            # By the protocol a tool acts unless it says otherwise.
+            notes = ToolAnnotations(read_only_hint=True) if name in _LOOKING else None
             tool = as_tool(getattr(self, name))
             server.add_tool(tool, f"browser_{name}", annotations=notes, structured_output=False)
 

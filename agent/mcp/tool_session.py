@@ -11,6 +11,7 @@ import asyncio
 import functools
 import json
 import os
+import re
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -63,6 +64,37 @@ PAGES_KEPT: Final = 200
 """Maximum number of pages kept as resources; then all are dropped."""
 SOURCE_BLOCK: Final = 10_000
 """Offset of source numbers after such a reset, so that no name means two pages."""
+
+
+CLIENT_NAMES: Final = {
+    "BACK": "browser_navigate_back",
+    "CHECK": "browser_fill_form",
+    "CLICK": "browser_click",
+    "DIALOG": "browser_handle_dialog",
+    "DRAG": "browser_drag",
+    "DROP": "browser_drop",
+    "EVALUATE": "browser_evaluate",
+    "FIND": "browser_find",
+    "HOVER": "browser_hover",
+    "OPEN": "browser_navigate",
+    "PRESS": "browser_press_key",
+    "READ": "read",
+    "SCREENSHOT": "browser_take_screenshot",
+    "SELECT": "browser_select_option",
+    "SNAPSHOT": "browser_snapshot",
+    "TABS": "browser_tabs",
+    "TYPE": "browser_type",
+    "UPLOAD": "browser_file_upload",
+    "WAIT": "browser_wait_for",
+    "WEB_SEARCH": "search",
+}
+"""The names that a client knows our tools by."""
+_TOOL_NAME: Final = re.compile(rf"\b(?:{'|'.join(CLIENT_NAMES)})\b(?!_)")
+
+
+def in_client_names(text: str) -> str:
+    """Replace the names of our tools in a message of ours by those that the client knows."""
+    return _TOOL_NAME.sub(lambda name: CLIENT_NAMES[name[0]], text)
 
 
 class ToolReply(Exception):
@@ -243,7 +275,8 @@ class ToolSession:
         if result.failed:
             more = {name: value for name, value in result.data.items() if name != "error"}
             details = f" ({json.dumps(more, ensure_ascii=False)})" if more else ""
-            raise ToolFailure(result.data["error"], result.hint, details=details)
+            message, hint = map(in_client_names, (result.data["error"], result.hint))
+            raise ToolFailure(message, hint, details=details)
         return result
 
     def _kept_evidence(self) -> Evidence:

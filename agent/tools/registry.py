@@ -355,24 +355,26 @@ def _json_type(field: dict[str, Any]) -> str:
 
 @cache
 def _params_schema(params: type[Params]) -> dict[str, Any]:
-    schema = _compact(params.model_json_schema(), {})
+    schema = compact_schema(params.model_json_schema())
     schema.pop("description", None)  # the class's docstring; the tool has its own description
     return schema
 
 
-def _compact(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+def compact_schema(
+    schema: dict[str, Any], definitions: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """Shorten a JSON Schema for a prompt: no titles, no empty defaults, no `null` alternatives.
 
     References are replaced with their `definitions`.
     """
-    definitions = schema.get("$defs", definitions)
+    definitions = schema.get("$defs", definitions or {})
     if "$ref" in schema:
-        target = _compact(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+        target = compact_schema(definitions[schema["$ref"].rpartition("/")[2]], definitions)
         return {key: value for key, value in target.items() if key != "description"}
     choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
     if len(choices) == 1:
         rest = {key: value for key, value in schema.items() if key != "anyOf"}
-        return _compact({**choices[0], **rest}, definitions)
+        return compact_schema({**choices[0], **rest}, definitions)
     uninformative = {"default": (None, ""), "minLength": (1,)}
     compact = {
         key: value
@@ -381,10 +383,11 @@ def _compact(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, A
     }
     if "properties" in compact:
         compact["properties"] = {
-            name: _compact(field, definitions) for name, field in compact["properties"].items()
+            name: compact_schema(field, definitions)
+            for name, field in compact["properties"].items()
         }
     if "items" in compact:
-        compact["items"] = _compact(compact["items"], definitions)
+        compact["items"] = compact_schema(compact["items"], definitions)
     return compact
 
 
