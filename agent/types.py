@@ -283,17 +283,17 @@ class Fit(BaseModel):
 
     `covered` is the share (0 to 1) of the question's words that the sentence, its heading and its
     page's title state, weighted by how rare they are; what only stands beside the sentence counts
-    half. `stated` is the number of these words without the latter. `margin` is the distance of its
-    score to the next sentence's, 0 to 2.5. `has_value` says
-    if it has a value of the kind that is asked for (a date, a number, a name, a reason), None if
-    the question asks for no such kind, or the value stands far from the question's words. A
-    question with an open part has the worst fit.
+    half. `stated` is the sum of the rarity (IDF) of these words without the latter. `margin` is the
+    distance of its score to the next sentence's, 0 to 2.5. `has_value` says if it has a value of
+    the kind that is asked for (a date, a number, a name, a reason), None if the question asks for
+    no such kind, or the value stands far from the question's words. A question with an open part
+    has the worst fit.
     """
 
     # `own` in records of earlier versions.
     covered: float = Field(0.0, validation_alias=AliasChoices("covered", "own"))
     margin: float
-    stated: int = 0
+    stated: float = 0.0
     has_value: bool | None = None
 
 

@@ -135,12 +135,12 @@ class Ranking:
         self.candidates = candidates
         frequency = Counter(stem for c in candidates for stem in c.stems)
         total = len(candidates)
-        idf = {
+        self._idf = {
             term: math.log(1 + (total - frequency[term] + 0.5) / (frequency[term] + 0.5))
             for term in question.terms
         }
-        total_idf = sum(idf.values()) or 1.0
-        self.weight = {term: value / total_idf for term, value in idf.items()}
+        total_idf = sum(self._idf.values()) or 1.0
+        self.weight = {term: value / total_idf for term, value in self._idf.items()}
         # Stemming all synonyms takes a quarter of a second: not before anything was read.
         self.forms = {t: _synonyms(t) if candidates else frozenset() for t in question.terms}
         self._topics = frozenset(question.terms)
@@ -219,6 +219,7 @@ class Ranking:
     def fit(self, x: Scored) -> Fit:
         """Measure how well a candidate fits the question."""
         question, candidate = self.question, x.candidate
+        missing = set(self._missing_terms(candidate))
         has_value: bool | None = None
         if question.kind not in (AnswerKind.THING, AnswerKind.WAY):
             has_value = kind_score(candidate.full_text, question) == 1
@@ -227,7 +228,7 @@ class Ranking:
         return Fit(
             covered=round(x.covered, 3),
             margin=round(self.margin(x), 3),
-            stated=len(question.terms) - len(self._missing_terms(candidate)),
+            stated=round(sum(idf for term, idf in self._idf.items() if term not in missing), 3),
             has_value=has_value,
         )
 

@@ -149,7 +149,7 @@ def test_a_quoted_sentence_is_trusted_by_what_it_covers_states_and_leads_by(
     weighed: Callable[..., Assessment],
 ) -> None:
     def confidence(**fit: object) -> float:
-        best = {"covered": 1.0, "margin": 2.5, "stated": 4, "has_value": True}
+        best = {"covered": 1.0, "margin": 2.5, "stated": 12.0, "has_value": True}
         found = weighed(LIT, answers=None, fit=Fit.model_validate({**best, **fit})).confidence
         assert found is not None
         return found
@@ -158,7 +158,7 @@ def test_a_quoted_sentence_is_trusted_by_what_it_covers_states_and_leads_by(
     weaker = [
         confidence(covered=0.5),
         confidence(margin=0.2),
-        confidence(stated=1),
+        confidence(stated=2.0),
         confidence(has_value=None),
         confidence(has_value=False),
     ]
