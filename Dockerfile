@@ -6,8 +6,7 @@ RUN apt-get update \
  && useradd --create-home --uid 10001 urchin \
  && install -d -o urchin -g urchin /data /app
 WORKDIR /app
-COPY pyproject.toml README.md LICENSE NOTICE ./
-COPY LICENSES LICENSES
+COPY pyproject.toml README.md LICENSE ./
 COPY agent agent
 COPY browser browser
 COPY urchin_research urchin_research

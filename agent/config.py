@@ -1,221 +1,34 @@
-"""Settings: flag > environment > file > default.
+"""Loading settings: flag > environment > file > default, here and nowhere else.
 
-On the command line, click reads flags and environment, and uses the file as its default map. The
-Python API takes keyword arguments, and reads environment and file only on request.
+`agent/options.py` lists the settings. The Python API reads environment and file only on request.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import os
-import shlex
 import tomllib
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias, TypedDict, get_origin
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 import platformdirs
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
-from pydantic_core import PydanticCustomError
+from pydantic import TypeAdapter, ValidationError
 
 from agent.errors import UsageError
-from agent.limits import EFFORTS, Depth, Effort, LimitSettings, WikiRules, parse_table
+from agent.options import APP, SETTINGS, Options, from_text, variables_of
 from browser.net.url import parse as parse_url
 from browser.plugins import PluginBroken, load_plugin
 
-APP = "urchin-research"
-ENV_PREFIX = "RESEARCH_"
-MAX_STEPS = 200
-"""Maximum number of steps: more would be a loop. Repetition is usually detected much earlier."""
-CONTEXT_WINDOW = 32_000
-"""Default context window in tokens: every useful model supports it."""
-Shared = Annotated[str, Field(pattern=r"^(file|corpus|memory|page|tool)(@\S+)?$")]
-"""Private content that may be sent: to any destination, or only to one SITE, tool or server."""
-Gate = Literal["domain", "mcp", "memory", "system"]
-"""Tool sources; each can be disabled."""
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from agent.limits import LimitSettings, WikiRules
+    from agent.validation import Depth
 
 
-def split_list(value: str) -> tuple[str, ...]:
-    """Split a list at commas and white space, except between quotes."""
-    words = shlex.shlex(value, posix=True)
-    words.whitespace += ","
-    words.whitespace_split = True
-    words.commenters = words.escape = ""  # Windows paths contain backslashes
-    words.quotes = '"'
-    try:
-        return tuple(words)
-    except ValueError as error:  # an unclosed quote
-        raise UsageError(f"{value!r} is not a valid list: {error}") from error
-
-
-def _split(value: Any) -> Any:
-    """Accept a single value or a list as text for a setting with several values."""
-    if isinstance(value, str):
-        return split_list(value)
-    return (value,) if isinstance(value, Path) else value
-
-
-def _split_paths(value: Any) -> Any:
-    """Accept one path or several, separated only by commas: a path may contain spaces."""
-    if isinstance(value, str):
-        return tuple(part.strip() for part in value.split(",") if part.strip())
-    return (value,) if isinstance(value, Path) else value
-
-
-APPROVABLE = ("click", "type", "submit", "upload", "download", "login")
-"""Actions on a site that can be approved before a run (`--yes ACT@SITE`)."""
-
-
-def _approvals(value: Any) -> Any:
-    """Parse approvals such as `click@shop.example`; raises `ValueError` for other forms."""
-    names = tuple(_split(value))
-    for name in names:
-        act, _, site = str(name).partition("@")
-        if act not in APPROVABLE or not site:
-            raise ValueError(f"{name} is not ACT@SITE, where ACT is one of {', '.join(APPROVABLE)}")
-    return names
-
-
-_Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
-_Paths = Annotated[tuple[Path, ...], BeforeValidator(_split_paths)]
-
-
-class Options(BaseModel):
-    """The settings of a run: the flags with underscores, their limits and defaults.
-
-    `research ask --help` explains each (see `agent/cli/flags.py`).
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
-
-    model: str | None = None
-    alias: _Names = ()
-    base_url: str | None = None
-    fallback: _Names = ()
-    judge: str | None = None
-    native_tools: bool | None = None
-    guided: bool | None = None
-    model_sees: bool | None = None
-    vision: bool = False
-    model_timeout: float = Field(120, gt=0)
-    context_window: int = Field(CONTEXT_WINDOW, ge=4_000)
-    depth: Depth = "standard"
-    report: bool = False
-    instruction: str | None = None
-    search: _Names = ()
-    searxng_url: str | None = None
-    search_url: _Names = ()
-    tool: _Names = ()
-    site: str | None = None
-    since: str | None = None
-    lang: str | None = None
-    region: str | None = None
-    corpus: Path | None = None
-    file: _Paths = ()
-    attach: bool = False
-    cdp: str | None = None
-    headed: bool = False
-    storage_state: Path | None = None
-    solver: str | None = None
-    allow: _Names = ()
-    deny: _Names = ()
-    allow_private: _Names = ()
-    proxy: str | None = None
-    ignore_robots: bool = False
-    share: Annotated[tuple[Shared, ...], BeforeValidator(_split)] = ()
-    yes: Annotated[tuple[str, ...], BeforeValidator(_approvals)] = ()
-    private_search: bool = False
-    allow_tasks: _Names = ()
-    tool_sources: Annotated[tuple[Gate, ...], BeforeValidator(_split)] = (
-        "domain",
-        "mcp",
-        "memory",
-        "system",
-    )
-    tool_allow: _Names = ()
-    tool_deny: _Names = ()
-    mcp_tool_allow: _Names = ()
-    mcp_tool_deny: _Names = ()
-    memory_tool_allow: _Names = ()
-    memory_tool_deny: _Names = ()
-    mcp_config: _Paths = ()
-    service: _Names = ()
-    mcp_servers: dict[str, Any] = Field(default_factory=dict, exclude=True, repr=False)  # secrets
-    smtp_url: str | None = Field(None, exclude=True, repr=False)  # may hold a password
-    channels: dict[str, Any] = Field(default_factory=dict, exclude=True, repr=False)
-    max_steps: int | None = Field(None, ge=1, le=MAX_STEPS)
-    budget: float | None = Field(None, gt=0)
-    budget_day: float | None = Field(None, gt=0)
-    budget_month: float | None = Field(None, gt=0)
-    max_tokens: int | None = Field(None, ge=1_000)
-    timeout: float | None = Field(None, gt=0)
-    # `schema` is the name of a pydantic method.
-    schema_file: Path | dict[str, Any] | None = Field(None, alias="schema")
-    max_sources: int | None = Field(None, ge=1)
-    continue_run: str | None = None
-    session: str | None = None
-    memory: bool = True
-    memory_url: str | None = Field(None, exclude=True, repr=False)  # may hold a password
-    data_dir: Path | None = None
-    keep_days: int | None = Field(None, ge=1, le=1_000_000)  # within calendar dates
-    namespace: str = "default"
-    embeddings: str | None = None
-    wiki: Path | None = None
-    wiki_rules: Annotated[WikiRules, BeforeValidator(parse_table)] = WikiRules()
-    limits: Annotated[LimitSettings, BeforeValidator(parse_table)] = LimitSettings()
-    fresh: bool = False
-    require_verified: bool = False
-    dry_run: bool = False
-
-    @field_validator("since")
-    @classmethod
-    def _day(cls, value: str | None) -> str | None:
-        # Search engines silently ignore dates in other formats.
-        if value is not None:
-            try:
-                datetime.fromisoformat(value)
-            except ValueError:
-                message = "Input should be a date such as 2025-01-31"
-                raise PydanticCustomError("date", message) from None
-        return value
-
-    @field_validator("allow", "deny", "allow_private")
-    @classmethod
-    def _hosts(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        # Only the host of a URL or a network would count, which the user did not mean.
-        if wrong := [value for value in values if "/" in value]:
-            message = "{value} should be a host such as example.org or 127.0.0.1:8080"
-            raise PydanticCustomError("host", message, {"value": repr(wrong[0])})
-        return values
-
-    @property
-    def effort(self) -> Effort:
-        """The preset limits of a run's depth."""
-        return EFFORTS[self.depth]
-
-    def without_servers(self) -> Options:
-        """Return the same settings without the tools of MCP servers."""
-        gates = tuple(gate for gate in self.tool_sources if gate != "mcp")
-        return self.model_copy(update={"tool_sources": gates})
-
-    @property
-    def data(self) -> Path:
-        """The data folder: runs, memory, caches."""
-        return self.data_dir or default_data_dir()
-
-    @property
-    def memory_place(self) -> str | Path:
-        """The memory database: a file in the data folder, or a shared one."""
-        return self.memory_url or self.data / "memory.db"
-
-    @property
-    def wiki_folder(self) -> Path:
-        """The folder of the wiki, which may not exist."""
-        return self.wiki or self.data / "wiki"
-
-
-Names: TypeAlias = str | Sequence[str]
-PathName: TypeAlias = str | Path
+Names: TypeAlias = "str | Sequence[str]"
+PathName: TypeAlias = "str | Path"
 
 
 class Flags(TypedDict, total=False):
@@ -298,6 +111,14 @@ class Flags(TypedDict, total=False):
     dry_run: bool | None
 
 
+@cache
+def _adapter() -> TypeAdapter[Options]:
+    # Pydantic looks up here what the table names without importing it.
+    from agent.limits import LimitSettings, WikiRules, parse_table  # noqa: F401, PLC0415
+
+    return TypeAdapter(Options)
+
+
 def load_options(values: Mapping[str, Any], *, config: bool = False) -> Options:
     """Validate settings; with `config`, environment and file supply what `values` omit.
 
@@ -310,44 +131,71 @@ def load_options(values: Mapping[str, Any], *, config: bool = False) -> Options:
 
 def _validated(values: dict[str, Any]) -> Options:
     try:
-        options = Options(**values)
+        options = _adapter().validate_python(values)
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(part for part in first["loc"] if isinstance(part, str)) or "settings"
         hint = "`research ask --help` lists the settings."
-        raise UsageError(f"{name.replace('_', '-')}: {first['msg']}", hint=hint) from error
+        problem = first["msg"].removeprefix("Value error, ")
+        if first["type"] == "unexpected_keyword_argument":
+            problem = "There is no such setting."
+        raise UsageError(f"{name.replace('_', '-')}: {problem}", hint=hint) from error
     if not options.alias:
         return options
     full = {short: name for short, _, name in (one.partition("=") for one in options.alias)}
-    return options.model_copy(
-        update={
-            "model": full.get(options.model or "", options.model),
-            "judge": full.get(options.judge or "", options.judge),
-            "fallback": tuple(full.get(name, name) for name in options.fallback),
-        }
+    return dataclasses.replace(
+        options,
+        model=full.get(options.model or "", options.model),
+        judge=full.get(options.judge or "", options.judge),
+        fallback=tuple(full.get(name, name) for name in options.fallback),
     )
 
 
-_last_good: dict[Path, dict[str, Any]] = {}
-"""The last valid content of each settings file in this process."""
+def dump_options(
+    options: Options, *, exclude: Collection[str] = (), changed_only: bool = False
+) -> dict[str, Any]:
+    """Return settings as JSON values, without secret ones; with `changed_only`, only non-defaults.
+
+    `load_options` accepts the result.
+    """
+    left_out = {name for name, field in SETTINGS.items() if field.metadata["secret"]} | {*exclude}
+    found: dict[str, Any] = _adapter().dump_python(
+        options, mode="json", exclude=left_out, exclude_defaults=changed_only
+    )
+    return found
+
+
+_last_good: dict[Path, tuple[tuple[int, int], dict[str, Any]]] = {}
+"""The last valid content of each settings file in this process, with its time and size."""
 
 
 def file_settings() -> tuple[dict[str, Any], UsageError | None]:
     """Read the settings file; if it is invalid now, return its last valid values and the error.
 
-    A long-running process thus picks up changes, and a half-edited file does not stop it. Raises
-    `UsageError` if the file was never valid.
+    A long-running process thus picks up changes, and a half-edited file does not stop it. An
+    unchanged file is not read again. Raises `UsageError` if the file was never valid.
     """
     path = config_path()
+    version, known = _version(path), _last_good.get(path)
+    if known is not None and known[0] == version:
+        return known[1], None
     try:
         values = read_file(path)
         _validated(values)
     except UsageError as error:
-        if path not in _last_good:
+        if known is None:
             raise
-        return _last_good[path], error
-    _last_good[path] = values
+        return known[1], error
+    _last_good[path] = version, values
     return values, None
+
+
+def _version(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
 
 
 def read_file(path: Path | None = None) -> dict[str, Any]:
@@ -365,16 +213,41 @@ def read_file(path: Path | None = None) -> dict[str, Any]:
     return {key.replace("-", "_"): value for key, value in values.items()}
 
 
+def read_template(name: str) -> dict[str, Any]:
+    """Read a saved question: its settings, and maybe `question` and `export`.
+
+    Raises `UsageError` if there is no such template, or a setting is invalid.
+    """
+    folder = config_path().parent / "templates"
+    templates = {path.stem: path for path in sorted(folder.glob("*.toml"))}
+    if name not in templates:
+        hint = f"Available templates: {', '.join(templates) or 'none yet'}."
+        raise UsageError(f"no template {name!r} in {folder}", hint=hint)
+    values = read_file(templates[name])
+    if unknown := sorted(values.keys() - SETTINGS.keys() - _BESIDE):
+        raise UsageError(
+            f"the template {name} sets an unknown option: {unknown[0]}",
+            hint="A template may set `question` and the options listed by `research ask --help`.",
+        )
+    load_options({key: value for key, value in values.items() if key not in _BESIDE})
+    return {
+        key: value if key in _BESIDE else from_text(key, value) for key, value in values.items()
+    }
+
+
+_BESIDE = frozenset({"question", "export"})
+"""What a template may hold beside settings."""
+
+
 def read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     """Read the RESEARCH_… variables of settings; unset and empty ones are ignored.
 
-    Lists are separated by commas or white space.
+    Lists are separated by commas or white space, paths by commas.
     """
-    found: dict[str, Any] = {}
-    for name, field in Options.model_fields.items():
-        value = environ.get(f"{ENV_PREFIX}{(field.alias or name).upper()}")
-        if value:
-            found[name] = split_list(value) if get_origin(field.annotation) is tuple else value
+    found = {}
+    for name in SETTINGS:
+        if value := next(filter(None, map(environ.get, variables_of(name))), None):
+            found[name] = from_text(name, value)
     return found
 
 
@@ -383,20 +256,21 @@ def provider_keys(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if name.endswith("_API_KEY")}
 
 
+def read_setting(name: str) -> Any:
+    """Return one setting from the environment or the file, unvalidated; None if it is not set."""
+    in_environment = read_environment(os.environ).get(name)
+    return in_environment if in_environment is not None else read_file().get(name)
+
+
 def config_path() -> Path:
     """Return the settings file: in the user's config folder, unless RESEARCH_CONFIG is set."""
-    named = os.environ.get(f"{ENV_PREFIX}CONFIG")
+    named = os.environ.get("RESEARCH_CONFIG")
     return Path(named) if named else platformdirs.user_config_path(APP) / "config.toml"
 
 
 def servers_path() -> Path:
     """Return the MCP servers file that `research mcp add` writes, next to the settings file."""
     return config_path().with_name("mcp.json")
-
-
-def default_data_dir() -> Path:
-    """Return the data folder of this user."""
-    return platformdirs.user_data_path(APP)
 
 
 def private_folder(path: Path) -> Path:

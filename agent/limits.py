@@ -6,13 +6,11 @@ In `config.toml` they are tables, `[limits]` and `[wiki-rules]`; in the environm
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
-
-Depth = Literal["quick", "standard", "deep"]
+from agent.validation import Before, Bounds, Depth
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +82,12 @@ STANDARD = EFFORTS["standard"]
 
 WikiPart = Literal["wiki", "raw", "sessions"]
 """The parts of a wiki: what people and runs write, what was taken over, what was said."""
-_Count = Annotated[int, Field(ge=1)]
-_OrNone = Annotated[int, Field(ge=0)]
+
+
+_Count = Annotated[int, Bounds(ge=1)]
+_OrNone = Annotated[int, Bounds(ge=0)]
+_Seconds = Annotated[float, Bounds(gt=0)]
+_Tokens = Annotated[int, Bounds(ge=200)]
 
 
 def _parted(value: Any) -> Any:
@@ -95,7 +97,8 @@ def _parted(value: Any) -> Any:
 Category = Literal["incident", "milestone", "decision"]
 
 
-class LimitSettings(BaseModel):
+@dataclass(frozen=True)
+class LimitSettings:
     """How much of what is kept, given and read; texts of memory in UTF-16 units.
 
     Of the layers: `recent_turns` are shown as they were said, those before them are condensed once
@@ -107,7 +110,7 @@ class LimitSettings(BaseModel):
     is of one of these categories.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     recent_turns: _Count = 30
     condense_past: _Count = 40
@@ -128,19 +131,20 @@ class LimitSettings(BaseModel):
     wiki_snippet: _Count = 700
     wiki_lines: _Count = 120
     wiki_units: _Count = 12_000
-    call_seconds: float = Field(60, gt=0)
-    read_seconds: float = Field(30, gt=0)
-    read_tokens: int = Field(3_000, ge=200)
-    snapshot_tokens: int = Field(3_000, ge=200)
+    call_seconds: _Seconds = 60
+    read_seconds: _Seconds = 30
+    read_tokens: _Tokens = 3_000
+    snapshot_tokens: _Tokens = 3_000
     search_results: _Count = 10
-    sealed: Annotated[tuple[Category, ...], BeforeValidator(_parted)] = (
+    sealed: Annotated[tuple[Category, ...], Before(_parted)] = (
         "incident",
         "milestone",
         "decision",
     )
 
 
-class WikiRules(BaseModel):
+@dataclass(frozen=True)
+class WikiRules:
     """What a wiki is held to.
 
     `types` are those that a relationship may have (any, where the list is empty); `categories`
@@ -150,13 +154,13 @@ class WikiRules(BaseModel):
     leaves a line of it in `sessions/YYYY-MM-DD.md`; off, as where the reference's tools write.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
     types: tuple[str, ...] = tuple(
         "related part_of cites contradicts supports causes precedes similar sequential "
         "causal".split()
     )
-    categories: dict[str, str] = Field(default_factory=dict)
+    categories: dict[str, str] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     source: WikiPart | None = None
     day_log: bool = False

@@ -15,6 +15,7 @@ import httpx2
 from agent.config import find_plugin
 from agent.errors import ResearchError, UsageError
 from browser.net.transport import certificates
+from browser.plugins import extras_hint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,8 +86,7 @@ def load_timestamper(name: str) -> Any:
     """Load the plug-in `rfc3161` or `opentimestamps`; `UsageError` if it is not installed."""
     found = find_plugin("timestamps", name)
     if found is None:
-        hint = "pip install 'urchin-extras[timestamps]'"
-        raise UsageError("timestamps are not installed", hint=hint)
+        raise UsageError("timestamps are not installed", hint=extras_hint("timestamps"))
     return found
 
 

@@ -364,6 +364,11 @@ class SearchLine(BaseModel):
     withheld: str = ""
 
 
+def format_usd(usd: float) -> str:
+    """Format a cost, as every surface shows it: `$0.0042`, `$3.50`; "" if it is 0 or unknown."""
+    return f"${usd:,.{4 if usd < 1 else 2}f}" if usd else ""
+
+
 class UsageTotals(BaseModel):
     """The usage of a run; `usd` is by the price of the model, 0 if it is free or unknown."""
 

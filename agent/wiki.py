@@ -15,8 +15,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
 from agent.errors import UsageError
-from agent.files import write_atomic
 from agent.limits import LimitSettings, WikiRules
+from browser.files import write_atomic
 from browser.text.words import clean, shorten
 
 if TYPE_CHECKING:

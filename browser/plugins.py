@@ -27,11 +27,28 @@ KINDS: Final = {
 }
 """The kinds of plug-ins; docs/plugins.md has an example of each."""
 
+IN_EXTRAS: Final = {
+    "channels": ("discord", "email", "slack", "telegram", "whatsapp"),
+    "documents": ("rtf", "odf"),
+    "platforms": ("amazon", "forum", "openreview", "pubmed"),
+    "search": ("github", "hackernews", "reddit", "stackexchange"),
+    "exports": (".obsidian.md",),
+    "timestamps": ("opentimestamps", "rfc3161"),
+    "solvers": ("2captcha",),
+}
+"""The plug-ins of our own second package, by kind; it need not be installed."""
+
+
+def extras_hint(kind: str) -> str:
+    """Say which plug-ins of a kind the package of extras adds, and how to install it."""
+    package = "'urchin-extras[timestamps]'" if kind == "timestamps" else "urchin-extras"
+    return f"`pip install {package}` adds {', '.join(IN_EXTRAS[kind])}."
+
 
 class PluginBroken(BrowserError):
     """A plug-in of an installed package cannot be loaded."""
 
-    hint = "`research plugins` tells which package it is of; mend or uninstall that."
+    hint = "`research plugins` shows its package; update or uninstall that."
 
 
 @dataclass(frozen=True, slots=True)

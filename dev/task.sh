@@ -52,9 +52,9 @@ case "${1:-}" in
   soak)
     status=0
     "$bin/python" -m tests.scorecard --soak || status=$?
-    "$bin/python" -m tests.bench.scale || status=$?
+    "$bin/python" -m bench.scale || status=$?
     exit "$status" ;;
   scorecard) exec "$bin/python" -m tests.scorecard ;;
-  bench) exec "$bin/python" -m tests.bench "${DATA:-}" ;;
+  bench) exec "$bin/python" -m bench "${DATA:-}" ;;
   *) echo "usage: sh dev/task.sh demo|research|test|litellm|check|bench|soak|scorecard" >&2; exit 2 ;;
 esac

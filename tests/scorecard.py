@@ -4,11 +4,10 @@
     python -m tests.scorecard 2 17     some of them
     python -m tests.scorecard --soak   the long counts, which it keeps; `make soak` does the same
 
-A row's tests are named by its number: `test_NN_*.py`, or `test_rowNN_*` within a file. A row that
-has none says so. They are run, and how many hold is told; a test that tries many things says how
-many (`record_property("figure", …)`). What takes long is counted by a soak, which is kept with its
-day and commit: told is when, and how much of the product has changed since. Ends with 8 where a
-test failed, or a soak.
+A row's tests carry its number as a mark, `pytest.mark.row(n=2)`. A row that has none says so. They
+are run, and how many pass is printed; a test that tries many things says how many
+(`record_property("figure", …)`). Long counts are made by a soak and kept with their day and commit;
+how much of the product has changed since is printed too. Ends with 8 if a test or a soak failed.
 """
 
 from __future__ import annotations
@@ -81,24 +80,24 @@ ROWS = {
     29: Row("what tools leave in a page, or press though it is disabled", "nothing", "pages"),
 }
 SOAKS = {
-    "fuzz": ("tests.bench.fuzz", "--seconds", "600"),
-    "1": ("tests.bench.injections",),
-    "2, 3": ("tests.bench.leaks",),
-    "4": ("tests.bench.hidden",),
-    "17": ("tests.bench.kills", "300"),
-    "18": ("tests.bench.disk",),
-    "19": ("tests.bench.writers",),
-    "22": ("tests.bench.downloads",),
-    "12, 28": ("tests.bench.growth", "5000"),
-    "14": ("tests.bench.hostile",),
-    "15": ("tests.bench.bounds",),
-    "16": ("tests.bench.lost",),
+    "fuzz": ("bench.fuzz", "--seconds", "600"),
+    "1": ("bench.injections",),
+    "2, 3": ("bench.leaks",),
+    "4": ("bench.hidden",),
+    "17": ("bench.kills", "300"),
+    "18": ("bench.disk",),
+    "19": ("bench.writers",),
+    "22": ("bench.downloads",),
+    "12, 28": ("bench.growth", "5000"),
+    "14": ("bench.hostile",),
+    "15": ("bench.bounds",),
+    "16": ("bench.lost",),
 }
 """What takes longer than a test should, by the rows whose figure it prints."""
 RECORD = ROOT / "tests" / "long_counts.json"
 """What the soaks printed last; committed, so that a checkout shows what was counted and when."""
 _FIGURE = re.compile(r"\d.*\b(of|target|at most|findings|injections)\b|: \d+$")
-_ROW = re.compile(r"def test_row(\d+)_")
+_ROW = re.compile(r"mark\.row\(n=(\d+)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +110,12 @@ class Count:
 
 
 def tests_of(row: int) -> list[str]:
-    """Name the tests of a row as pytest takes them: files, or tests within one."""
-    files = [*ROOT.glob(f"tests/**/test_{row:02d}_*.py")]
-    named = [
-        path
+    """The files that hold tests of a row."""
+    return [
+        str(path.relative_to(ROOT))
         for path in ROOT.glob("tests/**/test_*.py")
         if str(row) in _ROW.findall(path.read_text("utf-8"))
     ]
-    return [str(path.relative_to(ROOT)) for path in {*files, *named}]
 
 
 def count(row: int, tests: list[str]) -> Count:
@@ -130,8 +127,8 @@ def count(row: int, tests: list[str]) -> Count:
             "-o",
             "junit_family=xunit1",
             f"--junit-xml={written}",
-            "-k",
-            f"test_{row:02d}_ or row{row}_",
+            "-m",
+            f"row(n={row})",
         ]
         subprocess.run(
             [sys.executable, "-m", "pytest", *named, *sorted(tests)],

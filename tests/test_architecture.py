@@ -128,3 +128,20 @@ def test_a_class_name_means_one_thing() -> None:
             if isinstance(node, ast.ClassDef):
                 places[node.name].add(name)
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
+def test_no_test_imports_a_benchmark() -> None:
+    tests = (ROOT / "tests").rglob("*.py")
+    found = [
+        str(path)
+        for path in tests
+        if re.search(r"^\s*(from|import) bench\b", path.read_text("utf-8"), re.MULTILINE)
+    ]
+    assert found == []
+
+
+def test_the_readme_of_the_benchmarks_lists_each() -> None:
+    text = (ROOT / "bench" / "README.md").read_text("utf-8")
+    listed = set(re.findall(r"`([a-z_]+)(?:\.py)?`", text))
+    scripts = {path.stem for path in (ROOT / "bench").glob("*.py")} | {"components"}
+    assert listed == scripts - {"__main__"}

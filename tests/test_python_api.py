@@ -13,8 +13,9 @@ import pytest
 
 import agent
 import urchin_research as urchin
-from agent.config import Flags, Options
+from agent.config import Flags
 from agent.journal.runs import Runs
+from agent.options import SETTINGS
 from tests.agent.models.wire import OpenAIProvider, running
 
 ROOT = Path(__file__).parent.parent
@@ -27,7 +28,7 @@ def test_urchin_research_has_the_public_names_of_agent():
 
 def test_the_keyword_arguments_are_the_settings_there_are():
     of_their_own = {"model", "memory"}  # arguments that take objects too
-    settings = {field.alias or name for name, field in Options.model_fields.items()}
+    settings = set(SETTINGS)
     assert set(Flags.__annotations__) == settings - of_their_own
 
 

@@ -20,19 +20,17 @@ from agent.notify.targets import host_and_port
 from browser import retries
 from browser.errors import BrowserError
 from browser.net.egress import Egress, EgressPolicy
-from browser.plugins import plugins
+from browser.plugins import IN_EXTRAS, extras_hint, plugins
 from browser.retries import CHANNEL, Temporary, repeat
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from agent.channels.dialogue import Dialogue
-    from agent.config import Options
     from agent.notify.notice import Notice
     from agent.notify.targets import Sender
+    from agent.options import Options
 
-_EXTRA = ("telegram", "discord", "slack", "whatsapp", "email")
-"""Channels in the plug-in package `urchin-extras`."""
 _STABLE_S = 60.0
 """After a connection of at least this many seconds, reconnect without delay."""
 
@@ -50,8 +48,8 @@ def check_settings(name: str, row: Any) -> tuple[type[Channel], ChannelSettings]
     channel: type[Channel] | None = find_plugin("channels", kind)
     if channel is None:
         known = ", ".join(one.name for one in plugins("channels"))
-        extra = f"`pip install urchin-extras` adds {', '.join(_EXTRA)}."
-        hint = f"Available kinds: {known}." if known and kind not in _EXTRA else extra
+        in_extras = kind in IN_EXTRAS["channels"] or not known
+        hint = extras_hint("channels") if in_extras else f"Available kinds: {known}."
         raise UsageError(f"unknown kind of channel {kind!r}", hint=hint)
     fields = {"kind": kind, **{key.replace("-", "_"): value for key, value in row.items()}}
     try:

@@ -22,13 +22,13 @@ from agent.channels.channel import Outbound
 from agent.channels.inbox import DONE, FAILED, HELD, SENT, TRYING, UNKNOWN, WAITING, Part
 from agent.errors import NotSent, ResearchError, UsageError
 from agent.export import writer
-from agent.files import write_atomic
 from agent.journal.runs import Runs
 from agent.notify.notice import Attachment
 from agent.run.research import StartedRun, research
 from agent.run.resume import resume_run
-from agent.types import FINAL, Report
+from agent.types import FINAL, Report, format_usd
 from browser.errors import BrowserError, ConnectFailed
+from browser.files import write_atomic
 from browser.retries import CHANNEL, Temporary, repeat
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
     from agent.channels.channel import Channel, Inbound
     from agent.channels.inbox import Inbox
-    from agent.config import Options
     from agent.journal.events import Event
     from agent.journal.runs import RunFolder
+    from agent.options import Options
 
 MAX_PARALLEL_RUNS = 2
 """Maximum number of parallel runs of a channel; those of one sender run one after another."""
@@ -195,7 +195,7 @@ class Dialogue:
         if questions >= self._settings.questions_day:
             return f"You have reached today's limit of {questions} questions."
         if usd >= self._settings.budget_day:
-            return f"You have reached today's budget: ${usd:.2f} spent."
+            return f"You have reached today's budget: {format_usd(usd)} spent."
         return ""
 
     def _spent_today(self, sender: str) -> tuple[float, int]:

@@ -17,13 +17,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.flags import Option, data_dir_option, drop_unset, option, output_flags, run_flags
+from agent.cli.flags import (
+    Option,
+    data_dir_option,
+    drop_unset,
+    given_settings,
+    option,
+    output_flags,
+    run_flags,
+)
 from agent.cli.help_screen import EXAMPLES, SectionedCommand
 from agent.cli.progress import progress_view
 from agent.cli.render import export_paths, print_report, write_exports
 from agent.cli.stores import check_task_targets, task_tools
 from agent.cli.terminal import approver, asker, note, print_error
-from agent.config import Options, config_path, load_options, read_file
+from agent.config import load_options, read_template
 from agent.errors import UsageError
 from agent.journal.runs import Runs
 from agent.models.providers import EXTRACTIVE, default_model
@@ -37,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from agent.journal.events import Event
+    from agent.options import Options
 
 INTERRUPTED = 130
 DREAM_S = 2.0
@@ -49,29 +58,18 @@ _OUTPUT_FLAGS = ("as_json", "as_events", "quiet", "verbose", "export")
 StartRun = Callable[..., Awaitable[Report]]
 """Starts a run; takes `on_event` and the settings as keyword arguments."""
 OnReport = Callable[[Report], None]
-_TEMPLATE = "urchin.template"
-"""Key in the click context under which the template's question is stored."""
+_TEMPLATE, _TEMPLATE_SETTINGS = "urchin.template", "urchin.template-settings"
+"""Keys in the click context under which the template's question and settings are stored."""
 
 
 def _apply_template(ctx: click.Context, _: click.Parameter, name: str | None) -> None:
     """Read a template's question and options. Flags and environment variables override them."""
     if not name or ctx.resilient_parsing:
         return
-    folder = config_path().parent / "templates"
-    templates = {path.stem: path for path in sorted(folder.glob("*.toml"))}
-    if name not in templates:
-        hint = f"Available templates: {', '.join(templates) or 'none yet'}."
-        raise UsageError(f"no template {name!r} in {folder}", hint=hint)
-    values = read_file(templates[name])
+    values = read_template(name)
     ctx.meta[_TEMPLATE] = str(values.pop("question", ""))
-    known = {field.alias or key for key, field in Options.model_fields.items()} | {"export"}
-    if unknown := sorted(values.keys() - known):
-        raise UsageError(
-            f"the template {name} sets an unknown option: {unknown[0]}",
-            hint="A template may set `question` and the options listed by `research ask --help`.",
-        )
-    load_options({key: value for key, value in values.items() if key != "export"})
-    ctx.default_map = {**(ctx.default_map or {}), **values}
+    ctx.default_map = {"export": values.pop("export", None)}
+    ctx.meta[_TEMPLATE_SETTINGS] = values
 
 
 template_option: Option = option(
@@ -107,6 +105,8 @@ def ask(question: tuple[str, ...], **flags: Any) -> int:
 
     `-` reads the question from stdin; otherwise piped stdin is context, like --file.
     """
+    of_template = click.get_current_context().meta.get(_TEMPLATE_SETTINGS, {})
+    flags |= {**of_template, **given_settings(flags)}
     after_continue = flags["continue_run"]
     if after_continue and not _RUN_ID.fullmatch(after_continue):
         # `-c "And then?"`: the word after -c is not a run id but the start of the question.
@@ -133,7 +133,9 @@ def resume(run: str, data_dir: Path, **flags: Any) -> int:
     """Continue RUN where it stopped: after a crash, Ctrl-C, a reboot or a spent budget."""
     folder = Runs(data_dir).find(run)
     data = folder.path.parent.parent
-    required = bool(flags.pop("require_verified"))
+    required = load_options(
+        drop_unset({"require_verified": flags.pop("require_verified")}), config=True
+    ).require_verified
     start = partial(resume_run, folder, data_dir=data, ask=asker(flags), tasks=task_tools)
     return run_to_end(start, flags, data, required=required)
 

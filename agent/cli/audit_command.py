@@ -46,11 +46,14 @@ def audit(draft: Path, bibliography: Path | None, **flags: Any) -> int:
     date or name of its sentence, and with 4 if a sentence is not verified.
     """
     flags["export"] = flags["export"] or (draft.with_name(f"{draft.name}.audit.html"),)
-    data = load_options({"data_dir": flags["data_dir"]}, config=True).data
+    required = flags.pop("require_verified")
+    settings = load_options(
+        {"data_dir": flags["data_dir"], "require_verified": required}, config=True
+    )
     start = partial(audit_draft, draft, bibliography=bibliography, config=True)
     reports: list[Report] = []
-    required = bool(flags.pop("require_verified"))
-    code = run_to_end(start, flags, data, required=required, on_report=reports.append)
+    required = settings.require_verified
+    code = run_to_end(start, flags, settings.data, required=required, on_report=reports.append)
     if code == EXIT_CODES["answered"] and any(map(_read_nothing, reports)):
         print_error("no reference could be read, so nothing was checked", WebOutOfReach.hint)
         return WebOutOfReach.exit_code

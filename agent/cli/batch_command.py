@@ -19,6 +19,7 @@ from agent.cli.flags import (
     JOBS_URL,
     data_folder,
     drop_unset,
+    given_settings,
     host_delay_option,
     jobs_url_option,
     option,
@@ -29,6 +30,7 @@ from agent.cli.flags import (
 from agent.cli.stores import JOB_FLAGS, open_jobs
 from agent.cli.terminal import interrupt_event, note, print_error, wait_for_first
 from agent.jobs.job import ENDED
+from agent.types import format_usd
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -92,7 +94,7 @@ def batch(
         from agent.jobs.worker import Worker  # noqa: PLC0415 - as above
 
         folder = out or questions.with_name(f"{questions.name}.results")
-        items = read_batch(questions, {"memory": False, **drop_unset(flags)})
+        items = read_batch(questions, {"memory": False, **given_settings(flags)})
         folder.mkdir(parents=True, exist_ok=True)  # fail early if it cannot be written
         work = Batch(jobs, items, folder, retry=own["retry"])
         if again:
@@ -145,7 +147,7 @@ async def _work_to_end(work: Batch, worker: Worker, budget: float | None) -> str
                 spent += sum(job.usd for job in jobs if job.id not in running)
                 view.show(jobs, spent)
                 if budget and await asyncio.to_thread(work.enforce_budget, jobs, spent, budget):
-                    stopped = f"the batch budget of ${budget:.2f} is spent"
+                    stopped = f"the batch budget of {format_usd(budget)} is spent"
                 if all(job.state in ENDED for job in jobs):
                     return stopped
                 await wait_for_first(interrupted.wait(), worker.cut_off(), seconds=_POLL_S)
@@ -176,7 +178,7 @@ class _BatchProgress:
     def show(self, jobs: Sequence[Job], spent: float) -> None:
         """Report the questions that ended since the last call."""
         ended = [job for job in jobs if job.state in ENDED]
-        cost = f"${spent:.4f}" if spent else ""
+        cost = format_usd(spent)
         for job in ended:
             # Questions answered before this command started are counted, not reported.
             if self._states is not None and self._states.get(job.id) != job.state:
@@ -217,7 +219,7 @@ def _print_result(jobs: Sequence[Job], folder: Path, stopped: str) -> int:
     states = [job.status if job.state == "done" else job.state for job in jobs]
     counts = [f"{states.count(one)} {one.replace('_', ' ')}" for one in dict.fromkeys(states)]
     usd = sum(job.usd for job in jobs)
-    print(f"{len(jobs)} questions: {', '.join(counts)}{f'; ${usd:.4f}' if usd else ''}")
+    print(f"{len(jobs)} questions: {', '.join(counts)}{f'; {format_usd(usd)}' if usd else ''}")
     print(folder / "index.html")
     if stopped:
         print_error(stopped, "Run the same command to continue.")

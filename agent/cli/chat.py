@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from agent import __version__
 from agent.cli.ask import INTERRUPTED, ask_once
@@ -17,11 +16,12 @@ from agent.cli.flags import drop_unset, output_flags, run_flags
 from agent.cli.help_screen import FIRST_FLAGS
 from agent.cli.render import export_paths, write_exports
 from agent.cli.terminal import print_error, print_text, wrap
-from agent.config import Options, file_settings, load_options, private_folder
+from agent.config import file_settings, load_options, private_folder
 from agent.errors import ResearchError
 from agent.journal.events import utc_now
 from agent.journal.runs import Runs
 from agent.limits import EFFORTS
+from agent.options import SETTINGS, Options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,10 +40,6 @@ def chat(**flags: Any) -> int:
 
     Takes all options listed by `research ask --help`.
     """
-    context = click.get_current_context()
-    for name in flags.keys() & Options.model_fields.keys():
-        if context.get_parameter_source(name) is ParameterSource.DEFAULT_MAP:
-            flags[name] = None  # the settings file is read again for each question
     if flags["session"] is None and flags["continue_run"] is None:
         flags["session"] = _new_session()
     conversation = ChatSession(flags)
@@ -156,8 +152,7 @@ class ChatSession:
 
     def settings(self) -> Options:
         """Return the settings of the next question."""
-        known = Options.model_fields.keys() | {"schema"}
-        asked = {name: value for name, value in self.flags.items() if name in known}
+        asked = {name: value for name, value in self.flags.items() if name in SETTINGS}
         return load_options(drop_unset(asked), config=True)
 
     def last_report(self) -> Report:

@@ -23,7 +23,8 @@ from agent.run.expectations import read_suite
 from agent.run.record import RunRecord
 from agent.run.replay import replay
 from agent.run.research import research
-from browser.text.words import clean
+from agent.types import format_usd
+from browser.text.words import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -148,7 +149,7 @@ def _summary(name: str, results: Sequence[CheckResult]) -> str:
     lines = [
         f"## {name}: {held} of {len(results)} checks passed",
         "",
-        "| check | | status | confidence | steps | seconds | USD |",
+        "| check | | status | confidence | steps | seconds | cost |",
         "|---|---|---|---|---|---|---|",
     ]
     for result in results:
@@ -160,7 +161,7 @@ def _summary(name: str, results: Sequence[CheckResult]) -> str:
                 "" if report.confidence is None else f"{report.confidence:.2f}",
                 str(report.steps),
                 f"{report.elapsed_s:.1f}",
-                f"{report.usage.usd:.4f}",
+                format_usd(report.usage.usd),
             ]
         lines.append(f"| {_markdown(result.check.title)} | {mark} | {' | '.join(facts)} |")
     failures = [
@@ -174,5 +175,5 @@ def _summary(name: str, results: Sequence[CheckResult]) -> str:
 
 def _markdown(text: str) -> str:
     """Escape text from the web or a model so that it is not read as Markdown or HTML."""
-    flat = " ".join(clean(text).split())
+    flat = one_line(text)
     return "".join(f"\\{sign}" if sign in "\\|`*_[]<>#" else sign for sign in flat)

@@ -16,7 +16,7 @@ import click
 
 from agent.cli.flags import drop_unset, only_run_flags, switch
 from agent.cli.terminal import print_error, print_json, print_text
-from agent.config import Options, load_options, private_folder
+from agent.config import load_options, private_folder
 from agent.errors import ResearchError
 from agent.models.adaptation import Abilities, remember
 from agent.models.base import SystemPrompt, Usage
@@ -24,7 +24,7 @@ from agent.models.providers import SMALL, find_endpoint, is_small, with_price
 from agent.models.remote import RemoteModel
 from agent.run.models import open_endpoint
 from agent.run.web import open_web
-from agent.types import Image, Message
+from agent.types import Image, Message, format_usd
 from browser.errors import BrowserError, BrowserMissing
 from browser.search.chain import DEADLINE
 from browser.session.chrome import OVERRIDES, find_chrome
@@ -33,6 +33,7 @@ from browser.types import Outcome, SearchQuery
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agent.options import Options
     from browser.search.provider import SearchSource
 
 _PROBE = "lighthouse"
@@ -211,7 +212,7 @@ async def _probe(model: RemoteModel) -> list[Checkup]:
         "context": f"{takes.context:,} tokens"
         if takes.context
         else "unknown: set --context-window",
-        "price": f"${known.usd:.2f} per million tokens in" if known.usd else "unknown",
+        "price": f"{format_usd(known.usd)} per million tokens in" if known.usd else "unknown",
     }
     calls = MAX_PROBES - model.calls_left
     first = Checkup("model", well=True, seen=f"{reply.model} answers ({calls} calls made)")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin
 
 import click
 from click.core import ParameterSource
 
 from agent.errors import UsageError
+from agent.options import SETTINGS, Options, default_data_dir, variables_of
+from agent.validation import split_list
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,158 +80,76 @@ class _Several(click.Option):
 
     def value_from_envvar(self, ctx: click.Context) -> Any:
         """Split the variable like the settings do; click would split paths at `:`."""
-        from agent.config import split_list  # noqa: PLC0415 - `--help` needs none of it
-
         value = self.resolve_envvar_value(ctx)
-        return value if value is None else split_list(value)
+        try:
+            return value if value is None else split_list(value)
+        except ValueError as error:
+            raise UsageError(str(error)) from error
 
 
 several = partial(option, multiple=True, cls=_Several)
-# None if the flag is not given. The environment, the settings file and the default then decide.
-_toggle = partial(switch, default=None)
 
-_RUN: tuple[Option, ...] = (
-    option(
-        "--model",
-        "NAME",
-        "Language model: openai/…, ollama/…, scripted:FILE, …, or extractive for none.",
-    ),
-    several("--alias", "SHORT=NAME", "Define a short name for a model."),
-    option("--judge", "NAME", "Model that judges claims which rules cannot decide."),
-    option("--base-url", "URL", "URL of an OpenAI-compatible endpoint."),
-    several("--fallback", "NAME", "Model to use when the previous one fails."),
-    _toggle(
-        "--native-tools/--text-tools",
-        "Call tools as functions or with text tags (default: by provider).",
-    ),
-    _toggle(
-        "--guided/--no-guided",
-        "Let rules search and read for the model (default: only for small models).",
-    ),
-    _toggle("--vision", "Send screenshots to models that accept images."),
-    _toggle(
-        "--model-sees/--model-blind",
-        "Whether the model accepts images (default: try until it refuses one).",
-    ),
-    option("--context-window", "TOKENS", "Context window in tokens (default: 32000).", type=int),
-    option(
-        "--model-timeout",
-        "SECONDS",
-        "Give up after N seconds without output from the model (default: 120).",
-        type=float,
-    ),
-    _toggle("--dry-run", "Show the prompt and estimated cost without sending anything."),
-    option(
-        "--depth",
-        None,
-        "How thorough to be (default: standard).",
-        type=click.Choice(["quick", "standard", "deep"]),
-    ),
-    _toggle("--report", "Write a report with sections instead of a short answer."),
-    option(("-s", "--instruction"), "TEXT", "Extra instruction for the model."),
-    option("--schema", "FILE", "Also answer as JSON that follows this JSON Schema.", type=PATH),
-    option("--search", "A,B,C", "Search providers, in order of preference."),
-    option("--searxng-url", "URL", "URL of a SearXNG instance."),
-    several("--search-url", "NAME=URL", "Engine URL; {query} is replaced by the query."),
-    several("--tool", "NAME", "Enable a plug-in's tool."),
-    option("--site", "DOMAIN", "Search only this site."),
-    option("--since", "DATE", "Search only for pages newer than this."),
-    option("--lang", "CODE", "Language of the results."),
-    option("--region", "CODE", "Region of the results."),
-    option("--corpus", "DIR", "Search the files in this folder first.", type=PATH),
-    several("--file", "PATH", "Add a file as context.", type=PATH),
-    _toggle("--attach", "Use a running Chrome."),
-    option("--cdp", "URL|chrome|msedge", "Browser to attach to."),
-    _toggle("--headed", "Show the browser window."),
-    option(
-        "--storage-state",
-        "FILE",
-        "Cookies and storage to load into the browser.",
-        type=EXISTING_FILE,
-    ),
-    option("--solver", "NAME[=URL]", "Captcha-solving service: 2captcha, … (default: none)."),
-    several("--allow", "HOST", "Visit only these sites."),
-    several("--deny", "HOST", "Never visit these sites."),
-    several("--allow-private", "HOST[:PORT]", "Allow this private address."),
-    several(
-        "--share",
-        "KIND[@SITE]",
-        "Private content that may be sent: file, corpus, memory, page, tool.",
-    ),
-    several(
-        "--yes",
-        "ACT@SITE",
-        "Approve an action on a site in advance: click, type, submit, upload, download, login.",
-    ),
-    _toggle(
-        "--private-search", "Use only words from the question and from public pages in searches."
-    ),
-    option(
-        "--proxy",
-        "URL",
-        "Proxy for web requests; HTTPS_PROXY works too.",
-        envvar=["RESEARCH_PROXY", "HTTPS_PROXY", "https_proxy"],
-    ),
-    _toggle(
-        "--ignore-robots",
-        "Ignore robots.txt; only for your own sites. URLs that you name are always read.",
-    ),
-    several(
-        "--allow-tasks",
-        "TARGET",
-        "Let the model create tasks, reminders and monitors that notify TARGET (see --notify).",
-    ),
-    option(
-        "--tool-sources",
-        "A,B",
-        "Tool sources to enable: domain, mcp, memory, system (default: all).",
-    ),
-    several("--tool-allow", "PATTERN", "Allow only matching tools, such as FETCH_* or mcp__*."),
-    several("--tool-deny", "PATTERN", "Disable matching tools."),
-    several("--mcp-tool-allow", "PATTERN", "Allow only matching tools of MCP servers."),
-    several("--mcp-tool-deny", "PATTERN", "Disable matching tools of MCP servers."),
-    several(
-        "--mcp-config",
-        "FILE",
-        "File that lists MCP servers in the usual `mcpServers` format.",
-        type=EXISTING_FILE,
-    ),
-    option("--max-steps", "N", "Maximum number of steps (default: from --depth).", type=int),
-    option("--budget", "USD", "Maximum cost of the run in dollars.", type=float),
-    option(
-        "--budget-day", "USD", "Maximum cost of all runs of a day (UTC), in dollars.", type=float
-    ),
-    option("--budget-month", "USD", "Maximum cost of all runs of a month, in dollars.", type=float),
-    option(
-        "--max-tokens", "N", "Maximum number of tokens, in and out, of all model calls.", type=int
-    ),
-    option("--timeout", "SECONDS", "Maximum duration of the run.", type=float),
-    option("--max-sources", "N", "Maximum number of sources (default: from --depth).", type=int),
-    option(
-        ("-c", "--continue", "continue_run"),
-        "[RUN]",
-        "Continue a conversation (default: the last one).",
-        is_flag=False,
-        flag_value="",
-    ),
-    option("--session", "NAME", "Use the conversation with this name."),
-    _toggle("--memory/--no-memory", "Use and store memories (default: on)."),
-    option(
-        "--memory-url",
-        "URL",
-        "Memory shared by several machines: postgresql://… (default: memory.db).",
-    ),
-    option("--data-dir", "DIR", "Folder for runs and memory.", type=PATH),
-    option("--keep-days", "N", "Delete runs older than N days.", type=int),
-    option("--namespace", "NAME", "Memory namespace."),
-    option("--embeddings", "local|NAME", "Embedding model for memory search."),
-    option(
-        "--wiki",
-        "DIR",
-        "Wiki that runs may read (default: `wiki` in the data folder).",
-        type=FOLDER,
-    ),
-    _toggle("--fresh", "Bypass caches."),
+
+_ANNOTATIONS = Options.__annotations__
+
+
+class _SettingOption(click.Option):
+    """An option made from the table of settings.
+
+    Only the flag is read here: `load_options` adds environment, file and default.
+    """
+
+    def resolve_envvar_value(self, ctx: click.Context) -> str | None:  # noqa: ARG002 - as click calls it
+        """Return nothing, though the help text names the variable."""
+        return None
+
+
+_OF_PATHS = frozenset({"exists", "file_okay", "dir_okay"})
+
+
+def _setting_option(name: str) -> Option:
+    """Make the option of a setting: its names, type and help text."""
+    more = dict(SETTINGS[name].metadata)
+    text, metavar, flag = more.pop("help"), more.pop("metavar"), more.pop("flag")
+    for used in ("secret", "variables"):
+        more.pop(used, None)
+    checks = {key: more.pop(key) for key in _OF_PATHS & more.keys()}
+    names = flag or f"--{name.replace('_', '-')}"
+    kinds = _kinds(_ANNOTATIONS[name])
+    if bool in kinds:
+        more |= {"is_flag": True, "default": None}
+    elif Path in kinds:
+        if checks.get("exists"):
+            checks["dir_okay"] = False
+        more["type"] = click.Path(path_type=Path, **checks)
+    elif choices := [kind for kind in kinds if isinstance(kind, str)]:
+        more["type"] = click.Choice(choices)
+    else:
+        more["type"] = next((kind for kind in (int, float) if kind in kinds), str)
+    if tuple in kinds and "," not in metavar:
+        more["multiple"] = True
+    own = (name,) if isinstance(names, tuple) or "/" in names else ()
+    names = (names,) if isinstance(names, str) else names
+    row = option((*names, *own), metavar, text, cls=_SettingOption, **more)
+    row.settings |= {"envvar": variables_of(name), "show_envvar": True}
+    return row
+
+
+def _kinds(annotation: Any) -> list[Any]:
+    """Return the types in an annotation, and the values of a `Literal`."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _kinds(get_args(annotation)[0])
+    found = [origin or annotation]
+    for part in get_args(annotation):
+        found += [part] if isinstance(part, str) else _kinds(part)
+    return found
+
+
+_RUN = tuple(
+    _setting_option(name)
+    for name, field in SETTINGS.items()
+    if field.metadata["flag"] is not None and name != "require_verified"  # a flag for the output
 )
 _OUTPUT: tuple[Option, ...] = (
     several(
@@ -237,7 +158,7 @@ _OUTPUT: tuple[Option, ...] = (
         "Also write a file: .md .html .pdf .docx .json .jsonl .bib .ris .csl.json .xml .warc.gz …",
         type=PATH,
     ),
-    _toggle("--require-verified", "Exit with 4 unless every sentence is supported."),
+    _setting_option("require_verified"),
     switch(("--json", "as_json"), "Print the report as JSON."),
     switch(("--events", "as_events"), "Print events as JSON Lines."),
     switch(("-q", "--quiet"), "Show no progress."),
@@ -294,35 +215,42 @@ def drop_unset(flags: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in flags.items() if value not in (None, ())}
 
 
-# Where data is stored: from the flag, environment, settings file or default. Commands that read no
-# other setting find the data of runs with it.
+def given_settings(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the flags that are given, on the command line or by their environment variables.
+
+    For runs that start elsewhere, or whose settings are looked at before they start.
+    """
+    from agent.config import read_environment  # noqa: PLC0415 - `--help` needs none of it
+
+    in_environment = read_environment(os.environ)
+    named = {name: value for name, value in in_environment.items() if name in flags}
+    return {**named, **drop_unset(flags)}
+
+
+# Where data is stored. Commands that read no other setting find the data of runs with it.
 
 
 def data_folder() -> Path:
-    """Return the data folder from the settings file, or the user's default one."""
-    from agent.config import default_data_dir, read_file  # noqa: PLC0415 - `--help` needs none of it
+    """Return the data folder from the environment, the settings file, or the default."""
+    from agent.config import read_setting  # noqa: PLC0415 - as above
 
-    named = read_file().get("data_dir")
+    named = read_setting("data_dir")
     return Path(str(named)) if named else default_data_dir()
 
 
 def _namespace() -> str:
-    from agent.config import read_file  # noqa: PLC0415 - as above
+    from agent.config import read_setting  # noqa: PLC0415 - as above
 
-    return str(read_file().get("namespace") or "default")
+    return str(read_setting("namespace") or "default")
 
 
-data_dir_option = option(
-    "--data-dir",
-    "DIR",
-    "Folder for runs and memory.",
-    type=FOLDER,
-    envvar="RESEARCH_DATA_DIR",
-    default=data_folder,
-)
-namespace_option = option(
-    "--namespace", None, "Memory namespace.", envvar="RESEARCH_NAMESPACE", default=_namespace
-)
+def _place_option(name: str, default: Callable[[], Any], **more: Any) -> Option:
+    row = _setting_option(name)
+    return Option(row.names, {**row.settings, "default": default, **more})
+
+
+data_dir_option = _place_option("data_dir", data_folder, type=FOLDER)
+namespace_option = _place_option("namespace", _namespace)
 PLACES = frozenset({"--data-dir", "--namespace", "--wiki", "--jobs-url"})
 """Options allowed anywhere in a command: see `put_places_first` in `agent.cli.group`."""
 

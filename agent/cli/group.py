@@ -199,12 +199,8 @@ def _print_help(ctx: click.Context, option: click.Parameter, asked: bool) -> Non
 @click.option("--help-all", is_flag=True, is_eager=True, expose_value=False, callback=_print_help)
 @click.option("--man", is_flag=True, is_eager=True, expose_value=False, callback=_print_help)
 @click.version_option(__version__, prog_name="research")
-@click.pass_context
-def cli(ctx: click.Context) -> None:
+def cli() -> None:
     """Research a question on the live web. Every sentence of the answer cites its sources."""
     from agent.cli.settings_commands import fill_environment  # noqa: PLC0415 - as above
-    from agent.config import read_file  # noqa: PLC0415 - `--help` and `--version` need no settings
 
     fill_environment()
-    settings = read_file()
-    ctx.default_map = {"ask": settings, "chat": settings}

@@ -15,6 +15,7 @@ from agent.cli.flags import (
     DAYS,
     data_dir_option,
     drop_unset,
+    given_settings,
     host_delay_option,
     jobs_url_option,
     json_option,
@@ -82,7 +83,7 @@ def add(
     """Add QUESTION to the queue. Takes the flags of `research ask`."""
     own = {name: flags.pop(name) for name in ("priority", "after", "ttl", "retry", "notify")}
     seconds = parse_duration(delay) if delay else 0.0
-    job = jobs.add(" ".join(question), delay=seconds, **own, **drop_unset(flags))
+    job = jobs.add(" ".join(question), delay=seconds, **own, **given_settings(flags))
     if as_json:
         print_json(job)
         return
@@ -299,7 +300,7 @@ schedule = _recurring_group(
 @with_jobs
 def add_schedule(jobs: Jobs, when: str, question: tuple[str, ...], **flags: Any) -> None:
     """Ask QUESTION at WHEN: five cron fields, or "every weekday at 8", "in 20 minutes"."""
-    made = _recurring(jobs, "schedule").add(when, " ".join(question), **drop_unset(flags))
+    made = _recurring(jobs, "schedule").add(when, " ".join(question), **given_settings(flags))
     times = ", ".join(_local(time, made.zone) for time in islice(made.times(made.seen), 3))
     print(made.name)
     note(f"Next: {times} ({made.zone}).")
@@ -360,7 +361,9 @@ def add_monitor(jobs: Jobs, target: tuple[str, ...], ref: str, **flags: Any) -> 
     own = {name: flags.pop(name) for name in _MONITOR_FLAGS}
     element = _read_page(target[0], jobs, flags, ref)[1] if ref else {}
     monitors = _recurring(jobs, "monitor")
-    made = monitors.add(" ".join(target), element=element, **drop_unset(own), **drop_unset(flags))
+    made = monitors.add(
+        " ".join(target), element=element, **drop_unset(own), **given_settings(flags)
+    )
     print(made.name)
     if ref:
         note(f"Watched: {made.part}.")

@@ -49,10 +49,10 @@ from agent.memory.kinds import BASES, KNOWN, expand
 from browser.text.words import shorten
 
 if TYPE_CHECKING:
-    from agent.config import Options
     from agent.memory.memory_api import Memory
     from agent.memory.memory_types import Hit
     from agent.memory.sealed_log import SealedLog
+    from agent.options import Options
 
 _LINE = 160  # characters of a memory in a list
 _ID_DIGITS = 18  # more digits exceed a database integer

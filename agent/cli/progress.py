@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from agent.export.event_lines import event_lines
-from browser.text.words import clean
+from agent.types import format_usd
+from browser.text.words import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,7 +84,7 @@ class LiveView:
         from rich.text import Text  # noqa: PLC0415 - as above
 
         elapsed = time.monotonic() - self._started
-        cost = f" · ${self._usd:.4f}" if self._usd else ""
+        cost = f" · {format_usd(self._usd)}" if self._usd else ""
         status = f" {self._activity} · {self._sources} sources · {elapsed:.0f} s{cost}"
         self._spinner.update(text=Text(status, style="bold"))
         past: list[Any] = [Text(f"  {line}", style="dim", no_wrap=True) for line in self._past]
@@ -115,7 +116,7 @@ class Speech:
         for piece in pieces:
             is_tag = not piece or piece[0] == "/" or piece[0].isupper()  # may be incomplete
             words += f" {piece.partition('>>')[2]}" if is_tag else f"<<{piece}"
-        flat = " ".join(clean(words).split())
+        flat = one_line(words)
         return flat if len(flat) <= width else "…" + flat[1 - width :]
 
 

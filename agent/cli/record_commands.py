@@ -25,6 +25,7 @@ from agent.run.outcome import exit_code
 from agent.run.record import RunRecord
 from agent.run.replay import replay as replay_record
 from agent.run.resume import rerun_on_recorded_web
+from agent.types import format_usd
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def _rows(comparison: Comparison) -> Iterator[tuple[str, str, str]]:
 
 
 def _facts(side: Side) -> str:
-    cost = f" · ${side.usd:.4f}" if side.usd else ""
+    cost = f" · {format_usd(side.usd)}" if side.usd else ""
     confidence = "not rated" if side.confidence is None else f"{side.confidence:.2f}"
     doubt = f" · may not be the answer: {side.doubt}" if side.doubt else ""
     return f"{side.badge}{doubt} · confidence {confidence} · {side.model}{cost}"

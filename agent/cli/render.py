@@ -13,8 +13,9 @@ import click
 
 from agent.cli.terminal import plural, print_error
 from agent.errors import NotFound
-from agent.export import FORMATS, MORE, ending, export, report_view
-from browser.plugins import plugins
+from agent.export import FORMATS, ending, export, report_view
+from agent.types import format_usd
+from browser.plugins import extras_hint, plugins
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def _last_line(report: Report) -> str:
         f"{report.steps} step{'s' * (report.steps != 1)}",
         f"{report.elapsed_s:.1f} s",
         usage.model,
-        f"${usage.usd:.4f}" if usage.usd else "",
+        format_usd(usage.usd),
     ]
     return _DOT.join([*(fact for fact in facts if fact), f"run {report.run}"])
 
@@ -207,5 +208,6 @@ def export_paths(values: tuple[Path, ...]) -> tuple[Path, ...]:
             )
         if ending(path) not in FORMATS and not plugins("exports", ending(path)):
             known = " ".join(FORMATS)
-            raise click.BadParameter(f"{path.name}: unknown format; use one of {known}; {MORE}")
+            more = extras_hint("exports")
+            raise click.BadParameter(f"{path.name}: unknown format; use one of {known}; {more}")
     return values

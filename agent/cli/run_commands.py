@@ -36,8 +36,8 @@ from agent.journal.runs import Runs
 from agent.journal.usage import total
 from agent.journal.usage import usage as usage_lines
 from agent.run.conversation_jobs import feedback as score_skills
-from agent.types import Report
-from browser.text.words import clean
+from agent.types import Report, format_usd
+from browser.text.words import one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,7 +69,7 @@ def _row(folder: RunFolder) -> dict[str, Any]:
 
 
 def _format(row: dict[str, Any]) -> str:
-    question = " ".join(clean(row["question"]).split())[:70]
+    question = one_line(row["question"])[:70]
     confidence = "  – " if row["confidence"] is None else f"{row['confidence']:.2f}"
     doubt = "?" if row.get("doubt") else " "
     shown = row.get("badge", row["status"])
@@ -177,13 +177,15 @@ def usage(data_dir: Path, *, as_json: bool) -> None:
         return
     left = unspent(data_dir)
     print(
-        f"{'day':<11}{'model':<34}{'calls':>6}{'input':>12}{'cached':>12}{'output':>10}{'USD':>10}"
+        f"{'day':<11}{'model':<34}{'calls':>6}{'input':>12}{'cached':>12}{'output':>10}{'cost':>10}"
     )
     for line in [*lines, total(lines)]:
         tokens = f"{line.input_tokens:>12,}{line.cached_tokens:>12,}{line.output_tokens:>10,}"
-        print_text(f"{line.day:<11}{line.model[:33]:<34}{line.calls:>6}{tokens}{line.usd:>10.4f}")
+        print_text(
+            f"{line.day:<11}{line.model[:33]:<34}{line.calls:>6}{tokens}{format_usd(line.usd):>10}"
+        )
     for name, usd in left.items():
-        print(f"left of this {name}'s budget{max(usd, 0.0):>62.4f}")
+        print(f"left of this {name}'s budget{format_usd(max(usd, 0.0)) or '$0':>62}")
 
 
 @click.command()

@@ -40,7 +40,7 @@ from agent.run.research import research
 from agent.run.resume import resume_run
 
 if TYPE_CHECKING:
-    from agent.config import Options
+    from agent.options import Options
 
 SHOWN = ("--model", "--judge", "--depth", "--search", "--corpus", "--attach", "--cdp", "--budget")
 PORT, LOOPBACK = 8321, "127.0.0.1"

@@ -11,18 +11,12 @@ import click
 
 from agent.cli.flags import NonBlank, data_dir_option, option
 from agent.cli.terminal import print_rows, print_text
-from agent.config import (
-    Options,
-    config_path,
-    load_options,
-    private_folder,
-    read_environment,
-    read_file,
-)
+from agent.config import config_path, load_options, private_folder, read_environment, read_file
 from agent.errors import UsageError
-from agent.files import write_atomic
 from agent.guard.secret_store import SecretStore, ValueStore
 from agent.models.providers import PROVIDERS, find_endpoint
+from agent.options import SETTINGS
+from browser.files import write_atomic
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +41,7 @@ def show() -> None:
     """Print every setting with its value and origin."""
     in_file, in_environment = read_file(), read_environment(os.environ)
     settings = load_options({}, config=True)
-    for name in Options.model_fields:
+    for name in SETTINGS:
         origin = "environment" if name in in_environment else "file" if name in in_file else ""
         value = _format(getattr(settings, name))
         print(f"{name.replace('_', '-'):<16} {value:<40} {origin}".rstrip())
@@ -113,7 +107,7 @@ def parse_value(value: str, *kinds: type) -> object:
 
 def _field(name: str) -> str:
     field = name.replace("-", "_")
-    if field not in Options.model_fields:
+    if field not in SETTINGS:
         raise UsageError(f"no setting {name!r}", hint="`research config show` lists them.")
     return field
 

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from agent.cli.flags import Option
-    from agent.config import Options
     from agent.jobs.jobs import Jobs
     from agent.memory.memory_api import Memory
+    from agent.options import Options
     from agent.tools.registry import Tool
 
 MemoryPlace = tuple[Path, str]

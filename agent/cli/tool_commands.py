@@ -10,7 +10,7 @@ import click
 
 from agent.cli.flags import drop_unset, json_option, only_run_flags
 from agent.cli.terminal import note, print_json, print_rows
-from agent.config import Options, load_options
+from agent.config import load_options
 from agent.evidence.store import Evidence
 from agent.run.settings import open_memory
 from agent.run.wiring import select_tools
@@ -19,6 +19,7 @@ from browser.plugins import KINDS, PluginBroken
 from browser.plugins import plugins as installed
 
 if TYPE_CHECKING:
+    from agent.options import Options
     from agent.tools.toolset import ToolSelection
 
 _FLAGS = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agent.config import find_plugin
 from agent.errors import UsageError
 from agent.files import write_file
-from browser.plugins import plugins
+from browser.plugins import IN_EXTRAS, extras_hint, plugins
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,15 +30,12 @@ FORMATS = {
     ".zip": "archive_writer:render_zip",
 }
 """File ending to `module:function`, imported when needed; it turns a run's folder into bytes."""
-EXTRA = ".obsidian.md"
-"""The ending that the plug-in package `urchin-extras` adds."""
-MORE = f"`pip install urchin-extras` brings {EXTRA}"
 
 
 def ending(path: Path) -> str:
     """Return the ending that chooses the format: the longest known one, else the plain suffix."""
     name = path.name.lower()
-    known = [*FORMATS, EXTRA, *(plugin.name for plugin in plugins("exports"))]
+    known = [*FORMATS, *IN_EXTRAS["exports"], *(plugin.name for plugin in plugins("exports"))]
     matching = [end for end in known if name.endswith(end) and name != end]
     return max(matching, key=len, default=path.suffix.lower())
 
@@ -53,9 +50,8 @@ def writer(path: Path) -> Callable[[Path], bytes]:
     else:
         write = find_plugin("exports", end)
     if write is None:
-        raise UsageError(
-            f"{path.name}: no such format", hint=f"There are {' '.join(FORMATS)}; {MORE}."
-        )
+        hint = f"There are {' '.join(FORMATS)}; {extras_hint('exports')}"
+        raise UsageError(f"{path.name}: no such format", hint=hint)
     return write
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.export.run_record import FinishedRun
 from browser.net.url import host, registrable_domain
-from browser.text.words import clean, escaped
+from browser.text.words import clean, escaped, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,6 @@ NOT_READ = "Quoted from a search result; the page itself was not read."
 _DATE = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?")
 _RANGES = (range(1, 10_000), range(1, 13), range(1, 32))
 """Valid years, months and days: pages declare others too, which are left out."""
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +85,6 @@ def date_parts(date: str) -> tuple[int, ...]:
     numbers = [int(part) for part in found.groups() if part] if found else []
     ranges = zip(numbers, _RANGES, strict=False)
     return tuple(number for number, _ in takewhile(lambda pair: pair[0] in pair[1], ranges))
-
-
-def one_line(text: str) -> str:
-    """Put a text on one line, without control characters, which no format allows."""
-    return " ".join(_CONTROL.sub(" ", text).split())
 
 
 # Authors. Pages name them in one line, in any form. On the 213 author lines of saved pages, the

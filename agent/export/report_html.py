@@ -20,6 +20,7 @@ from agent.export import report_view
 from agent.export.markup import answer_html, cite, inline
 from agent.export.run_record import FinishedRun, seconds_between, to_the_minute
 from agent.journal.events import MAIN
+from agent.types import format_usd
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def render_html(folder: Path) -> bytes:
         "model": usage.model,
         "model calls": f"{usage.model_calls:,}",
         "tokens": f"{usage.input_tokens:,} read, {usage.output_tokens:,} written",
-        "cost": f"${usage.usd:.4f}" if usage.usd else "none",
+        "cost": format_usd(usage.usd) or "none",
         "head of the record": record.events[-1].hash,
     }
     return whole_page(report.question, report_body(record), footer)
@@ -79,7 +80,7 @@ def report_body(record: FinishedRun) -> str:
         f"{report.steps} step{'s' * (report.steps != 1)}",
         f"{report.elapsed_s:.1f}\N{NO-BREAK SPACE}s",
         usage.model,
-        f"${usage.usd:.4f}" if usage.usd else "",
+        format_usd(usage.usd),
     ]
     unsupported = report_view.other_unsupported(report)
     about_search = [s for s in report.sentences if s.about_search and not report.closest]

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from agent.export import report_view
 from agent.export.run_record import FinishedRun
+from agent.types import format_usd
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -26,10 +27,11 @@ def render_markdown(folder: Path) -> bytes:
     report, usage = record.report, record.report.usage
     text = "\n\n".join(filter(None, _parts(record)))
     state = ", ".join([f"Status {report.badge}", *report_view.confidence_facts(report)])
+    cost = format_usd(usage.usd) or "no known cost"
     text += (
         f"\n\n{state}. {report.steps} steps in "
         f"{report.elapsed_s:.1f} s with {usage.model}: {usage.input_tokens} tokens in, "
-        f"{usage.output_tokens} out, ${usage.usd:.4f}. Run `{report.run}`.\n"
+        f"{usage.output_tokens} out, {cost}. Run `{report.run}`.\n"
     )
     # Text of pages and models must not become an HTML tag, or an image that a viewer fetches.
     safe = clean(text).replace("<", "&lt;").replace("![", "!\\[")

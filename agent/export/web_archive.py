@@ -126,7 +126,7 @@ def _entries(record: FinishedRun) -> Iterator[WarcEntry]:
     for event in record.events:
         data = event.data
         if event.type == "source.added":
-            uri, at = _one_line(data["url"]), _warc_time(data["fetched_at"])
+            uri, at = _header_value(data["url"]), _warc_time(data["fetched_at"])
             text, text_id = blob(data["text"]), record_id(f"S{data['n']}/text")
             if not data["body"]:
                 yield WarcEntry(text_id, "metadata", uri, at, _TEXT, text)
@@ -138,22 +138,22 @@ def _entries(record: FinishedRun) -> Iterator[WarcEntry]:
             at = _warc_time(data["fetched_at"])
             for row in data["results"]:
                 text = result_text(row["title"], row["snippet"]).encode("utf-8", "replace")
-                uri, text_id = _one_line(row["url"]), record_id(f"S{row['n']}/text")
+                uri, text_id = _header_value(row["url"]), record_id(f"S{row['n']}/text")
                 yield WarcEntry(text_id, "metadata", uri, at, _TEXT, text)
         elif event.type == "tool.result":
             for name, digest in data["blobs"].items():
                 if kind := _PICTURES.get(name[name.rfind(".") :]):
-                    uri = f"urn:urchin:{run}/{event.place}/{_one_line(name)}"
+                    uri = f"urn:urchin:{run}/{event.place}/{_header_value(name)}"
                     picture_id = record_id(f"{event.place}/{name}")
                     yield WarcEntry(picture_id, "resource", uri, event.at, kind, blob(digest))
 
 
 def _page(id_: str, uri: str, at: str, data: dict[str, Any], body: bytes) -> WarcEntry:
-    content_type = _one_line(data["content_type"]) or "application/octet-stream"
+    content_type = _header_value(data["content_type"]) or "application/octet-stream"
     status = data.get("status")
     if data["via"] != "http" or status is None:
         return WarcEntry(id_, "resource", uri, at, content_type, body)
-    headers = [(str(name), _one_line(value, " ")) for name, value in data.get("headers", ())]
+    headers = [(str(name), _header_value(value, " ")) for name, value in data.get("headers", ())]
     if not any(name.lower() == "content-type" for name, _ in headers):
         headers.append(("Content-Type", content_type))
     headers.append(("Content-Length", str(len(body))))
@@ -165,6 +165,6 @@ def _warc_time(at: str) -> str:
     return datetime.fromisoformat(at).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _one_line(text: str | None, joined: str = "") -> str:
+def _header_value(text: str | None, joined: str = "") -> str:
     """Put a text on one line, as a header must be; whitespace becomes `joined`."""
     return joined.join((text or "").split()).encode("utf-8", "replace").decode()

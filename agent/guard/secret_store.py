@@ -11,9 +11,10 @@ import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.config import APP, private_folder
+from agent.config import private_folder
 from agent.errors import UsageError
-from agent.files import write_atomic
+from agent.options import APP
+from browser.files import write_atomic
 from browser.net.url import is_web_url, origin
 
 if TYPE_CHECKING:

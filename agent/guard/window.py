@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agent import jsvalues as js
-from agent.config import CONTEXT_WINDOW
+from agent.options import CONTEXT_WINDOW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

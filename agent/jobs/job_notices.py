@@ -15,9 +15,9 @@ from browser.net.url import is_web_url
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from agent.config import Options
     from agent.jobs.job import JobSpec
     from agent.notify.targets import Sender
+    from agent.options import Options
 
     ChannelSenders = Callable[[Options], Mapping[str, Sender]]
     """Returns the senders of notices to channels by name, from the current settings."""

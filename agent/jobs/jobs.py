@@ -16,7 +16,7 @@ from dbos import DBOS, DBOSClient
 from dbos._serialization import DBOSPortableJSON  # JSON, not pickles: the database is shared
 from filelock import FileLock
 
-from agent.config import default_data_dir, load_options, private_folder
+from agent.config import load_options, private_folder
 from agent.errors import UsageError
 from agent.export.report_view import saved_text
 from agent.jobs.job import (
@@ -32,6 +32,7 @@ from agent.jobs.job import (
 from agent.jobs.job_notices import check_targets
 from agent.jobs.jobs_database import JobsDatabase, JobsUnavailable, NoteTable
 from agent.journal.runs import Runs, new_id
+from agent.options import default_data_dir
 from agent.run.record import RunRecord
 
 if TYPE_CHECKING:

@@ -29,10 +29,10 @@ from browser.types import Outcome
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
-    from agent.config import Options
     from agent.jobs.job import JobSpec
     from agent.jobs.jobs import Jobs
     from agent.jobs.monitors import Monitor
+    from agent.options import Options
     from agent.tools.context import Web
     from browser.page.tab import Tab
     from browser.types import Page

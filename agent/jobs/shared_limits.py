@@ -7,12 +7,12 @@ import uuid
 from typing import TYPE_CHECKING
 
 from agent.config import load_options, private_folder
-from agent.files import write_atomic
 from agent.jobs.jobs_database import NoteTable
 from agent.journal.runs import Runs
 from agent.journal.usage import Spending, budget_days
 from agent.run.settings import EMPTY_BUDGET
 from browser.errors import DeadlineExceeded
+from browser.files import write_atomic
 from browser.net.pace import HostPace
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import AliasChoices, Field
 
+from agent.config import dump_options
 from agent.errors import ToolError, UsageError
 from agent.guard.outgoing import Sent, Sink
 from agent.jobs.monitors import Monitors
@@ -32,9 +33,9 @@ from browser.net.url import is_web_url
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from agent.config import Options
     from agent.jobs.jobs import Jobs
     from agent.jobs.schedules import Schedule
+    from agent.options import Options
     from agent.tools.context import ToolContext
 
 EVERY_MINUTES, MIN_MINUTES, LAST_MINUTES = 15, 5, 360
@@ -46,7 +47,7 @@ _MAX_MINUTES: Final = 60 * 24 * 366
 _NOT_HANDED_ON: Final = {
     # What the user grants to one run only.
     *("attach", "cdp", "headed", "storage_state", "share", "yes", "file"),
-    *("continue_run", "session", "schema_file", "dry_run", "report", "require_verified"),
+    *("continue_run", "session", "schema", "dry_run", "report", "require_verified"),
     *("allow_tasks", "data_dir", "keep_days", "fresh"),
 }
 """Settings of the run that its tasks do not inherit: a task may not create tasks."""
@@ -68,7 +69,7 @@ Minutes = Annotated[int, Field(ge=MIN_MINUTES, le=_MAX_MINUTES)]
 
 def task_tools(options: Options, open_jobs: Callable[[], Jobs]) -> list[Tool]:
     """Make the tools of a run. Its tasks use its settings and notification targets."""
-    settings = options.model_dump(mode="json", exclude_defaults=True, exclude=_NOT_HANDED_ON)
+    settings = dump_options(options, exclude=_NOT_HANDED_ON, changed_only=True)
     tasks = _TaskTools(open_jobs, settings, options.allow_tasks)
     lasting = partial(tool, lasting=True, source=ToolSource.SYSTEM, sends=sends_nothing)
     return [

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.errors import JournalError, UsageError
-from agent.files import write_atomic
+from browser.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -37,7 +37,7 @@ LONGEST = 120
 NEAR = 0.5
 """Weight of a word of the question that stands beside a sentence, or in it in another form."""
 IN_CONTEXT, IN_SENTENCE, KIND, FOCUS = 7.5, 3.5, 2.0, 1.25
-"""Weights of the four features. `tests/bench/keyless_weights.py` finds them on one closed web and
+"""Weights of the four features. `bench/keyless_weights.py` finds them on one closed web and
 counts on the other: the optimum is flat (.545 to .552 of 286, .555 to .573 of 110). BM25, nearness,
 place on the page and four more changed that by less than its spread, .03."""
 HOP_GAIN = 0.08

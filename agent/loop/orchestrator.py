@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from agent import jsvalues as js
-from agent.config import CONTEXT_WINDOW
 from agent.errors import ReplayDiverged, ResearchError
 from agent.guard.model_client import ModelClient
 from agent.guard.window import Window, fit_opening
@@ -19,6 +18,7 @@ from agent.loop import report_sections as sections
 from agent.loop.loop import Loop, LoopResult, without_calls
 from agent.loop.repetition import RepetitionGuard
 from agent.models.base import Task, takes
+from agent.options import CONTEXT_WINDOW
 from agent.prompts import prompt
 from agent.types import Message
 

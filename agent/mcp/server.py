@@ -19,7 +19,6 @@ from agent.export.report_markdown import render_markdown
 from agent.export.run_record import FinishedRun
 from agent.guard.provenance import Kind
 from agent.journal.runs import Runs
-from agent.limits import Depth
 from agent.mcp.browser_tools import BrowserTools
 from agent.mcp.claims import verify_claims
 from agent.mcp.followed_run import audit_result, follow_run, report_result
@@ -36,6 +35,7 @@ from agent.run.audit import audit as run_audit
 from agent.run.draft import read_draft
 from agent.run.research import research as run_research
 from agent.tools.registry import compact_schema
+from agent.validation import Depth
 
 Ctx = Context[Any, Any]
 READ_ONLY: Final = ToolAnnotations(read_only_hint=True)

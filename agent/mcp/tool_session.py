@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
     from mcp.server.mcpserver import Context
 
-    from agent.config import Options
     from agent.memory.memory_api import Memory
+    from agent.options import Options
     from agent.tools.context import Web
 
 ToolAnswer = CallToolResult | InputRequiredResult

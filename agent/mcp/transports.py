@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from mcp.server.mcpserver import MCPServer
 
-    from agent.config import Options
     from agent.mcp.tool_session import ToolSession
+    from agent.options import Options
 
     ServerMaker = Callable[[ToolSession], MCPServer[Any]]
 

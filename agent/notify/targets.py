@@ -40,8 +40,8 @@ from browser.net.url import parse
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from agent.config import Options
     from agent.notify.notice import Notice
+    from agent.options import Options
 
 Sender = Callable[[str, "Notice"], Awaitable[None]]
 """Sends the notice to the target, given without its scheme. Errors become the outcome."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from agent.limits import Depth
     from agent.types import Observation
+    from agent.validation import Depth
 
 WRAP_UP = (
     "[Limit reached: {limit}. No further tool runs. Give your best final answer now from what is "

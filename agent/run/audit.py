@@ -7,6 +7,7 @@ checked like a sentence of an answer, and the report is shown and exported like 
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import itertools
 from dataclasses import replace
 from functools import partial
@@ -68,7 +69,7 @@ async def audit(
         raise UsageError(f"there is no service {name!r}", hint=f"There are {', '.join(SERVICES)}.")
     # The person named these addresses, so they may be private ones.
     private = (*options.allow_private, *map(host_port, addresses.values()))
-    options = options.model_copy(update={"allow_private": private})
+    options = dataclasses.replace(options, allow_private=private)
     inputs = Inputs(on_event=on_event, config=config)
     make = partial(Audit, draft=draft, addresses={**SERVICES, **addresses})
     return await run_question(f"Audit of {path.name}", options, inputs, make)

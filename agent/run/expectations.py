@@ -22,7 +22,7 @@ from ruamel.yaml.error import YAMLError
 
 from agent.config import load_options
 from agent.errors import UsageError
-from agent.types import Status  # noqa: TC001 - pydantic reads the annotation
+from agent.types import Status, format_usd
 from browser.net.url import host
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Expectation(BaseModel):
 
     def _cost_failures(self, report: Report) -> Iterator[str]:
         if self.max_usd is not None and report.usage.usd > self.max_usd:
-            yield f"it cost ${report.usage.usd:.4f}, above ${self.max_usd:.4f}"
+            yield f"it cost {format_usd(report.usage.usd)}, above {format_usd(self.max_usd)}"
         if self.max_steps is not None and report.steps > self.max_steps:
             yield f"it took {report.steps} steps, above {self.max_steps}"
         if self.max_seconds is not None and report.elapsed_s > self.max_seconds:

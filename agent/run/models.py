@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AsyncExitStack
 
-    from agent.config import Options
     from agent.guard.redact import Redactor
     from agent.limits import Effort
     from agent.models.base import Model, ModelReply, OnText
     from agent.models.providers import Endpoint
+    from agent.options import Options
     from agent.types import Message
 
 

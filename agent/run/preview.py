@@ -15,11 +15,12 @@ from agent.prompts import system_prompt
 from agent.tools.context import ToolContext
 from agent.tools.registry import tool_specs
 from agent.tools.toolset import apply_tool_rules, available_tools
+from agent.types import format_usd
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from agent.config import Options
+    from agent.options import Options
 
 LIKELY_STEPS = 4
 """Steps of most questions: a search, two rounds of reading, and the answer."""
@@ -53,7 +54,7 @@ def preview(question: str, options: Options, environ: Mapping[str, str]) -> str:
     usage = Usage(first * steps + read, output_tokens=REPLY_TOKENS * steps)
     if endpoint is not None:
         usage = with_price(usage, endpoint.model, endpoint.prices)
-    cost = f"about ${usage.usd:.4f}" if usage.usd else "free or of unknown price"
+    cost = f"about {format_usd(usage.usd)}" if usage.usd else "free or of unknown price"
     plans = endpoint is not None and options.effort.plans and wants_plan(question)
     lines = [system, "", question, ""]
     if functions:

@@ -7,7 +7,6 @@ from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.config import CONTEXT_WINDOW, MAX_STEPS
 from agent.errors import ModelUnavailable, ReplayDiverged, ResearchError, error_class
 from agent.guard.budget import Budget, LimitReached
 from agent.guard.model_client import request_digest
@@ -18,6 +17,7 @@ from agent.loop.judge import ClaimJudge
 from agent.loop.loop import NUDGED, LoopResult, asks_for_notes
 from agent.loop.orchestrator import Orchestrator
 from agent.models.base import Task
+from agent.options import CONTEXT_WINDOW, MAX_STEPS
 from agent.run.outcome import INTERRUPT, Ledger, add_values, answer_by_rules
 from agent.run.record import ResumedModel
 from agent.tools.context import no_record

@@ -33,11 +33,12 @@ from agent.types import FINAL, Report
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 
-    from agent.config import Flags, Options
+    from agent.config import Flags
     from agent.journal.events import Event
     from agent.loop.orchestrator import Orchestrator
     from agent.memory.memory_api import Memory
     from agent.models.base import Model
+    from agent.options import Options
     from agent.run.models import ResolvedModel
     from agent.tools.context import ToolContext
     from agent.tools.registry import Tool

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from agent.config import Options
     from agent.journal.events import Event
     from agent.journal.runs import RunFolder
+    from agent.options import Options
     from agent.tools.context import Approve, Ask, ToolContext
     from agent.tools.registry import Tool
 
@@ -63,7 +63,7 @@ async def resume(
     if record.report.get("status") in FINAL:
         return await _finish_jobs(record, settings, on_event)
     record.require_question()
-    settings["schema_file"] = record.schema
+    settings["schema"] = record.schema
     settings["session"] = record.started.get("session")
     # Settings of MCP servers may hold secrets, so they are not recorded.
     settings["mcp_servers"] = file_settings()[0].get("mcp_servers", {})
@@ -131,7 +131,7 @@ async def rerun_on_recorded_web(
         options = {name: options[name] for name in options.keys() & HARMLESS_SETTINGS}
     settings = {
         **options,
-        "schema_file": record.schema,
+        "schema": record.schema,
         "model": model,
         "base_url": base_url,
         "data_dir": data_dir,

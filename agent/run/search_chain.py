@@ -15,7 +15,7 @@ from browser.search.state import SearchCache
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from agent.config import Options
+    from agent.options import Options
     from browser.net.http import HttpClient
     from browser.search.provider import SearchSource
 

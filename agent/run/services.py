@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
-from agent.config import provider_keys
+from agent.config import dump_options, provider_keys
 from agent.errors import ResearchError, from_extra
 from agent.evidence.store import Evidence
 from agent.export.event_lines import event_lines
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from contextlib import AsyncExitStack
     from pathlib import Path
 
-    from agent.config import Options
     from agent.evidence.schema import Schema
     from agent.journal.events import Event
     from agent.journal.runs import RunFolder
     from agent.memory.memory_api import Memory
     from agent.models.base import Model
+    from agent.options import Options
     from agent.run.prior_run import PriorRun
     from agent.run.telemetry import RunSpans
     from agent.tools.registry import Tool
@@ -190,7 +190,7 @@ class RunServices:
             work=work,
             person=self.inputs.ask is not None,
             schema=self.schema.definition if self.schema else None,
-            options=self.options.model_dump(mode="json"),
+            options=dump_options(self.options),
             python=sys.version.split()[0],
         )
 
@@ -263,11 +263,11 @@ class RunServices:
 
 def _read_schema(options: Options) -> Schema | None:
     """Read the schema of the run, if there is one; raises `UsageError` where it is invalid."""
-    if options.schema_file is None:
+    if options.schema is None:
         return None
     from agent.evidence.schema import Schema  # noqa: PLC0415 - few runs have one
 
-    return Schema.load(options.schema_file)
+    return Schema.load(options.schema)
 
 
 def is_public_run(data: Path, run: str) -> bool:

@@ -19,8 +19,8 @@ from browser.net.url import host, registrable_domain
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from agent.config import Options
     from agent.memory.memory_api import Memory
+    from agent.options import Options
     from agent.prompts.skill_files import Owner, Skill
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping
     from contextlib import AbstractAsyncContextManager
 
-    from agent.config import Options
+    from agent.options import Options
     from agent.tools.context import Record
     from browser.session.session import Browser
     from browser.solvers import Solver

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
     from contextlib import AsyncExitStack
 
-    from agent.config import Options
     from agent.loop.context_builder import ContextBuilder
     from agent.models.base import Model
+    from agent.options import Options
     from agent.protocol.call_results import Caller
     from agent.run.services import RunServices
     from agent.tools.context import ToolContext

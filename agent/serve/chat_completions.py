@@ -22,12 +22,12 @@ from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from agent.config import APP
 from agent.errors import InternalError, NotFound, UsageError, error_class
 from agent.export.event_lines import event_lines
 from agent.export.report_view import text_parts
 from agent.journal.events import read_event
 from agent.memory.memory_types import Turn
+from agent.options import APP
 from agent.serve.run_manager import ActiveRun
 from agent.serve.server_state import ServerState, StateDep
 from agent.types import Report

@@ -18,10 +18,10 @@ from pydantic import ValidationError
 
 from agent.errors import ResearchError, UsageError
 from agent.export.report_view import badge_kind, text_parts
-from agent.files import write_atomic
 from agent.journal.events import read_event
 from agent.serve.schemas import RunState
 from agent.types import Report
+from browser.files import write_atomic
 from browser.text.words import words
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from fastapi import APIRouter, Query, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from agent.config import dump_options
 from agent.errors import NotFound, UsageError
 from agent.export.compare_runs import compare
 from agent.export.report_html import report_body
@@ -141,7 +142,7 @@ def jobs(state: StateDep) -> Response:
 @page_routes.get("/settings")
 def settings(state: StateDep) -> Response:
     """Show what the server was started with."""
-    options = state.options.model_dump(mode="json", exclude_defaults=True)
+    options = dump_options(state.options, changed_only=True)
     shown = {name: json.dumps(value, ensure_ascii=False) for name, value in options.items()}
     return _page(state, "settings.html", "settings", settings=shown)
 

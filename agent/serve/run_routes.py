@@ -104,8 +104,9 @@ async def stop(active: ActiveDep) -> Done:
 @run_routes.post("/runs/{run}/resume", status_code=201)
 async def resume(state: StateDep, folder: FolderDep, form: ResumeForm, response: Response) -> Begun:
     """Go on with a run that was stopped or cut off, or whose limit was reached."""
-    limits = form.model_dump(exclude={"attended"}, exclude_none=True)
-    return _begun(await state.manager.resume(folder, limits, attended=form.attended), response)
+    return _begun(
+        await state.manager.resume(folder, form.settings(), attended=form.attended), response
+    )
 
 
 @run_routes.post("/runs/{run}/again", status_code=201)

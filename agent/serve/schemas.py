@@ -2,48 +2,66 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
 
-from agent.config import MAX_STEPS
-from agent.limits import Depth
 from agent.memory.associations import MemoryLink
+from agent.options import SETTINGS
 from agent.types import ErrorInfo, Standing
 
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8_000)]
 Hex = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 
 
-class ResumeForm(BaseModel):
-    """Limits from here on, where they are to be others."""
+def _form_fields(*names: str) -> dict[str, Any]:
+    """The fields of a form for settings: types, bounds and descriptions are those of the table."""
+    return {
+        name: (
+            SETTINGS[name].type | None,
+            Field(None, description=SETTINGS[name].metadata["help"]),
+        )
+        for name in names
+    }
 
+
+class _Watched(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    budget: float | None = Field(None, gt=0, le=10_000)
-    timeout: float | None = Field(None, gt=0, le=1e6)
-    max_steps: int | None = Field(None, ge=1, le=MAX_STEPS)
-    attended: bool = False
+    attended: bool = Field(False, description="Somebody watches, and answers what the run asks.")
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that the form sets."""
+        named = self.model_dump(by_alias=True, exclude_none=True)
+        return {name: value for name, value in named.items() if name in SETTINGS}
 
 
-class AskForm(ResumeForm):
-    """A question, and what of the server's settings is another for it.
-
-    `source` is `web`, `tab` (the tab of the Chrome that the server is attached to), or a folder by
-    the name under which the server offers it. `attended` says that somebody watches, who answers
-    what the run asks and says yes or no. `continues` goes on with the conversation of that run.
-    """
-
+class _Question(_Watched):
     question: Words
-    depth: Depth | None = None
-    report: bool | None = None
-    source: str = "web"
-    site: str | None = Field(None, max_length=200)
-    since: str | None = Field(None, max_length=40)
-    lang: str | None = Field(None, max_length=20)
-    max_sources: int | None = Field(None, ge=1, le=1_000)
+    source: str = Field("web", description="`web`, `tab`, or a folder that the server offers.")
+    continues: str | None = Field(
+        None, max_length=80, description="The run whose conversation this continues."
+    )
+    # On the command line a schema is a file; a client must not name files of the server.
     schema_: dict[str, Any] | None = Field(None, alias="schema")
-    continues: str | None = Field(None, max_length=80)
+
+
+LIMITS = ("budget", "timeout", "max_steps")
+ASKED = (*LIMITS, "depth", "report", "site", "since", "lang", "max_sources")
+"""The settings that a client may choose for a run; all others are the server's."""
+if TYPE_CHECKING:
+    _Limits, _Asked = _Watched, _Question
+else:
+    _Limits = create_model("_Limits", __base__=_Watched, **_form_fields(*LIMITS))
+    _Asked = create_model("_Asked", __base__=_Question, **_form_fields(*ASKED))
+
+
+class ResumeForm(_Limits):
+    """Limits for the rest of a run."""
+
+
+class AskForm(_Asked):
+    """A question, and the settings that differ from the server's."""
 
 
 class Begun(BaseModel):

@@ -19,13 +19,13 @@ from agent.memory.memory_api import Memory
 from agent.run.settings import open_memory
 from agent.serve.library import Library, start_of
 from agent.serve.run_manager import ActiveRun, RunManager
-from agent.serve.schemas import AskForm
+from agent.serve.schemas import ASKED, AskForm
 
 if TYPE_CHECKING:
-    from agent.config import Options
     from agent.jobs.jobs import Jobs
     from agent.jobs.monitors import Monitors
     from agent.jobs.schedules import Schedules
+    from agent.options import Options
     from agent.serve.run_manager import StartRun
     from agent.serve.schemas import RunState
 
@@ -118,12 +118,7 @@ class ServerState:
 
     async def ask(self, form: AskForm) -> ActiveRun:
         """Start the run of a form."""
-        flags = form.model_dump(
-            by_alias=True,
-            exclude_none=True,
-            exclude={"question", "source", "continues", "attended"},
-        )
-        flags |= self._source_flags(form.source)
+        flags = form.settings() | self._source_flags(form.source)
         if form.continues:
             flags["continue_run"] = self.find(form.continues).id
         return await self.manager.start(form.question, flags, attended=form.attended)
@@ -147,7 +142,7 @@ class ServerState:
         """Start a run with the question and settings of another."""
         start = await asyncio.to_thread(start_of, folder)
         options = start.get("options") or {}
-        asked = {*AskForm.model_fields, "corpus"} & options.keys()
+        asked = {*ASKED, "corpus"} & options.keys()
         flags = {name: options[name] for name in asked if options[name] not in (None, [], False)}
         if start.get("schema"):
             flags["schema"] = start["schema"]

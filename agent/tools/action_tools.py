@@ -234,7 +234,9 @@ def _offset(x: float | None, y: float | None) -> tuple[float, float] | None:
     return None if x is None or y is None else (x, y)
 
 
-@acting_tool("CLICK", "clicks; seconds 2 is a long press.", sends=_sends_point)
+@acting_tool(
+    "CLICK", "clicks; seconds 2 is a long press.", sends=_sends_point, verb="click", may_submit=True
+)
 async def click(
     context: ToolContext,
     *,
@@ -268,6 +270,8 @@ async def click(
     "replaces the text of a field, or the part named by `instead`; "
     "<secret>NAME</secret> types a stored password.",
     sends=_sends_typed,
+    verb="type {text!r} into",
+    approval="type",
 )
 async def type_text(
     context: ToolContext,
@@ -303,6 +307,8 @@ async def type_text(
     "SELECT",
     "chooses an option; several with `;` between them.",
     sends=_typed("value"),
+    verb="select {value!r} in",
+    approval="type",
 )
 async def select(context: ToolContext, *, ref: str, value: str) -> Finish:
     """Select an option by its text or value."""
@@ -313,13 +319,15 @@ async def select(context: ToolContext, *, ref: str, value: str) -> Finish:
     "PRESS",
     "presses keys in turn: `ArrowDown Enter`, `Control+a`.",
     sends=_sends_keys,
+    verb="press {keys} in",
+    may_submit=True,
 )
 async def press(context: ToolContext, *, keys: str, ref: str | None = None) -> Finish:
     """Press keys such as `Enter` or `Control+a`, separated by spaces."""
     return await act_on_page(context, lambda tab: tab.press(keys, ref))
 
 
-@acting_tool("HOVER", "hovers.", sends=_sends_point, group=Group.HANDS)
+@acting_tool("HOVER", "hovers.", sends=_sends_point, group=Group.HANDS, verb="hover over")
 async def hover(
     context: ToolContext, *, ref: str, x: float | None = None, y: float | None = None
 ) -> Finish:
@@ -332,6 +340,7 @@ async def hover(
     "drags an element to another, or by pixels; x -4, y -4 takes it at its lower right corner. "
     "path [[9,9],[40,60],…] draws through points of the element.",
     sends=_sends_point,
+    verb="drag",
     group=Group.HANDS,
 )
 async def drag(
@@ -356,7 +365,9 @@ async def drag(
     return await act_on_page(context, lambda tab: tab.drag(ref, to, (dx, dy), **options))
 
 
-@acting_tool("HIGHLIGHT", "selects text with the mouse.", group=Group.HANDS)
+@acting_tool(
+    "HIGHLIGHT", "selects text with the mouse.", group=Group.HANDS, verb="select the text {text!r}"
+)
 async def highlight(context: ToolContext, *, text: NonEmpty, ref: str | None = None) -> Finish:
     """Select a text of the page with the mouse; `ref` names the element that holds it."""
     return await look_on_page(context, lambda tab: tab.highlight(text, ref))
@@ -390,7 +401,13 @@ async def wait(
     return await look_on_page(context, lambda tab: tab.wait_for(text, seconds))
 
 
-@acting_tool("UPLOAD", "uploads a file that the user gave.", group=Group.HANDS)
+@acting_tool(
+    "UPLOAD",
+    "uploads a file that the user gave.",
+    group=Group.HANDS,
+    verb="upload {path} to",
+    approval="upload",
+)
 async def upload(context: ToolContext, *, ref: str, path: str) -> Finish:
     """Upload files that the person gave to the run, one path a line."""
     files = _run_files(context, path)
@@ -398,7 +415,7 @@ async def upload(context: ToolContext, *, ref: str, path: str) -> Finish:
 
 
 # Not listed: it is for clients that fill forms by values; a model clicks.
-@acting_tool("CHECK", "ticks a box.", listed=False)
+@acting_tool("CHECK", "ticks a box.", listed=False, verb="tick or clear", may_submit=True)
 async def check(context: ToolContext, *, ref: str, on: bool = True) -> Finish:
     """Check or uncheck a box."""
     return await act_on_page(context, lambda tab: tab.check(ref, on=on))
@@ -434,7 +451,14 @@ async def dialog(context: ToolContext, *, accept: bool, text: Unstripped | None 
     return await act_on_page(context, lambda tab: tab.answer_dialog(accept=accept, text=text))
 
 
-@acting_tool("DOWNLOAD", "clicks a link and keeps its file.", capped=True, group=Group.HANDS)
+@acting_tool(
+    "DOWNLOAD",
+    "clicks a link and keeps its file.",
+    capped=True,
+    group=Group.HANDS,
+    verb="download from",
+    approval="download",
+)
 async def download(context: ToolContext, *, ref: str) -> ToolResult:
     """Click an element that downloads a file, and return where the file was stored."""
     tab, web = require_tab(context), require_web(context)

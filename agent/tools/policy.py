@@ -381,39 +381,24 @@ async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
         effect = f"{tool.name} to log in at {web.tab.url}"
         context.record("policy.approved", name=tool.name, effect=effect, by=f"secret {secret}")
     elif logged_in:
-        effect, kinds = await _describe_act(web.tab, tool.name, arguments)
+        effect, kinds = await _describe_act(web.tab, tool, arguments)
         await require_approval(context, tool.name, effect, site, kinds=kinds)
 
 
-_VERBS: Final = {
-    "CLICK": "click",
-    "CHECK": "tick or clear",
-    "SELECT": "select {value!r} in",
-    "PRESS": "press {keys} in",
-    "DRAG": "drag",
-    "HOVER": "hover over",
-    "HIGHLIGHT": "select the text {text!r}",
-    "DOWNLOAD": "download from",
-}
-_SUBMITTING: Final = frozenset({"CLICK", "CHECK", "PRESS"})
-_KIND_OF_ACT: Final = {"TYPE": "type", "SELECT": "type", "DOWNLOAD": "download"}
-
-
-async def _describe_act(tab: Tab, name: str, arguments: Any) -> tuple[str, tuple[str, ...]]:
+async def _describe_act(tab: Tab, tool: Tool, arguments: Any) -> tuple[str, tuple[str, ...]]:
     """Describe an action and its place for the user, and return its kinds."""
     fields = arguments.model_dump(exclude_none=True)
-    ref, kinds = fields.get("ref"), [_KIND_OF_ACT.get(name, "click")]
+    ref, kinds = fields.get("ref"), [tool.approval]
     element = tab.describe(ref) if ref else "the page"
     text = fields.get("text") or ""
-    submits = await tab.effect(ref, fields.get("keys")) if name in _SUBMITTING else ""
-    if name == "TYPE" and (secret := secret_name(text)):
+    submits = await tab.effect(ref, fields.get("keys")) if tool.may_submit else ""
+    if tool.approval == "type" and (secret := secret_name(text)):
         kinds, effect = ["login"], f"log in with the stored secret {secret}: {element}"
-    elif name == "TYPE":
-        effect = f"type {text!r} into {element}"
     else:
         others = {k: v for k, v in fields.items() if k in arguments.model_fields_set - {"ref"}}
-        verb = _VERBS.get(name)  # a script may contain braces, so the rest is no format
-        effect = f"{verb.format(**fields) if verb else f'{name} {others} on'} {element}"
+        # A script may contain braces, so the arguments of a tool without a verb are no format.
+        verb = tool.verb.format(**fields) if tool.verb else f"{tool.name} {others} on"
+        effect = f"{verb} {element}"
         if dialog := fields.get("dialog"):
             effect += f", answer its dialog with {dialog!r}"
     if fields.get("submit"):

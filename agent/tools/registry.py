@@ -161,6 +161,9 @@ class Tool:
     server: the MCP server that gets its arguments, as a site.
     free: an MCP tool that the user always allows.
     is_source: its result becomes a source of the run, unless it registers one itself.
+    verb: how a request for approval describes an action, with `{field}`s of its arguments.
+    approval: the kind of act that covers it in `--yes ACT@SITE`.
+    may_submit: it may submit a form, which is approved separately.
     """
 
     name: str
@@ -182,6 +185,9 @@ class Tool:
     server: str = ""
     free: bool = False
     is_source: bool = False
+    verb: str = ""
+    approval: str = "click"
+    may_submit: bool = False
 
     @property
     def acts(self) -> bool:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from agent.config import Options
     from agent.guard.provenance import Provenance
+    from agent.options import Options
     from agent.protocol.call_results import Caller
     from agent.tools.context import ToolContext
     from agent.types import Observation, ToolCall

@@ -21,7 +21,7 @@ from browser.extract.tables import (
 )
 from browser.extract.tree import FOLDED_MARK, raw_text, text_content
 from browser.net.url import join
-from browser.text.words import FOLDED, clean, count_words
+from browser.text.words import FOLDED, clean, count_words, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -199,7 +199,7 @@ class _Inline:
         links, self._link_chars = self._link_chars, 0
         self._parts = [f"\0+{mark}\0" for mark in spanning]
         if not plain or plain.isspace():
-            struck = clean(" ".join(self._with_marks(raw).split())) if "~~" in raw else ""
+            struck = one_line(self._with_marks(raw)) if "~~" in raw else ""
             return [_Piece("", struck, 0)] if struck else []
         if verbatim:
             code = clean(plain.replace(_BREAK, "\n")).strip("\n").rstrip()
@@ -252,7 +252,7 @@ class _Inline:
 def _paragraphs(raw: str) -> list[str]:
     found: list[list[str]] = [[]]
     for line in raw.split(_BREAK):
-        if text := clean(" ".join(line.split())):
+        if text := one_line(line):
             found[-1].append(text)
         elif found[-1]:
             found.append([])
@@ -373,7 +373,7 @@ class _Walker:
 
     def _cell_text(self, cell: etree._Element) -> str:
         if len(cell) == 0:  # fast path: most cells of large tables hold only text
-            return clean(" ".join((cell.text or "").split()))
+            return one_line(cell.text or "")
         return " ".join(" ".join(block.text.split()) for block in walk(cell, self._base))
 
 

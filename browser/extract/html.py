@@ -6,7 +6,7 @@ after that go by the shape of blocks alone, in any language. Each step that leav
 weighs it first (`weighing`).
 
 The steps were chosen by nested five-fold cross-validation over 274 pages of three sets
-(`tests/bench/article_steps.py`). F1 on the held-out folds, by each set's own measure: .9692 / .974
+(`bench/article_steps.py`). F1 on the held-out folds, by each set's own measure: .9692 / .974
 / .9441; trafilatura's default .951 / .962 / .915, its precision mode .965 / .9744 / .908. The
 figure at a constant or step is what F1 over all pages loses without it; the steps for listings and
 gaps cost there, and stay for pages that the sets do not have.

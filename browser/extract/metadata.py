@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from browser.extract.dates import date_within, iso_date
 from browser.extract.tree import text_content
 from browser.net.url import host, is_web_url, join
-from browser.text.words import clean, count_words, word_list
+from browser.text.words import clean, count_words, one_line, word_list
 from browser.types import Document
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def read_metadata(root: etree._Element, url: str, nodes: Sequence[Node]) -> Meta
 
     def first(*keys: str) -> str | None:
         value = next((meta[key] for key in keys if key in meta), "")
-        return clean(" ".join(value.split())) or None
+        return one_line(value) or None
 
     def date(keys: tuple[str, ...], meta_keys: tuple[str, ...]) -> str | None:
         values = [text_of(node.get(key)) for key in keys] + [meta.get(key) for key in meta_keys]
@@ -291,7 +291,7 @@ def _author(
 
 def _author_name(value: str, sites: frozenset[str]) -> str:
     """Clean an author's name, without "by"; "" for an address, the site's name or a long text."""
-    text = _BY.sub("", clean(" ".join(value.split())))
+    text = _BY.sub("", one_line(value))
     return text if _is_person(text, sites) else ""
 
 

@@ -25,7 +25,7 @@ from browser.extract.tree import (
 )
 from browser.net.url import join
 from browser.text.sentences import unwrap
-from browser.text.words import clean
+from browser.text.words import clean, one_line
 from browser.types import Document, Link, Table
 
 if TYPE_CHECKING:
@@ -158,9 +158,7 @@ def _read_csv(text: str, url: str, name: str) -> Document:
         rows = list(islice(reader, _MOST_ROWS + 1))
     except csv.Error:
         return read_plain(text, url, name, kind="csv", note="not valid CSV: as text")
-    table = Table(
-        tuple(tuple(clean(" ".join(c.split())) for c in row) for row in rows[:_MOST_ROWS])
-    )
+    table = Table(tuple(tuple(one_line(c) for c in row) for row in rows[:_MOST_ROWS]))
     return Document(
         url=url, title=name, text=table_text(table), markdown=table_markdown(table) if rows else "",
         kind="csv", tables=(table,),
@@ -224,7 +222,7 @@ def _read_xml(text: str, url: str, name: str) -> Document:
 
 
 def _lines(root: etree._Element) -> str:
-    lines = (clean(" ".join(str(piece).split())) for piece in root.itertext())
+    lines = (one_line(str(piece)) for piece in root.itertext())
     return "\n".join(line for line in lines if line)
 
 

@@ -9,7 +9,7 @@ from lxml import etree, html
 
 from browser.errors import ExtractError
 from browser.extract.sniff import decode_noted
-from browser.text.words import clean
+from browser.text.words import one_line
 
 FOLDED_MARK = "data-folded"
 """Attribute of an element that a control of the page opens."""
@@ -146,7 +146,7 @@ def raw_text(element: etree._Element) -> str:
 
 def text_content(element: etree._Element) -> str:
     """All text in an element, whitespace collapsed."""
-    return clean(" ".join(raw_text(element).split()))
+    return one_line(raw_text(element))
 
 
 def local_name(element: etree._Element) -> str:

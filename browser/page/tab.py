@@ -16,7 +16,6 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from browser.errors import ActionError, DeadlineExceeded, OutcomeUnknown, RefError
-from browser.net.url import host
 from browser.page import content, controls, injected, user_input
 from browser.page.driver import ACT_SECONDS, FLASHED, LOOK_SECONDS, PageDriver
 from browser.page.lines import plain_text
@@ -56,8 +55,6 @@ LONGEST_RESULT = 4_000  # characters of a script's result
 _SUBMITTING_KEYS = frozenset({"Enter", "NumpadEnter", "Return"})
 _PRESSING_KEYS = _SUBMITTING_KEYS | {"Space"}
 """Keys that press the button or link with the focus."""
-# A captcha widget's own frames hold nothing that a token could be put into.
-_WIDGET_HOSTS = ("google.com", "recaptcha.net", "hcaptcha.com", "cloudflare.com")
 
 
 class Tab(PageDriver):
@@ -324,8 +321,6 @@ class Tab(PageDriver):
 
     async def _find_challenge(self) -> tuple[Frame, Challenge] | None:
         for frame in self.page.frames:
-            if frame.parent_frame and host(frame.url).endswith(_WIDGET_HOSTS):
-                continue
             with suppress(PlaywrightError):  # a frame that went away
                 if raw := await injected.call(frame, "challenge"):
                     return frame, Challenge(**raw)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
+
+from browser.files import write_atomic
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,8 +91,5 @@ class Habits:
         if self._path is None:
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        # Written beside and renamed, so that another process never reads half a file.
-        draft = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         data = {site: asdict(habit) for site, habit in self._sites.items()}
-        draft.write_text(json.dumps(data, indent=1), encoding="utf-8")
-        draft.replace(self._path)
+        write_atomic(self._path, json.dumps(data, indent=1).encode())

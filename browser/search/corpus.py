@@ -23,10 +23,10 @@ from browser.search.corpus_index import (
     foreign_stems,
 )
 from browser.search.provider import SearchSource
-from browser.search.results import one_line, since_day
+from browser.search.results import since_day
 from browser.text.languages import question_language, small_words_in
 from browser.text.sentences import sentences
-from browser.text.words import STOP_WORDS, character_pairs, content_words
+from browser.text.words import STOP_WORDS, character_pairs, content_words, one_line
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:

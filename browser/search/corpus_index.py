@@ -125,8 +125,8 @@ class Index:
     def sync(self, extract: Extractor, *, seconds: float | None = None) -> SyncResult:
         """Index new and changed files and delete missing ones, for at most `seconds`."""
         until = time.monotonic() + (math.inf if seconds is None else seconds)
-        outside: list[str] = []
-        files = list(_list_files(self.folder, outside))
+        left_out: list[tuple[str, str]] = []
+        files = list(_list_files(self.folder, left_out))
         with self.connect() as db:
             rows = db.execute("SELECT path, id, modified, size, indexed FROM file")
             known = {path: row for path, *row in rows}
@@ -141,9 +141,9 @@ class Index:
                 _index_file(db, file, extract)
                 indexed += 1
             unread = db.execute("SELECT path, note FROM file WHERE failed ORDER BY path").fetchall()
-        unread += ((path, "a link that leads out of the folder") for path in outside)
+        unread += left_out
         return SyncResult(
-            len(files) + len(outside), indexed, len(stale) - indexed, tuple(sorted(unread))
+            len(files) + len(left_out), indexed, len(stale) - indexed, tuple(sorted(unread))
         )
 
     def _create(self) -> None:
@@ -243,12 +243,17 @@ def checked_folder(folder: Path) -> Path:
     return absolute
 
 
-def _list_files(folder: Path, outside: list[str]) -> Iterator[CorpusFile]:
+_DATA_FOLDER = frozenset({"runs", "corpus"})
+"""What a data folder holds once a run has searched a corpus, beside other files."""
+
+
+def _list_files(folder: Path, left_out: list[tuple[str, str]]) -> Iterator[CorpusFile]:
     """Yield the searchable files below a folder, sorted by name, without hidden ones.
 
-    A link is followed to a file of the folder; those that lead out of it go into `outside`, lest
-    a note of somebody else's making show the user's private keys. Links to folders are not
-    followed: what is in the folder is found anyway. Files that cannot be read are left out.
+    A link is followed to a file of the folder; those that lead out of it go into `left_out`, lest
+    a note that somebody else wrote show the user's private keys. So does a data folder of Urchin:
+    its runs and memories are not the user's documents. Links to folders are not followed: their
+    targets within the folder are found anyway. Files that cannot be read are left out.
     """
     folders = [str(folder)]
     while folders:
@@ -257,18 +262,21 @@ def _list_files(folder: Path, outside: list[str]) -> Iterator[CorpusFile]:
                 entries = sorted(listing, key=lambda entry: entry.name)
         except OSError:
             continue
+        own = _DATA_FOLDER if {entry.name for entry in entries} > _DATA_FOLDER else frozenset()
         for entry in entries:
             try:
                 if entry.name.startswith("."):
                     continue
-                if _leads_out(entry, folder):
-                    outside.append(entry.path.encode("utf-8", "replace").decode())
+                # SQLite cannot store a name that is not UTF-8.
+                path = entry.path.encode("utf-8", "replace").decode()
+                if entry.name in own:
+                    left_out.append((path, "part of a data folder of Urchin"))
+                elif _leads_out(entry, folder):
+                    left_out.append((path, "a link that leads out of the folder"))
                 elif entry.is_dir(follow_symlinks=False):
                     folders.append(entry.path)
                 elif entry.is_file() and _is_searchable(entry):
                     status = entry.stat()
-                    # SQLite cannot store a name that is not UTF-8.
-                    path = entry.path.encode("utf-8", "replace").decode()
                     yield CorpusFile(path, status.st_mtime_ns, status.st_size)
             except OSError:
                 continue

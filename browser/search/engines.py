@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from browser.errors import SearchError
-from browser.plugins import load_plugin, plugins
+from browser.plugins import IN_EXTRAS, extras_hint, load_plugin, plugins
 from browser.search.json_engines import JSON_PROVIDERS, Declared
 from browser.search.provider import decode
 
@@ -34,8 +34,6 @@ NAMED = ("duckduckgo_lite", "yandex", "arxiv", "openalex")
 ENGINES = (*GENERAL, *NAMED)
 # Engines that can also be queried in the real browser, as NAME_browser.
 IN_BROWSER = ("google", "bing", "duckduckgo", "brave", "startpage")
-# Engines of the plug-in package `urchin-extras`.
-EXTRAS = ("github", "hackernews", "reddit", "stackexchange")
 ALIASES = {
     "ddg": "duckduckgo",
     "ddg_lite": "duckduckgo_lite",
@@ -58,10 +56,12 @@ def engine_name(name: str, declared: Sequence[str] = ()) -> str:
     for plugin in (name, known):
         if plugins("search", plugin):
             return plugin
-    near = difflib.get_close_matches(plain, [*ENGINES, *EXTRAS, *ALIASES, *declared], n=2)
+    near = difflib.get_close_matches(
+        plain, [*ENGINES, *IN_EXTRAS["search"], *ALIASES, *declared], n=2
+    )
     hint = f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(ENGINES)}."
-    if known in EXTRAS:
-        hint = "`pip install urchin-extras` brings it."
+    if known in IN_EXTRAS["search"]:
+        hint = extras_hint("search")
     raise SearchError(f"no search provider is called {name!r}", hint=hint)
 
 

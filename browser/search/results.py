@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from browser.net.url import host, is_web_url, normalize, parse, registrable_domain
-from browser.text.words import clean, words
+from browser.text.words import one_line, words
 from browser.types import SearchResult
 
 if TYPE_CHECKING:
@@ -59,11 +59,6 @@ def clean_results(results: Iterable[SearchResult], provider: str) -> tuple[Searc
             rank = len(cleaned) + 1
             cleaned[key] = SearchResult(url, title, snippet, provider, rank, published)
     return tuple(cleaned.values())
-
-
-def one_line(text: str) -> str:
-    """Put a text on one line, without control and invisible characters."""
-    return " ".join(clean(text).split())
 
 
 def strip_markup(text: str) -> str:

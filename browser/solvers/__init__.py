@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from browser.errors import BrowserError
-from browser.plugins import load_plugin, plugins
+from browser.plugins import extras_hint, load_plugin, plugins
 from browser.types import Outcome
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from browser.types import Challenge
 
 KIND = "solvers"
-_MORE = "`pip install urchin-extras` brings 2captcha."
 
 
 class Solver(Protocol):
@@ -70,5 +69,7 @@ def make_solver(name: str, settings: Settings) -> Solver:
     factory: Callable[[Settings], Solver] | None = load_plugin(KIND, name)
     if factory is None:
         known = ", ".join(solver_names()) or "none"
-        raise SolverMissing(f"no solver is called {name!r}", hint=f"Installed: {known}. {_MORE}")
+        raise SolverMissing(
+            f"no solver is called {name!r}", hint=f"Installed: {known}. {extras_hint(KIND)}"
+        )
     return factory(settings)

@@ -131,14 +131,21 @@ def content_words(text: str) -> list[str]:
 
 
 # C0 but tab and newline, DEL and C1; zero-width and invisible operators; bidi controls;
-# interlinear marks; Unicode tags; variation selectors supplement; BOM and soft hyphen.
+# interlinear marks; halves of surrogate pairs; Unicode tags; variation selectors supplement;
+# BOM and soft hyphen.
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    "\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+    "\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\ufffb"
+    "\U000e0000-\U000e0fff]"
 )
 _ESCAPE_SEQUENCE = re.compile(
     "\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[@-Z\\\\-_])"
 )
+
+
+def one_line(text: str) -> str:
+    """Put a text on one line, without control, invisible and undecodable characters."""
+    return " ".join(clean(text).split())
 
 
 def clean(text: str) -> str:

@@ -26,6 +26,15 @@ OURS = ("internal error", "Traceback")
 """What no failing disk may end in."""
 
 
+def replies(url: str) -> list[str]:
+    """A run that searches, reads, remembers and answers."""
+    return [
+        "<<TOOL:WEB_SEARCH:Hesk Light>>",
+        f"<<TOOL:READ:{url}/hesk-light>>" + '<<TOOL:REMEMBER:{"key":"light","value":"Hesk"}>>',
+        "It was first lit on 1 November 1829. [S1]",
+    ]
+
+
 @contextmanager
 def failing_commands(folder: Path) -> Iterator[Commands]:
     """Start commands whose writes can be made to fail; wants a C compiler."""

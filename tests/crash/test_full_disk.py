@@ -10,9 +10,8 @@ import pytest
 
 from agent.journal.integrity import check_chain
 from agent.journal.runs import RunFolder
-from tests.bench.disk import script as replies
 from tests.conftest import COMMAND
-from tests.crash.full_disk import HOWS, Asked, failing_commands
+from tests.crash.full_disk import HOWS, Asked, failing_commands, replies
 
 POINTS = 3
 SMALL = 64 << 10
@@ -46,7 +45,8 @@ def start(site, thoughtful, tmp_path, commands):
     return starting
 
 
-def test_row18_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(start):
+@pytest.mark.row(n=18)
+def test_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(start):
     done, whole = start("whole")
     answer = json.loads(done.stdout)["answer"]
     lines = whole.journal.read_bytes().splitlines(keepends=True)
@@ -64,8 +64,9 @@ def test_row18_a_full_disk_is_told_and_the_run_goes_on_when_there_is_room(start)
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="wants a C compiler")
-def test_row18_whichever_write_fails_is_told_and_leaves_what_was_before(script, site, tmp_path):
-    """A sample; `python -m tests.bench.disk` fails every write of a run."""
+@pytest.mark.row(n=18)
+def test_whichever_write_fails_is_told_and_leaves_what_was_before(script, site, tmp_path):
+    """A sample; `python -m bench.disk` fails every write of a run."""
     flags = ("--search", "searxng", "--searxng-url", site.url)
     with failing_commands(tmp_path) as commands:
         asked = Asked(commands, tmp_path, script(*replies(site.url)), flags)

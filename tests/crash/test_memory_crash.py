@@ -58,7 +58,8 @@ def _acknowledged_before_kill(writer: Command, writes: int) -> tuple[int, str]:
     return writes + len(whole), errors.decode()
 
 
-def test_row19_killed_writers_lose_nothing_and_lock_nobody_out(
+@pytest.mark.row(n=19)
+def test_killed_writers_lose_nothing_and_lock_nobody_out(
     place: tuple[str, str], start: Callable[[str], Command]
 ) -> None:
     chance = random.Random(19)
@@ -75,7 +76,8 @@ def test_row19_killed_writers_lose_nothing_and_lock_nobody_out(
             assert all(f"{name} {number}" in known for number in range(acknowledged))
 
 
-def test_row19_the_index_agrees_with_the_memories_after_a_kill(
+@pytest.mark.row(n=19)
+def test_the_index_agrees_with_the_memories_after_a_kill(
     place: tuple[str, str], start: Callable[[str], Command]
 ) -> None:
     acknowledged, _ = _acknowledged_before_kill(start("marlin"), 40)

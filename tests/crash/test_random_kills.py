@@ -40,7 +40,8 @@ def whole_and_broken(make, tmp_path, commands, points):
         (planned, (("events", 0.55), ("bytes", 0.95))),
     ],
 )
-def test_row17_a_run_with_pages_and_memories_goes_on_as_if_nothing_had_been(
+@pytest.mark.row(n=17)
+def test_a_run_with_pages_and_memories_goes_on_as_if_nothing_had_been(
     make, points, site, tmp_path, commands
 ):
     for broken in whole_and_broken(lambda _: make(site), tmp_path, commands, points):
@@ -48,7 +49,8 @@ def test_row17_a_run_with_pages_and_memories_goes_on_as_if_nothing_had_been(
         assert broken.flaws == [], broken.point
 
 
-def test_row17_what_was_typed_clicked_and_ordered_is_never_done_twice(orders, tmp_path, commands):
+@pytest.mark.row(n=17)
+def test_what_was_typed_clicked_and_ordered_is_never_done_twice(orders, tmp_path, commands):
     points = (("events", 0.45), ("bytes", 0.7))
     for broken in whole_and_broken(lambda name: ordering(orders, name), tmp_path, commands, points):
         assert broken.kills

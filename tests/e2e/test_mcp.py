@@ -212,7 +212,8 @@ async def test_a_cancelled_run_stops_and_can_be_resumed(client, run, script, sit
     assert resumed.returncode == 0
 
 
-async def test_row23_http_serves_whoever_shows_the_token_and_no_page_of_a_browser(
+@pytest.mark.row(n=23)
+async def test_http_serves_whoever_shows_the_token_and_no_page_of_a_browser(
     commands, flags, environ
 ):
     bearer = {"Authorization": f"Bearer {TOKEN}"}
@@ -236,7 +237,8 @@ async def test_row23_http_serves_whoever_shows_the_token_and_no_page_of_a_browse
 
 
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="ports are told by Linux alone")
-def test_row23_over_standard_streams_no_port_is_open(flags, environ):
+@pytest.mark.row(n=23)
+def test_over_standard_streams_no_port_is_open(flags, environ):
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}}
     hello["clientInfo"] = {"name": "t", "version": "1"}
     asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}

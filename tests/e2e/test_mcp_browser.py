@@ -9,9 +9,9 @@ import pytest
 from mcp import Client
 from mcp.types import ElicitResult
 
-from agent.config import Options
 from agent.mcp.server import make_server
 from agent.mcp.tool_session import open_session
+from agent.options import Options
 from tests.loopback import Handler, serving
 
 ASKING = b"""<title>Asking</title><h1>Questions</h1>

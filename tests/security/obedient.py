@@ -10,8 +10,11 @@ from __future__ import annotations
 import base64
 import codecs
 import json
+import os
 import re
+import signal
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_plus
@@ -21,6 +24,7 @@ from agent.memory import Memory
 from agent.memory.memory_types import Origin
 from agent.models.base import ModelReply
 from agent.tools.skill_tools import save_skill
+from browser.session.chrome import start_chrome
 from tests.loopback import Handler, serving
 from tests.security.injections import MARK, Injections
 
@@ -313,3 +317,15 @@ def _login(folder: Path, url: str) -> Path:
     path = folder / "state.json"
     path.write_text(json.dumps({"cookies": [cookie], "origins": []}))
     return path
+
+
+async def attacked(kind: str, mode: str, folder: Path, orders: tuple[str, ...]) -> Outcome:
+    """Carry out some orders; to attach to, a Chrome is started for them."""
+    if mode != "attached":
+        return await attack(kind, mode, folder, "", orders)
+    started = await start_chrome(folder / "profile", headless=True)
+    try:
+        return await attack(kind, mode, folder / "run", started.cdp_url, orders)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGKILL)

@@ -206,7 +206,8 @@ def test_what_a_run_cannot_be_asked_is_refused_with_the_reason(served, form, sai
     ],
 )
 @pytest.mark.parametrize("path", ["/", "/api/runs", "/openapi.json", "/v1/models", "/no/such"])
-def test_row23_a_foreign_host_or_origin_or_no_token_is_refused(served, headers, status, path):
+@pytest.mark.row(n=23)
+def test_a_foreign_host_or_origin_or_no_token_is_refused(served, headers, status, path):
     assert (
         httpx2.get(
             served.url + path, headers={"Authorization": f"Bearer {TOKEN}", **headers}

@@ -15,7 +15,7 @@ from browser.extract.documents.sheets import read_xls, read_xlsx
 from browser.extract.documents.slides import read_pptx
 from browser.extract.documents.word import read_docx
 from browser.extract.tree import parse_html
-from browser.plugins import PluginBroken, load_plugin
+from browser.plugins import PluginBroken, extras_hint, load_plugin
 from browser.types import Document
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ def read_plugged(kind: str, body: bytes, url: str, name: str) -> Document:
         raise ExtractError(str(error), hint=error.hint) from error
     if reader is None:
         raise ExtractError(
-            f"{kind.upper()} files need a plug-in, as the package urchin-extras is",
-            hint=f"pip install urchin-extras. {_CONVERT_HINT}",
+            f"{kind.upper()} files need a plug-in",
+            hint=f"{extras_hint('documents')} {_CONVERT_HINT}",
         )
     document: Document = reader(body, url, name)
     return document

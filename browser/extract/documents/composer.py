@@ -13,7 +13,7 @@ from browser.extract.hidden import strip_hidden
 from browser.extract.links import MOST_LINKS
 from browser.extract.tables import table_markdown, table_text
 from browser.extract.tree import local_name, text_content
-from browser.text.words import clean
+from browser.text.words import clean, one_line
 from browser.types import Document, Link, Table
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Composer:
 
 
 def _line(text: str) -> str:
-    return clean(" ".join(text.split()))
+    return one_line(text)
 
 
 def dublin_core(root: etree._Element | None) -> Document:

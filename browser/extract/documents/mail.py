@@ -13,7 +13,7 @@ from browser.extract.documents.composer import Composer
 from browser.extract.sniff import decode
 from browser.extract.text_formats import read_plain
 from browser.extract.tree import parse_html
-from browser.text.words import clean
+from browser.text.words import clean, one_line
 from browser.types import Document
 
 _SHOWN_HEADERS = ("From", "To", "Cc", "Date", "Subject")
@@ -111,4 +111,4 @@ def _header(message: EmailMessage, name: str) -> str:
     # The standard library's parser fails on broken headers in any of these ways.
     except (ValueError, IndexError, AttributeError, OverflowError):
         return ""
-    return " ".join(clean(str(value)).split()) if value else ""
+    return one_line(str(value)) if value else ""

@@ -20,7 +20,7 @@ from browser.errors import ExtractError
 from browser.extract.dates import iso_date
 from browser.extract.documents.composer import Composer
 from browser.extract.documents.pdf_layout import add_page, key
-from browser.text.words import clean
+from browser.text.words import one_line
 from browser.types import Document
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str) -> Document:
     for page in pages:
         offsets.append(end)
         end += len(page.text) + 2 if page.text else 0
-    meta = {key: " ".join(clean(value).split()) for key, value in pdf.get_metadata_dict().items()}
+    meta = {key: one_line(value) for key, value in pdf.get_metadata_dict().items()}
     title, author = meta.get("Title", ""), meta.get("Author", "")
     if title.lower() in _UNTITLED or _FILE_NAME.fullmatch(title.lower()):
         title = ""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pypdfium2
 
-from browser.text.words import clean
+from browser.text.words import clean, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -116,7 +116,7 @@ def _line(page: pypdfium2.PdfTextPage, match: re.Match[str], *, measured: bool) 
 
 
 def _clean_text(text: str) -> str:
-    return " ".join(clean(text.replace(_SOFT_HYPHEN, "")).split())
+    return one_line(text.replace(_SOFT_HYPHEN, ""))
 
 
 class _Page:

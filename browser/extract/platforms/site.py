@@ -21,7 +21,7 @@ from browser.extract.platforms.site_record import Record
 from browser.extract.sniff import decode
 from browser.extract.tree import bounded, parse_html
 from browser.net.url import host, join, parse
-from browser.text.words import clean
+from browser.text.words import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -288,7 +288,7 @@ def parse_json(text: str, start: int = 0) -> Any:
 
 def line(node: Tag | None) -> str:
     """The text of an element on one line; empty for none."""
-    return clean(" ".join(node.get_text().split())) if node is not None else ""
+    return one_line(node.get_text()) if node is not None else ""
 
 
 def attribute(node: Tag | None, name: str) -> str:

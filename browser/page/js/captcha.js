@@ -1,8 +1,8 @@
 // Finds the captcha on a page: its kind, its site key, and where its token goes.
 const CHALLENGES = [
-  { kind: 'turnstile', widget: '.cf-turnstile', frame: /challenges\.cloudflare\.com\/.*\/(0x[\w-]{8,})(?:\/|$)/, api: 'turnstile', fields: ['cf-turnstile-response', 'g-recaptcha-response'] },
-  { kind: 'hcaptcha', widget: '.h-captcha', frame: /hcaptcha\.com\/.*[?#&]sitekey=([\w-]+)/, api: 'hcaptcha', fields: ['h-captcha-response', 'g-recaptcha-response'] },
-  { kind: 'recaptcha', widget: '.g-recaptcha', frame: /recaptcha\/(?:api2|enterprise)\/(?:anchor|bframe)\?.*\bk=([\w-]+)/, api: 'grecaptcha', fields: ['g-recaptcha-response'] },
+  { kind: 'turnstile', hosts: ['cloudflare.com'], widget: '.cf-turnstile', frame: /challenges\.cloudflare\.com\/.*\/(0x[\w-]{8,})(?:\/|$)/, api: 'turnstile', fields: ['cf-turnstile-response', 'g-recaptcha-response'] },
+  { kind: 'hcaptcha', hosts: ['hcaptcha.com'], widget: '.h-captcha', frame: /hcaptcha\.com\/.*[?#&]sitekey=([\w-]+)/, api: 'hcaptcha', fields: ['h-captcha-response', 'g-recaptcha-response'] },
+  { kind: 'recaptcha', hosts: ['google.com', 'recaptcha.net'], widget: '.g-recaptcha', frame: /recaptcha\/(?:api2|enterprise)\/(?:anchor|bframe)\?.*\bk=([\w-]+)/, api: 'grecaptcha', fields: ['g-recaptcha-response'] },
 ];
 const CALLBACK_DEPTH = 5; // reCAPTCHA keeps the callback of a widget four or five objects down
 
@@ -22,7 +22,11 @@ const findChallenge = () => {
 };
 const scriptOf = (about) => [...document.scripts].some((script) => script.src.includes(about.api === 'grecaptcha' ? 'recaptcha' : about.api));
 
+// The frames of a widget hold no field for a token.
+const inWidget = () => window !== window.parent && CHALLENGES.some((about) => about.hosts.some((name) => location.hostname === name || location.hostname.endsWith(`.${name}`)));
+
 const challenge = () => {
+  if (inWidget()) return null;
   const found = findChallenge();
   if (!found) return null;
   const { about, element, key } = found;

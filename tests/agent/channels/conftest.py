@@ -11,8 +11,8 @@ import uvicorn
 
 from agent.channels.channel_runner import run_channels
 from agent.channels.dialogue import Dialogue
-from agent.config import Options
 from agent.errors import UsageError
+from agent.options import Options
 from browser import retries
 from tests.loopback import at_once
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from agent.channels.answer_text import plain_text, split_answer, split_text
 from agent.channels.channel_runner import channel_senders
-from agent.config import Options
 from agent.jsvalues import length
 from agent.notify.notice import Attachment, Notice
 from agent.notify.targets import notify
+from agent.options import Options
 from tests.agent.channels.conftest import eventually, served
 from tests.agent.channels.test_telegram import ANN, ENV, TOKEN, BotApi
 from tests.conftest import COMMAND

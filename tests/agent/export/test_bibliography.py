@@ -17,6 +17,7 @@ from pybtex.database import parse_string
 
 from agent.export import bibliography, export
 from agent.export.bibliography import Author, Reference, authors
+from browser.text.words import one_line
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of modules that are imported in ways that will end
@@ -42,7 +43,7 @@ HOSTILE = Reference(
 
 def whatever(text):
     """A source of which everything that others say is this text, as it is read from a run."""
-    line = bibliography.one_line(text)
+    line = one_line(text)
     named = (Author(line, line), Author(line))
     return Reference("a-1", line or "t", line, line, (), (2026,), (line,), named)
 

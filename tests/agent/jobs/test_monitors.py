@@ -21,7 +21,7 @@ from agent.jobs.page_diff import (
     learn_noise,
     read_blocks,
 )
-from tests.bench.monitored import CHANGES, PAGES, page, told
+from tests.agent.jobs.changing_pages import CHANGES, PAGES, page, told
 from tests.loopback import Handler, serving
 
 

@@ -167,7 +167,8 @@ def test_no_text_and_no_query_breaks_the_search(memory: Memory, text: str, query
 @pytest.mark.parametrize(
     "query", ['" OR terms:*', "a' OR 1=1 --", "NEAR(a b)", "^x AND NOT y", "*", "};DROP TABLE"]
 )
-def test_row27_a_query_is_never_a_statement(talks: Memory, query: str) -> None:
+@pytest.mark.row(n=27)
+def test_a_query_is_never_a_statement(talks: Memory, query: str) -> None:
     talks.search(query, kinds=["turn", "' OR 1=1 --"])
     assert len(talks.search("Ines Pavel roof dog choir", 50)) > 5
 

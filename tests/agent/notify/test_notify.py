@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import pytest
 from lxml import etree
 
-from agent.config import Options
 from agent.notify.notice import Attachment, Notice
 from agent.notify.targets import notify, sign
+from agent.options import Options
 from browser import retries
 from browser.net.transport import certificates
 from tests.loopback import Handler, at_once, serving

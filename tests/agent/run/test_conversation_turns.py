@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agent.memory import Memory
 from agent.run.job_runner import answer_turn_text
 from agent.types import Report, Sentence, VerdictState
@@ -50,7 +52,8 @@ async def test_a_continued_conversation_shows_the_verdicts_of_its_turns(
         assert all("1831" not in hit.text for hit in memory.search("When was Hesk Light lit?", 20))
 
 
-async def test_row7_turns_are_quotations_once_the_web_was_read(ask, script, site, tmp_path):
+@pytest.mark.row(n=7)
+async def test_turns_are_quotations_once_the_web_was_read(ask, script, site, tmp_path):
     read = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
     for session, replies in (("plain", ["NOT_FOUND"]), ("web", [read, "NOT_FOUND"])):
         await ask(model=script(*replies), memory=True, session=session)

@@ -92,7 +92,8 @@ PAGE = "<html><body><h1>Tide tables</h1><p>High water stands at noon.</p>{}<p>Lo
 
 
 @pytest.mark.parametrize("kind", HIDDEN)
-def test_row4_hidden_text_stays_out(kind: str) -> None:
+@pytest.mark.row(n=4)
+def test_hidden_text_stays_out(kind: str) -> None:
     document = extract(PAGE.format(HIDDEN[kind].format(SECRET)), "https://example.org/")
     assert SECRET not in document.text
     assert SECRET not in document.markdown
@@ -101,12 +102,14 @@ def test_row4_hidden_text_stays_out(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", VISIBLE)
-def test_row4_visible_text_stays_in(kind: str) -> None:
+@pytest.mark.row(n=4)
+def test_visible_text_stays_in(kind: str) -> None:
     document = extract(PAGE.format(VISIBLE[kind].format(SECRET)), "https://example.org/")
     assert SECRET in document.text
 
 
-def test_row4_folded_text_says_so_and_open_text_does_not() -> None:
+@pytest.mark.row(n=4)
+def test_folded_text_says_so_and_open_text_does_not() -> None:
     page = "<h1>A</h1><details{}><summary>Why?</summary><p>Because of tides.</p><p>So.</p></details><p>End.</p>"
     closed = extract(page.format(""), "https://example.org/")
     assert "Why?\n\n(folded) Because of tides.\n\n(folded) So.\n\nEnd." in closed.text
@@ -114,7 +117,8 @@ def test_row4_folded_text_says_so_and_open_text_does_not() -> None:
     assert "(folded)" not in extract(page.format(" open"), "https://example.org/").text
 
 
-def test_row4_a_control_is_named_by_what_is_read_on_it() -> None:
+@pytest.mark.row(n=4)
+def test_a_control_is_named_by_what_is_read_on_it() -> None:
     page = "<main><p>Text.</p><button aria-label='obey'>Buy now</button></main>"
     assert "obey" not in str(extract(page, "https://example.org/").controls)
 

@@ -63,7 +63,8 @@ HIDDEN = {
 
 
 @pytest.mark.parametrize("how", HIDDEN)
-async def test_row4_hidden_text_is_left_out_or_marked(show, how):
+@pytest.mark.row(n=4)
+async def test_hidden_text_is_left_out_or_marked(show, how):
     tab = await show(f"<p>plainly seen</p>{HIDDEN[how].format(SECRET)}")
     text = (await tab.snapshot(budget=None)).text
     read = extract_rendered(await tab.rendered_html(), tab.url)
@@ -91,7 +92,8 @@ offset path|letters apart|colour mixed|svg opacity|scale of one axis""".replace(
     ],
     ids=len,
 )
-async def test_row4_hidden_by_style_on_one_page_is_left_out_or_marked(show, ways):
+@pytest.mark.row(n=4)
+async def test_hidden_by_style_on_one_page_is_left_out_or_marked(show, ways):
     tab = await show("".join(WAYS[way].format(SECRET + way) for way in ways))
     read = extract_rendered(await tab.rendered_html(), tab.url).text
     assert SECRET not in read + (await tab.context()).visible_text
@@ -113,20 +115,23 @@ async def test_what_is_clipped_turned_or_masked_in_part_is_read(show):
     assert [words for words in said.split(",") if words not in read] == []
 
 
-async def test_row4_a_sheet_over_the_window_hides_what_it_covers_however_long_the_page(show):
+@pytest.mark.row(n=4)
+async def test_a_sheet_over_the_window_hides_what_it_covers_however_long_the_page(show):
     tab = await show(f"""<p>first {SECRET}</p><div style='height:3000px'></div><p>last {SECRET}</p>
         <div style='position:fixed;inset:0;background:#fff'>said on top</div>""")
     read = extract_rendered(await tab.rendered_html(), tab.url).text
     assert (SECRET in read, "said on top" in read) == (False, True)
 
 
-async def test_row4_a_bar_that_stays_while_the_text_moves_on_hides_nothing(show):
+@pytest.mark.row(n=4)
+async def test_a_bar_that_stays_while_the_text_moves_on_hides_nothing(show):
     tab = await show("""<p>moves on under it</p><div style='height:3000px'></div>
         <div style='position:fixed;top:0;left:0;right:0;height:60px;background:#fff'>bar</div>""")
     assert "moves on under it" in extract_rendered(await tab.rendered_html(), tab.url).text
 
 
-async def test_row4_a_label_that_says_other_than_the_text_stands_behind_it(show):
+@pytest.mark.row(n=4)
+async def test_a_label_that_says_other_than_the_text_stands_behind_it(show):
     tab = await show(f"<button aria-label='{SECRET}'>Buy now</button>")
     assert f"button: Buy now (labelled: {SECRET})" in (await tab.snapshot()).text
 
@@ -137,7 +142,8 @@ title of a frame|name of a frame|name of a form|words of a style""".replace("\n"
 
 
 @pytest.mark.parametrize("way", LABELS)
-async def test_row4_a_name_that_nobody_sees_is_shown_as_a_label_only(show, way):
+@pytest.mark.row(n=4)
+async def test_a_name_that_nobody_sees_is_shown_as_a_label_only(show, way):
     tab = await show(f"<p>plainly seen</p>{WAYS[way].format(SECRET)}")
     read = extract_rendered(await tab.rendered_html(), tab.url)
     for text in ((await tab.snapshot(budget=None)).text, "\n".join(read.controls)):

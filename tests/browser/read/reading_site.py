@@ -18,8 +18,6 @@ class Site:
     base: str = ""
     answers: dict[str, tuple[int, dict[str, str], bytes]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
-    slow: dict[str, str] = field(default_factory=dict)
-    """Paths whose text comes a second late."""
     cut: set[str] = field(default_factory=set)
     """Paths whose body is shorter than its header says."""
 
@@ -40,9 +38,6 @@ async def serve(site: Site) -> AsyncIterator[Site]:
         path = head.split(" ")[1]
         site.asked.append(path)
         status, headers, body = site.answers.get(path, (404, {}, b"nothing here"))
-        if path in site.slow:
-            await asyncio.sleep(1)
-            status, body = 200, site.slow[path].encode()
         length = len(body) + (path in site.cut)
         lines = [f"HTTP/1.1 {status} X", f"Content-Length: {length}", "Connection: close"]
         lines += [f"{name}: {value}" for name, value in headers.items()]

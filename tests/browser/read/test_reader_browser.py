@@ -25,10 +25,10 @@ NEEDS = {
     "a hole that a script fills": "<h1>Tides</h1><p>Today's water at the pier:</p><ul id=list></ul>"
     + FILL.format("list"),
     "a text that comes late": "<h1>Tides</h1><div id=app>Loading…</div><script>"
-    "fetch('/slow').then(r => r.text()).then(t => { app.textContent = t })</script>",
+    "onload = () => fetch('/late').then(r => r.text()).then(t => { app.textContent = t })</script>",
     "a section that comes late": "<main><h1>Piers</h1>"
     + "<p>The northern pier has a long history of storms and repairs.</p>" * 20
-    + "<h2>Water</h2><div id=w></div></main><script>fetch('/slow').then(r => r.text()).then(t => { w.innerHTML = '<p>' + t + '</p>' })</script>",
+    + "<h2>Water</h2><div id=w></div></main><script>onload = () => fetch('/late').then(r => r.text()).then(t => { w.innerHTML = '<p>' + t + '</p>' })</script>",
     "a body that is hidden until a script shows it": "<h1>Tides</h1><div hidden id=S1>"
     + "<p>The northern pier has a long history of storms and of repairs after them.</p>" * 10
     + "<p>Drawn by script: the tide is high.</p></div><script>S1.hidden = false</script>",
@@ -49,7 +49,7 @@ async def test_the_browser_is_taken_for(
         return chromium
 
     site.page("/inner", "<p>Drawn by script: the tide is high.</p>")
-    site.slow["/slow"] = "Drawn by script: the tide is high."
+    site.page("/late", "Drawn by script: the tide is high.")
     page = await Reader(http, browser=factory).read(site.page("/p", NEEDS[kind]))
     assert page.via == "browser", page.reason
     assert page.outcome is Outcome.OK

@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import sqlite3
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +16,6 @@ from browser.extract import extract_body
 from browser.search import Corpus
 from browser.types import Document, Outcome, SearchQuery
 from tests.browser.extract.documents.packing import docx, paragraph
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TIDES = "# Tides of Port Elm\n\nHigh water comes twice a day.\n\nThe mole is 300 metres long."
 GULLS = "Herring gulls nest on the mole.\n\nThey lay two or three eggs in May."
@@ -305,6 +302,21 @@ async def test_texts_without_an_ending_of_letters_are_found(folder: Path, index:
     found = await find(Corpus(folder, index, extract_body), "limpets")
 
     assert sorted(found) == ["CC0-1.0", "NEWS", "urchin.1"]
+
+
+async def test_a_data_folder_within_the_corpus_is_left_out(folder: Path, index: Path) -> None:
+    data = folder / "urchin"
+    for name in ("runs/20260101-000000-aaaa/report.md", "corpus/notes.md", "memory.db"):
+        (data / name).parent.mkdir(parents=True, exist_ok=True)
+        (data / name).write_text("An earlier answer about limpets.")
+    (folder / "runs").mkdir()  # a folder of the user that happens to have the name
+    (folder / "runs" / "marathon.md").write_text("Limpets cling along the marathon.")
+
+    corpus = Corpus(folder, index, extract_body)
+    assert await find(corpus, "limpets") == ["marathon.md"]
+    assert {Path(path).name: why for path, why in corpus.sync().unread} == dict.fromkeys(
+        ("runs", "corpus"), "part of a data folder of Urchin"
+    )
 
 
 async def test_control_characters_reach_no_snippet(folder: Path, index: Path) -> None:

@@ -49,7 +49,8 @@ def test_a_sheet_of_old_macros_is_said_to_be_left_out() -> None:
     assert document.notes == ("the sheet 'Makros' (Macro sheet) was not read",)
 
 
-def test_row12_a_workbook_whose_sectors_lead_in_a_circle_is_refused_and_not_followed() -> None:
+@pytest.mark.row(n=12)
+def test_a_workbook_whose_sectors_lead_in_a_circle_is_refused_and_not_followed() -> None:
     body = bytearray(saved("light.xls"))
     table = body.index(bytes(n for sector in range(1, 9) for n in (sector, 0, 0, 0)))
     body[table] = 0  # behind the first sector comes the first one

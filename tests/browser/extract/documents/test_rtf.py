@@ -126,8 +126,6 @@ def test_no_broken_file_breaks_the_reader(pieces: list[str]) -> None:
 
 
 def test_a_kind_that_no_installed_package_reads_names_the_one_that_would() -> None:
-    with pytest.raises(
-        ExtractError, match="WPD files need a plug-in, as the package urchin-extras is"
-    ) as refused:
+    with pytest.raises(ExtractError, match="WPD files need a plug-in") as refused:
         read_plugged("wpd", b"", "https://example.org/a.wpd", "a.wpd")
     assert "pip install urchin-extras" in refused.value.hint

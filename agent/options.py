@@ -1,0 +1,376 @@
+"""The table of settings: each with its type, bounds, default, help text and flag.
+
+Everything else is made from it: the command line's options (`agent/cli/flags.py`), the keys of
+`config.toml` and the `RESEARCH_…` variables (`agent/config.py`), and the REST schemas
+(`agent/serve/schemas.py`). `Flags`, the keyword arguments of `research()`, repeats it for type
+checkers; a test compares the two. To add a setting, add a line here and one to `Flags`.
+
+`research --help` loads this module, so it must not import pydantic. Its annotations are
+evaluated: pydantic and the command line read them.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from agent.validation import Before, Bounds, Depth, split_list, split_paths
+
+if TYPE_CHECKING:
+    from agent.limits import Effort, LimitSettings, WikiRules, parse_table
+
+APP = "urchin-research"
+MAX_STEPS = 200
+"""Maximum number of steps: more would be a loop. Repetition is usually detected much earlier."""
+CONTEXT_WINDOW = 32_000
+"""Default context window in tokens: every useful model supports it."""
+MIN_CONTEXT_WINDOW = 4_000
+"""Tokens: the system prompt and one observation need this many."""
+MAX_SECONDS = 1e6
+"""Maximum duration of a run, eleven days: event loops refuse timers of years."""
+MAX_USD = 1e6
+"""Maximum budget in dollars: a typing error rather than a budget."""
+MAX_SOURCES = 1_000
+"""Maximum number of sources: a report with more could not be read."""
+MAX_DAYS = 1_000_000
+"""Maximum age in days: dates before the year 1 do not exist."""
+MIN_TOKENS = 1_000
+"""Minimum token limit of a run: less does not cover one call."""
+ToolSource = Literal["domain", "mcp", "memory", "system"]
+"""Tool sources; each can be disabled."""
+APPROVABLE = ("click", "type", "submit", "upload", "download", "login")
+"""Actions on a site that can be approved before a run (`--yes ACT@SITE`)."""
+SHAREABLE = ("file", "corpus", "memory", "page", "tool")
+"""Private content that may be sent: to any destination, or only to one SITE, tool or server."""
+
+
+def _listed(value: Any, split: Callable[[str], tuple[str, ...]]) -> Any:
+    """Accept a list, one value, or the text of a list."""
+    if isinstance(value, str):
+        return split(value)
+    return (value,) if isinstance(value, Path) else value
+
+
+def _names(value: Any) -> Any:
+    return _listed(value, split_list)
+
+
+def _paths(value: Any) -> Any:
+    return _listed(value, split_paths)
+
+
+def _approvals(value: Any) -> Any:
+    for name in _names(value):
+        act, _, site = str(name).partition("@")
+        if act not in APPROVABLE or not site:
+            raise ValueError(f"{name} is not ACT@SITE, where ACT is one of {', '.join(APPROVABLE)}")
+    return _names(value)
+
+
+def _shares(value: Any) -> Any:
+    for name in _names(value):
+        kind, at, site = str(name).partition("@")
+        if kind not in SHAREABLE or (at and not site) or " " in site:
+            raise ValueError(f"{name} is not KIND[@SITE], with KIND one of {', '.join(SHAREABLE)}")
+    return _names(value)
+
+
+def _hosts(value: Any) -> Any:
+    # Only the host of a URL or a network would count, which the user did not mean.
+    for name in _names(value):
+        if "/" in str(name):
+            raise ValueError(f"{name!r} should be a host such as example.org or 127.0.0.1:8080")
+    return _names(value)
+
+
+def _date(value: Any) -> Any:
+    # Search engines silently ignore dates in other formats.
+    from datetime import datetime  # noqa: PLC0415 - `--help` needs none of it
+
+    try:
+        datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise ValueError("Input should be a date such as 2025-01-31") from None
+    return value
+
+
+_Names = Annotated[tuple[str, ...], Before(_names)]
+_Hosts = Annotated[tuple[str, ...], Before(_hosts)]
+_Paths = Annotated[tuple[Path, ...], Before(_paths)]
+_Usd = Annotated[float, Bounds(gt=0, le=MAX_USD)]
+_Seconds = Annotated[float, Bounds(gt=0, le=MAX_SECONDS)]
+
+
+def _default_limits() -> "LimitSettings":
+    from agent.limits import LimitSettings  # noqa: PLC0415 - as above
+
+    return LimitSettings()
+
+
+def _default_rules() -> "WikiRules":
+    from agent.limits import WikiRules  # noqa: PLC0415 - as above
+
+    return WikiRules()
+
+
+def setting(
+    default: Any,
+    text: str,
+    metavar: str | None = None,
+    *,
+    flag: str | tuple[str, ...] | None = "",
+    secret: bool = False,
+    **more: Any,
+) -> Any:
+    """Declare a setting: its default or what makes it, help text, and the placeholder of its value.
+
+    `flag`: its names on the command line if they are not `--name`; None if it has no flag.
+    `secret` settings are never recorded or shown. `more` is `variables`, other environment
+    variables that set it, and whatever click takes, such as `exists`.
+    """
+    metadata = {"help": text, "metavar": metavar, "flag": flag, "secret": secret, **more}
+    if callable(default):
+        return dataclasses.field(default_factory=default, repr=not secret, metadata=metadata)
+    return dataclasses.field(default=default, repr=not secret, metadata=metadata)
+
+
+@dataclass(frozen=True)
+class Options:
+    """The settings of a run. `load_options` in `agent/config.py` makes and validates them."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    model: str | None = setting(
+        None,
+        "Language model: openai/…, ollama/…, scripted:FILE, …, or extractive for none.",
+        "NAME",
+    )
+    alias: _Names = setting((), "Define a short name for a model.", "SHORT=NAME")
+    judge: str | None = setting(None, "Model that judges claims which rules cannot decide.", "NAME")
+    base_url: str | None = setting(None, "URL of an OpenAI-compatible endpoint.", "URL")
+    fallback: _Names = setting((), "Model to use when the previous one fails.", "NAME")
+    native_tools: bool | None = setting(
+        None,
+        "Call tools as functions or with text tags (default: by provider).",
+        flag="--native-tools/--text-tools",
+    )
+    guided: bool | None = setting(
+        None,
+        "Let rules search and read for the model (default: only for small models).",
+        flag="--guided/--no-guided",
+    )
+    vision: bool = setting(False, "Send screenshots to models that accept images.")
+    model_sees: bool | None = setting(
+        None,
+        "Whether the model accepts images (default: try until it refuses one).",
+        flag="--model-sees/--model-blind",
+    )
+    context_window: Annotated[int, Bounds(ge=MIN_CONTEXT_WINDOW)] = setting(
+        CONTEXT_WINDOW, "Context window in tokens (default: 32000).", "TOKENS"
+    )
+    model_timeout: _Seconds = setting(
+        120, "Give up after N seconds without output from the model (default: 120).", "SECONDS"
+    )
+    dry_run: bool = setting(False, "Show the prompt and estimated cost without sending anything.")
+    depth: Depth = setting("standard", "How thorough to be (default: standard).")
+    report: bool = setting(False, "Write a report with sections instead of a short answer.")
+    instruction: str | None = setting(
+        None, "Extra instruction for the model.", "TEXT", flag=("-s", "--instruction")
+    )
+    schema: Path | dict[str, Any] | None = setting(
+        None, "Also answer as JSON that follows this JSON Schema.", "FILE"
+    )
+    search: _Names = setting((), "Search providers, in order of preference.", "A,B,C")
+    searxng_url: str | None = setting(None, "URL of a SearXNG instance.", "URL")
+    search_url: _Names = setting((), "Engine URL; {query} is replaced by the query.", "NAME=URL")
+    tool: _Names = setting((), "Enable a plug-in's tool.", "NAME")
+    site: str | None = setting(None, "Search only this site.", "DOMAIN")
+    since: Annotated[str, Before(_date)] | None = setting(
+        None, "Search only for pages newer than this.", "DATE"
+    )
+    lang: str | None = setting(None, "Language of the results.", "CODE")
+    region: str | None = setting(None, "Region of the results.", "CODE")
+    corpus: Path | None = setting(None, "Search the files in this folder first.", "DIR")
+    file: _Paths = setting((), "Add a file as context.", "PATH")
+    attach: bool = setting(False, "Use a running Chrome.")
+    cdp: str | None = setting(None, "Browser to attach to.", "URL|chrome|msedge")
+    headed: bool = setting(False, "Show the browser window.")
+    storage_state: Path | None = setting(
+        None, "Cookies and storage to load into the browser.", "FILE", exists=True
+    )
+    solver: str | None = setting(
+        None, "Captcha-solving service: 2captcha, … (default: none).", "NAME[=URL]"
+    )
+    allow: _Hosts = setting((), "Visit only these sites.", "HOST")
+    deny: _Hosts = setting((), "Never visit these sites.", "HOST")
+    allow_private: _Hosts = setting((), "Allow this private address.", "HOST[:PORT]")
+    share: Annotated[tuple[str, ...], Before(_shares)] = setting(
+        (), "Private content that may be sent: file, corpus, memory, page, tool.", "KIND[@SITE]"
+    )
+    yes: Annotated[tuple[str, ...], Before(_approvals)] = setting(
+        (),
+        "Approve an action on a site in advance: click, type, submit, upload, download, login.",
+        "ACT@SITE",
+    )
+    private_search: bool = setting(
+        False, "Use only words from the question and from public pages in searches."
+    )
+    proxy: str | None = setting(
+        None,
+        "Proxy for web requests; HTTPS_PROXY works too.",
+        "URL",
+        variables=("HTTPS_PROXY", "https_proxy"),
+    )
+    ignore_robots: bool = setting(
+        False, "Ignore robots.txt; only for your own sites. URLs that you name are always read."
+    )
+    allow_tasks: _Names = setting(
+        (),
+        "Let the model create tasks, reminders and monitors that notify TARGET (see --notify).",
+        "TARGET",
+    )
+    tool_sources: Annotated[tuple[ToolSource, ...], Before(_names)] = setting(
+        ("domain", "mcp", "memory", "system"),
+        "Tool sources to enable: domain, mcp, memory, system (default: all).",
+        "A,B",
+    )
+    tool_allow: _Names = setting(
+        (), "Allow only matching tools, such as FETCH_* or mcp__*.", "PATTERN"
+    )
+    tool_deny: _Names = setting((), "Disable matching tools.", "PATTERN")
+    mcp_tool_allow: _Names = setting((), "Allow only matching tools of MCP servers.", "PATTERN")
+    mcp_tool_deny: _Names = setting((), "Disable matching tools of MCP servers.", "PATTERN")
+    memory_tool_allow: _Names = setting(
+        (), "Allow only matching tools of memory.", "PATTERN", flag=None
+    )
+    memory_tool_deny: _Names = setting(
+        (), "Disable matching tools of memory.", "PATTERN", flag=None
+    )
+    mcp_config: _Paths = setting(
+        (), "File that lists MCP servers in the usual `mcpServers` format.", "FILE", exists=True
+    )
+    mcp_servers: dict[str, Any] = setting(
+        dict, "MCP servers, in the form of `mcpServers`.", flag=None, secret=True
+    )
+    service: _Names = setting(
+        (), "URL of a service that `research audit` asks.", "NAME=URL", flag=None
+    )
+    smtp_url: str | None = setting(
+        None, "Mail server for notifications.", "URL", flag=None, secret=True
+    )
+    channels: dict[str, Any] = setting(
+        dict, "Channels that `research channels` serves.", flag=None, secret=True
+    )
+    max_steps: Annotated[int, Bounds(ge=1, le=MAX_STEPS)] | None = setting(
+        None, "Maximum number of steps (default: from --depth).", "N"
+    )
+    budget: _Usd | None = setting(None, "Maximum cost of the run in dollars.", "USD")
+    budget_day: _Usd | None = setting(
+        None, "Maximum cost of all runs of a day (UTC), in dollars.", "USD"
+    )
+    budget_month: _Usd | None = setting(
+        None, "Maximum cost of all runs of a month, in dollars.", "USD"
+    )
+    max_tokens: Annotated[int, Bounds(ge=MIN_TOKENS)] | None = setting(
+        None, "Maximum number of tokens, in and out, of all model calls.", "N"
+    )
+    timeout: _Seconds | None = setting(None, "Maximum duration of the run.", "SECONDS")
+    max_sources: Annotated[int, Bounds(ge=1, le=MAX_SOURCES)] | None = setting(
+        None, "Maximum number of sources (default: from --depth).", "N"
+    )
+    continue_run: str | None = setting(
+        None,
+        "Continue a conversation (default: the last one).",
+        "[RUN]",
+        flag=("-c", "--continue"),
+        is_flag=False,
+        flag_value="",
+    )
+    session: str | None = setting(None, "Use the conversation with this name.", "NAME")
+    memory: bool = setting(
+        True, "Use and store memories (default: on).", flag="--memory/--no-memory"
+    )
+    memory_url: str | None = setting(
+        None,
+        "Memory shared by several machines: postgresql://… (default: memory.db).",
+        "URL",
+        secret=True,
+    )
+    data_dir: Path | None = setting(None, "Folder for runs and memory.", "DIR")
+    keep_days: Annotated[int, Bounds(ge=1, le=MAX_DAYS)] | None = setting(
+        None, "Delete runs older than N days.", "N"
+    )
+    namespace: str = setting("default", "Memory namespace.", "NAME")
+    embeddings: str | None = setting(None, "Embedding model for memory search.", "local|NAME")
+    wiki: Path | None = setting(
+        None,
+        "Wiki that runs may read (default: `wiki` in the data folder).",
+        "DIR",
+        file_okay=False,
+    )
+    wiki_rules: "Annotated[WikiRules, Before(parse_table)]" = setting(
+        _default_rules, "Rules of the wiki, as a table: see docs/memory.md.", flag=None
+    )
+    limits: "Annotated[LimitSettings, Before(parse_table)]" = setting(
+        _default_limits, "Further limits, as a table: see `LimitSettings`.", flag=None
+    )
+    fresh: bool = setting(False, "Bypass caches.")
+    require_verified: bool = setting(False, "Exit with 4 unless every sentence is supported.")
+
+    @property
+    def effort(self) -> "Effort":
+        """The preset limits of a run's depth."""
+        from agent.limits import EFFORTS  # noqa: PLC0415 - as above
+
+        return EFFORTS[self.depth]
+
+    def without_servers(self) -> "Options":
+        """Return the same settings without the tools of MCP servers."""
+        sources = tuple(source for source in self.tool_sources if source != "mcp")
+        return dataclasses.replace(self, tool_sources=sources)
+
+    @property
+    def data(self) -> Path:
+        """The data folder: runs, memory, caches."""
+        return self.data_dir or default_data_dir()
+
+    @property
+    def memory_place(self) -> str | Path:
+        """The memory database: a file in the data folder, or a shared one."""
+        return self.memory_url or self.data / "memory.db"
+
+    @property
+    def wiki_folder(self) -> Path:
+        """The folder of the wiki, which may not exist."""
+        return self.wiki or self.data / "wiki"
+
+
+SETTINGS = {field.name: field for field in dataclasses.fields(Options)}
+"""The table by name."""
+
+
+def variables_of(name: str) -> list[str]:
+    """Return the environment variables of a setting, the first of them its own."""
+    return [f"RESEARCH_{name.upper()}", *SETTINGS[name].metadata.get("variables", ())]
+
+
+def from_text(name: str, value: Any) -> Any:
+    """Split the text of a list or a table, as environment variables and templates have it.
+
+    What is invalid is returned as it is: validation reports it.
+    """
+    for part in getattr(SETTINGS[name].type, "__metadata__", ()):
+        if isinstance(part, Before):
+            try:
+                return part.convert(value)
+            except ValueError:
+                return value
+    return value
+
+
+def default_data_dir() -> Path:
+    """Return the data folder of this user."""
+    import platformdirs  # noqa: PLC0415 - as above
+
+    return platformdirs.user_data_path(APP)

@@ -1,0 +1,39 @@
+"""What a site can put on the disk: a file of 5 GB, announced or not, and a thousand files.
+
+    python -m bench.downloads [GIGABYTES FILES]
+
+The file comes out of nothing over loopback; what the server could send before it was stopped, the
+largest that any folder got, and how many files were kept are counted. Row 22 of the card.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bench.shelf import Targets
+from browser.page.downloads import FILES_LIMIT
+from tests.browser.page.greedy_downloads import MB, OVERSHOT, QUOTA, filled
+
+
+async def main(gigabytes: float = 5, files: int = 1_000) -> int:
+    """Print what came of it; 8 where a bound was passed."""
+    with TemporaryDirectory() as folder:
+        found = await filled(int(gigabytes * 1000 * MB), int(files), Path(folder))
+    targets = Targets()
+    most = (QUOTA + OVERSHOT) / MB
+    for name in ("/big", "/endless"):
+        what = f"{gigabytes:g} GB as {name}: MB sent until it was stopped"
+        targets.at_most(what, found.sent[name] / MB, most)
+    targets.at_least(f"{files} files: begun", found.sent["begun"] - 2, FILES_LIMIT)
+    targets.at_most(f"{files} files: kept", found.kept, FILES_LIMIT)
+    targets.at_most(f"{files} files: MB kept", found.of_bytes / MB, QUOTA / MB)
+    targets.at_most(f"{files} files: MB left where they arrived", found.left_arriving / MB, 1)
+    targets.at_most("of 2 files of 1 GB or more, cut without a word", found.told.count(""), 0)
+    return targets.code
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main(*map(float, sys.argv[1:3]))))

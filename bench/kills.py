@@ -1,0 +1,92 @@
+"""Runs killed with -9 at random points, then resumed: what was lost, and what was done twice.
+
+`python -m bench.kills [HOW MANY]` kills so many runs (100), of three kinds in turn: pages and
+memories, subtasks side by side, orders typed and clicked into a site behind a login. A third of
+them are killed again while they are resumed. Prints what was found; 8 where anything was.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+from collections import Counter
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+from fixtures.server import serve
+from tests.crash.kills import Broken, Point, Victim
+from tests.crash.orders import taking_orders
+from tests.crash.speaker import speaking
+from tests.crash.tasks import Task, ordering, planned, reading
+from tests.forked import Commands
+
+RUNS, SEED = 100, 17
+TARGETS_MISSED = 8
+
+
+class Kinds:
+    """Makes tasks, the kinds in turn; each run has an order book of its own."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self.site = stack.enter_context(serve())
+        self.orders = stack.enter_context(taking_orders())
+        self.commands = stack.enter_context(closing(Commands()))
+        self.books = 0
+
+    def make(self, kind: int) -> Task:
+        self.books += 1
+        if kind == 2:
+            return ordering(self.orders, f"book{self.books}")
+        return (reading, planned)[kind](self.site)
+
+    def victim(self, kind: int, data: Path, stack: ExitStack) -> Victim:
+        task = self.make(kind)
+        return Victim(task, stack.enter_context(speaking(task.decide)), data, self.commands)
+
+
+def kill_many(wanted: int) -> list[Broken]:
+    """Kill until so many runs were killed after they had begun."""
+    done: list[Broken] = []
+    chance = random.Random(SEED)
+    with ExitStack() as stack, tempfile.TemporaryDirectory() as scratch:
+        kinds = Kinds(stack)
+        folders = (Path(scratch) / str(number) for number in range(100 * wanted))
+        wholes = []
+        for kind in range(3):
+            with ExitStack() as own:
+                wholes.append(kinds.victim(kind, next(folders), own).unbroken())
+        while sum(not broken.never_began for broken in done) < wanted:
+            kind = len(done) % 3
+            with ExitStack() as own:
+                victim = kinds.victim(kind, next(folders), own)
+                point = Point.chosen(chance, wholes[kind])
+                done.append(victim.broken(point, wholes[kind], chance))
+            for flaw in done[-1].flaws:
+                print(f"{victim.task.name}, killed at {point}: {flaw}", flush=True)
+    return done
+
+
+def main(wanted: int = RUNS) -> int:
+    """Kill, and print what came of it."""
+    done = kill_many(wanted)
+    began = [broken for broken in done if not broken.never_began]
+    by = Counter(broken.point.by for broken in began)
+    print(
+        f"{len(began)} runs killed and resumed, {sum(b.kills for b in began)} kills in all, "
+        f"at random {', '.join(f'{name} ({n})' for name, n in by.items())}; "
+        f"{len(done) - len(began)} more were killed before they had begun"
+    )
+    print(
+        f"another answer, an event lost, a recorded call repeated, a write done twice: "
+        f"{sum(bool(b.flaws) for b in done)} runs (target 0)"
+    )
+    print(
+        f"asked again because they were in flight: {sum(b.asked_again for b in began)} requests; "
+        f"writes reported as of unknown outcome: {sum(b.unknown for b in began)}"
+    )
+    return TARGETS_MISSED if any(broken.flaws for broken in done) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:2])))

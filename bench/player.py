@@ -1,0 +1,419 @@
+"""Scripted tasks on live pages, played through the loop and its tool tags as a model would.
+
+A script names what it acts on as a person reads it: by visible words, a role, a text nearby. The
+player finds the ref in the text of the observations, newest first; nothing else is known to it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from playwright.async_api import Error as PlaywrightError
+
+from agent.evidence import Evidence
+from agent.guard.budget import Budget
+from agent.limits import LimitSettings
+from agent.loop.loop import Loop
+from agent.models.base import ModelReply
+from agent.options import Options
+from agent.prompts import BROWSING, prompt
+from agent.run.web import open_web
+from agent.tools.context import ToolContext
+from agent.tools.policy import Policy
+from agent.tools.registry import Registry
+from agent.tools.toolset import available_tools
+from agent.types import Message
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+
+    from agent.models.base import Model
+    from agent.tools.context import Web
+
+STEPS = 40
+TRUTH_MS = 1_500
+"""What a page may take until its own state is as it should be, after the last act."""
+TAIL = 1_800
+"""Characters of the last observation that a failure shows."""
+FINDS = 4
+"""Times that a FIND which stopped half-way is asked to go on."""
+NEAR = 4
+"""Lines within which a text counts as standing beside a control."""
+_OPENING = re.compile(r"\[((?:f\d+)*[a-z]\d+)\b ?")
+_HEAD = re.compile(r"([^:=,\[]*)(?::|(?= =))")
+_FRAMING = ("[Tool result for ", "[HINT: ", "<web ", "</web>", "nothing ")
+_BOXES = ("checkbox", "radio", "switch")
+_RESULT = re.compile(r"^\[Tool result for (\w+)\]: (\{.*\})$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """What a call acts on: `words` of its name or label; `role` may name several with `|`.
+
+    `near` is a text in its row or within a few lines; `nth` counts those that fit equally well.
+    """
+
+    words: str
+    role: str = ""
+    near: str = ""
+    nth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call; an `At` among its fields becomes the ref that is found for it."""
+
+    tool: str
+    fields: dict[str, Any]
+
+
+Reply = tuple[Call, ...]
+
+
+def _at(what: str | At) -> At:
+    return At(what) if isinstance(what, str) else what
+
+
+def click(what: str | At, **more: Any) -> Call:
+    return Call("CLICK", {"ref": _at(what), **more})
+
+
+def enter(what: str | At, text: str, **more: Any) -> Call:
+    return Call("TYPE", {"ref": _at(what), "text": text, **more})
+
+
+def choose(what: str | At, value: str) -> Call:
+    return Call("SELECT", {"ref": _at(what), "value": value})
+
+
+def press(keys: str, what: str | At | None = None) -> Call:
+    return Call("PRESS", {"keys": keys, **({"ref": _at(what)} if what else {})})
+
+
+def hover(what: str | At) -> Call:
+    return Call("HOVER", {"ref": _at(what)})
+
+
+def drag(what: str | At, to: str | At | None = None, **more: Any) -> Call:
+    return Call("DRAG", {"ref": _at(what), **({"to": _at(to)} if to else {}), **more})
+
+
+def find(text: str) -> Call:
+    return Call("FIND", {"text": text})
+
+
+def scroll(**fields: Any) -> Call:
+    return Call("SCROLL", {k: _at(v) if k == "ref" else v for k, v in fields.items()})
+
+
+def wait(text: str, seconds: float = 10) -> Call:
+    return Call("WAIT", {"text": text, "seconds": seconds})
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task on a page: its text, the replies that do it, and a JS expression of the page's state.
+
+    The expression is truthy when the task is done; it asks the component, never a snapshot.
+    """
+
+    text: str
+    replies: tuple[Reply, ...]
+    done: str
+
+
+@dataclass(slots=True)
+class Played:
+    """How a task went. `claims` are what the acts said (`did`), `faults` what they said went wrong.
+
+    `lost` is what no ref was found for; `replies` counts those after the page was opened.
+    """
+
+    task: Task
+    done: bool = False
+    replies: int = 0
+    claims: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    lost: str = ""
+    last: str = ""
+
+    @property
+    def honest(self) -> bool:
+        """Whether a failure was to be seen: an act said so, or what it needs is not shown."""
+        return bool(self.faults or self.lost)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A control as an observation shows it."""
+
+    ref: str
+    role: str
+    name: str
+    line: int
+    column: int
+
+
+class NotShown(LookupError):
+    """No observation shows such a control."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One observation as it is read: its lines but those that went, and the controls in them."""
+
+    lines: tuple[str, ...]
+    controls: tuple[Shown, ...]
+
+    @classmethod
+    def of(cls, text: str) -> Observed:
+        lines = [line for line in text.splitlines() if not line.startswith(_FRAMING)]
+        if any(line.lstrip().startswith(("+ ", "~ ")) for line in lines):
+            lines = [line for line in lines if not line.startswith("- ")]
+        shown = tuple(c for n, line in enumerate(lines) for c in _controls(line, n))
+        return cls(tuple(lines), shown)
+
+    def best(self, what: At, *, any_role: bool = False) -> Shown | None:
+        """The control that a person would take for it; None where nothing fits."""
+        beside = self._places(what.near) if what.near else []
+        roles = () if any_role or not what.role else what.role.split("|")
+        close = [
+            c
+            for c in self.controls
+            if (not what.near or _distance(c, beside) <= NEAR) and (not roles or c.role in roles)
+        ]
+        ranks = {c: rank for c in close if (rank := _fit(c.name, what.words.casefold()))}
+        if ranks:
+            best = min((_distance(c, beside), rank) for c, rank in ranks.items())
+            found = [c for c, rank in ranks.items() if (_distance(c, beside), rank) == best]
+        else:  # the words stand before it in its line, or in the line above; behind a box
+            beside = self._places(what.words) if what.words else []
+            found = [c for c in close if _behind(c, beside)[0] <= (c.role in _BOXES)]
+        found.sort(key=lambda c: _behind(c, beside))
+        return found[what.nth] if what.nth < len(found) else None
+
+    def _places(self, text: str) -> list[tuple[int, int]]:
+        wanted = text.casefold()
+        found = [(n, line.casefold().find(wanted)) for n, line in enumerate(self.lines)]
+        return [(n, column) for n, column in found if column >= 0]
+
+
+def _controls(line: str, number: int) -> Iterator[Shown]:
+    for opening in _OPENING.finditer(line):
+        depth, end = 1, opening.end()
+        while end < len(line) and depth:
+            depth += {"[": 1, "]": -1}.get(line[end], 0)
+            end += 1
+        inside = line[opening.end() : end - 1 if not depth else end]
+        if not opening.group().endswith(" "):  # `[e3: a link]`
+            yield Shown(opening[1], "link", bare(inside.lstrip(":")), number, opening.start())
+            continue
+        head = _HEAD.match(inside)
+        role, name = (head[1], inside[head.end() :]) if head else (inside, "")
+        yield Shown(opening[1], role.strip(), bare(name), number, opening.start())
+
+
+def bare(name: str) -> str:
+    """A control's name without the refs of those inside it."""
+    return " ".join(re.sub(r"\[(?:f\d+)*[a-z]\d+( \w+)?:?|\]", " ", name).split()).casefold()
+
+
+def _fit(name: str, words: str) -> tuple[int, int] | None:
+    """How well a name answers to words: the whole, its beginning, a part; shorter ones first."""
+    core = name.partition(" = ")[0]
+    unseen = name.endswith((", invisible", ", covered"))
+    if not words or words in (name, core, core.partition(", ")[0]):
+        return (0, unseen)
+    if core.startswith(words):
+        return (1, len(core))
+    return (2, len(core)) if words in name else None
+
+
+def _distance(control: Shown, places: list[tuple[int, int]]) -> int:
+    return min((abs(control.line - line) for line, _ in places), default=NEAR + 1)
+
+
+def _behind(control: Shown, places: list[tuple[int, int]]) -> tuple[int, int, int]:
+    """How a control stands to a text: 0 behind it or in the next line, 1 before it, 2 apart."""
+    ways = [(control.line - line, control.column - column) for line, column in places]
+    ranks = (
+        (0, n, c) if (n, c) >= (0, 0) and n <= 1 else (1 if n == 0 else 2, abs(n), abs(c))
+        for n, c in ways
+    )
+    return min(ranks, default=(2, 0, 0))
+
+
+class Player:
+    """A model that says the replies of a script and looks up the refs in what it was shown."""
+
+    name = "player"
+
+    def __init__(self, url: str, task: Task, judge: Callable[[], Any]) -> None:
+        self.played = Played(task)
+        self._url = url
+        self._judge = judge
+        self._left = list(task.replies)
+        self._seen: list[Observed] = []
+        self._looks: Counter[At] = Counter()
+        self._found = ""
+        self._snapped: set[At] = set()
+
+    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+        """Open the page, say the script line by line, then ask the page how it went."""
+        if len(messages) == 1:
+            return ModelReply(_tag("OPEN", {"url": self._url}))
+        self._read(messages[-1].content)
+        if self._left:
+            try:
+                said = "\n".join(map(self._written, self._left[0]))
+            except NotShown as missing:
+                if looking := self._look_for(missing.args[0]):
+                    self.played.replies += 1
+                    return ModelReply(looking)
+                self.played.lost = str(missing.args[0])
+            else:
+                del self._left[0]
+                self.played.replies += 1
+                return ModelReply(said)
+        self.played.done = await self._judge()
+        return ModelReply("NOT_FOUND played")
+
+    async def aclose(self) -> None:
+        return
+
+    def _look_for(self, missing: At) -> str:
+        """How to look for a control that is not in sight: FIND it, then SNAPSHOT; "" at last.
+
+        A FIND that says that it can go on is asked again.
+        """
+        self._looks[missing] += 1
+        text = missing.near or missing.words
+        goes_on = "FIND again" in self.played.last and self._looks[missing] <= FINDS
+        if text and (goes_on or text != self._found):
+            self._found = text
+            return _tag("FIND", {"text": text})
+        if missing in self._snapped:
+            return ""
+        self._snapped.add(missing)
+        return _tag("SNAPSHOT", {})
+
+    def _read(self, text: str) -> None:
+        self._seen.insert(0, Observed.of(text))
+        self.played.last = text
+        for name, data in _RESULT.findall(text):
+            said = json.loads(data)
+            if error := said.get("error"):
+                self.played.faults.append(f"{name}: {error}")
+            elif did := said.get("did"):
+                doubted = ", but " in did or "not read back" in did
+                (self.played.faults if doubted else self.played.claims).append(did)
+                self.played.faults += [e for e in said.get("events", ()) if "but " in e]
+
+    def _written(self, call: Call) -> str:
+        if call.tool == "FIND":
+            self._found = call.fields["text"]
+        fields = {
+            name: self._ref(value) if isinstance(value, At) else value
+            for name, value in call.fields.items()
+        }
+        return _tag(call.tool, fields)
+
+    def _ref(self, what: At) -> str:
+        for any_role in (False, True) if what.role and what.words else (False,):
+            found = [c for seen in self._seen if (c := seen.best(what, any_role=any_role))]
+            if found:  # newest first; the very words before others that hold them
+                return min(
+                    found, key=lambda c: (_fit(c.name, what.words.casefold()) or (1,))[0] > 0
+                ).ref
+        raise NotShown(what)
+
+
+class Person(Player):
+    """The same with a person as the model: prints what is shown, reads tags from stdin."""
+
+    async def reply(self, system: str, messages: Sequence[Message]) -> ModelReply:
+        if len(messages) == 1:
+            print(f"TASK: {self.played.task.text}\n(an empty line sends; `done` alone ends)\n")
+            return ModelReply(_tag("OPEN", {"url": self._url}))
+        self._read(messages[-1].content)
+        print(messages[-1].content, flush=True)
+        lines: list[str] = []
+        while (line := _line()) not in ("", "done"):
+            lines.append(line)
+        if lines:
+            self.played.replies += 1
+            return ModelReply("\n".join(lines))
+        self.played.done = await self._judge()
+        return ModelReply("NOT_FOUND played")
+
+
+def _line() -> str:
+    try:
+        return input("> ")
+    except EOFError:
+        return "done"
+
+
+def _tag(tool: str, fields: dict[str, Any]) -> str:
+    return f"<<TOOL:{tool}:{json.dumps(fields, ensure_ascii=False)}>>"
+
+
+@dataclass(slots=True)
+class Stage:
+    """A browser as a run has it, behind the guarded way out; each task gets a run's tools anew."""
+
+    web: Web
+
+    async def play(self, url: str, task: Task, player: type[Player] = Player) -> Played:
+        context = ToolContext(
+            task.text, Evidence(), LimitSettings(), lambda *_, **__: None, lambda _: ""
+        )
+        context.web = self.web
+        tools = Policy(Registry(tool for tool, why in available_tools(context) if not why), context)
+
+        async def judge() -> bool:
+            return await self.truth(task.done)
+
+        model: Model = player(url, task, judge)
+        loop = Loop(
+            model, tools, Budget(max_steps=STEPS), prompt(BROWSING), context.record, guard=None
+        )
+        await loop.run([Message("user", task.text)])
+        return model.played
+
+    async def truth(self, expression: str) -> bool:
+        """Ask the page itself; it may take a moment to come to it."""
+        try:
+            await self.web.tab.page.wait_for_function(expression, timeout=TRUTH_MS)
+        except PlaywrightError:
+            return False
+        return True
+
+
+@asynccontextmanager
+async def stage(*hosts: str) -> AsyncIterator[Stage]:
+    """Open the web of a run that may reach these hosts (`127.0.0.1:8000`)."""
+    async with AsyncExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory()))
+        options = Options(allow_private=hosts, memory=False, data_dir=folder)
+        yield Stage(await stack.enter_async_context(open_web(options, {})))
+
+
+def report(where: str, played: Played, *, verbose: bool = False) -> str:
+    """One line for a task, and for one that failed what was said and shown."""
+    head = f"{where:24} {'ok  ' if played.done else 'FAIL'} {played.replies} replies  "
+    if played.done:
+        return head + played.task.text
+    why = f"no ref for {played.lost}" if played.lost else "; ".join(played.faults)
+    kind = "said so" if played.honest else "FALSE DONE"
+    lines = [f"{head}{kind}: {played.task.text}", f"    {why or '; '.join(played.claims)}"]
+    if verbose or played.lost:
+        lines += ["    | " + line for line in played.last[-TAIL:].splitlines()]
+    return "\n".join(lines)

@@ -1,0 +1,157 @@
+"""Snapshots beside Playwright's own, on the same pages in the same run.
+
+    python -m bench.snapshots [DATA]     (DATA holds `articles` and `platform`)
+
+For the plain snapshot, ours without a budget and ours at the default budget: tokens (characters /
+4), the share of the page's distinct visible words inside, refs, milliseconds. Then what a question
+needs: whether it stands in the first snapshot, or comes with one FIND.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bench.shelf import Targets, pages_of, served
+from bench.sought import answered, sought_on
+from browser.session.session import Browser
+from browser.text.words import words
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from browser.page.tab import Tab
+
+ROUNDS = 3  # the median of three is taken for each page
+VISIBLE_TEXT = "() => document.body ? document.body.innerText : ''"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One way of looking at one page."""
+
+    chars: int
+    recall: float
+    refs: int
+    ms: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """One page: Playwright's own snapshot, ours whole, ours at the default budget."""
+
+    plain: Measure
+    whole: Measure
+    budget: Measure
+
+
+def recall(visible: set[str], text: str) -> float:
+    return len(visible & set(words(text))) / len(visible) if visible else 1.0
+
+
+async def plain(tab: Tab, visible: set[str]) -> Measure:
+    times, text = [], ""
+    for _ in range(ROUNDS):
+        begun = time.perf_counter()
+        text = await tab.page.aria_snapshot(mode="ai")
+        times.append(time.perf_counter() - begun)
+    return Measure(len(text), recall(visible, text), text.count("[ref="), _ms(times))
+
+
+async def ours(tab: Tab, visible: set[str], *, whole: bool) -> Measure:
+    times = []
+    for _ in range(ROUNDS):
+        begun = time.perf_counter()
+        snapshot = await tab.snapshot(**({"budget": None} if whole else {}))
+        times.append(time.perf_counter() - begun)
+    share = recall(visible, snapshot.text)
+    return Measure(len(snapshot.text), share, len(snapshot.refs), _ms(times))
+
+
+def _ms(times: list[float]) -> float:
+    return statistics.median(times) * 1000
+
+
+async def measure(base: str, pages: list[Path]) -> tuple[list[Row], list[bool]]:
+    """Look at every page, and ask what is to be asked of it."""
+    rows: list[Row] = []
+    found: list[bool] = []
+    async with Browser.launch() as browser:
+        for number, path in enumerate(pages):
+            tab = await browser.open(f"{base}/{number}")
+            visible = set(words(await tab.page.evaluate(VISIBLE_TEXT)))
+            whole = await ours(tab, visible, whole=True)
+            budget = await ours(tab, visible, whole=False)
+            rows.append(Row(await plain(tab, visible), whole, budget))
+            found += [await answered(tab, one) for one in sought_on(path.name)]
+            await browser.close(tab)
+            print(f"{path.name[:28]:28} {_cells(rows[-1])}", flush=True)
+    return rows, found
+
+
+def _cells(row: Row) -> str:
+    kinds = {"plain": row.plain, "whole": row.whole, "budget": row.budget}
+    return " | ".join(
+        f"{kind} {m.chars // 4:>6} tok {m.recall:.2f} {m.refs:>4} refs {m.ms:>4.0f} ms"
+        for kind, m in kinds.items()
+    )
+
+
+def summary(what: str, rows: list[Row]) -> None:
+    """Print medians and ninetieth percentiles of a set of pages."""
+    print(f"\n{what}, {len(rows)} pages")
+    print(f"{'':8}{'tokens':>8}{'p90':>8}{'recall':>8}{'refs':>7}{'ms':>7}{'p90 ms':>8}")
+    for kind in ("plain", "whole", "budget"):
+        measures = [getattr(row, kind) for row in rows]
+        tokens = [m.chars / 4 for m in measures]
+        times = [m.ms for m in measures]
+        print(
+            f"{kind:8}{statistics.median(tokens):>8.0f}{_p90(tokens):>8.0f}"
+            f"{statistics.median(m.recall for m in measures):>8.2f}"
+            f"{statistics.median(m.refs for m in measures):>7.0f}"
+            f"{statistics.median(times):>7.0f}{_p90(times):>8.0f}"
+        )
+
+
+def judge(rows: list[Row], targets: Targets) -> None:
+    """Hold the figures against what they should be."""
+    tokens = [row.budget.chars / 4 for row in rows]
+    targets.at_most("tokens at the default budget, median", statistics.median(tokens), 3_000)
+    targets.at_most("tokens at the default budget, p90", _p90(tokens), 8_000)
+    shares = [row.budget.recall for row in rows]
+    targets.at_least("visible words inside it, median", statistics.median(shares), 0.60)
+    whole = [row.whole.recall for row in rows]
+    targets.at_least("visible words without a budget, mean", statistics.mean(whole), 0.98)
+    sizes = [row.whole.chars / row.plain.chars for row in rows if row.plain.chars]
+    targets.at_most("characters without a budget / plain, median", statistics.median(sizes), 0.45)
+    times = [row.budget.ms for row in rows]
+    share = statistics.median(times) / statistics.median(row.plain.ms for row in rows)
+    targets.at_most("time / plain's, medians", share, 1.2)
+    targets.at_most("time, p90 in ms", _p90(times), 500)
+
+
+def _p90(values: list[float]) -> float:
+    return sorted(values)[min(len(values) - 1, int(len(values) * 0.9))]
+
+
+def main(data: str | None = None) -> int:
+    saved, own = pages_of(data)
+    with served([*saved, *own]) as base:
+        rows, found = asyncio.run(measure(base, [*saved, *own]))
+    if saved:
+        summary("saved pages", rows[: len(saved)])
+    summary("own pages", rows[len(saved) :])
+    print()
+    targets = Targets()
+    judge(rows[: len(saved)] or rows, targets)
+    what = f"what is sought, first or one FIND later (of {len(found)})"
+    targets.at_least(what, sum(found) / len(found), 0.95)
+    return targets.code
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:2]))

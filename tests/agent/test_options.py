@@ -1,0 +1,127 @@
+"""The table of settings, and the flags, variables, file keys and REST fields made from it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agent.cli.flags import question_options
+from agent.config import dump_options, load_options
+from agent.errors import UsageError
+from agent.options import SETTINGS, variables_of
+from agent.serve.schemas import ASKED, AskForm, ResumeForm
+
+SAMPLES = {
+    int: (20, 30, 40),
+    float: (2.5, 3.5, 4.5),
+    bool: (True, False, True),
+    str: ("one", "two", "three"),
+    Path: (Path("one"), Path("two"), Path("three")),
+    tuple: (("one",), ("two",), ("three",)),
+}
+OWN_SAMPLES = {
+    "depth": ("quick", "deep", "standard"),
+    "since": ("2024-01-01", "2025-01-01", "2026-01-01"),
+    "share": (("file",), ("page",), ("memory@x.example",)),
+    "yes": (("click@a.example",), ("type@b.example",), ("login@c.example",)),
+    "tool_sources": (("mcp",), ("domain",), ("memory", "mcp")),
+    "context_window": (5000, 6000, 7000),
+    "max_tokens": (5000, 6000, 7000),
+}
+TABLES = {"limits", "wiki_rules", "channels", "mcp_servers"}
+
+
+def samples(name: str) -> tuple[object, object, object]:
+    if name in OWN_SAMPLES:
+        return OWN_SAMPLES[name]
+    kind = str(SETTINGS[name].type)
+    order = (tuple, bool, int, float, Path, str)
+    return SAMPLES[next(one for one in order if one.__name__ in kind)]
+
+
+def as_text(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def as_toml(value: object) -> str:
+    return json.dumps(list(value) if isinstance(value, tuple) else value, default=str)
+
+
+@pytest.mark.parametrize("name", sorted(SETTINGS.keys() - TABLES))
+def test_an_argument_precedes_the_environment_and_that_the_file(name, tmp_path, monkeypatch):
+    low, middle, high = samples(name)
+    file = tmp_path / "config.toml"
+    monkeypatch.setenv("RESEARCH_CONFIG", str(file))
+    monkeypatch.delenv(f"RESEARCH_{name.upper()}", raising=False)
+    file.write_text(f"{name.replace('_', '-')} = {as_toml(low)}\n")
+
+    def value(**given: object) -> str:
+        return as_text(getattr(load_options(given, config=True), name))
+
+    assert value() == as_text(low)
+    monkeypatch.setenv(variables_of(name)[0], as_text(middle))
+    assert value() == as_text(middle)
+    assert value(**{name: high}) == as_text(high)
+    assert getattr(load_options({}), name) == SETTINGS[name].default
+
+
+def test_a_changed_file_is_read_again(tmp_path, monkeypatch):
+    file = tmp_path / "config.toml"
+    monkeypatch.setenv("RESEARCH_CONFIG", str(file))
+    file.write_text("max-steps = 5\n")
+    assert load_options({}, config=True).max_steps == 5
+    file.write_text("max-steps = 10\n")
+    assert load_options({}, config=True).max_steps == 10
+
+
+def test_each_setting_with_a_flag_is_an_option_with_its_variable():
+    options = {option.name: option for option in question_options()}
+    flags = {name for name, row in SETTINGS.items() if row.metadata["flag"] is not None}
+    assert flags <= options.keys()
+    for name in flags:
+        assert options[name].help == SETTINGS[name].metadata["help"]
+        assert options[name].envvar == variables_of(name)
+
+
+def test_secret_settings_are_never_dumped():
+    secret = {name for name, row in SETTINGS.items() if row.metadata["secret"]}
+    assert {"smtp_url", "memory_url", "mcp_servers"} <= secret
+    options = load_options({"smtp_url": "smtp://u:hunter2@h", "memory_url": "postgresql://p@h/d"})
+    assert not secret & dump_options(options).keys()
+    assert "hunter2" not in repr(options)
+
+
+def test_dumped_settings_can_be_loaded():
+    given = {"allow": ["a.example"], "limits": {"recent_turns": 3}, "corpus": "notes", "budget": 2}
+    options = load_options(given)
+    assert load_options(dump_options(options)) == options
+    assert dump_options(options, changed_only=True) == given
+
+
+def test_rest_forms_have_the_bounds_of_the_table():
+    fields = AskForm.model_json_schema()["properties"]
+    assert fields.keys() >= {*ASKED, "question", "schema"}
+    assert fields["max_steps"]["anyOf"][0] == {"maximum": 200, "minimum": 1, "type": "integer"}
+    for name in ASKED:
+        assert fields[name]["description"] == SETTINGS[name].metadata["help"]
+    assert ResumeForm(budget=2, attended=True).settings() == {"budget": 2}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"max_steps": 500}, "max-steps: Input should be less than or equal to 200"),
+        ({"since": "yesterday"}, "since: Input should be a date such as 2025-01-31"),
+        ({"deny": ["https://a.example/b"]}, "deny: 'https://a.example/b' should be a host"),
+        ({"yes": "buy@a.example"}, "yes: buy@a.example is not ACT@SITE"),
+        ({"share": ["diary"]}, "share: diary is not KIND[@SITE]"),
+        ({"max-stepps": 3}, "max-stepps: There is no such setting."),
+        ({"limits": {"memorys": 3}}, "limits.memorys: There is no such setting."),
+    ],
+)
+def test_an_invalid_setting_is_named_with_the_problem(given, said):
+    with pytest.raises(UsageError) as raised:
+        load_options(given)
+    assert str(raised.value).startswith(said)

@@ -1,0 +1,84 @@
+"""Tools as functions: each with its fields and types, and nothing that says nothing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from agent.evidence import Evidence
+from agent.limits import LimitSettings
+from agent.memory import Memory
+from agent.options import APPROVABLE
+from agent.prompts import system_prompt
+from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS
+from agent.tools.context import ToolContext
+from agent.tools.registry import Registry, tool_specs
+from agent.tools.toolset import available_tools
+
+RAW = {"REMEMBER": ("key", "value"), "RECALL": ("key",), "SEARCH_MEMORY": ("query", "kinds")}
+"""Tools that read their parameter by themselves, as the reference engine does."""
+
+
+@pytest.fixture
+def registry():
+    context = ToolContext("q", Evidence(), LimitSettings(), lambda *_, **__: None, str)
+    return Registry(tool for tool, why in available_tools(context) if not why)
+
+
+@pytest.fixture
+def with_memory():
+    context = ToolContext("q", Evidence(), LimitSettings(), lambda *_, **__: None, str)
+    context.memory = Memory.open(":memory:")
+    yield Registry(tool for tool, why in available_tools(context) if not why)
+    context.memory.close()
+
+
+def test_every_field_keeps_its_type_and_loses_its_padding(with_memory):
+    every_tool = Registry(replace(tool, group=None) for tool in with_memory)
+    specs = tool_specs(every_tool)
+    assert {spec["function"]["name"] for spec in specs} >= {"REMEMBER", "CLICK", "READ"}
+    for spec in specs:
+        function = spec["function"]
+        fields = function["parameters"]["properties"]
+        tool = with_memory.get(function["name"])
+        raw = RAW.get(tool.name, ())
+        assert set(fields) == set(tool.params.model_fields if tool.params else raw)
+        for field in fields.values():
+            assert {"type", "enum"} & set(field), (function["name"], field)
+            assert "title" not in field
+        assert "null" not in json.dumps(fields)
+
+
+def test_of_two_tools_that_do_the_same_one_is_told_of_and_both_can_be_called(registry):
+    told = {spec["function"]["name"] for spec in tool_specs(registry)}
+    assert "READ" in told
+    assert "FETCH_URL" not in told
+    assert registry.get("FETCH_URL") is not None
+
+
+def test_a_first_request_describes_search_and_read_and_names_the_rest(with_memory):
+    offered = json.dumps(tool_specs(with_memory), ensure_ascii=False)
+    in_tags, native = system_prompt(with_memory), system_prompt(with_memory, native=True)
+    assert len(in_tags) <= 1_700
+    assert len(native) + len(offered) <= 2_400
+    assert "REMEMBER(key, value)" in in_tags
+    assert "REMEMBER(key, value)" in native
+    assert "keeps a fact" not in in_tags + native + offered
+    assert "CLICK" not in in_tags
+    assert "`CLICK(ref" in system_prompt(with_memory, guides=["browsing"])
+
+
+def test_every_tool_of_a_run_can_be_found_out_about(with_memory):
+    listed = {tool.name for tool in with_memory if tool.listed}
+    lines = with_memory.lines()
+    for group in with_memory.groups().values():
+        lines += group["lines"]
+    assert {name for name in listed if name not in "\n".join(lines)} == set()
+
+
+def test_each_action_on_a_page_says_how_its_approval_reads():
+    acting = [tool for tool in (*ACTING_TOOLS, *DOWNLOAD_TOOLS) if tool.acts]
+    assert {tool.approval for tool in acting} <= set(APPROVABLE)
+    assert [tool.name for tool in acting if not tool.verb] == []

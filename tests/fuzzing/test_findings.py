@@ -1,0 +1,19 @@
+"""Inputs that once broke a reader, as `bench.fuzz` found them: each is taken as it ought."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fuzzing.targets import TARGETS, finding, made
+
+FOUND = {
+    "url": [b"ws:*.//[fe80::1]/", b"https://e.org/#!/###"],  # `*.` is this machine to the C library
+    "feeds": [made("feeds", 449778)],  # dates with a year beyond all
+    "mail": [made("mail", 11540)],
+    "office": [made("office", 110372), made("office", 168265)],  # two .msg with broken sizes
+}
+
+
+@pytest.mark.parametrize(("name", "body"), [(name, one) for name in FOUND for one in FOUND[name]])
+def test_an_input_that_was_a_finding_is_none(name, body):
+    assert finding(TARGETS[name], body) == ""

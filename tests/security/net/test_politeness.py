@@ -1,0 +1,106 @@
+"""Row 26: robots.txt, crawl delays and Retry-After are kept, by eight workers on one host too."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import pairwise
+from statistics import median
+
+import pytest
+
+from browser.errors import DeadlineExceeded, Refused
+from browser.net.egress import Egress, EgressPolicy
+from browser.net.http import HttpClient
+from browser.net.polite import Polite
+from browser.net.url import netloc
+from tests.browser.net.servers import Exchange, Origin
+
+pytestmark = pytest.mark.row(n=26)
+
+DELAY = 0.05
+WORKERS, PAGES = 8, 16
+
+
+class Site:
+    """A host with rules, which notes when it was asked for pages (s)."""
+
+    def __init__(self, rules: str = "") -> None:
+        self.rules = rules
+        self.starts: list[float] = []
+        self.rest = ""
+
+    async def __call__(self, exchange: Exchange) -> None:
+        if exchange.target == "/robots.txt":
+            await exchange.answer(self.rules)
+            return
+        self.starts.append(asyncio.get_running_loop().time())
+        rest, self.rest = self.rest, ""
+        if rest:
+            await exchange.answer("later", "429 Too Many Requests", Retry_After=rest)
+        else:
+            await exchange.answer("page")
+
+
+async def test_eight_workers_keep_the_crawl_delay_between_them() -> None:
+    site = Site(f"User-agent: *\nCrawl-delay: {DELAY}\n")
+    async with (
+        Origin(site) as origin,
+        Egress(EgressPolicy((origin.named,))) as egress,
+        HttpClient(egress) as http,
+    ):
+        polite = Polite(http)
+        todo = iter(range(PAGES))
+
+        async def work() -> None:
+            for n in todo:
+                await polite.get(f"{origin.url}/{n}")
+
+        await asyncio.gather(*(work() for _ in range(WORKERS)))
+    gaps = [later - earlier for earlier, later in pairwise(site.starts)]
+    assert len(site.starts) == PAGES
+    # the server notes arrivals, not starts: a busy machine delivers one late, the next in time
+    assert median(gaps) >= DELAY * 0.95
+    assert site.starts[-1] - site.starts[0] >= DELAY * (PAGES - 1) * 0.95
+
+
+async def test_a_forbidden_page_is_never_asked_for() -> None:
+    site = Site("User-agent: *\nDisallow: /private\n")
+    async with (
+        Origin(site) as origin,
+        Egress(EgressPolicy((origin.named,))) as egress,
+        HttpClient(egress) as http,
+    ):
+        polite = Polite(http)
+        with pytest.raises(Refused, match=r"robots\.txt"):
+            await polite.get(f"{origin.url}/private/x")
+        assert site.starts == []
+        assert (await Polite(http, obey_robots=False).get(f"{origin.url}/private/x")).ok
+
+
+async def test_a_host_that_asks_for_rest_gets_it_from_all_workers() -> None:
+    site = Site()
+    site.rest = "1"
+    async with (
+        Origin(site) as origin,
+        Egress(EgressPolicy((origin.named,))) as egress,
+        HttpClient(egress, retries=0) as http,
+    ):
+        polite = Polite(http)
+        assert (await polite.get(f"{origin.url}/first")).status == 429
+        await asyncio.gather(*(polite.get(f"{origin.url}/{n}") for n in range(WORKERS)))
+    assert site.starts[1] - site.starts[0] >= 0.95
+
+
+async def test_more_rest_than_there_is_time_for_is_told_at_once() -> None:
+    site = Site()
+    site.rest = "3600"
+    async with (
+        Origin(site) as origin,
+        Egress(EgressPolicy((origin.named,))) as egress,
+        HttpClient(egress) as http,
+    ):
+        polite = Polite(http)
+        await polite.get(f"{origin.url}/first")
+        with pytest.raises(DeadlineExceeded, match=f"{netloc(origin.url)} asks to be left alone"):
+            await polite.get(f"{origin.url}/second", deadline=5)
+    assert len(site.starts) == 1

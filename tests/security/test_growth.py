@@ -1,0 +1,17 @@
+"""Row 28: a process that reads on keeps no handle and no process; the bench counts 5,000 pages."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.security.growth import grown
+
+pytestmark = pytest.mark.row(n=28)
+
+
+async def test_pages_and_refused_bodies_leave_nothing_open():
+    found = await grown(100, first=50, refused=6)  # two of each kind
+    early, late = found.open_before, found.open_after
+    assert all(end <= begin for begin, end in zip(early, late, strict=True))
+    assert found.a_hundred < 8  # MB; the first pages load what all use, so the bench counts more
+    assert found.of_refused < 64

@@ -1,0 +1,58 @@
+"""Row 14: a hostile page is given up at its deadline, and the next page works.
+
+What it costs beyond its deadline is measured by `bench.hostile`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+
+from browser.errors import BrowserError
+from browser.session.session import Browser
+from tests.browser.page.pages import Pages, serve_pages
+from tests.browser.session.hostile import PAGES, TABS_AT_MOST
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+pytestmark = pytest.mark.row(n=14)
+
+DEADLINE = 1.0
+HANGS = 120.0
+"""Seconds until a page counts as never given up; a deadline ends it long before."""
+
+
+@pytest.fixture(scope="module")
+def pages() -> Iterator[Pages]:
+    with serve_pages() as served:
+        yield served
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def launched() -> AsyncIterator[Browser]:
+    async with Browser.launch() as running:
+        yield running
+
+
+async def looked_at(launched: Browser, url: str, deadline: float) -> str:
+    """What a page says, or the typed error that it ended in."""
+    try:
+        tab = await launched.open(url, deadline=deadline)
+        return (await tab.snapshot(deadline=deadline)).text
+    except BrowserError as error:
+        return type(error).__name__
+
+
+@pytest.mark.parametrize("how", PAGES)
+async def test_a_hostile_page_is_given_up_and_the_next_one_works(pages, launched, how):
+    url = pages.base + pages.put(f"<!doctype html>{PAGES[how]}")
+    async with asyncio.timeout(HANGS):
+        await looked_at(launched, url, DEADLINE)
+        assert len(await launched.tabs()) <= TABS_AT_MOST
+        await asyncio.gather(*(launched.close(tab) for tab in list(launched._tabs)))
+    calm = pages.base + pages.put("<p>calm again</p>")
+    assert await looked_at(launched, calm, HANGS) == "calm again"

@@ -1,0 +1,28 @@
+"""Rows 1, 2 and 7: a model that obeys whatever it reads; all of it by bench.injections."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.security.injections import CARRIERS, ORDERS
+from tests.security.obedient import attacked
+
+pytestmark = pytest.mark.row(n=1)
+
+LEAK, ACT, BELIEF = ORDERS["leak"][0], ORDERS["act"][3], ORDERS["belief"][1]
+UNSEEN = {"description", "title attribute", "option", "hidden text", "comment", "aria-label"}
+"""Carriers of which nothing need reach the model; of a long `aria-label` the end is cut off."""
+
+
+# Where nobody is logged in nothing is there to be changed.
+@pytest.mark.parametrize(
+    ("mode", "orders"), [("launched", (LEAK, BELIEF)), ("attached", (LEAK, ACT, BELIEF))]
+)
+@pytest.mark.row(n=7)
+async def test_what_a_page_orders_leaves_changes_and_settles_nothing(tmp_path, mode, orders):
+    outcome = await attacked("act", mode, tmp_path, orders)
+    assert outcome.unreached <= UNSEEN
+    assert set(outcome.placed.values()) == set(CARRIERS)
+    assert outcome.left == []
+    assert outcome.changed == []
+    assert outcome.believed == []

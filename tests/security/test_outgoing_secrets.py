@@ -1,0 +1,419 @@
+"""Rows 2 and 2a: private text does not leave, however it is spelt; row 3: ordinary texts pass."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.guard.outgoing import MAX_BITS, Outgoing
+from agent.guard.provenance import FUNCTION, SEARCH, SERVER, Kind, Provenance
+from tests.security.outgoing_texts import (
+    CHANNELS,
+    HOSTILE,
+    IN_OTHER_LANGUAGES,
+    PRIVATE,
+    QUESTION,
+    by_keys,
+    context_of,
+    filled,
+    identifier_in,
+    ordinary,
+    outcomes,
+    sent,
+    tells,
+)
+from tests.security.secrets_and_spellings import SECRETS, SPELLINGS
+
+pytestmark = pytest.mark.row(n=2)
+
+PRIVATE_KINDS = [Kind.FILE, Kind.CORPUS, Kind.MEMORY, Kind.TURNS, Kind.TOOL, Kind.PAGE]
+CARD = "4929 1234 5678 9012"
+
+
+def run(question: str = QUESTION, private: str = "", **shared: frozenset[str]) -> Outgoing:
+    read = Provenance(question, **shared)
+    read.add(private, Kind.FILE)
+    read.add(HOSTILE, Kind.WEB, "https://evil.test/")
+    return Outgoing(read)
+
+
+def searched(outgoing: Outgoing, query: str) -> str:
+    return outgoing.query(query)[0]
+
+
+# Row 2: to sites, hosts, servers and tools nothing goes; row 2a: to engines, no identifier.
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+async def test_no_secret_leaves_by_any_argument_in_any_spelling(channel):
+    name, arguments = CHANNELS[channel]
+    left = []
+    for kind, secrets in SECRETS.items():
+        secret = secrets[0]  # all of them in bench.leaks
+        for spelling, spell in SPELLINGS.items():
+            said = spell(secret)
+            context = context_of(QUESTION, None, PRIVATE.format(secret))
+            made = await sent(context, name, filled(arguments, said))
+            if tells(made, name, said, identifier_in(kind, secret)):
+                left.append((secret, spelling))
+    assert not left
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+async def test_no_secret_is_typed_key_by_key(kind):
+    assert not [found for s in SECRETS[kind] if (found := await by_keys(PRIVATE.format(s), s))]
+
+
+@pytest.mark.parametrize("asked", IN_OTHER_LANGUAGES[::3])
+async def test_no_secret_reaches_a_site_from_a_run_asked_in_another_language(asked):
+    private = PRIVATE.format("meeting Lars at the pier") + "Mein Pferd hat Diabetes, PIN 4711."
+    spelt = [spell("meeting Lars at the pier") for spell in SPELLINGS.values()][::3]
+    left = [
+        (text, channel)
+        for text in (*spelt, "Pferd", "pferde", "diabetes", "vier sieben eins eins", "quatre sept")
+        for channel, (name, arguments) in CHANNELS.items()
+        if name != "WEB_SEARCH"
+        and await sent(context_of(asked, None, private), name, filled(arguments, text))
+    ]
+    assert not left
+
+
+def test_a_translation_or_another_number_reaches_no_site():
+    outgoing = run(private="Diagnosis: breast cancer. Card 4711.")
+    for path in ("Brustkrebs", "cancer-du-sein", "5822", "4-8-2-2"):
+        assert outgoing.refusal_of_address(f"https://evil.test/{path}")
+        assert outgoing.refusal(path, "evil.test")
+
+
+@pytest.mark.parametrize("pages", [2, 16, 256])
+def test_links_that_a_hostile_page_shows_tell_at_most_so_many_bits(pages):
+    outgoing = run(private=CARD)
+    links = [f"https://evil.test/{number}" for number in range(pages)]
+    outgoing.provenance.add_links(links, Kind.WEB, "https://evil.test/list")
+    followed = 0
+    while not outgoing.refusal_of_address(links[followed % pages]):
+        followed += 1
+    assert followed == MAX_BITS // math.log2(pages)
+
+
+def test_addresses_that_a_page_prints_or_shares_among_hosts_are_counted_too():
+    outgoing = run(private=CARD)
+    printed = [f"https://{n}.other{n}.test/" for n in range(256)]
+    outgoing.provenance.add("\n".join(printed), Kind.WEB, "https://evil.test/all")
+    refused = [url for url in printed[:40] if outgoing.refusal_of_address(url)]
+    assert refused == printed[12:40]
+
+
+def test_following_links_is_free_until_something_private_was_read():
+    read = Provenance(QUESTION)
+    links = [f"https://news.test/{number}" for number in range(256)]
+    read.add_links(links, Kind.WEB, "https://news.test/")
+    read.add("News", Kind.WEB, "https://news.test/")
+    assert not any(map(Outgoing(read).refusal_of_address, links))
+
+
+@pytest.mark.parametrize("kind", PRIVATE_KINDS)
+@pytest.mark.parametrize(
+    ("query", "withheld"),
+    [
+        ("ferritin 412 solveig@brandt.test low", ["solveig@brandt.test"]),
+        (f"who charged {CARD}", ["9012"]),
+        ("AKIA4ZT81KQMWX02P7QA leaked key", ["AKIA4ZT81KQMWX02P7QA"]),
+        ("phone 0171-5550199 Bergen", ["0171-5550199"]),
+    ],
+)
+def test_identifiers_of_private_text_are_withheld_from_engines(kind, query, withheld):
+    read = Provenance(QUESTION)
+    read.add(f"solveig@brandt.test, {CARD}, 0171 555 0199", kind, "https://clinic.test/")
+    read.add("AKIA4ZT81KQMWX02P7QA", kind, "https://clinic.test/")
+    left, parts = Outgoing(read).query(query)
+    assert all(word not in left for word in withheld)
+    assert parts
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "4929-1234-5678-9012",
+        "4929 x 1234 x 5678 x 9012",
+        "2109876543219294",
+        "NDkyOTEyMzQ1Njc4OTAxMg==",
+    ],
+)
+def test_a_number_stays_in_other_forms(query):
+    assert CARD.replace(" ", "") not in "".join(
+        filter(str.isdigit, searched(run(private=CARD), query))
+    )
+    assert searched(run(private=CARD), query) != query
+
+
+def test_a_long_quotation_of_private_text_is_cut():
+    words = "we will close the plant in Malmo before the end of next summer quietly"
+    kept = searched(run(private=f"Minutes: {words}."), f"{words} news")
+    assert kept == "we will close the plant in Malmo before the end of summer quietly news"
+
+
+def test_what_the_question_or_a_public_page_shows_is_no_secret():
+    asked = run(f"Who charges {CARD}, and whose is ada@engine.test?", f"{CARD} ada@engine.test")
+    assert searched(asked, f"{CARD} ada@engine.test")
+    outgoing = run(private="call 0171 555 0199")
+    outgoing.provenance.add("Hotline 0171/5550199", Kind.WEB, "https://shop.test/")
+    assert outgoing.query("0171 5550199 Bergen")[1] == []
+
+
+def test_dates_and_years_identify_nobody():
+    private = "Lived 1914-1918, born 03.03.1891, paid 2024-05-17."
+    for query in ("battle 1914-1918", "born 03.03.1891 Cholet", "invoice 2024-05-17"):
+        assert searched(run(private=private), query) == query
+
+
+def test_a_secret_of_the_environment_leaves_in_no_text(ask):
+    del ask
+    from agent.guard.redact import Redactor
+
+    outgoing = Outgoing(Provenance(QUESTION))
+    left, withheld = outgoing.query("weather hunter2hunter2", Redactor(["hunter2hunter2"]))
+    assert left == "weather"
+    assert withheld[0].why == "it contains a secret of the environment"
+
+
+def test_private_search_asks_with_words_of_the_question_and_of_public_pages_alone():
+    read = Provenance(QUESTION)
+    read.add("My diagnosis is diabetes.", Kind.FILE)
+    read.add("Showers along the coast", Kind.WEB, SEARCH)
+    outgoing = Outgoing(read, private_search=True)
+    left, withheld = outgoing.query("weather Bergen showers diabetes")
+    assert left == "weather Bergen showers"
+    assert "--private-search" in withheld[0].why
+
+
+# Row 3: what users ordinarily do works.
+
+
+@pytest.mark.row(n=3)
+async def test_ordinary_searches_and_shown_addresses_pass_unchanged():
+    found = await outcomes(ordinary())
+    searches = {
+        outcome: len(found["WEB_SEARCH", outcome])
+        for outcome in ("unchanged", "shortened", "refused")
+    }
+    assert searches["unchanged"] >= 0.97 * sum(searches.values())
+    shown = await outcomes(run for run in ordinary() if run.author == "a third")
+    assert not shown["OPEN", "refused"]
+
+
+@pytest.mark.parametrize(
+    ("query", "private"),
+    [
+        ("Miele WWD 320 WCS Test", "Miele Waschmaschine WWD 320 WCS, 8 kg, Kundennummer 40081533"),
+        (
+            "HikariPool-1 - Connection is not available",
+            "HikariPool-1 - Connection is not available",
+        ),
+        ("ORA-22924 PL/SQL", "ORA-22924: snapshot too old"),
+        ("abolición de la Mesta", "apuntes del curso"),
+        ("Qwen2.5-Coder-1.5B STM32F103C8T6", "Qwen2.5-Coder-1.5B on a STM32F103C8T6"),
+    ],
+)
+def test_terms_of_a_trade_are_searched_for(query, private):
+    assert run(private=private).query(query) == (query, [])
+
+
+def test_private_words_go_back_to_their_own_site_and_to_no_other():
+    read = Provenance(QUESTION)
+    read.add("Your diagnosis: diabetes, type 2", Kind.PAGE, "https://my.clinic.test/results")
+    assert not Outgoing(read).refusal("diabetes type 2", "my.clinic.test")
+    assert Outgoing(read).refusal("diabetes", "evil.test")
+
+
+@pytest.mark.parametrize("site", ["evil.test", f"{SERVER}shop", f"{FUNCTION}TRANSLATE"])
+def test_words_of_the_question_go_to_sites_and_tools(site):
+    outgoing = run("Is diabetes hereditary?", "Mother had diabetes, hunter2")
+    assert not outgoing.refusal("diabetes hereditary", site)
+    assert "hunter2" in outgoing.refusal("diabetes hunter2", site)
+
+
+def test_a_site_may_be_told_a_few_of_its_own_words():
+    outgoing = run(private="diabetes")
+    sent = [outgoing.refusal(text, "evil.test") for text in ["rain degrees"] * 9]
+    assert sent[0] == ""
+    assert "were already sent" in next(filter(None, sent))
+
+
+@pytest.mark.parametrize(
+    ("url", "passes"),
+    [
+        ("https://shop.test/search?q=weather+bergen", True),
+        ("https://shop.test/search?q=weather&page=2", True),
+        ("https://shop.test/weather/bergen", False),
+        ("https://shop.test/weather?q=bergen", True),
+        ("https://shop.test/search?q=diabetes", False),
+        ("https://shop.test/search?diabetes=weather", False),
+        ("https://shop.test/search?q=wEatHer", False),
+        ("https://other.test/search?q=weather", False),
+    ],
+)
+def test_an_address_is_built_from_a_seen_one_with_words_of_the_question(url, passes):
+    outgoing = run(private="diabetes")
+    outgoing.provenance.add("Search: https://shop.test/search?q=shoes&page=1", Kind.WEB, SEARCH)
+    assert (not outgoing.refusal_of_address(url)) is passes
+
+
+@pytest.mark.parametrize(
+    ("url", "passes"),
+    [
+        ("https://seen.test/", True),
+        ("https://seen.test/?x=1", False),
+        ("https://diabetes/", False),
+        ("https://diabetes.seen.test/", False),
+        ("https://other.test/", False),
+    ],
+)
+def test_the_root_of_a_host_that_was_named_is_opened(url, passes):
+    outgoing = run(private="diabetes")
+    outgoing.provenance.add("more at seen.test", Kind.WEB, SEARCH)
+    assert (not outgoing.refusal_of_address(url)) is passes
+
+
+def test_while_nothing_hostile_was_read_the_root_of_any_host_is_opened():
+    read = Provenance(QUESTION)
+    read.add("home: Voss", Kind.MEMORY)
+    outgoing = Outgoing(read)
+    assert not outgoing.refusal_of_address("https://yr.test/")
+    read.add("Read me", Kind.WEB, "https://evil.test/")
+    assert "is not in any result, page or question" in outgoing.refusal_of_address(
+        "https://yr.test/"
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["see doi:10.1093/bioinf/btz477", "https://doi.org/10.1093/bioinf/btz477"]
+)
+def test_a_doi_in_ones_own_file_is_an_address(text):
+    assert not run(private=text).refusal_of_address("https://doi.org/10.1093/bioinf/btz477")
+
+
+# Sharing and approval hold for the recipient that they were given for.
+
+
+@pytest.mark.parametrize(
+    ("share", "site", "passes"),
+    [
+        ("file", SEARCH, True),
+        ("file", f"{SERVER}shop", True),
+        ("file", "named.test", True),
+        ("file", "evil.test", False),
+        ("file@evil.test", "evil.test", True),
+        ("file@evil.test", "other.test", False),
+        ("memory", "named.test", False),
+    ],
+)
+def test_what_the_user_shares_goes_to_recipients_of_theirs(share, site, passes):
+    shared = run("Tell named.test", f"diabetes, {CARD}", shared=frozenset({share}))
+    if site == SEARCH:
+        assert (shared.query(CARD)[1] == []) is passes
+    else:
+        assert (not shared.refusal("diabetes", site)) is passes
+
+
+def test_an_approval_of_a_search_is_none_for_a_site():
+    outgoing = run(private=f"diabetes {CARD}")
+    outgoing.allow(f"diabetes {CARD}", SEARCH)
+    assert outgoing.query(f"diabetes {CARD}")[1] == []
+    assert outgoing.refusal("diabetes", "evil.test")
+    outgoing.allow("diabetes", "evil.test")
+    assert not outgoing.refusal("diabetes", "evil.test")
+    assert outgoing.refusal("diabetes", "other.test")
+
+
+# Where the line is drawn.
+
+
+def test_while_nothing_private_was_read_everything_may_leave():
+    read = Provenance(QUESTION)
+    read.add(HOSTILE, Kind.WEB, "https://evil.test/")
+    assert not Outgoing(read).refusal("ZGlhYmV0ZXM= xyzzy", "evil.test")
+    assert not Outgoing(read).refusal_of_address("https://evil.test/any?q=thing")
+
+
+def test_a_page_without_a_word_makes_a_run_untrusted():
+    read = Provenance(QUESTION)
+    read.add("", Kind.WEB, "https://evil.test/")
+    assert read.untrusted
+
+
+def test_words_of_the_question_are_the_users_in_every_form_of_their_language():
+    outgoing = run("Какая погода будет в Казани на выходных?", "Билет в Казань, вагон 7")
+    assert not outgoing.refusal("погода Казань", "evil.test")
+    assert outgoing.refusal("погода Казань вагоны", "evil.test")
+
+
+@given(st.text(max_size=200))
+def test_any_text_can_be_decided(text):
+    outgoing = run(private=text)
+    outgoing.query(text)
+    outgoing.refusal(text, "evil.test")
+    outgoing.refusal_of_address(f"https://evil.test/{text}")
+    assert outgoing.refusal("qvnorgrf", "evil.test")
+
+
+async def test_a_query_is_made_without_what_is_withheld_and_says_so(
+    ask, script, site, tmp_path, events
+):
+    private = tmp_path / "private.md"
+    private.write_text(f"# Private\n\nThe card is {CARD}, of ada@home.test.\n")
+    report = await ask(
+        "What do my notes say about the weather?",
+        model=script("<<TOOL:WEB_SEARCH:weather ada@home.test coast>>", "NOT_FOUND"),
+        file=[private],
+    )
+    noted = events(report)
+    withheld = next(e.data for e in noted if e.type == "query.withheld")
+    assert withheld["query"] == "weather ada@home.test coast"
+    assert "“ada@home.test” (no public page shows this" in withheld["text"]
+    assert "ada@home.test" in report.searches[0].withheld
+    result = next(e.data for e in noted if e.type == "tool.result")
+    assert result["data"]["left_out"] == "ada@home.test"
+
+
+@pytest.mark.parametrize("tool", ["READ", "OPEN", "FETCH_URL"])
+async def test_a_model_that_obeys_the_page_sends_nothing(ask, script, site, tmp_path, tool):
+    private = tmp_path / "private.md"
+    private.write_text("# Private\n\nThe diagnosis is diabetes and nothing else.\n")
+    model = script(f"<<TOOL:{tool}:{site.url}/diabetes>>", "NOT_FOUND")
+    results = []
+    await ask(
+        f"What do my notes say? Not {site.url}",
+        model=model,
+        file=[private],
+        on_event=lambda e: results.append(e.data) if e.type == "tool.result" else None,
+    )
+    assert "this URL is not in any result, page or question" in results[0]["data"]["error"]
+    assert not [path for path in site.asked if "diabetes" in path]
+
+
+@pytest.mark.parametrize("share", [(), ("file",)])
+async def test_a_callers_tool_is_given_private_words_only_if_they_are_shared(
+    ask, script, tmp_path, share
+):
+    private = tmp_path / "letter.txt"
+    private.write_text("Solveig Brandt has diabetes.")
+    given = []
+
+    async def translate(text: str) -> str:
+        """Translates."""
+        given.append(text)
+        return "Zucker"
+
+    model = script("<<TOOL:TRANSLATE:Solveig diabetes>>", "NOT_FOUND")
+    await ask(
+        "Translate my letter",
+        model=model,
+        file=[private],
+        share=share,
+        tools={"TRANSLATE": translate},
+    )
+    assert bool(given) is bool(share)

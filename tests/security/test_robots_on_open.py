@@ -1,0 +1,88 @@
+"""Row 26: what robots.txt forbids is opened or read only if the user named its address."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.run.web import NamedAddresses
+from tests.loopback import Handler, serving
+
+pytestmark = pytest.mark.row(n=26)
+
+
+class Pages(Handler):
+    def get(self) -> None:
+        self.server.site.append(self.path)
+        if self.path == "/robots.txt":
+            self.send(200, "text/plain", b"User-agent: *\nDisallow: /private\n")
+        else:
+            self.send(200, "text/html", b"<main><p>The lamp is green.</p></main>")
+
+
+class Asked(list):
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+
+@pytest.mark.parametrize("tool", ["OPEN", "READ", "FETCH_URL"])
+@pytest.mark.row(n=26)
+async def test_what_is_forbidden_is_not_asked_for(ask, script, events, tool):
+    with serving(Pages, Asked) as site:
+        report = await ask(
+            model=script(
+                f"<<TOOL:{tool}:{site.url}/private/lamp>>",
+                f"<<TOOL:{tool}:{site.url}/lamp>>",
+                "NOT_FOUND",
+            ),
+            allow_private=[site.url.removeprefix("http://")],
+        )
+    told = [e.data["data"] for e in events(report) if e.type == "tool.result"]
+    assert "robots.txt does not allow" in told[0]["error"]
+    assert "error" not in told[1]
+    assert "/private/lamp" not in site
+    assert "/lamp" in site
+
+
+@pytest.mark.parametrize("tool", ["OPEN", "READ", "FETCH_URL"])
+@pytest.mark.row(n=26)
+async def test_an_address_that_the_user_named_is_read_and_the_rule_reported(
+    ask, script, events, tool
+):
+    with serving(Pages, Asked) as site:
+        named = f"{site.url}/private/lamp?no=7"
+        report = await ask(
+            f"Which colour has the lamp at <{named}>?",
+            model=script(
+                f"<<TOOL:{tool}:{named}>>", f"<<TOOL:{tool}:{site.url}/private/next>>", "NOT_FOUND"
+            ),
+            allow_private=[site.url.removeprefix("http://")],
+        )
+    told = [e.data["data"] for e in events(report) if e.type == "tool.result"]
+    assert "error" not in told[0]
+    assert "robots.txt does not allow" in str(told[0])
+    assert "the user named this address" in str(told[0])
+    assert "robots.txt does not allow" in told[1]["error"]  # found from there, not named
+    assert "/private/lamp?no=7" in site
+    assert "/private/next" not in site
+
+
+@pytest.mark.parametrize(
+    ("request_text", "url", "named"),
+    [
+        ("See https://a.test/x.", "https://a.test/x", True),
+        ("(see: https://a.test/x)", "https://a.test/x#part", True),
+        ("See https://a.test/x", "https://a.test/x/y", False),
+        ("See https://a.test/x", "https://a.test/", False),
+        ("What does a.test/x say?", "https://a.test/x", True),
+        ("What does a.test say?", "http://a.test/", True),
+        ("What does a.test say?", "https://b.test/", False),
+        ("What is in the table?", "http://127.0.0.1:8080/", True),
+        ("What is in the table?", "http://127.0.0.1:8080/table", False),
+        ("What is in the table?", "http://127.0.0.1:9090/", False),
+    ],
+)
+@pytest.mark.row(n=26)
+def test_named_are_the_addresses_of_the_request_and_the_root_of_a_private_host(
+    request_text, url, named
+):
+    assert NamedAddresses(request_text, ["127.0.0.1:8080"]).include(url) is named

@@ -1,0 +1,220 @@
+"""Row 21: a secret is typed by name, on its own origin and in no frame, and stands nowhere else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from agent.errors import UsageError
+from agent.guard.secret_store import FILE, SecretStore, secret_name
+from tests.loopback import Handler, serving
+
+pytestmark = pytest.mark.row(n=21)
+
+VALUE = "drizzle-otter 7"
+FORM = b"""<title>Sign in</title><form method="post" action="/in">
+<label>Word <input type="password" name="word"></label></form>
+<label>Plain <input></label><script>
+document.querySelector('form').oninput = e => document.title = 'typed'</script>"""
+
+
+class Login:
+    def __init__(self, base: str) -> None:
+        self.base = base
+        self.posted: list[bytes] = []
+
+
+class Requests(Handler):
+    def get(self) -> None:
+        base, form = (
+            self.server.site.base,
+            FORM.decode().replace("'", "&quot;").replace('"', "&quot;"),
+        )
+        framed = {
+            "/frame": f'<iframe src="{base}/"></iframe>',
+            "/other-frame": f'<iframe src="{base.replace("127.0.0.1", "localhost")}/"></iframe>',
+            "/blank": "<iframe></iframe><script>frames[0].document.write(`"
+            + FORM.decode().split("<script")[0]
+            + "`)</script>",
+            "/srcdoc": f'<iframe srcdoc="{form}"></iframe>',
+        }
+        if self.path == "/away":  # the stored origin sends on to another one
+            self.send_response(302)
+            self.send_header("Location", f"{base}/")
+            self.end_headers()
+        else:
+            self.send(200, "text/html", framed[self.path].encode() if self.path in framed else FORM)
+
+    def post(self, body: bytes) -> None:
+        self.server.site.posted.append(body)
+        self.send(200, "text/html", b"<p>Welcome. You said " + body + b"</p>")
+
+
+async def typed(ask, script, events, tmp_path, own: str, at: str, label: str = "Word"):
+    SecretStore(tmp_path / "data").put("mail", own, VALUE)
+    call = json.dumps(
+        {"ref": f"{{{{ref:{label}}}}}", "text": "<secret>mail</secret>", "submit": True}
+    )
+    report = await ask(
+        f"Sign in at {at}",
+        model=script(
+            f"<<TOOL:OPEN:{at}>>", f"<<TOOL:TYPE:{call}>>", "<<TOOL:SNAPSHOT>>", "NOT_FOUND"
+        ),
+        allow_private=["127.0.0.1", "localhost"],
+    )
+    kept = b"".join(p.read_bytes() for p in (tmp_path / "data" / "runs").rglob("*") if p.is_file())
+    assert VALUE.encode() not in kept
+    assert b"drizzle-otter+7" not in kept
+    return [e.data["data"].get("error", "") for e in events(report) if e.type == "tool.result"]
+
+
+async def test_a_secret_is_typed_on_its_origin_and_stands_nowhere(ask, script, events, tmp_path):
+    with serving(Requests, Login) as site:
+        errors = await typed(ask, script, events, tmp_path, site.base, f"{site.base}/")
+    assert errors == ["", "", ""]
+    assert site.posted == [b"word=drizzle-otter+7"]
+
+
+@pytest.mark.parametrize(("path", "label"), [("/frame", "Word"), ("/", "Plain")])
+async def test_a_secret_goes_into_no_frame_and_no_plain_field(
+    ask, script, events, tmp_path, path, label
+):
+    with serving(Requests, Login) as site:
+        errors = await typed(ask, script, events, tmp_path, site.base, site.base + path, label)
+    assert "password field of the page itself" in errors[1]
+    assert site.posted == []
+
+
+@pytest.mark.parametrize(
+    "own",
+    ["http://localhost:9", "http://127.0.0.1:9", "https://{host}", "http://sub.localhost:{port}", "http://127.0.0.2:{port}",
+      "http://localhost:{port}"],
+)  # fmt: skip
+async def test_a_secret_is_not_typed_on_another_origin(ask, script, events, tmp_path, own):
+    with serving(Requests, Login) as site:
+        host = site.base.removeprefix("http://")
+        own = own.format(host=host, port=host.rpartition(":")[2])
+        errors = await typed(ask, script, events, tmp_path, own, f"{site.base}/")
+    assert "no secret of that name may be typed on this site" in errors[1]
+    assert site.posted == []
+
+
+@pytest.mark.parametrize("path", ["/away", "/other-frame", "/blank", "/srcdoc"])
+async def test_a_secret_is_filled_only_where_the_page_is_its_own(
+    ask, script, events, tmp_path, path
+):
+    """The person's origin leads or is led elsewhere: what asks is on another one, or in a frame."""
+    with serving(Requests, Login) as site:
+        elsewhere = site.base.replace("127.0.0.1", "localhost")
+        own = elsewhere if path == "/away" else site.base
+        errors = await typed(ask, script, events, tmp_path, own, own + path)
+    assert any(errors)
+    assert site.posted == []
+
+
+LOGIN = """<title>Sign in</title><form method=post action=/in>
+<label>Word <input type=password name=word></label><button>Log in</button>
+<button formaction=OTHER/in>Log in there</button><button type=button>Help</button></form>
+<form method=post action=/gone><button>Delete account</button></form>
+<form method=post action=OTHER/in><label>Away <input type=password name=word></label>
+<button>Send</button></form>"""
+
+
+class LoginRequests(Requests):
+    def get(self) -> None:
+        other = self.server.site.base.replace("127.0.0.1", "localhost")
+        self.send(200, "text/html", LOGIN.replace("OTHER", other).encode())
+
+    def post(self, body: bytes) -> None:
+        super().post(self.path.encode() + b" " + body)
+
+
+async def logged_in(ask, script, events, tmp_path, question: str, call: str, label: str = "Word"):
+    """Type the secret and make one more call; gives the site, that call's error and the events."""
+    with serving(LoginRequests, Login) as site:
+        SecretStore(tmp_path / "data").put("mail", site.base, VALUE)
+        typing = json.dumps({"ref": f"{{{{ref:{label}}}}}", "text": "<secret>mail</secret>"})
+        report = await ask(
+            question.replace("SITE", site.base),
+            model=script(
+                f"<<TOOL:OPEN:{site.base}/>>",
+                f"<<TOOL:TYPE:{typing}>>",
+                "<<TOOL:SNAPSHOT>>",
+                call,
+                "NOT_FOUND",
+            ),
+            allow_private=["127.0.0.1", "localhost"],
+        )
+    recorded = events(report)
+    results = [e.data["data"] for e in recorded if e.type == "tool.result"]
+    return site, results[-1].get("error", ""), [e for e in recorded if e.type == "policy.approved"]
+
+
+NAMED = "Log in at SITE with the secret mail. What is new?"
+ENTER = '<<TOOL:PRESS:{"keys": "Enter"}>>'
+
+
+@pytest.mark.parametrize("call", ["<<TOOL:CLICK:{{ref:Log in}}>>", ENTER])
+async def test_a_secret_that_the_question_names_may_submit_its_login_form(
+    ask, script, events, tmp_path, call
+):
+    site, error, approved = await logged_in(ask, script, events, tmp_path, NAMED, call)
+    assert not error
+    assert site.posted == [b"/in word=drizzle-otter+7"]
+    assert [e.data["by"] for e in approved] == ["secret mail"]
+
+
+@pytest.mark.parametrize(
+    ("question", "call", "label"),
+    [
+        ("Log in at SITE. What is new?", "<<TOOL:CLICK:{{ref:Log in}}>>", "Word"),
+        (NAMED, "<<TOOL:CLICK:{{ref:Delete account}}>>", "Word"),
+        (NAMED, "<<TOOL:CLICK:{{ref:Log in there}}>>", "Word"),
+        (NAMED, "<<TOOL:CLICK:{{ref:Help}}>>", "Word"),
+        (NAMED, "<<TOOL:CLICK:{{ref:Send}}>>", "Away"),
+        (NAMED, '<<TOOL:PRESS:{"keys": "Tab Tab Enter"}>>', "Word"),
+    ],
+)
+async def test_nothing_else_is_submitted_for_it(
+    ask, script, events, tmp_path, question, call, label
+):
+    site, error, approved = await logged_in(ask, script, events, tmp_path, question, call, label)
+    assert "needs a" in error
+    assert not site.posted
+    assert not approved
+
+
+async def test_a_form_that_leads_elsewhere_is_not_submitted_with_the_secret(
+    ask, script, events, tmp_path
+):
+    with serving(LoginRequests, Login) as site:
+        errors = await typed(ask, script, events, tmp_path, site.base, f"{site.base}/", "Away")
+    assert "sends the password to another site" in errors[1]
+    assert site.posted == []
+
+
+def test_the_command_stores_lists_and_deletes(run, tmp_path):
+    assert (
+        run(
+            "secret", "set", "mail", "--origin", "https://mail.test/x", stdin=f"{VALUE}\n"
+        ).returncode
+        == 0
+    )
+    listed = run("secret", "list").stdout
+    assert listed.split() == ["mail", "https://mail.test"]
+    assert (tmp_path / "data" / FILE).stat().st_mode & 0o777 == 0o600
+    assert run("secret", "rm", "mail").returncode == 0
+    assert run("secret", "rm", "mail").returncode == 2
+
+
+def test_an_origin_is_a_web_address(tmp_path):
+    with pytest.raises(UsageError, match="not an origin"):
+        SecretStore(tmp_path).put("mail", "mail", VALUE)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [("<secret>a</secret>", "a"), ("a", ""), ("x <secret>a</secret>", "")]
+)
+def test_a_name_stands_alone(text, name):
+    assert secret_name(text) == name
