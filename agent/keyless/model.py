@@ -8,7 +8,7 @@ from agent.evidence.confidence import ANSWER_BY_RULES_FROM, fit_probability
 from agent.evidence.passages import named_cells, split_row
 from agent.keyless.conversation import read_conversation
 from agent.keyless.question import MARKS, synthesis_task
-from agent.keyless.ranking import BULLETS, MOST_ITEMS, kind_score
+from agent.keyless.ranking import BULLETS, MAX_ITEMS, kind_score
 from agent.keyless.researcher import Research, Researcher, excerpt
 from agent.limits import STANDARD
 from agent.models.base import ModelReply
@@ -142,7 +142,7 @@ def _cite(candidate: Candidate, ranking: Ranking) -> str:
 
 def _item(passage: Passage, text: str) -> str:
     """Format a passage as a cited list item, as code if it does not look like prose."""
-    lines = [line for line in text.removeprefix(FOLDED).split("\n") if line.strip()][:MOST_ITEMS]
+    lines = [line for line in text.removeprefix(FOLDED).split("\n") if line.strip()][:MAX_ITEMS]
     is_code = passage.kind == "text" and not text.rstrip().endswith(".")
     formatted = [f"`{line}`" if is_code else line.lstrip(BULLETS) for line in lines]
     return "- " + "  \n  ".join(formatted) + f" [{passage.id}]"

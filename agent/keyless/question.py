@@ -86,7 +86,7 @@ _COMPARATIVES = frozenset(
     taller longer higher more most""".split()
 )
 _NONE: frozenset[str] = frozenset()
-_NOUN_LONGEST, _NOUN_WITHIN = 3, 6
+_MAX_NOUN_WORDS, _NOUN_WITHIN = 3, 6
 _QUOTED = re.compile(r"""["“„«]([^"“”„«»]{1,80})["”“»]""")
 
 
@@ -194,7 +194,7 @@ def _noun_phrase(following: Sequence[str]) -> list[str]:
             break
         if not ends:
             phrase.append(word)
-        if len(phrase) == _NOUN_LONGEST or (token[-1:] in _CLOSERS and phrase):
+        if len(phrase) == _MAX_NOUN_WORDS or (token[-1:] in _CLOSERS and phrase):
             break
     return phrase
 

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from agent.keyless.question import Question
     from agent.types import Observation, Passage
 
-LONGEST = 120
-"""Most words of a sentence that can be quoted; 60 lost 7 of 260 single questions."""
+MAX_WORDS = 120
+"""Maximum length of a sentence that can be quoted, in words; 60 lost 7 of 260 single questions."""
 NEAR = 0.5
 """Weight of a word of the question that stands beside a sentence, or in it in another form."""
 IN_CONTEXT, IN_SENTENCE, KIND, FOCUS = 7.5, 3.5, 2.0, 1.25
@@ -44,7 +44,7 @@ HOP_GAIN = 0.08
 """Share of the question that a bridge sentence must add to be quoted with the first one."""
 BESIDE = 1
 """Most words that are not the question's between a figure and the word that it belongs to."""
-MOST_ITEMS, ADJOINING = 6, 4
+MAX_ITEMS, ADJOINING = 6, 4
 """Most items quoted of a list, and most characters between passages that adjoin."""
 CLEAR, SAME = 2.5, 0.8
 """Largest margin that counts; share of words from which two sentences count as the same."""
@@ -154,7 +154,7 @@ class Ranking:
             for c in candidates
             if not relevant_files or c.page in relevant_files or self._topics <= c.stated
             # A sentence that only repeats the question answers nothing.
-            if len(c.text.split()) <= LONGEST and (c.following or not c.stems <= question_forms)
+            if len(c.text.split()) <= MAX_WORDS and (c.following or not c.stems <= question_forms)
         ]
         scored.sort(key=lambda x: -x.score)
         pool = scored[:POOL]
@@ -355,7 +355,7 @@ def extract_candidates(
 def _following_passages(passages: Sequence[Passage], at: int) -> tuple[Passage, ...]:
     """Return the text right below a passage that introduces it, or the items of the list there."""
     below: list[Passage] = []
-    for previous, passage in itertools.pairwise(passages[at : at + MOST_ITEMS + 1]):
+    for previous, passage in itertools.pairwise(passages[at : at + MAX_ITEMS + 1]):
         is_adjoining = 0 <= passage.start - previous.end <= ADJOINING
         if not is_adjoining or passage.kind not in ("text", "list"):
             break

@@ -76,7 +76,7 @@ class Research:
 
     @property
     def is_about_page(self) -> bool:
-        """Tell whether the question is about the page that the person is looking at."""
+        """Tell whether the question is about the page that the user is looking at."""
         return self.conversation.page is not None and points_at_page(self.conversation.question)
 
     @property
@@ -156,7 +156,7 @@ class Researcher:
         return found[:limit]
 
     def _read_named(self, research: Research) -> list[Call]:
-        """Read what the question itself names: its URLs, and the page that the person looks at."""
+        """Read what the question itself names: its URLs, and the page that the user looks at."""
         conversation, page = research.conversation, research.conversation.page
         if conversation.steps:
             return []

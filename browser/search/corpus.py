@@ -49,9 +49,9 @@ _TITLE_WEIGHT = 3.0
 _COMMON_SHARE = 0.25
 # Shares are taken of at least so many passages: in a folder of two any word is in half of them.
 _MIN_PASSAGES = 100
-_MOST_TERMS = 12
+_MAX_TERMS = 12
 # Passages read for one query: 20 for each of ten results.
-_MOST_PASSAGES = 200
+_MAX_PASSAGES = 200
 # The weight of a file's second-best passage: two matching places are better than one.
 _SECOND_PASSAGE = 0.25
 # If the best hit covers less than this share of the query's weight, the folder has no answer and
@@ -60,13 +60,13 @@ _SECOND_PASSAGE = 0.25
 _MIN_COVERAGE = 0.2
 _SNIPPET = 320
 # Files not read that are named in the trail.
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 
 # Security: only constants are formatted into these statements; the query is always bound.
 _FILES_WITH_TERM = f"SELECT rowid >> {PASSAGE_BITS} FROM passage WHERE passage MATCH ?"  # noqa: S608
 _SCORED = (
     f"SELECT rowid, -bm25(passage, {_TITLE_WEIGHT}, 1.0, 1.0) AS score"  # noqa: S608
-    f" FROM passage WHERE passage MATCH ?%s ORDER BY score DESC, rowid LIMIT {_MOST_PASSAGES}"
+    f" FROM passage WHERE passage MATCH ?%s ORDER BY score DESC, rowid LIMIT {_MAX_PASSAGES}"
 )
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 
@@ -208,7 +208,7 @@ class Corpus(SearchSource):
             parts.append(f"{synced.left} of {synced.files} files not indexed yet")
         if synced.unread and not self._unread_reported:
             self._unread_reported = True
-            named = [f"{Path(path).name} ({note})" for path, note in synced.unread[:_MOST_NAMED]]
+            named = [f"{Path(path).name} ({note})" for path, note in synced.unread[:_MAX_NAMED]]
             more = len(synced.unread) - len(named)
             named += [f"and {more} more"] if more else []
             count = f"{len(synced.unread)} of {synced.files} files were not read"
@@ -243,7 +243,7 @@ def _terms(db: sqlite3.Connection, text: str) -> list[_Term]:
     terms.sort(key=lambda term: -term.weight)
     specific = [term for term in terms if term.found <= _COMMON_SHARE * passages]
     # Common words are used only if no other one is found: they may be the topic of the folder.
-    return (specific if any(term.found for term in specific) else terms)[:_MOST_TERMS]
+    return (specific if any(term.found for term in specific) else terms)[:_MAX_TERMS]
 
 
 def _find(db: sqlite3.Connection, terms: list[_Term], limit: int) -> list[_FileHit]:

@@ -37,12 +37,12 @@ KINDS = frozenset(
     .zip .text .log .adoc .asciidoc .org .tex .yaml .yml .toml .ini .cfg .conf""".split()
 )
 # The same limit as for reading a file.
-_LARGEST_FILE = 32 * 1024 * 1024
+_MAX_FILE_BYTES = 32 * 1024 * 1024
 # Characters of a passage: long enough to contain a question's words, short enough for one topic.
-_SHORTEST, _LONGEST = 500, 1500
+_MIN_CHARS, _MAX_CHARS = 500, 1500
 
 PASSAGE_BITS = 20
-_MOST_PASSAGES = (1 << PASSAGE_BITS) - 1
+_MAX_PASSAGES = (1 << PASSAGE_BITS) - 1
 # A file changed this shortly before it was indexed may have changed again without a new time,
 # within one tick of its file system's clock (2 s on FAT): it is checked again by its content.
 _CLOCK_TICK_NS = 2_000_000_000
@@ -171,8 +171,8 @@ def _is_current(
 
 def _index_file(db: sqlite3.Connection, file: CorpusFile, extract: Extractor) -> None:
     now, path, body, failure = time.time_ns(), Path(file.path), b"", ""
-    if file.size > _LARGEST_FILE:
-        failure = f"larger than {_LARGEST_FILE >> 20} MB"
+    if file.size > _MAX_FILE_BYTES:
+        failure = f"larger than {_MAX_FILE_BYTES >> 20} MB"
     else:
         try:
             body = path.read_bytes()
@@ -211,7 +211,7 @@ def _index_file(db: sqlite3.Connection, file: CorpusFile, extract: Extractor) ->
             row,
         ).lastrowid
         first = (number or 0) << PASSAGE_BITS
-        passages = list(_split_passages(text.body))[: _MOST_PASSAGES + 1]
+        passages = list(_split_passages(text.body))[: _MAX_PASSAGES + 1]
         db.executemany(
             "INSERT INTO passage (rowid, title, text, stems) VALUES (?, ?, ?, ?)",
             (
@@ -223,7 +223,7 @@ def _index_file(db: sqlite3.Connection, file: CorpusFile, extract: Extractor) ->
 
 def _delete_file(db: sqlite3.Connection, number: int) -> None:
     first = number << PASSAGE_BITS
-    db.execute("DELETE FROM passage WHERE rowid BETWEEN ? AND ?", (first, first + _MOST_PASSAGES))
+    db.execute("DELETE FROM passage WHERE rowid BETWEEN ? AND ?", (first, first + _MAX_PASSAGES))
     db.execute("DELETE FROM file WHERE id = ?", (number,))
 
 
@@ -323,11 +323,11 @@ def _split_passages(text: str) -> Iterator[str]:
     passage = ""
     for block in re.split(r"\n\s*\n", text):
         for piece in _split_block(block.strip()):
-            if passage and len(passage) + len(piece) > _LONGEST:
+            if passage and len(passage) + len(piece) > _MAX_CHARS:
                 yield passage
                 passage = ""
             passage = f"{passage}\n\n{piece}" if passage else piece
-            if len(passage) >= _SHORTEST:
+            if len(passage) >= _MIN_CHARS:
                 yield passage
                 passage = ""
     if passage:
@@ -338,13 +338,13 @@ def _split_block(block: str) -> Iterator[str]:
     """Split a long block between sentences, or by length if it has none (tables, logs)."""
     start = end = 0
     parts = []
-    for span in sentences(block) if len(block) > _LONGEST else ():
-        if span.end - start > _LONGEST and end > start:
+    for span in sentences(block) if len(block) > _MAX_CHARS else ():
+        if span.end - start > _MAX_CHARS and end > start:
             parts.append(block[start:end])
             start = span.start
         end = span.end
     for part in (*parts, block[start:]):
-        yield from (part[n : n + 2 * _LONGEST] for n in range(0, len(part), 2 * _LONGEST))
+        yield from (part[n : n + 2 * _MAX_CHARS] for n in range(0, len(part), 2 * _MAX_CHARS))
 
 
 def foreign_stems(language: str, text: str) -> list[str]:
