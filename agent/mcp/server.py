@@ -71,6 +71,7 @@ class CompactServer(MCPServer[Any]):
         """List the tools; schemas have no titles, `null` alternatives or empty defaults."""
         tools = await super().list_tools()
         for tool in tools:
+            tool.description = " ".join((tool.description or "").split())
             tool.input_schema = compact_schema(tool.input_schema)
             for field in tool.input_schema.get("properties", {}).values():
                 if not field.get("default", True):
