@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ParamSpec, Unpack
 
 from agent.config import load_options, private_folder
-from agent.errors import InternalError, ResearchError, error_text
+from agent.errors import InternalError, ResearchError, UsageError, error_text
 from agent.journal.events import utc_now
 from agent.journal.runs import Runs
 from agent.loop.context_builder import ContextBuilder
@@ -218,8 +218,10 @@ class Run:
         save = partial(save_turns, context, session, services.question, resumed=prior is not None)
         try:
             result = await work.answer(services.question)
-        except ResearchError as error:  # memory keeps the question and the failure all the same
-            await save(None)
+        except ResearchError as error:
+            if error.exit_code == UsageError.exit_code:
+                raise  # a mistyped file or model says nothing about the question
+            await save(None)  # memory keeps the question and the failure
             failed = services.ledger.failed_report(error)
             failed.answer = ""
             if context.memory is not None:
