@@ -575,14 +575,16 @@ def _tool_from_function(name: str, function: Callable[..., Any]) -> Tool:
 def _params_of_function(name: str, function: Callable[..., Any]) -> type[Params] | None:
     """Build the parameters of a caller's function.
 
-    None if it takes one parameter without a type: it gets the raw text. Raises `UsageError` for
-    parameters that no model can fill.
+    None if it takes one parameter without a type or a name: it gets the raw text. Raises
+    `UsageError` for parameters that no model can fill.
     """
     try:
         parameters = [*signature(function, eval_str=True).parameters.values()]
         by_name = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-        if len(parameters) == 1 and parameters[0].annotation is Parameter.empty:
-            return None
+        if len(parameters) == 1:
+            [only] = parameters
+            if only.annotation is only.empty or only.name.startswith("_"):
+                return None
         if len(by_name) < len(parameters):
             raise TypeError("it takes parameters without names")
         fields: dict[str, Any] = {
