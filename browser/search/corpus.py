@@ -30,7 +30,7 @@ from browser.text.words import STOP_WORDS, character_pairs, content_words, one_l
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from browser.net.http import HttpClient
     from browser.search.corpus_index import Extractor
@@ -98,19 +98,28 @@ class Corpus(SearchSource):
     """The documents below `folder` (of the kinds in `corpus_index.KINDS`), indexed in SQLite.
 
     `index_path` is the index's file or, without a suffix, a folder for the indexes of all corpora.
-    `extract(body, content_type, url)` returns the `Document` of a file. Raises `SearchError` if the
-    folder or the index cannot be used.
+    `extract(body, content_type, url)` returns the `Document` of a file. `only` returns the paths of
+    the files that belong to it, if not all of the folder do; `part` names them. Raises
+    `SearchError` if the folder or the index cannot be used.
     """
 
     name = "corpus"
     local = True
 
-    def __init__(self, folder: Path | str, index_path: Path | str, extract: Extractor) -> None:
+    def __init__(
+        self,
+        folder: Path | str,
+        index_path: Path | str,
+        extract: Extractor,
+        *,
+        only: Callable[[], frozenset[str]] | None = None,
+        part: str = "",
+    ) -> None:
         self.folder = checked_folder(Path(folder))
         path = Path(index_path)
         if not path.suffix:
-            path /= f"{sha256(str(self.folder).encode()).hexdigest()[:16]}.db"
-        self._index = Index(self.folder, path)
+            path /= f"{sha256(f'{self.folder}{part}'.encode()).hexdigest()[:16]}.db"
+        self._index = Index(self.folder, path, only)
         self._extract = extract
         self._synced = SyncResult()
         self._synced_at = -math.inf

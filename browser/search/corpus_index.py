@@ -97,8 +97,11 @@ class Index:
     Raises `SearchError` if the file cannot be written.
     """
 
-    def __init__(self, folder: Path, path: Path) -> None:
+    def __init__(
+        self, folder: Path, path: Path, only: Callable[[], frozenset[str]] | None = None
+    ) -> None:
         self.folder = folder
+        self._only = only
         self._path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -127,6 +130,10 @@ class Index:
         until = time.monotonic() + (math.inf if seconds is None else seconds)
         left_out: list[tuple[str, str]] = []
         files = list(_list_files(self.folder, left_out))
+        if self._only is not None:
+            wanted = self._only()
+            files = [file for file in files if file.path in wanted]
+            left_out = [(path, why) for path, why in left_out if path in wanted]
         with self.connect() as db:
             rows = db.execute("SELECT path, id, modified, size, indexed FROM file")
             known = {path: row for path, *row in rows}
