@@ -235,7 +235,8 @@ class ReportSource(BaseModel):
     A source `via` `snippet` was not read: its text is what a search result says of it. That of a
     `tool` or of `mcp` is what a call of a tool returned. The text of a `computed` one says from
     which passages and by what code it was computed.
-    `published` is the date that the page gives for itself (ISO), None if it gives none.
+    `published` is the date that the page gives for itself (ISO), None if it gives none. `pages` has
+    the page number of each quote from a paged document; it is empty for any other source.
     """
 
     n: int
@@ -246,6 +247,7 @@ class ReportSource(BaseModel):
     via: Literal["http", "browser", "file", "snippet", "mcp", "tool", "computed"]
     quotes: list[str] = Field(default_factory=list)
     published: str | None = None
+    pages: list[int] = Field(default_factory=list)
 
 
 class Conflict(BaseModel):

@@ -108,6 +108,28 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Publication:
+    """Where a work was published, for references; what is not known is empty.
+
+    `venue` is the journal, or with `in_proceedings` the conference or book; `doi` and `arxiv` are
+    identifiers without an address.
+    """
+
+    venue: str = ""
+    in_proceedings: bool = False
+    volume: str = ""
+    issue: str = ""
+    pages: str = ""
+    publisher: str = ""
+    doi: str = ""
+    arxiv: str = ""
+
+
+UNKNOWN = Publication()
+"""Of a page that does not say where it was published."""
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A page's content as a reader sees it.
 
@@ -139,6 +161,7 @@ class Document:
     controls: tuple[str, ...] = ()
     needs_scripts: str = ""
     shown_from: int | None = None
+    publication: Publication = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,6 +116,8 @@ class SourceList:
         found = self._sources[source.url, source.sha256]
         if quote and quote not in found.quotes:
             found.quotes.append(quote)
+            if (page := source.page_of(quote)) is not None:
+                found.pages.append(page)
         return found
 
 

@@ -68,6 +68,12 @@ class Source:
             return self.passages
         return tuple(p for p in self.passages if p.start < self.shown_from)
 
+    def page_of(self, quote: str) -> int | None:
+        """The number of the page on which a quote begins; None in a text without pages."""
+        at = self.text.find(quote)
+        before = [p.page for p in self.passages if p.start <= max(at, 0) and p.page is not None]
+        return before[-1] if before else None
+
 
 @dataclass(frozen=True, slots=True)
 class _Lookup:

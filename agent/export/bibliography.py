@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
+from agent.export.report_view import paged_quotes, shown_address
 from agent.export.run_record import FinishedRun
 from browser.net.url import host, registrable_domain
 from browser.text.words import clean, escaped, one_line
+from browser.types import UNKNOWN, Publication
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +39,8 @@ class Author:
 class Reference:
     """One source. A date is (year, month, day), or as many of them as are known.
 
-    `notes` holds its quotes, after a warning if they come from a search result.
+    `notes` holds its quotes, after a warning if they come from a search result. `url` is empty for
+    a file: where it is on this computer is nobody else's.
     """
 
     key: str
@@ -48,6 +51,14 @@ class Reference:
     accessed: tuple[int, ...]
     notes: tuple[str, ...]
     authors: tuple[Author, ...] = ()
+    publication: Publication = UNKNOWN
+
+    @property
+    def kind(self) -> str:
+        """`article` and `inproceedings` for works of a journal or conference, else `misc`."""
+        if not self.publication.venue:
+            return "misc"
+        return "inproceedings" if self.publication.in_proceedings else "article"
 
 
 def references(folder: Path) -> list[Reference]:
@@ -67,16 +78,26 @@ def references(folder: Path) -> list[Reference]:
             Reference(
                 # The usual form of keys: `example2024-1`.
                 key=f"{plain}{published[0] if published else ''}-{source.n}",
-                title=one_line(source.title or source.url),
-                url=one_line(source.url),
+                title=one_line(source.title or shown_address(source.url)),
+                url="" if source.url.startswith("file:") else one_line(source.url),
                 site=site,
                 published=published,
                 accessed=date_parts(source.fetched_at),
-                notes=(*warning, *map(one_line, source.quotes)),
+                notes=(*warning, *map(one_line, paged_quotes(source))),
                 authors=authors(one_line(str(row.get("author") or ""))),
+                publication=_publication(row.get("publication") or {}),
             )
         )
     return found
+
+
+def _publication(row: dict[str, Any]) -> Publication:
+    values = {
+        name: value if isinstance(value, bool) else one_line(str(value))
+        for name, value in row.items()
+        if name in Publication.__dataclass_fields__
+    }
+    return Publication(**values)
 
 
 def date_parts(date: str) -> tuple[int, ...]:
@@ -165,7 +186,7 @@ _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 
 
 def render_bibtex(folder: Path) -> bytes:
-    """Render the sources as BibTeX, as `@misc` entries, which all styles know."""
+    """Render the sources as BibTeX: works as articles, the rest as `@misc`, which styles know."""
     return clean("\n".join(map(bibtex_entry, references(folder)))).encode()
 
 
@@ -177,25 +198,39 @@ def render_biblatex(folder: Path) -> bytes:
 def bibtex_entry(found: Reference) -> str:
     """Format a BibTeX entry; it has no fields for URL and day of access, so both become text."""
     accessed = f"Accessed {_iso(found.accessed)}."
+    address = rf"\url{{{found.url.translate(_IN_URL)}}}" if found.url else ""
     fields = {
-        "howpublished": rf"\url{{{found.url.translate(_IN_URL)}}}",
+        **_published_in(found),
+        "howpublished": address,
         "year": f"{found.published[0]:04d}" if found.published else "",
         "month": _MONTHS[found.published[1] - 1] if found.published[1:] else "",
         "note": f"{accessed} {' … '.join(found.notes)}".strip().translate(_ESCAPES),
     }
-    return _entry("misc", found, fields)
+    return _entry(found.kind, found, fields)
+
+
+def _published_in(found: Reference) -> dict[str, str]:
+    """Journal or book, volume, number, pages and identifiers, as BibTeX and biblatex name them."""
+    work = found.publication
+    fields = {
+        "journal" if found.kind == "article" else "booktitle": work.venue, "volume": work.volume,
+        "number": work.issue, "pages": work.pages.replace("-", "--"), "publisher": work.publisher,
+        "doi": work.doi, "eprint": work.arxiv, "archiveprefix": "arXiv" if work.arxiv else "",
+    }  # fmt: skip
+    return {name: value.translate(_ESCAPES) for name, value in fields.items()}
 
 
 def biblatex_entry(found: Reference) -> str:
     """Format a biblatex entry."""
     fields = {
+        **_published_in(found),
         "organization": found.site.translate(_ESCAPES),
         "date": _iso(found.published),
         "url": found.url.translate(_IN_URL),
         "urldate": _iso(found.accessed),
         "annote": " … ".join(found.notes).translate(_ESCAPES),
     }
-    return _entry("online", found, fields)
+    return _entry("online" if found.kind == "misc" else found.kind, found, fields)
 
 
 def _entry(kind: str, found: Reference, more: dict[str, str]) -> str:
@@ -230,17 +265,24 @@ def ris_entry(found: Reference) -> str:
 
 
 def _ris_fields(found: Reference) -> Iterator[tuple[str, str]]:
-    yield "TY", "ELEC"
+    work = found.publication
+    yield "TY", {"article": "JOUR", "inproceedings": "CPAPER"}.get(found.kind, "ELEC")
     yield "ID", found.key
     for author in found.authors:
         yield "AU", f"{author.family}, {author.given}" if author.given else author.family
     yield "TI", found.title
-    if found.site:
-        yield "T2", found.site
+    if found.site or work.venue:
+        yield "T2", work.venue or found.site
+    start, _, end = work.pages.partition("-")
+    for tag, value in (("VL", work.volume), ("IS", work.issue), ("SP", start), ("EP", end),
+                       ("PB", work.publisher), ("DO", work.doi)):  # fmt: skip
+        if value:
+            yield tag, value
     if found.published:
         yield "PY", str(found.published[0])
         yield "DA", _iso(found.published, "/")
-    yield "UR", found.url
+    if found.url:
+        yield "UR", found.url
     yield "Y2", _iso(found.accessed, "/")
     for note in found.notes:
         yield "N1", note
@@ -259,14 +301,20 @@ def csl_item(found: Reference) -> dict[str, Any]:
         {"family": a.family, "given": a.given} if a.given else {"literal": a.family}
         for a in found.authors
     ]
+    work = found.publication
+    types = {"article": "article-journal", "inproceedings": "paper-conference"}
+    named = {
+        "URL": found.url, "volume": work.volume, "issue": work.issue, "page": work.pages,
+        "publisher": work.publisher, "DOI": work.doi,
+    }  # fmt: skip
     return {
         "id": found.key,
-        "type": "webpage",
+        "type": types.get(found.kind, "webpage" if found.url else "document"),
         "title": found.title,
-        "URL": found.url,
+        **{name: value for name, value in named.items() if value},
         "accessed": {"date-parts": [list(found.accessed)]},
         **({"author": people} if people else {}),
-        **({"container-title": found.site} if found.site else {}),
+        **({"container-title": work.venue or found.site} if work.venue or found.site else {}),
         **({"issued": {"date-parts": [list(found.published)]}} if found.published else {}),
         **({"note": " … ".join(found.notes)} if found.notes else {}),
     }

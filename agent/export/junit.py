@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from agent.export.report_view import faults, sentence_note, text_parts
+from agent.export.report_view import faults, sentence_note, shown_address, text_parts
 from agent.export.run_record import FinishedRun
 from agent.files import xml_text
 from browser.text.words import clean
@@ -94,7 +94,7 @@ def _answer_cases(report: Report) -> Iterator[TestCase]:
     )
     for sentence in report.claims:
         cited = [source for source in report.sources if source.n in sentence.citations]
-        quotes = [f"[{s.n}] {s.url}\n“{quote}”" for s in cited for quote in s.quotes]
+        quotes = [f"[{s.n}] {shown_address(s.url)}\n“{quote}”" for s in cited for quote in s.quotes]
         note = sentence_note(sentence, report)
         failed = "disputed" if note and sentence.holds else sentence.verdict.value
         yield TestCase(

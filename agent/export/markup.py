@@ -16,10 +16,11 @@ from agent.export.report_view import (
     closest_title,
     head_lines,
     mark_sentences,
+    marker,
+    nearest_quote,
     sentence_note,
     verdict_label,
 )
-from browser.text.words import BM25, content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -119,13 +120,13 @@ def _join(parts: Iterable[Markup]) -> Markup:
 
 def cite(report: Report, n: int, sentence: str) -> Markup:
     """Link a sentence to its quote in source `n`; hovering shows the quote."""
-    quotes = next(source.quotes for source in report.sources if source.n == n)
-    if not quotes:
+    source = next(source for source in report.sources if source.n == n)
+    if not source.quotes:
         return Markup('<a class="cite" href="#source-{0}">[{0}]</a>').format(n)
-    nearest = BM25(map(content_words, quotes)).best(content_words(sentence), 1)
-    number = nearest[0][0] if nearest else 0
-    link = Markup('<a class="cite" href="#quote-{0}-{1}" data-quote="{2}">[{0}]</a>')
-    return link.format(n, number + 1, " ".join(quotes[number].split()))
+    number = nearest_quote(source, sentence)
+    link = Markup('<a class="cite" href="#quote-{0}-{1}" data-quote="{2}">[{3}]</a>')
+    quote = " ".join(source.quotes[number].split())
+    return link.format(n, number + 1, quote, marker(source, sentence))
 
 
 def _flag(sentence: Sentence, report: Report) -> Markup:

@@ -54,9 +54,9 @@ def render_docx(folder: Path) -> bytes:
             _add_link(head, _text(source.title or source.url), _text(source.url))
             head.add_run(_text(f"  {source.url}"))
         else:
-            head.add_run(_text(f"{source.title}  {source.url}"))
+            head.add_run(_text(f"{source.title}  {report_view.shown_address(source.url)}"))
         head.add_run(f"  {report_view.source_note(source, to_the_minute(source.fetched_at))}")
-        for quote in source.quotes:
+        for quote in report_view.paged_quotes(source):
             document.add_paragraph(_text(" ".join(quote.split())), style="Quote")
     facts = ", ".join([f"Status {report.badge}", *report_view.confidence_facts(report)])
     asked = to_the_minute(record.events[0].at)

@@ -40,6 +40,7 @@ def render_markdown(folder: Path) -> bytes:
 
 def _parts(record: FinishedRun) -> Iterator[str]:
     report = record.report
+    sources = {source.n: source for source in report.sources}
     yield f"# {report.question}"
     yield " ".join(report_view.head_lines(report))
     yield report_view.annotated_answer(report)
@@ -55,7 +56,7 @@ def _parts(record: FinishedRun) -> Iterator[str]:
     rows = (
         (
             s.text,
-            ", ".join(f"[{n}]" for n in s.citations),
+            ", ".join(f"[{report_view.marker(sources[n], s.text)}]" for n in s.citations),
             report_view.verdict_label(s, report),
             report_view.sentence_note(s, report) or s.reason,
         )
@@ -64,13 +65,14 @@ def _parts(record: FinishedRun) -> Iterator[str]:
     yield _section("Sentences", _table(("sentence", "sources", "verdict", "why"), rows))
     yield "## Sources" if report.sources else ""
     for source in report.sources:
-        address = quote(source.url, safe=_ADDRESS)
+        shown = report_view.shown_address(source.url)
+        address = quote(shown, safe=_ADDRESS)
         note = report_view.source_note(source, source.fetched_at)
-        lines = [f"{source.n}. [{source.title or source.url}]({address})"]
+        lines = [f"{source.n}. [{source.title or shown}]({address})"]
         lines.append(f"   {note}, sha256 `{source.sha256}`")
         if source.quotes:
             lines.append("")
-        lines += [f"   > {' '.join(words.split())}" for words in source.quotes]
+        lines += [f"   > {' '.join(words.split())}" for words in report_view.paged_quotes(source)]
         yield "\n".join(lines)
     searches = report_view.search_rows(report)
     yield _section("Searches", _table(report_view.SEARCH_COLUMNS, searches))

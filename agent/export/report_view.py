@@ -9,9 +9,11 @@ import json
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from agent.models.providers import EXTRACTIVE
 from agent.types import Report, VerdictState
+from browser.text.words import BM25, content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -168,17 +170,48 @@ def mark_sentences(report: Report) -> tuple[str, set[int]]:
 
 
 _PRIVATE_USE = str.maketrans("", "", "\ue000\ue001")
+_NUMBER = re.compile(r"\[(\d{1,3})\]")
 _MARKED = re.compile(r" \ue000(\d+)\ue001((?:\s*\[\d{1,3}\])*)")
 
 
+def nearest_quote(source: ReportSource, sentence: str) -> int:
+    """The place of the quote of a source that a sentence is most like."""
+    best = BM25(map(content_words, source.quotes)).best(content_words(sentence), 1)
+    return best[0][0] if best else 0
+
+
+def marker(source: ReportSource, sentence: str) -> str:
+    """A source's number in a citation, with the page in a paged document: `1, p. 7`."""
+    if len(source.pages) != len(source.quotes) or not source.quotes:
+        return str(source.n)
+    return f"{source.n}, p. {source.pages[nearest_quote(source, sentence)]}"
+
+
+def shown_address(url: str) -> str:
+    """The address of a source as exports show it: of a file its name, not where it is."""
+    return unquote(url.rpartition("/")[2]) if url.startswith("file:") else url
+
+
+def paged_quotes(source: ReportSource) -> list[str]:
+    """The quotes of a source, of a paged document each with its page."""
+    if len(source.pages) != len(source.quotes):
+        return source.quotes
+    return [f"{quote} (p. {page})" for quote, page in zip(source.quotes, source.pages, strict=True)]
+
+
 def annotated_answer(report: Report) -> str:
-    """Return the answer with a note after each sentence that a source contradicts."""
+    """Return the answer with page numbers, and notes on sentences that a source contradicts."""
     markdown, found = mark_sentences(report)
     notes = [sentence_note(sentence, report) for sentence in report.sentences]
+    sources = {source.n: source for source in report.sources}
 
     def annotate(match: re.Match[str]) -> str:
-        note = notes[int(match[1])]
-        return f"{match[2]} — {note.rstrip('.')}." if note else match[2]
+        note, text = notes[int(match[1])], report.sentences[int(match[1])].text
+        shown = _NUMBER.sub(
+            lambda n: f"[{marker(sources[int(n[1])], text)}]" if int(n[1]) in sources else n[0],
+            match[2],
+        )
+        return f"{shown} — {note.rstrip('.')}." if note else shown
 
     lost = [
         f"- {sentence.text} — {note}"

@@ -22,6 +22,7 @@ from browser.errors import BrowserError, ExtractError
 from browser.extract import extract_body
 from browser.extract.blocks import render_markdown, walk
 from browser.extract.hidden import strip_hidden
+from browser.extract.metadata import find_doi
 from browser.extract.sniff import sniff
 from browser.extract.tree import parse_html
 from browser.net.url import normalize
@@ -223,16 +224,6 @@ def _find_last_list(lines: Sequence[str]) -> int:
 
 def _is_item(line: str) -> bool:
     return line.lstrip().startswith(_BULLETS) or bool(_KEYED.match(line))
-
-
-def find_doi(text: str) -> str:
-    """Find the DOI in a reference or an address; empty for none."""
-    match = _DOI.search(text)
-    doi = match[0].rstrip(_CLOSING) if match else ""
-    # DOIs may hold brackets; one that was never opened belongs to the text around.
-    while doi.endswith((")", "]")) and doi.count(")") > doi.count("("):
-        doi = doi[:-1].rstrip(_CLOSING)
-    return doi.lower()
 
 
 def _bib_entries(text: str) -> Iterator[DraftReference]:

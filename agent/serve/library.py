@@ -34,7 +34,7 @@ T = TypeVar("T")
 VERSION: Final = 4
 """Of the tables; an index of another version is built again."""
 LONGEST_TAG: Final = 40
-MOST_TAGS: Final = 20
+MAX_TAGS: Final = 20
 _TABLES: Final = """
 create table run(id text primary key, stamp integer, at text, session text, tags text, state text,
   sent text);
@@ -108,8 +108,8 @@ class Library:
     def tag(self, folder: RunFolder, tags: Sequence[str]) -> tuple[str, ...]:
         """Give a run these tags in place of those it has; raises `UsageError`."""
         cleaned = tuple(dict.fromkeys(" ".join(tag.split()) for tag in tags if tag.strip()))
-        if len(cleaned) > MOST_TAGS or any(len(tag) > LONGEST_TAG for tag in cleaned):
-            raise UsageError(f"a run has {MOST_TAGS} tags of {LONGEST_TAG} characters at most")
+        if len(cleaned) > MAX_TAGS or any(len(tag) > LONGEST_TAG for tag in cleaned):
+            raise UsageError(f"a run has {MAX_TAGS} tags of {LONGEST_TAG} characters at most")
         write_atomic(_tags_file(folder), json.dumps(cleaned).encode(), private=True)
         return cleaned
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -79,6 +79,7 @@ def register_source(context: ToolContext, page: Page, outcome: str = "", step: s
             published=source.published,
             reason=page.reason,
             pages=list(document.pages) if document else [],
+            **_publication(document),
             **({"shown_from": source.shown_from} if source.shown_from is not None else {}),
             **({"step": source.step, "acted": source.acted} if source.step else {}),
             text=context.keep(source.text.encode("utf-8", "surrogatepass")),
@@ -88,6 +89,14 @@ def register_source(context: ToolContext, page: Page, outcome: str = "", step: s
             headers=list(page.headers),
         )
     return source
+
+
+def _publication(document: Document | None) -> dict[str, dict[str, Any]]:
+    """Where a work was published, for its reference; nothing for a page that does not say it."""
+    if document is None:
+        return {}
+    known = {name: value for name, value in asdict(document.publication).items() if value}
+    return {"publication": known} if known else {}
 
 
 def _article(page: Source | Document) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["extract", "extract_body"]
 
 # The same limit as for a body over HTTP.
-_LARGEST_UNPACKED = 24 * 1024 * 1024
+_MAX_UNPACKED = 24 * 1024 * 1024
 
 
 def extract_body(body: bytes, content_type: str = "", url: str = "") -> Document:
@@ -52,7 +52,9 @@ def _read(body: bytes, content_type: str, url: str, *, packed: bool = False) -> 
 
             return extract_pdf(body, url, name)
         case "gzip":
-            return extract_body(_gunzip(body), "", url.removesuffix(".gz"))
+            content, note = _gunzip(body)
+            document = extract_body(content, "", url.removesuffix(".gz"))
+            return replace(document, notes=(*document.notes, note)) if note else document
         case "zip":
             return read_zip(body, url, name, None if packed else _read_member)
         case "ole":
@@ -73,18 +75,29 @@ def _read_member(body: bytes, name: str) -> Document:
     return _read(body, "", f"file:///{quote(name)}", packed=True)
 
 
-def _gunzip(body: bytes) -> bytes:
-    """Decompress gzip once, as for `sitemap.xml.gz`; nested gzip is rejected as a bomb."""
-    unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
-    try:
-        content = unpacker.decompress(body, _LARGEST_UNPACKED)
-    except zlib.error as error:
-        raise ExtractError(f"not readable as gzip: {error}") from error
-    if unpacker.unconsumed_tail:
-        raise TooLarge("it unpacks to more than can be read", hint="Try another source.")
+def _gunzip(body: bytes) -> tuple[bytes, str]:
+    """Decompress gzip once, all members, as for `sitemap.xml.gz`; also returns a note if it is cut.
+
+    Nested gzip is rejected as a bomb.
+    """
+    content, note = b"", ""
+    while body.startswith(b"\x1f\x8b"):
+        unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
+        try:
+            content += unpacker.decompress(body, max(1, _MAX_UNPACKED - len(content)))
+        except zlib.error as error:
+            if not content:
+                raise ExtractError(f"not readable as gzip: {error}") from error
+            note = f"only its beginning could be unpacked: {error}"
+            break
+        if unpacker.unconsumed_tail:
+            raise TooLarge("it unpacks to more than can be read", hint="Try another source.")
+        if not unpacker.eof:
+            note = "the file is cut off: only its beginning was read"
+        body = unpacker.unused_data
     if content.startswith(b"\x1f\x8b"):
         raise ExtractError("packed more than once", hint="Try another source.")
-    return content
+    return content, note
 
 
 def may_be_platform(url: str) -> bool:

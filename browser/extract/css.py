@@ -24,8 +24,8 @@ _PART = re.compile(
 )
 _COMBINATOR = re.compile(r"\s*([>+~])\s*|\s+")
 # No real selector is longer.
-_MOST_COMPOUNDS = 11
-_LONGEST_SELECTOR = 1_000
+_MAX_COMPOUNDS = 11
+_MAX_SELECTOR = 1_000
 
 
 class Compound(NamedTuple):
@@ -39,13 +39,15 @@ class Compound(NamedTuple):
 class Selector:
     """A subject and, from right to left, its context: each compound with the combinator after it.
 
-    `key` is the rarest name of the subject, for the index of rules.
+    `key` is the rarest name of the subject, for the index of rules; `above` are the names that
+    ancestors of the subject must have.
     """
 
     subject: Compound
     context: tuple[tuple[str, Compound], ...]
     specificity: tuple[int, int, int]
     key: str
+    above: frozenset[str]
 
 
 @lru_cache(maxsize=8_192)
@@ -54,7 +56,7 @@ def compile_selector(text: str) -> Selector | None:
     steps = _COMBINATOR.split(text.strip())
     parts = steps[::2]
     compounds = [compound for part in parts if (compound := _compound(part)) is not None]
-    if "~" in steps or len(compounds) < len(parts) or len(compounds) > _MOST_COMPOUNDS:
+    if "~" in steps or len(compounds) < len(parts) or len(compounds) > _MAX_COMPOUNDS:
         return None
     *before, subject = compounds
     combinators = [mark or " " for mark in steps[1::2]]
@@ -67,6 +69,12 @@ def compile_selector(text: str) -> Selector | None:
         tuple(zip(reversed(combinators), reversed(before), strict=True)),
         (ids, classes + attributes, len(names) - ids - classes),
         min(subject.names, key=lambda name: {"#": 0, ".": 1}.get(name[0], 2), default="*"),
+        frozenset(
+            name
+            for mark, compound in zip(combinators, before, strict=True)
+            if mark in {" ", ">"}
+            for name in compound.names
+        ),
     )
 
 
@@ -123,9 +131,9 @@ _LAST_CHARACTER = 0x10FFFF
 _VIEWPORT = 1280.0
 _EM = 16.0
 # Larger style elements are generated; the rest of their rules is ignored.
-_LONGEST_SHEET = 600_000
+_MAX_SHEET = 600_000
 # Rules tried on all elements together: a large page takes 100,000, a hostile one has no limit.
-_MOST_MATCHES = 2_000_000
+_MAX_MATCHES = 2_000_000
 
 
 class Rule(NamedTuple):
@@ -158,7 +166,7 @@ def parse_sheet(text: str, names: frozenset[str], start: int = 0) -> list[Rule]:
     Unsupported rules are skipped.
     """
     rules: list[Rule] = []
-    for prelude, block in _top_level(_COMMENT.sub("", text[:_LONGEST_SHEET])):
+    for prelude, block in _top_level(_COMMENT.sub("", text[:_MAX_SHEET])):
         if prelude.startswith("@"):
             if _at_rule_applies(prelude.lower()):
                 rules.extend(parse_sheet(block, names, start + len(rules)))
@@ -166,7 +174,7 @@ def parse_sheet(text: str, names: frozenset[str], start: int = 0) -> list[Rule]:
         parts = [part for part in prelude.split(",") if names.issuperset(_NAME.findall(part))]
         normal, important = parse_declarations(block) if parts else ({}, {})
         for part in parts if normal or important else ():
-            if len(part) <= _LONGEST_SELECTOR and (selector := compile_selector(part.strip())):
+            if len(part) <= _MAX_SELECTOR and (selector := compile_selector(part.strip())):
                 rules.append(Rule(selector, normal, important, start + len(rules)))
     return rules
 
@@ -202,11 +210,35 @@ def _media_holds(query: str) -> bool:
     return True
 
 
-def _by_key(rules: Iterable[Rule]) -> dict[str, list[Rule]]:
-    found: dict[str, list[Rule]] = {}
-    for rule in rules:
-        found.setdefault(rule.selector.key, []).append(rule)
-    return found
+class _Index:
+    """Rules by the rarest name of their subject, and by the names of elements once asked for."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._by_key: dict[str, list[Rule]] = {}
+        for rule in rules:
+            self._by_key.setdefault(rule.selector.key, []).append(rule)
+        self._found: dict[tuple[str, str | None, str | None], list[Rule]] = {}
+
+    def rules_for(self, element: etree._Element) -> list[Rule]:
+        """The rules whose subject has no other names than an element."""
+        key = (element.tag, element.get("class"), element.get("id"))
+        found = self._found.get(key)
+        if found is None:
+            names = _names_of(element)
+            tried = [rule for name in ("*", *names) for rule in self._by_key.get(name, ())]
+            found = [rule for rule in tried if rule.selector.subject.names <= names]
+            self._found[key] = found
+        return found
+
+
+def _names_of(element: etree._Element) -> frozenset[str]:
+    return _names(element.tag, element.get("class") or "", element.get("id") or "")
+
+
+@lru_cache(maxsize=8_192)
+def _names(tag: str, classes: str, identifier: str) -> frozenset[str]:
+    found = [tag, *(f".{name}" for name in classes.split())]
+    return frozenset((*found, f"#{identifier}") if identifier else found)
 
 
 class Cascade:
@@ -216,24 +248,23 @@ class Cascade:
     """
 
     def __init__(self, rules: Iterable[Rule], hiding: Iterable[Rule]) -> None:
-        self._rules = _by_key(rules)
-        self._hiding = _by_key(hiding)
+        self._rules = _Index(rules)
+        self._hiding = _Index(hiding)
         self._known: dict[etree._Element, Declarations] = {}
-        self._names: dict[etree._Element, frozenset[str]] = {}
-        self._matches_left = _MOST_MATCHES
+        self._above: dict[etree._Element, frozenset[str]] = {}
+        self._matches_left = _MAX_MATCHES
 
     def may_hide(self, element: etree._Element) -> bool:
         """Whether a rule matches that may hide an element."""
         return next(self._matching(element, self._hiding), None) is not None
 
-    def _matching(self, element: etree._Element, by_key: dict[str, list[Rule]]) -> Iterator[Rule]:
-        names = self._names_of(element)
-        tried = [*by_key.get("*", ())]
-        for key in by_key.keys() & names:
-            tried += by_key[key]
+    def _matching(self, element: etree._Element, index: _Index) -> Iterator[Rule]:
+        tried = index.rules_for(element)
         self._matches_left -= len(tried)
         for rule in tried if self._matches_left > 0 else ():
-            if rule.selector.subject.names <= names and self._matches(element, rule.selector):
+            selector = rule.selector
+            is_bare = not (selector.context or selector.subject.attributes)
+            if is_bare or self._matches(element, selector):
                 yield rule
 
     def declared(self, element: etree._Element) -> Declarations:
@@ -255,16 +286,22 @@ class Cascade:
             merged.update(layer)
         return merged | important
 
-    def _names_of(self, element: etree._Element) -> frozenset[str]:
-        names = self._names.get(element)
-        if names is None:
-            found = [element.tag, *(f".{name}" for name in (element.get("class") or "").split())]
-            if identifier := element.get("id"):
-                found.append(f"#{identifier}")
-            names = self._names[element] = frozenset(found)
-        return names
+    def _names_above(self, element: etree._Element) -> frozenset[str]:
+        """The names of all ancestors of an element; siblings share them."""
+        missing: list[etree._Element] = []
+        known: frozenset[str] = frozenset()
+        for above in element.iterancestors():
+            if above in self._above:
+                known = self._above[above]
+                break
+            missing.append(above)
+        for above in reversed(missing):
+            known = self._above[above] = known | _names_of(above)
+        return known
 
     def _matches(self, element: etree._Element, selector: Selector) -> bool:
+        if selector.above and not selector.above <= self._names_above(element):
+            return False
         # By sets of candidates instead of backtracking, whose cost a page could blow up.
         found = [element] if _has_attributes(element, selector.subject) else []
         for combinator, compound in selector.context:
@@ -279,4 +316,4 @@ class Cascade:
         return bool(found)
 
     def _matches_compound(self, element: etree._Element, compound: Compound) -> bool:
-        return compound.names <= self._names_of(element) and _has_attributes(element, compound)
+        return compound.names <= _names_of(element) and _has_attributes(element, compound)

@@ -17,10 +17,10 @@ from browser.extract.dates import date_within, iso_date
 from browser.extract.tree import text_content
 from browser.net.url import host, is_web_url, join
 from browser.text.words import clean, count_words, one_line, word_list
-from browser.types import Document
+from browser.types import Document, Publication
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lxml import etree
 
@@ -134,6 +134,8 @@ _PUBLISHED_META = (
 _MODIFIED_META = (
     "article:modified_time", "og:updated_time", "datemodified", "last-modified", "dcterms.modified",
 )  # fmt: skip
+_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
+_CLOSING = ".,;:!?'\"*_"
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*", re.IGNORECASE)
 _BY = re.compile(r"^\s*(?:by|von|par|por|written by)\s+", re.IGNORECASE)
 _BYLINES = frozenset(
@@ -204,6 +206,7 @@ def read_metadata(root: etree._Element, url: str, nodes: Sequence[Node]) -> Meta
         site=first("og:site_name", "application-name") or (publishers[0] if publishers else None),
         canonical_url=_canonical(root, meta, url),
         description=first("og:description", "description", "twitter:description"),
+        publication=read_publication(meta),
     )
     types = {kind.lower() for n in nodes for kind in node_types(n)}
     types.add(
@@ -213,6 +216,44 @@ def read_metadata(root: etree._Element, url: str, nodes: Sequence[Node]) -> Meta
         declared,
         is_article=any(kind.endswith(_ARTICLE_TYPES) for kind in types),
         is_thread=not types.isdisjoint(_THREAD_TYPES),
+    )
+
+
+def find_doi(text: str) -> str:
+    """Find the DOI in a reference, an address or a text; "" for none."""
+    match = _DOI.search(text)
+    doi = match[0].rstrip(_CLOSING) if match else ""
+    # DOIs may hold brackets; one that was never opened belongs to the text around.
+    while doi.endswith((")", "]")) and doi.count(")") > doi.count("("):
+        doi = doi[:-1].rstrip(_CLOSING)
+    return doi.lower()
+
+
+def read_publication(meta: Mapping[str, str]) -> Publication:
+    """Read where a work was published, as the `meta` elements of scholarly pages say it."""
+
+    def first(*keys: str) -> str:
+        return one_line(next((meta[key] for key in keys if key in meta), ""))
+
+    proceedings = first("citation_conference_title", "citation_inbook_title", "citation_book_title")
+    start, end = (
+        first("citation_firstpage", "prism.startingpage"),
+        first("citation_lastpage", "prism.endingpage"),
+    )
+    identifiers = ("citation_doi", "bepress_citation_doi", "prism.doi", "dc.identifier.doi",
+                   "dc.identifier")  # fmt: skip
+    return Publication(
+        venue=proceedings
+        or first(
+            "citation_journal_title", "prism.publicationname", "dc.source", "dc.relation.ispartof"
+        ),
+        in_proceedings=bool(proceedings),
+        volume=first("citation_volume", "prism.volume"),
+        issue=first("citation_issue", "prism.number", "prism.issueidentifier"),
+        pages=f"{start}-{end}" if start and end and start != end else start,
+        publisher=first("citation_publisher", "dc.publisher"),
+        doi=next(filter(None, (find_doi(meta.get(key, "")) for key in identifiers)), ""),
+        arxiv=first("citation_arxiv_id"),
     )
 
 

@@ -2,7 +2,8 @@
 
 The kind is decided by the first bytes, then the header, then the URL's suffix. The encoding is
 looked for in the order of browsers: byte order mark, the header's charset, the page's own
-declaration, then a guess. Labels are interpreted by the WHATWG Encoding standard.
+declaration, then the first rank of charset-normalizer. Labels are interpreted by the WHATWG
+Encoding standard.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ _SIGNATURES = (
     (b"{\\rtf", "rtf"),
     (b"\xd0\xcf\x11\xe0", "ole"),
     (b"\x1f\x8b\x08", "gzip"),
+    (b"WEBVTT", "captions"),
     *((magic, BINARY) for magic in (
         b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"\x00\x00\x01\x00", b"OggS", b"ID3",
         b"\x1aE\xdf\xa3",
@@ -35,6 +37,8 @@ _HTML = re.compile(
     rb"|div|table|h1|p|a|br|main|article|section|nav|header|ul|iframe)[\s>/]",
     re.IGNORECASE | re.DOTALL,
 )
+# A paper in JATS, whose root is named as an element of pages.
+_JATS = re.compile(rb"<article\b[^>]*\b(?:article-type|dtd-version)=")
 _XHTML = re.compile(rb"<html[\s>]", re.IGNORECASE)
 _FEED = re.compile(rb"<(?:rss|feed|rdf:RDF)[\s>]")
 _XML = re.compile(rb"\s*<\?xml|\s*<[A-Za-z_][\w:.-]*(?:\s[^<>]*)?>")
@@ -52,32 +56,35 @@ _TYPES = {
     "application/json": "json", "application/ld+json": "json", "text/json": "json",
     "application/rss+xml": "feed", "application/atom+xml": "feed", "text/xml": "xml",
     "application/xml": "xml", "text/csv": "csv", "text/tab-separated-values": "csv",
-    "text/markdown": "md", "text/x-markdown": "md", "text/plain": "text",
+    "text/markdown": "md", "text/x-markdown": "md", "text/plain": "text", "text/vtt": "captions",
+    "application/x-subrip": "captions", "text/x-rst": "rst", "text/prs.fallenstein.rst": "rst",
     "message/rfc822": "mail", "application/mbox": "mail", "multipart/related": "mail",
 }  # fmt: skip
 _SUFFIXES = {
     ".html": "html", ".htm": "html", ".xhtml": "html", ".pdf": "pdf", ".json": "json",
     ".jsonl": "text", ".xml": "xml", ".rss": "feed", ".atom": "feed", ".csv": "csv", ".tsv": "csv",
-    ".md": "md", ".markdown": "md", ".txt": "text", ".rst": "text", ".log": "text",
+    ".md": "md", ".markdown": "md", ".txt": "text", ".rst": "rst", ".log": "text",
+    ".vtt": "captions", ".srt": "captions", ".nxml": "xml", ".rest": "rst",
     ".eml": "mail", ".mbox": "mail", ".mht": "mail", ".mhtml": "mail",
 }  # fmt: skip
 
 
 def sniff(body: bytes, content_type: str, url: str) -> str:
-    """Return the kind: BINARY, or html pdf text md json xml feed csv mail rtf zip ole gzip."""
+    """Return the kind: BINARY, or as in _TYPES, or rtf zip ole gzip."""
     head = body[:_PREFIX].removeprefix(codecs.BOM_UTF8)
     declared = _TYPES.get(content_type.partition(";")[0].strip().lower(), "")
     ending = _SUFFIXES.get(PurePosixPath(urlsplit(url).path).suffix.lower(), "")
-    wide = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or bool(_utf16(head))
-    wide = wide or "utf-16" in content_type.lower()
-    # The parser drops a stray zero byte in a page; any other text has none.
-    if wide or (b"\x00" in head and _HTML.match(head)):
-        head = head.lstrip(b"\xff\xfe").replace(b"\x00", b"")
+    _, codec = _codec_by_bytes(head)
+    codec = codec or ("utf-16" if "utf-16" in content_type.lower() else "")
+    if codec not in {"", "utf-8"}:
+        head = head.decode(codec, "ignore").lstrip("\ufeff").encode()
+    elif b"\x00" in head and _HTML.match(head):  # the parser drops a stray zero byte in a page
+        head = head.replace(b"\x00", b"")
     if signed := _signature(head, declared or ending):
         return signed
-    if declared in {"json", "csv", "md", "feed", "mail"}:
+    if declared in {"json", "csv", "md", "feed", "mail", "captions", "rst"}:
         return declared
-    if declared in {"text", ""} and ending in {"csv", "md", "json", "mail"}:
+    if declared in {"text", ""} and ending in {"csv", "md", "json", "mail", "captions", "rst"}:
         return ending
     return _kind_of_text(head, declared or ending)
 
@@ -98,6 +105,8 @@ def _kind_of_text(head: bytes, declared: str) -> str:
         return declared
     if not declared and _MAIL.match(head):
         return "mail"
+    if _JATS.search(head):
+        return "xml"
     if _HTML.match(head) or (_XHTML.search(head) and not _FEED.search(head)):
         return "html"
     if _FEED.search(head):
@@ -111,6 +120,8 @@ def _kind_of_text(head: bytes, declared: str) -> str:
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # it begins with that of UTF-16
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
@@ -126,11 +137,11 @@ _WIDER_CODECS = {
     "utf-16be": "utf-16-be",
 }  # fmt: skip
 # In markup in UTF-16 this share of every second byte is zero, and hardly any of the other bytes.
-_ZERO_SHARE = 0.4
-_STRAY_SHARE = 0.05
-_FEWEST_PAIRS = 4
-# Text in a Latin script has hardly more than a tenth of its bytes beyond ASCII.
-_NON_ASCII_SHARE = 0.2
+_MIN_ZERO_SHARE = 0.4
+_MAX_STRAY_SHARE = 0.05
+_MIN_PAIRS = 4
+# ISO-2022 shifts to another set of characters by these, in bytes that are ASCII otherwise.
+_SHIFTS = ((b"\x1b$)C", "iso2022_kr"), (b"\x1b$", "iso2022_jp_2"))
 _GUESS_BYTES = 16 * 1024
 
 
@@ -145,7 +156,7 @@ def decode_noted(body: bytes, content_type: str = "") -> tuple[str, str]:
     A label of UTF-8 is checked against the bytes: it is every editor's default.
     """
     header = _CHARSET.search(content_type)
-    bom, codec = next((b for b in _BOMS if body.startswith(b[0])), (b"", _utf16(body)))
+    bom, codec = _codec_by_bytes(body)
     label = codec or (_codec(header[1]) if header else None) or _declared(body)
     if codec or label not in {None, "utf-8"}:
         text = body[len(bom) :].decode(label or "", "replace")
@@ -161,16 +172,29 @@ def decode_noted(body: bytes, content_type: str = "") -> tuple[str, str]:
     return text, f"{lost} characters could not be decoded" if lost else ""
 
 
-def _utf16(body: bytes) -> str:
-    """The codec of UTF-16 without a byte order mark, by the zero bytes of markup; else ""."""
-    head = body[: _PREFIX // 2 * 2]
+def _codec_by_bytes(body: bytes) -> tuple[bytes, str]:
+    """The byte order mark, if any, and the codec that it or the bytes alone tell; else ""."""
+    for mark, codec in _BOMS:
+        if body.startswith(mark):
+            return mark, codec
+    shifts = (name for shift, name in _SHIFTS if shift in body[:_GUESS_BYTES])
+    return b"", _wide(body) or next(shifts, "")
+
+
+def _wide(body: bytes) -> str:
+    """The codec of UTF-16 or UTF-32 without a byte order mark, by where bytes are zero; else ""."""
+    head = body[: _PREFIX // 4 * 4]
+    if not any(head[3::4] + head[2::4]) and len(head) > _MIN_PAIRS:
+        return "utf-32-le"
+    if not any(head[::4] + head[1::4]) and len(head) > _MIN_PAIRS:
+        return "utf-32-be"
     even, odd = head[::2], head[1::2]
-    if len(odd) < _FEWEST_PAIRS:
+    if len(odd) < _MIN_PAIRS:
         return ""
-    if odd.count(0) > _ZERO_SHARE * len(odd) and even.count(0) < _STRAY_SHARE * len(even):
-        return "utf-16-le"
-    if even.count(0) > _ZERO_SHARE * len(even) and odd.count(0) < _STRAY_SHARE * len(odd):
-        return "utf-16-be"
+    for codec, high, low in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
+        strays = low.count(0) < _MAX_STRAY_SHARE * len(low)
+        if high.count(0) > _MIN_ZERO_SHARE * len(high) and strays:
+            return codec
     return ""
 
 
@@ -219,11 +243,12 @@ def _guess(body: bytes, *, torn_end: bool) -> tuple[str, str]:
     # A character cut off at the end, or a stray byte in a long text, is still UTF-8.
     if torn_end or multibyte > 10 * invalid:
         return text, "utf-8"
-    sample = re.sub(rb"<[^>]*>|[\x00-\x20]+", b" ", body[:_GUESS_BYTES])
-    name = "cp1252"
-    if sum(byte > 0x7F for byte in sample) >= _NON_ASCII_SHARE * len(sample):
-        from charset_normalizer import from_bytes  # noqa: PLC0415 - few pages say nothing at all
+    from charset_normalizer import from_bytes  # noqa: PLC0415 - few pages say nothing at all
 
-        best = from_bytes(sample).best()
-        name = (_codec(best.encoding) or best.encoding) if best else name
+    ranks = list(from_bytes(re.sub(rb"<[^>]*>|[\x00-\x20]+", b" ", body)[:_GUESS_BYTES]))
+    # Of equal ranks the first is arbitrary: that of most pages is taken.
+    best = (ranks[0].chaos, -ranks[0].coherence) if ranks else ()
+    equal = [rank.encoding for rank in ranks if (rank.chaos, -rank.coherence) <= best]
+    name = "cp1252" if "cp1252" in equal or not equal else equal[0]
+    name = _codec(name) or name
     return body.decode(name, "replace"), name

@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from contextlib import suppress
+from html import unescape
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from browser.errors import ExtractError
 from browser.extract.blocks import render_text, walk
 from browser.extract.dates import iso_date
+from browser.extract.documents.jats import is_jats, read_jats
 from browser.extract.hidden import strip_hidden
 from browser.extract.links import read_links
 from browser.extract.tables import table_markdown, table_text
@@ -46,8 +49,12 @@ _LONGEST_TITLE = 120
 
 def read_text(kind: str, text: str, url: str, name: str) -> Document:
     """Read text of a kind named by `sniff`; `name` is the title if the text has none."""
+    if kind == "rst":
+        from browser.extract.documents.restructured import read_rst  # noqa: PLC0415 - loads docutils
+
+        return read_rst(text, url, name)
     readers = {"md": _read_markdown, "json": _read_json, "csv": _read_csv, "feed": _read_feed,
-               "xml": _read_xml}  # fmt: skip
+               "xml": _read_xml, "captions": _read_captions}  # fmt: skip
     return readers.get(kind, read_plain)(text, url, name)
 
 
@@ -213,9 +220,44 @@ def _entry_link(entry: etree._Element, base: str) -> str:
     return ""
 
 
+_CUE = re.compile(r"(?:(\d+):)?(\d\d):(\d\d)[.,]\d{3}\s+-->")
+_SPEAKER = re.compile(r"<v(?:\.[\w.]*)?\s+([^>]+)>")
+_MARKUP = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
+
+
+def _read_captions(text: str, url: str, name: str) -> Document:
+    """Read WebVTT or SubRip: what is said, by speaker and sentence, each with its time."""
+    blocks: list[str] = []
+    last = spoken = ""
+    for cue in _blocks(text).split("\n\n"):
+        lines = cue.split("\n")
+        times = [(n, match) for n, line in enumerate(lines) if (match := _CUE.match(line))]
+        if not times:  # the header, a note or a style
+            continue
+        place, (hours, minutes, seconds) = times[0][0], times[0][1].groups()
+        speaker = _SPEAKER.search(cue)
+        # Captions that roll repeat the line before.
+        new = [
+            said for line in lines[place + 1 :] if (said := unescape(_MARKUP.sub("", line)).strip())
+        ]
+        new = [line for line in new if line not in last.split("\n")]
+        last = "\n".join(new) or last
+        who = f"{speaker[1].strip()}: " if speaker else ""
+        if not blocks or who not in {"", spoken} or blocks[-1].endswith((".", "!", "?", "…", "。")):
+            stamp = f"{hours or '00'}:{minutes}:{seconds}"
+            blocks.append(f"[{stamp}] {who}{' '.join(new)}" if new else "")
+        else:
+            blocks[-1] += " " + " ".join(new)
+        spoken = who or spoken
+    body = "\n\n".join(filter(None, (clean(block).strip() for block in blocks)))
+    return Document(url, name, body, body, kind="captions")
+
+
 def _read_xml(text: str, url: str, name: str) -> Document:
-    """Read any other XML: the text of its elements, one line each."""
+    """Read any other XML: a paper as a page, else the text of its elements, one line each."""
     root = _parse(text)
+    if is_jats(root):
+        return read_jats(root, url, name)
     body = _lines(root)
     links = tuple(Link(loc.text.strip(), "") for loc in root.iter("{*}loc") if loc.text)
     return Document(url=url, title=name, text=body, markdown=body, kind="xml", links=links)

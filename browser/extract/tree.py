@@ -20,14 +20,21 @@ _LOOKUP = etree.ElementDefaultClassLookup(element=html.HtmlElement)
 
 # A parsed tag takes some 500 bytes: a compressed body of nothing but tags would take gigabytes. The
 # longest articles and lists have 60,000 tags and a few megabytes.
-MOST_TAGS = 150_000
-_MOST_BYTES = 5_000_000
+MAX_TAGS = 150_000
+_MAX_BYTES = 5_000_000
 # Of a page over the limit of bytes only so many are read, which takes a few seconds at worst.
 _TAGS_IF_CUT = 50_000
 
 # A <noscript> with so many characters may hold the article; a notice about scripts is shorter.
 _ARTICLE_CHARS = 1_000
 
+# libxml2's limit of nested elements.
+_MAX_DEPTH = 2_048
+_BOXES = re.compile(
+    r"</?(?:table|thead|tbody|tfoot|tr|td|th|div|section|span|font|center|blockquote|ul|ol|li|dl|dd"
+    r"|b|i|em|strong)\b[^>]*>",
+    re.IGNORECASE,
+)
 _HEAD_TAGS = frozenset(("title", "meta", "link", "script", "style", "base", "noscript", "template"))
 
 
@@ -42,26 +49,36 @@ def parse_html(page: str | bytes, content_type: str = "") -> etree._Element:
 
 def parse_page(page: str | bytes, content_type: str = "") -> tuple[etree._Element, tuple[str, ...]]:
     """Parse as `parse_html` does; also returns notes for people on what could not be read."""
-    cut = page[:_MOST_BYTES]
+    cut = page[:_MAX_BYTES]
     text, note = decode_noted(cut, content_type) if isinstance(cut, bytes) else (cut, "")
     read = bounded(text) if len(cut) == len(page) else bounded(text, _TAGS_IF_CUT)
     notes: tuple[str, ...] = (note,) if note else ()
     if len(cut) < len(page) or len(read) < len(text):
         notes += ("only its beginning was read: it is far too large",)
-    data = read.replace("\x00", "").encode("utf-8", "replace")
+    root, is_whole = _parse(read)
+    if not is_whole:
+        root, _ = _parse(_BOXES.sub("<p>", read))
+        notes += ("its elements are nested too deep: read without tables and boxes",)
+    _repair_head(root)
+    _open_noscript(root)
+    return root, notes
+
+
+def _parse(text: str) -> tuple[etree._Element, bool]:
+    """The tree of a page, and whether it is whole: libxml2 stops at elements nested too deep."""
     parser = etree.HTMLParser(
         encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True, collect_ids=False
     )
     parser.set_element_class_lookup(_LOOKUP)
     try:
+        data = text.replace("\x00", "").encode("utf-8", "replace")
         root = etree.fromstring(data or b"<html></html>", parser)
     except etree.XMLSyntaxError as error:
         raise ExtractError(f"not readable as HTML: {error}") from error
     if root is None:
         raise ExtractError("not readable as HTML: no element in it")
-    _repair_head(root)
-    _open_noscript(root)
-    return root, notes
+    last = parser.error_log.last_error if text.count("<") > _MAX_DEPTH else None
+    return root, last is None or last.type_name != "ERR_RESOURCE_LIMIT"
 
 
 def parse_xml(data: str | bytes) -> etree._Element | None:
@@ -79,7 +96,7 @@ def parse_xml(data: str | bytes) -> etree._Element | None:
         return None
 
 
-def bounded(markup: AnyStr, most: int = MOST_TAGS) -> AnyStr:
+def bounded(markup: AnyStr, most: int = MAX_TAGS) -> AnyStr:
     """Cut markup off after `most` tags."""
     sign = "<" if isinstance(markup, str) else b"<"
     if markup.count(sign) <= most:

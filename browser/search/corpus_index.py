@@ -32,9 +32,10 @@ if TYPE_CHECKING:
     Extractor = Callable[[bytes, str, str], Document]
 
 KINDS = frozenset(
-    """.md .markdown .txt .rst .html .htm .xhtml .pdf .docx .docm .dotx .doc .xlsx .xlsm .xlsb .xls
-    .pptx .ppsx .ppt .odt .ods .odp .rtf .epub .eml .mbox .mht .mhtml .msg .csv .tsv .json .xml
-    .zip .text .log .adoc .asciidoc .org .tex .yaml .yml .toml .ini .cfg .conf""".split()
+    """.md .markdown .txt .rst .vtt .srt .nxml .html .htm .xhtml .pdf .docx .docm .dotx .doc .xlsx
+    .xlsm .xlsb .xls .pptx .ppsx .ppt .odt .ods .odp .rtf .epub .eml .mbox .mht .mhtml .msg .csv
+    .tsv .json .xml .zip .text .log .adoc .asciidoc .org .tex .yaml .yml .toml .ini .cfg
+    .conf""".split()
 )
 # The same limit as for reading a file.
 _MAX_FILE_BYTES = 32 * 1024 * 1024

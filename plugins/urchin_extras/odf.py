@@ -99,6 +99,10 @@ def _text(element: etree._Element) -> Iterator[str]:
     for child in element:
         if child.tag in _SIGNS:
             yield _SIGNS[child.tag]
+        elif child.tag in {_HEADING, _PARAGRAPH}:  # of a box within the paragraph
+            yield "\n"
+            yield from _text(child)
+            yield "\n"
         elif child.tag not in {f"{_TEXT}note", _COMMENT}:
             yield from _text(child)
         yield child.tail or ""

@@ -9,11 +9,12 @@ from urllib.parse import unquote
 
 from browser.errors import BrowserError, ExtractError
 from browser.extract.dates import iso_date
-from browser.extract.documents.archive import Archive
+from browser.extract.documents.archive import Archive, without_extra
 from browser.extract.documents.composer import Composer, dublin_core
 from browser.extract.documents.sheets import read_xls, read_xlsx
 from browser.extract.documents.slides import read_pptx
 from browser.extract.documents.word import read_docx
+from browser.extract.documents.word97 import read_doc
 from browser.extract.tree import parse_html
 from browser.plugins import PluginBroken, extras_hint, load_plugin
 from browser.types import Document
@@ -34,9 +35,9 @@ _CONVERT_HINT = (
     " (LibreOffice: `soffice --headless --convert-to docx FILE`)."
 )
 # Files of an archive that are read; a larger one should be unpacked and searched as a folder.
-_MOST_FILES = 100
+_MAX_FILES = 100
 # Characters read of an archive: three long books.
-_MOST_TEXT = 3_000_000
+_MAX_TEXT = 3_000_000
 _JUNK_PREFIXES = ("__MACOSX/", ".")
 
 
@@ -91,7 +92,7 @@ def _read_folder(archive: Archive, url: str, name: str, read: Reader | None) -> 
     ]
     count = size = 0
     for number, file in enumerate(files):
-        if number >= _MOST_FILES or size > _MOST_TEXT:
+        if number >= _MAX_FILES or size > _MAX_TEXT:
             composer.notes.append(f"only the first {number} of {len(files)} files were read")
             break
         try:
@@ -123,6 +124,8 @@ def read_compound(body: bytes, url: str, name: str) -> Document:
         )
     if kind == "xls":
         return read_xls(body, url, name)
+    if kind == "doc":
+        return read_doc(body, url, name)
     if not kind:
         raise ExtractError("an OLE file of no known kind", hint=_CONVERT_HINT)
     return _read_with_extra(body, url, name, kind)
@@ -136,10 +139,7 @@ def _read_with_extra(body: bytes, url: str, name: str, kind: str) -> Document:
     try:
         import sharepoint2text  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise ExtractError(
-            f"old Office files (.{kind}) need the extra `documents`",
-            hint=f"pip install 'urchin-research[documents]'. {_CONVERT_HINT}",
-        ) from error
+        raise without_extra(kind, "documents", "a newer format, or PDF") from error
     # It logs a line for everything that it does not support.
     logging.getLogger("sharepoint2text").setLevel(logging.CRITICAL)
     try:

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # Of all parts read of one file, unpacked: a novel is 1 MB, a large workbook 20.
-_MOST_BYTES = 32 * 1024 * 1024
+_MAX_BYTES = 32 * 1024 * 1024
 # Text is packed to a tenth, sheets full of zeros to a hundredth; a higher ratio is a zip bomb.
-_HIGHEST_RATIO = 250
+_MAX_RATIO = 250
 _SMALL = 1024 * 1024
 # The list of parts takes ten times as much memory when it is read: 2 MB hold some 20,000 names.
-_LARGEST_DIRECTORY = 2 * 1024 * 1024
+_MAX_DIRECTORY = 2 * 1024 * 1024
 _END_RECORD = b"PK\x05\x06"
 _RELATIONSHIPS = "{http://schemas.openxmlformats.org/package/2006/relationships}"
 # What zipfile raises for broken files; NotImplementedError for an unsupported compression.
@@ -38,14 +38,15 @@ class Archive:
         end = body.rfind(_END_RECORD)
         # zipfile reads all entries within this size, whatever number of entries the record states.
         size = int.from_bytes(body[end + 12 : end + 16], "little") if end >= 0 else 0
-        if size > _LARGEST_DIRECTORY:
+        if size > _MAX_DIRECTORY:
             raise TooLarge("the archive lists far too many parts", hint="Try another source.")
         try:
             self._zip = zipfile.ZipFile(BytesIO(body))
         except BROKEN_ZIP as error:
             raise ExtractError(f"not readable as an archive: {error}") from error
         self._infos = {info.filename: info for info in self._zip.infolist()}
-        self._bytes_left = _MOST_BYTES
+        self._bytes_left = _MAX_BYTES
+        self._counted: set[str] = set()
 
     @property
     def names(self) -> frozenset[str]:
@@ -62,12 +63,15 @@ class Archive:
             return b""
         if info.flag_bits & 0x1:
             raise ExtractError("the file is encrypted", hint="Save it without a password.")
-        self._check(info)
+        if name not in self._counted:
+            self._check(info)
         try:
             data = self._zip.read(info)
         except (*BROKEN_ZIP, RuntimeError) as error:
             raise ExtractError(f"{name} in it cannot be unpacked: {error}") from error
-        self._bytes_left -= len(data)
+        if name not in self._counted:  # a part that is read twice takes its place once
+            self._counted.add(name)
+            self._bytes_left -= len(data)
         return data
 
     def check_all(self) -> None:
@@ -80,9 +84,7 @@ class Archive:
 
     def _check(self, info: zipfile.ZipInfo) -> None:
         ratio = info.file_size / max(1, info.compress_size)
-        if info.file_size > self._bytes_left or (
-            info.file_size > _SMALL and ratio > _HIGHEST_RATIO
-        ):
+        if info.file_size > self._bytes_left or (info.file_size > _SMALL and ratio > _MAX_RATIO):
             raise TooLarge(
                 f"{info.filename} in it unpacks to {info.file_size:,} bytes",
                 hint="It looks made to burst; try another source.",
@@ -142,7 +144,7 @@ def drop(element: etree._Element) -> None:
         del parent[0]
 
 
-def without_office(kind: str, other: str) -> ExtractError:
+def without_extra(kind: str, extra: str, other: str) -> ExtractError:
     """The error for a format whose library is not installed; `other` is a format to save it as."""
-    message = f"reading .{kind} needs: pip install 'urchin-research[office]'"
+    message = f"reading .{kind} needs: pip install 'urchin-research[{extra}]'"
     return ExtractError(message, hint=f"Or save it as {other}.")

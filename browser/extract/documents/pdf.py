@@ -19,9 +19,16 @@ import pypdfium2.raw as pdfium
 from browser.errors import ExtractError
 from browser.extract.dates import iso_date
 from browser.extract.documents.composer import Composer
-from browser.extract.documents.pdf_layout import add_page, key
+from browser.extract.documents.front_matter import FrontMatter, read_front_matter
+from browser.extract.documents.pdf_layout import (
+    add_page,
+    key,
+    page_lines,
+    resolve_joints,
+    usual_height,
+)
 from browser.text.words import one_line
-from browser.types import Document
+from browser.types import Document, Publication
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,7 +36,8 @@ if TYPE_CHECKING:
 # Pdfium is not thread-safe: two threads in it crash the process.
 _PDFIUM = threading.Lock()
 _MOST_PAGES = 2_000
-_UNTITLED = frozenset(("", "(anonymous)", "untitled", "(unspecified)"))
+_UNTITLED = frozenset(("", "(anonymous)", "anonymous", "untitled", "(unspecified)"))
+_EDGES = ".,;:!?()[]\"'“”‘’"
 # What programs write as the title: the name of the printed file.
 _FILE_NAME = re.compile(
     r"(?:microsoft \w+ - )?[^\s/\\]+\.(?:docx?|html?|tex|dvi|indd|qxd|rtf|xlsx?)"
@@ -40,6 +48,14 @@ _MAX_OUTLINE_DEPTH = 6
 # A page of references has a hundred.
 _MOST_LINKS = 500
 _LONGEST_ADDRESS = 2_000
+# A form has hundreds of fields, a reviewed paper a hundred comments.
+_MAX_ANNOTATIONS = 2_000
+_MAX_COMMENT = 20_000  # bytes
+_DRAWN = frozenset((pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_STAMP))
+_WITHOUT_COMMENT = frozenset(
+    (pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_LINK, pdfium.FPDF_ANNOT_POPUP)
+)
+_HIDDEN = 0x01 | 0x02 | 0x20  # invisible, hidden, not to view: ISO 32000-1, table 165
 
 
 def extract_pdf(body: bytes, url: str, name: str) -> Document:
@@ -63,52 +79,100 @@ def extract_pdf(body: bytes, url: str, name: str) -> Document:
 
 
 def _read_pdf(pdf: pypdfium2.PdfDocument, url: str, name: str) -> Document:
+    pdf.init_forms()  # without it the values of fields are not drawn
     titles, scanner, links = _outline(pdf), _Scanner(), Composer()
     pages: list[Document] = []
+    words: set[str] = set()
+    front = FrontMatter()
     for number in range(min(len(pdf), _MOST_PAGES)):
         composer = Composer()
         with suppress(pypdfium2.PdfiumError):  # one broken page leaves the others readable
             page = pdf[number]
             text = page.get_textpage()
-            add_page(composer, text, titles.get(number, {}))
+            for target, label in _page_links(page, text):
+                links.link(target, label)
+            comments, is_drawn_over = _annotations(page)
+            # Its own text does not hold what was typed into fields and boxes, unless they are made
+            # part of it.
+            if is_drawn_over and pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY) == 1:
+                text.close()
+                page.close()
+                page = pdf[number]
+                text = page.get_textpage()
+            lines = page_lines(text)
+            if not number:
+                front = read_front_matter(lines, usual_height(lines))
+            add_page(composer, lines, titles.get(number, {}))
             if not composer.blocks:
                 composer.paragraph(scanner.read(page))
-            for target, words in _page_links(page, text):
-                links.link(target, words)
+            shown = key("".join(line.text for line in lines))
+            for comment in comments:
+                if key(comment) not in shown:
+                    composer.paragraph(comment)
+            words.update(word.strip(_EDGES) for line in lines for word in line.text.lower().split())
             text.close()
             page.close()
         pages.append(composer.document("", "", ""))
-    filled = [page for page in pages if page.text]
+    texts = [resolve_joints(page.text, words) for page in pages]
     offsets, end = [], 0
-    for page in pages:
+    for text in texts:
         offsets.append(end)
-        end += len(page.text) + 2 if page.text else 0
+        end += len(text) + 2 if text else 0
     meta = {key: one_line(value) for key, value in pdf.get_metadata_dict().items()}
-    title, author = meta.get("Title", ""), meta.get("Author", "")
-    if title.lower() in _UNTITLED or _FILE_NAME.fullmatch(title.lower()):
-        title = ""
+    first = next(filter(None, texts), "")
     return Document(
         url=url,
-        title=title or (_first_line(filled[0].text) if filled else "") or name,
-        text="\n\n".join(page.text for page in filled),
-        markdown="\n\n".join(page.markdown for page in filled),
-        author=None if author.lower() in _UNTITLED else author,
-        published=_date(meta.get("CreationDate", "")),
+        title=_title(meta.get("Title", ""), front.title, first) or name,
+        text="\n\n".join(filter(None, texts)),
+        markdown="\n\n".join(resolve_joints(p.markdown, words) for p in pages if p.markdown),
+        author=_author(meta.get("Author", ""), front.authors, first),
+        published=front.published or _date(meta.get("CreationDate", "")),
         modified=_date(meta.get("ModDate", "")),
         kind="pdf",
         links=tuple(links.links.values()),
         tables=tuple(table for page in pages for table in page.tables),
         pages=tuple(min(offset, max(end - 2, 0)) for offset in offsets),
-        notes=tuple(_notes(len(pdf), len(pages) - len(filled), scanner.pages)),
+        notes=tuple(_notes(len(pdf), texts.count(""), scanner.pages)),
+        publication=Publication(doi=front.doi, arxiv=front.arxiv),
     )
 
 
-def _first_line(text: str) -> str:
-    """The first of the largest headings of a page, else its first line."""
+def _title(declared: str, shown: str, text: str) -> str:
+    """The declared title if the document shows it, else the largest line, else the first one."""
+    if declared.lower() in _UNTITLED or _FILE_NAME.fullmatch(declared.lower()):
+        declared = ""
+    if declared and (not shown or key(declared) in key(text)):
+        return declared
     lines = [line for line in text.split("\n") if line and not line.startswith("|")]
-    headings = [line for line in lines if line.startswith("#")]
-    largest = min(headings, key=lambda line: len(line) - len(line.lstrip("#")), default="")
-    return (largest or next(iter(lines), "")).strip("# ")[:200]
+    return shown or declared or next(iter(lines), "").strip("# ")[:200]
+
+
+def _author(declared: str, shown: str, text: str) -> str | None:
+    """The declared authors if the document names them, else those below its title.
+
+    The declared one may be a user, or the author of a template.
+    """
+    names = [word for word in re.findall(r"\w+", declared) if len(word) > 1]
+    if names and (key(names[-1]) in key(text) or (not shown and len(names) > 1)):
+        return declared if declared.lower() not in _UNTITLED else None
+    return shown or None
+
+
+def _annotations(page: pypdfium2.PdfPage) -> tuple[list[str], bool]:
+    """The comments on a page, and whether fields, boxes or stamps are drawn over it."""
+    comments, is_drawn_over = [], False
+    for number in range(min(pdfium.FPDFPage_GetAnnotCount(page), _MAX_ANNOTATIONS)):
+        annotation = pdfium.FPDFPage_GetAnnot(page, number)
+        kind = pdfium.FPDFAnnot_GetSubtype(annotation)
+        is_drawn_over = is_drawn_over or kind in _DRAWN
+        if kind not in _WITHOUT_COMMENT and not pdfium.FPDFAnnot_GetFlags(annotation) & _HIDDEN:
+            size = pdfium.FPDFAnnot_GetStringValue(annotation, b"Contents", None, 0)
+            text = ctypes.create_string_buffer(min(size, _MAX_COMMENT))
+            buffer = ctypes.cast(text, ctypes.POINTER(pdfium.FPDF_WCHAR))
+            pdfium.FPDFAnnot_GetStringValue(annotation, b"Contents", buffer, len(text))
+            comments.append(text.raw.decode("utf-16-le", "ignore").rstrip("\0"))
+        pdfium.FPDFPage_CloseAnnot(annotation)
+    return comments, is_drawn_over
 
 
 def _notes(count: int, empty: int, scanned: int) -> Iterator[str]:

@@ -5,6 +5,7 @@ Wide gaps divide a line into cells; lines whose cells are aligned are a table.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from statistics import median
@@ -15,7 +16,7 @@ import pypdfium2
 from browser.text.words import clean, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from browser.extract.documents.composer import Composer
 
@@ -25,16 +26,23 @@ if TYPE_CHECKING:
 # A gap wider than this share of the letters' height divides cells. A space between words is a
 # quarter of the height, up to a half in justified lines.
 _CELL_GAP = 0.7
-# Pdfium's character for a hyphen at a line break.
-_SOFT_HYPHEN = "\ufffe"
-_LINE = re.compile(r"[^\r\n]+")
+JOINT = "\ufffe"
+"""Pdfium's character for a hyphen at a line break, after which it goes on in the same line. It
+stays in the text until `resolve_joints` knows all words of the document."""
+_LINE = re.compile(rf"[^\r\n{JOINT}]+{JOINT}?")
+_JOINT = re.compile(rf"([^\s{JOINT}]*){JOINT}[ \n]?([^\s{JOINT}]*)")
+_FIRST_WORD, _LAST_WORD = re.compile(r"[^\W\d_]+"), re.compile(r"[^\W\d_]+$")
 _MIN_HEIGHT = 0.1
+# Hebrew, Arabic and their neighbours, and the forms of their letters.
+_RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 # A table has at least two rows; two rows of two cells may be anything.
 _FEWEST_ROWS = 2
 _FEWEST_CELLS = 6
 _MOST_COLUMNS = 20
-# Columns of prose have long pieces in each line; the cells of a table are short.
+# Columns of prose have long pieces in each line, or pieces that go on in the next one; the cells
+# of a table are short.
 _LONGEST_MEAN = 28
+_SHORTEST_MEAN = 14
 _PROSE_ROWS = 4
 _MOST_PROSE_COLUMNS = 3
 _SENTENCE_END = re.compile(r"[.!?:…][\"'”’)\]]*$")
@@ -52,9 +60,15 @@ _ITEM = re.compile(r"(?:\(?\d{1,2}[.)]|[•●▪◦–*-])\s")
 _WIDE_GAP = 1.9
 
 
-def add_page(composer: Composer, text: pypdfium2.PdfTextPage, titles: Mapping[str, int]) -> None:
+def add_page(composer: Composer, lines: Sequence[Line], titles: Mapping[str, int]) -> None:
     """Add a page; `titles` are the outline's headings on it: `key` of their text to their level."""
-    _Page(composer, _page_lines(text), titles).add()
+    _Page(composer, lines, titles).add()
+
+
+def usual_height(lines: Sequence[Line]) -> float:
+    """The height of most letters: one for each ten letters of a line is counted."""
+    heights = [line.height for line in lines for _ in range(max(1, len(line.text) // 10))]
+    return median(heights) if heights else 0.0
 
 
 def key(text: str) -> str:
@@ -62,7 +76,7 @@ def key(text: str) -> str:
     return "".join(character for character in clean(text).casefold() if character.isalnum())
 
 
-class _Cell(NamedTuple):
+class Cell(NamedTuple):
     """A piece of a line with its left and right end, in points from the page's left."""
 
     text: str
@@ -70,13 +84,12 @@ class _Cell(NamedTuple):
     right: float = 0.0
 
 
-class _Line(NamedTuple):
+class Line(NamedTuple):
     """A line: its cells from left to right, the height of its letters, its bottom, in points."""
 
-    cells: tuple[_Cell, ...]
+    cells: tuple[Cell, ...]
     height: float = 0.0
     bottom: float = 0.0
-    hyphenated: bool = False
 
     @property
     def text(self) -> str:
@@ -84,7 +97,7 @@ class _Line(NamedTuple):
         return " ".join(cell.text for cell in self.cells)
 
 
-def _page_lines(page: pypdfium2.PdfTextPage) -> list[_Line]:
+def page_lines(page: pypdfium2.PdfTextPage) -> list[Line]:
     """Read the lines of a page in the document's order."""
     text = page.get_text_range()
     # With characters of two code units our indexes are not pdfium's: then there is no geometry.
@@ -93,9 +106,8 @@ def _page_lines(page: pypdfium2.PdfTextPage) -> list[_Line]:
     return [line for line in lines if line.text.strip()]
 
 
-def _line(page: pypdfium2.PdfTextPage, match: re.Match[str], *, measured: bool) -> _Line:
+def _line(page: pypdfium2.PdfTextPage, match: re.Match[str], *, measured: bool) -> Line:
     raw, start = match[0], match.start()
-    hyphenated = raw.rstrip().endswith(_SOFT_HYPHEN)
     words = [(m.start(), m.end()) for m in re.finditer(r"\S+", raw)]
     try:
         firsts = [page.get_charbox(start + a, loose=True) for a, _ in words if measured]
@@ -104,31 +116,73 @@ def _line(page: pypdfium2.PdfTextPage, match: re.Match[str], *, measured: bool) 
         firsts = []
     heights = [top - bottom for _, bottom, _, top in firsts]
     if not heights or min(heights) <= _MIN_HEIGHT:
-        return _Line((_Cell(_clean_text(raw)),), hyphenated=hyphenated)
+        return Line((Cell(one_line(raw)),))
     cells = []
     begun = 0
+    texts = [m[0] for m in re.finditer(r"\S+", raw)]
+    if _RIGHT_TO_LEFT.search(raw):
+        texts = [
+            _in_reading_order(page, start + at, t) for t, (at, _) in zip(texts, words, strict=True)
+        ]
     for n in range(1, len(words) + 1):
         if n == len(words) or firsts[n][0] - lasts[n - 1][2] > _CELL_GAP * max(heights):
-            piece = _clean_text(raw[words[begun][0] : words[n - 1][1]])
-            cells.append(_Cell(piece, firsts[begun][0], lasts[n - 1][2]))
+            piece = one_line(" ".join(texts[begun:n]))
+            cells.append(Cell(piece, firsts[begun][0], lasts[n - 1][2]))
             begun = n
-    return _Line(tuple(cells), max(heights), firsts[0][1], hyphenated)
+    # The signs of a formula have boxes of any height.
+    return Line(tuple(cells), median(heights), firsts[0][1])
 
 
-def _clean_text(text: str) -> str:
-    return one_line(text.replace(_SOFT_HYPHEN, ""))
+def _in_reading_order(page: pypdfium2.PdfTextPage, start: int, word: str) -> str:
+    """A word of a line from right to left; pdfium has some in the order of their letters' places.
+
+    The letters of a ligature have one box; where it has turned the word, it has turned them too.
+    """
+    if not _RIGHT_TO_LEFT.search(word):  # a sign after a number stands at its left
+        number = word.lstrip(".,:;!?،؛؟")
+        return number + word[: len(word) - len(number)] if number[:1].isdigit() else word
+    letters: list[tuple[float, str]] = []
+    for at, letter in enumerate(word, start):
+        left = page.get_charbox(at)[0]
+        if letters and abs(letters[-1][0] - left) < _MIN_HEIGHT:
+            letters[-1] = (left, letters[-1][1] + letter)
+        else:
+            letters.append((left, letter))
+    if letters[0][0] < letters[-1][0]:
+        return "".join(text for _, text in reversed(letters))
+    return "".join(text[::-1] for _, text in letters)
+
+
+def resolve_joints(text: str, words: Container[str]) -> str:
+    """Join words that were divided at the end of a line; `words` are those of the document.
+
+    The hyphen stays if the document has the word with it and not without it, in an address, and
+    before or after anything but small letters.
+    """
+
+    def join(match: re.Match[str]) -> str:
+        before, after = match[1], match[2]
+        first, last = _FIRST_WORD.match(after), _LAST_WORD.search(before)
+        if first is None or last is None or not first[0].islower() or not last[0][-1].islower():
+            return f"{before}-{after}"
+        whole, hyphenated = last[0] + first[0], f"{last[0]}-{first[0]}"
+        is_address = not {"/", "@"}.isdisjoint(before + after)
+        stays = is_address or (hyphenated.lower() in words and whole.lower() not in words)
+        return f"{before}{'-' if stays else ''}{after}"
+
+    while JOINT in text:  # a word over three lines has two
+        text = _JOINT.sub(join, text)
+    return text
 
 
 class _Page:
     def __init__(
-        self, composer: Composer, lines: Sequence[_Line], titles: Mapping[str, int]
+        self, composer: Composer, lines: Sequence[Line], titles: Mapping[str, int]
     ) -> None:
         self._composer = composer
         self._lines = lines
         self._titles = titles
-        # Weighted by length: one height for each ten letters of a line.
-        heights = [line.height for line in lines for _ in range(max(1, len(line.text) // 10))]
-        self._usual = median(heights) if heights else 0.0
+        self._usual = usual_height(lines)
         longest = max((len(line.text) for line in lines), default=0)
         self._full_line = max(_SHORTEST_FULL_LINE, _FULL_LINE_SHARE * longest)
         self._edge = max((line.cells[-1].right for line in lines), default=0.0)
@@ -154,7 +208,7 @@ class _Page:
             start = at
         self._add_paragraphs(self._lines[start:], self._full_line)
 
-    def _add_paragraphs(self, lines: Sequence[_Line], full: float) -> None:
+    def _add_paragraphs(self, lines: Sequence[Line], full: float) -> None:
         """Add lines as paragraphs; a line of `full` characters continues in the next one."""
         text = ""
         for n, line in enumerate(lines):
@@ -168,10 +222,10 @@ class _Page:
             else:
                 text += separator
 
-    def _separator(self, line: _Line, following: _Line, full: float) -> str:
+    def _separator(self, line: Line, following: Line, full: float) -> str:
         """What goes between two lines: nothing, a space, a line break or a paragraph break."""
         gap = line.bottom - following.bottom
-        if line.hyphenated:
+        if line.text.endswith(JOINT):
             return ""
         if self._usual and gap > _WIDE_GAP * max(line.height, self._usual):
             return "\n\n"
@@ -212,19 +266,34 @@ class _Page:
         return below and wide and abs(following.height - line.height) < _SAME_SIZE
 
     def _add_grid(self, rows: _Rows) -> None:
-        cells = [cell for row in rows for cell in row if cell]
-        long = sum(map(len, cells)) > _LONGEST_MEAN * len(cells)
-        if len(rows) < _PROSE_ROWS or len(rows[0]) > _MOST_PROSE_COLUMNS or not long:
+        by_column = ([text for text in column if text] for column in zip(*rows, strict=True))
+        columns = [column for column in by_column if column]
+        if len(rows) < _PROSE_ROWS or len(columns) > _MOST_PROSE_COLUMNS or not _is_prose(columns):
             self._composer.table(rows)
             return
         # Columns of prose that the document has line by line: read each one down.
-        for column in zip(*rows, strict=True):
-            lines = [_Line((_Cell(text),)) for text in column if text]
-            longest = max((len(line.text) for line in lines), default=0)
-            self._add_paragraphs(lines, _FULL_LINE_SHARE * longest)
+        for column in columns:
+            parts = [*itertools.pairwise(column), (column[-1], "")]
+            texts = [
+                f"{a[:-1]}{JOINT}" if a[-1] == "-" and b[:1].islower() else a for a, b in parts
+            ]
+            longest = max(map(len, texts))
+            self._add_paragraphs([Line((Cell(t),)) for t in texts], _FULL_LINE_SHARE * longest)
 
 
-def _find_grid(lines: Sequence[_Line], start: int) -> tuple[_Rows, int] | None:
+def _is_prose(columns: Sequence[Sequence[str]]) -> bool:
+    """Whether the cells of columns are the lines of a text."""
+    cells = [text for column in columns for text in column]
+    mean = sum(map(len, cells)) / len(cells)
+    pairs = [[*itertools.pairwise(column)] for column in columns]
+    continued = [
+        sum(b[0].islower() and not _SENTENCE_END.search(a) for a, b in found) >= len(found) / 2
+        for found in pairs
+    ]
+    return mean > _LONGEST_MEAN or (mean > _SHORTEST_MEAN and all(continued))
+
+
+def _find_grid(lines: Sequence[Line], start: int) -> tuple[_Rows, int] | None:
     """Find the table that starts at a line; returns its rows and its number of lines."""
     end = start
     while end < len(lines) and (len(lines[end].cells) > 1 or _continues_cell(lines, end, start)):
@@ -246,7 +315,7 @@ def _find_grid(lines: Sequence[_Line], start: int) -> tuple[_Rows, int] | None:
     return tuple(map(tuple, rows)), len(block)
 
 
-def _continues_cell(lines: Sequence[_Line], at: int, start: int) -> bool:
+def _continues_cell(lines: Sequence[Line], at: int, start: int) -> bool:
     """Whether a line of one cell continues a cell of the row above, within a table."""
     if not start < at < len(lines) - 1:
         return False
@@ -256,7 +325,7 @@ def _continues_cell(lines: Sequence[_Line], at: int, start: int) -> bool:
     return aligned and narrow and len(below.cells) > 1
 
 
-def _columns(block: Sequence[_Line]) -> list[_Span]:
+def _columns(block: Sequence[Line]) -> list[_Span]:
     """The columns' left and right ends, by the rows with the most frequent number of cells."""
     counts = Counter(len(line.cells) for line in block if len(line.cells) > 1)
     usual = max(counts, key=lambda count: (counts[count], count))

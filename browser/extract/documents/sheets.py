@@ -1,4 +1,7 @@
-"""Reads workbooks: .xlsx with openpyxl, .xls with xlrd. Each sheet becomes a heading."""
+"""Reads workbooks: .xlsx with openpyxl, .xls with xlrd. Each sheet becomes a heading.
+
+Comments, text boxes and the titles of charts follow the cells of their sheet.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,9 @@ from xml.etree.ElementTree import ParseError
 from lxml import etree
 
 from browser.errors import ExtractError
-from browser.extract.documents.archive import BROKEN_ZIP, without_office
+from browser.extract.documents.archive import BROKEN_ZIP, without_extra
 from browser.extract.documents.composer import Composer, dublin_core
+from browser.extract.tree import text_content
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,12 +28,14 @@ if TYPE_CHECKING:
     from browser.types import Document
 
 # Further rows and columns are data to compute with, not to read.
-_MOST_ROWS = 20_000
-_MOST_COLUMNS = 200
+_MAX_ROWS = 20_000
+_MAX_COLUMNS = 200
 # Including empty cells: a cell at the far end of each row costs 16,384.
-_MOST_CELLS = 1_000_000
+_MAX_CELLS = 1_000_000
 # More consecutive rows with one cell are a column of a table, not titles.
-_MOST_TITLE_LINES = 3
+_MAX_TITLE_LINES = 3
+# A cell with a formula whose value no program has stored.
+_NO_VALUE = re.compile(rb"</f>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
 _PERCENT = re.compile(r"0(?:\.(0+))?%")
 # What openpyxl and xlrd raise for damaged files.
 _BROKEN = (
@@ -39,33 +45,68 @@ _BROKEN = (
 
 
 def read_xlsx(archive: Archive, body: bytes, url: str, name: str) -> Document:
-    """Read the visible sheets: values, not formulas; macros are not run.
+    """Read the visible sheets: values, and formulas without one as written; macros are not run.
 
     Raises ExtractError for a broken file, or without the extra `office`.
     """
     try:
         from openpyxl import load_workbook  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
-        raise without_office("xlsx", ".csv") from error
+        raise without_extra("xlsx", "office", ".csv") from error
     archive.check_all()  # openpyxl itself has no limit
     reader = _SheetReader()
     try:
-        book = load_workbook(BytesIO(body), read_only=True, data_only=True, keep_links=False)
+        parts = archive.related(archive.part("", "officeDocument"))
+        uncomputed = any(
+            _NO_VALUE.search(archive.read(part))
+            for kind, part in parts.values()
+            if kind == "worksheet"
+        )
+        books = [
+            load_workbook(BytesIO(body), read_only=True, data_only=not formulas, keep_links=False)
+            for formulas in ((False, True) if uncomputed else (False,))
+        ]
+        if uncomputed:
+            reader.composer.notes.append("formulas without a stored value stand as written")
         try:
-            for sheet in book.worksheets:
-                sheet.reset_dimensions()  # the declared size may be wrong
-                shown = (map(_format_cell, row) for row in sheet.iter_rows())
-                reader.read(sheet.title, shown, visible=sheet.sheet_state == "visible")
+            for sheets in zip(*(book.worksheets for book in books), strict=True):
+                for sheet in sheets:
+                    sheet.reset_dimensions()  # the declared size may be wrong
+                rows = zip(*(sheet.iter_rows() for sheet in sheets), strict=True)
+                shown = (map(_format_cell, *row) for row in rows)
+                visible = sheets[0].sheet_state == "visible"
+                reader.read(sheets[0].title, shown, visible=visible)
+                if visible:
+                    _read_beside(archive, sheets[0]._worksheet_path, reader.composer)  # noqa: SLF001
             macros = sum(name.startswith("xl/macrosheets/sheet") for name in archive.names)
             if macros:
                 reader.composer.notes.append(f"{macros} sheets of Excel 4 macros were not read")
         finally:
-            book.close()
+            for book in books:
+                book.close()
     except _BROKEN as error:
         raise ExtractError(f"not readable as a workbook: {error}") from error
     return reader.composer.document(
         url, "xlsx", name, dublin_core(archive.tree("docProps/core.xml"))
     )
+
+
+def _read_beside(archive: Archive, part: str, composer: Composer) -> None:
+    """Add a sheet's comments, text boxes and the titles of its charts."""
+    for kind, target in archive.related(part).values():
+        root = archive.tree(target) if kind in {"comments", "threadedComment", "drawing"} else None
+        for comment in root.iter("{*}comment", "{*}threadedComment") if root is not None else ():
+            composer.paragraph(f"Comment on {comment.get('ref')}: {text_content(comment)}")
+        if kind != "drawing" or root is None:
+            continue
+        charts = (
+            archive.tree(to) for what, to in archive.related(target).values() if what == "chart"
+        )
+        titles = [
+            title for chart in charts if chart is not None for title in chart.iter("{*}title")
+        ]
+        for box in (*titles, *root.iter("{*}txBody")):
+            composer.paragraph("\n".join(map(text_content, box.iter("{*}p"))))
 
 
 def read_xls(body: bytes, url: str, name: str) -> Document:
@@ -76,7 +117,7 @@ def read_xls(body: bytes, url: str, name: str) -> Document:
     try:
         import xlrd  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
-        raise without_office("xls", ".csv") from error
+        raise without_extra("xls", "office", ".csv") from error
     reader, log = _SheetReader(), StringIO()
     try:
         _check_chains(xlrd.compdoc.CompDoc(body, logfile=log))
@@ -139,7 +180,7 @@ def _format_xls_cell(book: Any, cell: Any) -> str:
 class _SheetReader:
     def __init__(self) -> None:
         self.composer = Composer()
-        self._cells = _MOST_CELLS
+        self._cells = _MAX_CELLS
 
     def read(self, title: str, rows: Iterable[Iterable[str]], *, visible: bool) -> None:
         """Add a sheet; empty rows separate its tables."""
@@ -155,19 +196,19 @@ class _SheetReader:
         for number, row in enumerate(rows):
             cells = list(row)
             self._cells -= len(cells) + 1
-            if number >= _MOST_ROWS or self._cells < 0:
+            if number >= _MAX_ROWS or self._cells < 0:
                 self.composer.notes.append(f"only the first {number} rows of the sheet {title}")
                 return
-            if any(cells[_MOST_COLUMNS:]) and not number:
-                self.composer.notes.append(f"only {_MOST_COLUMNS} columns of the sheet {title}")
-            yield cells[:_MOST_COLUMNS]
+            if any(cells[_MAX_COLUMNS:]) and not number:
+                self.composer.notes.append(f"only {_MAX_COLUMNS} columns of the sheet {title}")
+            yield cells[:_MAX_COLUMNS]
 
     def _add_block(self, rows: list[list[str]]) -> None:
         """Add adjacent rows as a table; rows with one cell, as above a table, as paragraphs."""
         left = min(next(n for n, cell in enumerate(row) if cell) for row in rows)
         for alone, group in groupby(rows, key=lambda row: sum(map(bool, row)) == 1):
             table = [row[left:] for row in group]
-            is_column = 1 < len(rows) == len(table) or len(table) > _MOST_TITLE_LINES
+            is_column = 1 < len(rows) == len(table) or len(table) > _MAX_TITLE_LINES
             if not alone or is_column:
                 self.composer.table(table)
             else:
@@ -175,8 +216,9 @@ class _SheetReader:
                     self.composer.paragraph("".join(row))
 
 
-def _format_cell(cell: Any) -> str:
-    value = cell.value
+def _format_cell(cell: Any, written: Any = None) -> str:
+    """Format a cell's value; `written` is the cell with its formula, for one without a value."""
+    value = cell.value if cell.value is not None or written is None else written.value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _format_number(value, str(cell.number_format or ""))
     return _format_value(value)

@@ -1,4 +1,4 @@
-"""Reads presentations (.pptx and related): each slide is a page, with its notes at the end."""
+"""Reads presentations (.pptx and related): each slide is a page, then its notes and comments."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from browser.errors import ExtractError
 from browser.extract.documents.composer import Composer, dublin_core
+from browser.extract.tree import text_content
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -19,10 +20,12 @@ _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 _C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _TITLES = frozenset(("title", "ctrTitle"))
-# Date, footer and number, repeated on every slide, and the slide's picture on its notes.
-_FRAME_ROLES = frozenset(("dt", "ftr", "sldNum", "hdr", "sldImg"))
-_MOST_SLIDES = 1_000
-_MOST_SERIES = 1_000
+# Date and number, which differ on every slide, and the slide's picture on its notes.
+_FRAME_ROLES = frozenset(("dt", "sldNum", "sldImg"))
+# What every slide repeats is given once.
+_REPEATED_ROLES = frozenset(("ftr", "hdr"))
+_MAX_SLIDES = 1_000
+_MAX_SERIES = 1_000
 
 
 def read_pptx(archive: Archive, main: str, url: str, name: str) -> Document:
@@ -33,7 +36,7 @@ def read_pptx(archive: Archive, main: str, url: str, name: str) -> Document:
     parts = archive.related(main)
     composer = Composer()
     offsets = []
-    for node in [*root.iter(f"{_P}sldId")][:_MOST_SLIDES]:
+    for node in [*root.iter(f"{_P}sldId")][:_MAX_SLIDES]:
         offsets.append(composer.length)
         _read_slide(archive, parts.get(node.get(f"{_R}id", ""), ("", ""))[1], composer)
     about = dublin_core(archive.tree("docProps/core.xml"))
@@ -54,9 +57,14 @@ def _read_slide(archive: Archive, part: str, composer: Composer) -> None:
             _read_shape(shape, composer, links)
     for kind, target in related.values():
         if kind == "chart" and (chart := archive.tree(target)) is not None:
-            _read_chart(chart, composer)
+            read_chart(chart, composer)
     if pictures := sum(1 for _ in root.iter(f"{_P}pic")):
         composer.notes.append(f"{pictures} pictures on a slide were not read")
+    for kind, target in related.values():
+        found = archive.tree(target) if kind == "comments" else None
+        for comment in found.iter("{*}cm") if found is not None else ():
+            words = _text(comment) or text_content(comment)
+            composer.paragraph(f"Comment: {words}" if words else "")
     notes = archive.tree(archive.part(part, "notesSlide"))
     for shape in notes.iter(f"{_P}sp") if notes is not None else ():
         _read_shape(shape, composer, {})
@@ -67,6 +75,9 @@ def _read_shape(shape: etree._Element, composer: Composer, links: dict[str, str]
     if role in _FRAME_ROLES:
         return
     texts = list(filter(None, map(_text, shape.iter(f"{_A}p"))))
+    if role in _REPEATED_ROLES:
+        known = {block.text for block in composer.blocks}
+        texts = [text for text in texts if text not in known]
     if role in _TITLES:
         composer.heading(2, " ".join(texts))
     else:
@@ -77,12 +88,12 @@ def _read_shape(shape: etree._Element, composer: Composer, links: dict[str, str]
             composer.link(links.get(link.get(f"{_R}id", ""), ""), _text(run))
 
 
-def _read_chart(chart: etree._Element, composer: Composer) -> None:
+def read_chart(chart: etree._Element, composer: Composer) -> None:
     """Add the numbers of a chart as a table with a row for each series."""
     titles = [_text(title) for title in chart.iter(f"{_C}title")]
     categories: list[str] = []
     rows: list[list[str]] = []
-    for series in list(chart.iter(f"{_C}ser"))[:_MOST_SERIES]:
+    for series in list(chart.iter(f"{_C}ser"))[:_MAX_SERIES]:
         # Series share their categories; the first that names them is taken.
         categories = categories or _values(series, "cat") or _values(series, "xVal")
         numbers = _values(series, "val") or _values(series, "yVal")

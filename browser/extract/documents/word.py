@@ -2,11 +2,13 @@
 
 mammoth converts a document into HTML, which is then read like a page. Before that the parts are
 parsed safely and rewritten: without entities, hidden and deleted text and irrelevant formatting,
-and with equations as TeX.
+with equations as TeX, and with the numbers that Word itself puts before paragraphs. Headers and
+footers, which mammoth does not read, and the numbers of charts are added.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from io import BytesIO
 from typing import TYPE_CHECKING
@@ -16,29 +18,34 @@ from zipfile import ZipFile
 from lxml import etree
 
 from browser.errors import ExtractError
-from browser.extract.documents.archive import relations_of, without_office
+from browser.extract.documents.archive import relations_of, without_extra
 from browser.extract.documents.composer import Composer, dublin_core
-from browser.extract.tree import MOST_TAGS, bounded, local_name, parse_html, parse_xml
+from browser.extract.documents.slides import read_chart
+from browser.extract.documents.word_numbers import Numbers, W
+from browser.extract.tree import MAX_TAGS, bounded, local_name, parse_html, parse_xml
 
 if TYPE_CHECKING:
     from browser.extract.documents.archive import Archive
     from browser.types import Document
 
-W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 # The parts that mammoth reads, and whether they hold text. It takes missing ones as empty.
-_MAMMOTH_PARTS = {"styles": False, "numbering": False, "footnotes": True, "endnotes": True}
+_MAMMOTH_PARTS = {
+    "styles": False, "numbering": False, "footnotes": True, "endnotes": True, "comments": True
+}  # fmt: skip
 # A book of a thousand pages has 200,000 tags, heavily formatted 800,000; mammoth takes some 30 µs
 # and 1 KB for each one that is not removed.
-_MOST_TAGS = 1_000_000
+_MAX_TAGS = 1_000_000
 _REMOVED = tuple(
     f"{W}{name}"
     for name in """del moveFrom instrText delText sectPr proofErr bookmarkStart bookmarkEnd drawing
-    object commentReference commentRangeStart commentRangeEnd""".split()
+    object commentRangeStart commentRangeEnd fldChar sdtPr sdtEndPr""".split()
 )
+# Their content stands where they do: content controls, which mammoth knows in some places only.
+_WRAPPERS = tuple(f"{W}{name}" for name in ("sdt", "sdtContent", "smartTag", "customXml"))
 _KEPT_FORMATS = frozenset((f"{W}b", f"{W}i", f"{W}rStyle"))
 # In half points: letters below two points are hidden.
-_SMALLEST_SIZE = 4
+_MIN_SIZE = 4
 _OFF = frozenset(("0", "false", "off", "none"))
 _MAX_STYLE_DEPTH = 10
 _BODY_LEVEL = 9
@@ -51,12 +58,13 @@ p[style-name^='List Number'] => ol > li:fresh
 p[style-name='HTML Preformatted'] => pre:separator('\n')
 r[style-name='footnote reference'] => !
 r[style-name='endnote reference'] => !
+comment-reference => sup
 """
 _TOO_LONG = "only its beginning was read: it is far too long"
 
 
 def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
-    """Read headings, paragraphs, lists, tables, links, equations and footnotes; not comments.
+    """Read headings, paragraphs, lists, tables, links, equations, notes, comments, charts, headers.
 
     Hidden text, and text deleted by tracked changes, is left out. Raises ExtractError for a broken
     file, or without the extra `office`.
@@ -64,7 +72,7 @@ def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
     try:
         import mammoth  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise without_office("docx", "PDF") from error
+        raise without_extra("docx", "office", "PDF") from error
 
     composer = Composer()
     packed = BytesIO(_repack(archive, main, composer.notes))
@@ -77,12 +85,24 @@ def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
         LookupError, ValueError, TypeError, AttributeError, OSError, RecursionError, ExpatError,
     ) as error:  # fmt: skip
         raise ExtractError(f"not readable as a Word file: {error!r}") from error
-    if page.count("<") > MOST_TAGS:
+    if page.count("<") > MAX_TAGS:
         composer.notes.append(_TOO_LONG)
     root = parse_html(f"<body>{page}</body>")
     for link in root.iter("a"):
         if (link.get("href") or "").startswith("#") and link.text == "↑":
             link.text = ""  # the link back from a footnote
+    _mark_tables(root)
+    parts = [*dict.fromkeys(archive.related(main).values())]
+    _add_edges(archive, composer, [part for kind, part in parts if kind == "header"])
+    composer.markup(root)
+    for kind, part in parts:
+        if kind == "chart" and (chart := archive.tree(part)) is not None:
+            read_chart(chart, composer)
+    _add_edges(archive, composer, [part for kind, part in parts if kind == "footer"])
+    return composer.document(url, "docx", name, dublin_core(archive.tree("docProps/core.xml")))
+
+
+def _mark_tables(root: etree._Element) -> None:
     for table in root.iter("table"):
         rows = list(table.iter("tr"))
         # A table of one column is layout; one of two columns may be names and values. The caption
@@ -93,8 +113,21 @@ def read_docx(archive: Archive, main: str, url: str, name: str) -> Document:
         elif widest > 2:
             for cell in rows[0]:
                 cell.tag = "th"
-    composer.markup(root)
-    return composer.document(url, "docx", name, dublin_core(archive.tree("docProps/core.xml")))
+
+
+def _add_edges(archive: Archive, composer: Composer, parts: list[str]) -> None:
+    """Add the paragraphs of headers or footers, each once."""
+    texts = {}
+    for root in map(archive.tree, parts):
+        if root is None:
+            continue
+        _clean_part(root, {}, None)
+        for paragraph in root.iter(f"{W}p"):
+            pieces = (n.text or " " for n in paragraph.iter(f"{W}t", f"{W}tab", f"{W}br"))
+            texts["".join(pieces).strip()] = True
+    for text in texts:
+        if any(map(str.isalpha, text)):  # a page's number changes
+            composer.paragraph(text)
 
 
 def _repack(archive: Archive, main: str, notes: list[str]) -> bytes:
@@ -103,21 +136,23 @@ def _repack(archive: Archive, main: str, notes: list[str]) -> bytes:
     parts = {main: True} | {
         to: _MAMMOTH_PARTS[kind] for kind, to in related if kind in _MAMMOTH_PARTS
     }
-    headings = _heading_levels(archive.tree(archive.part(main, "styles")))
+    styles = archive.tree(archive.part(main, "styles"))
+    headings = _heading_levels(styles)
+    numbers = Numbers(archive.tree(archive.part(main, "numbering")), styles)
     if not archive.read(main):
         raise ExtractError("the Word file lacks its text")
     out = BytesIO()
     with ZipFile(out, "w") as packed:
         for part, has_text in parts.items():
             data = archive.read(part)
-            read = bounded(data, _MOST_TAGS)
+            read = bounded(data, _MAX_TAGS)
             if len(read) < len(data):
                 notes.append(_TOO_LONG)
             root = parse_xml(read)
             if root is None and part == main:
                 raise ExtractError("the text of the Word file is broken XML")
             if root is not None:
-                if has_text and (pictures := _clean_part(root, headings)):
+                if has_text and (pictures := _clean_part(root, headings, numbers)):
                     notes.append(f"{pictures} pictures in it were not read")
                 packed.writestr(part, etree.tostring(root))
         for part in ("", *parts):
@@ -127,24 +162,20 @@ def _repack(archive: Archive, main: str, notes: list[str]) -> bytes:
     return out.getvalue()
 
 
-def _clean_part(root: etree._Element, headings: dict[str, int]) -> int:
+def _clean_part(root: etree._Element, headings: dict[str, int], numbers: Numbers | None) -> int:
     """Remove invisible content and what mammoth cannot read; returns the number of pictures."""
-    etree.strip_tags(root, etree.Entity)
+    etree.strip_tags(root, etree.Entity, *_WRAPPERS)
     for equation in list(root.iter(f"{_M}oMath")):
-        written = etree.Element(f"{W}r")
-        etree.SubElement(written, f"{W}t").text = f"${_tex(equation).strip()}$"
-        _replace(equation, written)
-    for choice in list(root.iter(f"{_MC}AlternateContent")):
-        _replace(choice, next(choice.iter(f"{W}txbxContent"), etree.Element(f"{W}r")))
-    for drawing in list(root.iter(f"{W}drawing", f"{W}pict")):
-        if (box := next(drawing.iter(f"{W}txbxContent"), None)) is not None:
+        _replace(equation, _run(f"${_tex(equation).strip()}$"))
+    for drawing in list(root.iter(f"{_MC}AlternateContent", f"{W}drawing", f"{W}pict")):
+        boxes = drawing.iter(f"{W}txbxContent")
+        empty = [_run("")] if drawing.tag == f"{_MC}AlternateContent" else []
+        for box in [*itertools.islice(boxes, 1), *empty][:1]:
             _replace(drawing, box)
-    for style in list(root.iter(f"{W}rPr")):
-        run = style.getparent()
-        if run is not None and run.tag == f"{W}r" and _is_hidden(style):
-            run.clear()
-        else:
-            style[:] = [mark for mark in style if mark.tag in _KEPT_FORMATS]
+    _clean_formats(root)
+    for paragraph in root.iter(f"{W}p") if numbers else ():
+        if label := numbers.next_label(paragraph):
+            paragraph.insert(1, _run(f"{label} "))  # its properties come first
     for properties in root.iter(f"{W}pPr"):
         _set_level(properties, headings)
     pictures = sum(1 for _ in root.iter("{*}blip", "{*}imagedata"))
@@ -152,6 +183,22 @@ def _clean_part(root: etree._Element, headings: dict[str, int]) -> int:
         if (parent := gone.getparent()) is not None:
             parent.remove(gone)
     return pictures
+
+
+def _clean_formats(root: etree._Element) -> None:
+    """Empty hidden runs, and remove formats that nothing depends on."""
+    for style in list(root.iter(f"{W}rPr")):
+        run = style.getparent()
+        if run is not None and run.tag == f"{W}r" and _is_hidden(style):
+            run.clear()
+        else:
+            style[:] = [mark for mark in style if mark.tag in _KEPT_FORMATS]
+
+
+def _run(text: str) -> etree._Element:
+    run = etree.Element(f"{W}r")
+    etree.SubElement(run, f"{W}t").text = text
+    return run
 
 
 def _replace(old: etree._Element, new: etree._Element) -> None:
@@ -165,7 +212,7 @@ def _is_hidden(style: etree._Element) -> bool:
         if mark is not None and mark.get(f"{W}val", "1").lower() not in _OFF:
             return True
     size = _value(style, "sz")
-    if size.isdecimal() and int(size) < _SMALLEST_SIZE:
+    if size.isdecimal() and int(size) < _MIN_SIZE:
         return True
     # White letters on the white page are hidden; inside a table, or with a background of their own,
     # they may be readable.

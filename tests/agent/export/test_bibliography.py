@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import warnings
+from dataclasses import replace
 
 import bibtexparser
 import pytest
@@ -18,6 +19,7 @@ from pybtex.database import parse_string
 from agent.export import bibliography, export
 from agent.export.bibliography import Author, Reference, authors
 from browser.text.words import one_line
+from browser.types import Publication
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of modules that are imported in ways that will end
@@ -39,6 +41,39 @@ HOSTILE = Reference(
         Author("山田太郎"),
     ),
 )
+
+
+PAPER = Publication(
+    venue="Harbour Letters", volume="7", issue="2", pages="11-19", doi="10.1234/a_b.5"
+)
+
+
+def test_a_work_of_a_journal_is_an_article_with_its_doi_in_all_formats():
+    paper = replace(HOSTILE, publication=PAPER)
+    (entry,) = bibtexparser.parse_string(bibliography.bibtex_entry(paper)).entries
+    assert entry.entry_type == "article"
+    assert (entry["journal"], entry["pages"]) == ("Harbour Letters", "11--19")
+    assert entry["doi"] == r"10.1234/a\_b.5"
+    (row,) = rispy.load(io.StringIO(bibliography.ris_entry(paper)))
+    assert (row["type_of_reference"], row["secondary_title"]) == ("JOUR", "Harbour Letters")
+    assert (row["doi"], row["start_page"], row["end_page"]) == ("10.1234/a_b.5", "11", "19")
+    item = bibliography.csl_item(paper)
+    assert (item["type"], item["container-title"]) == ("article-journal", "Harbour Letters")
+    assert (item["DOI"], item["volume"], item["page"]) == ("10.1234/a_b.5", "7", "11-19")
+
+
+def test_a_work_of_a_conference_is_one_of_its_proceedings():
+    paper = replace(HOSTILE, publication=replace(PAPER, in_proceedings=True))
+    assert bibliography.bibtex_entry(paper).startswith("@inproceedings{")
+    assert bibliography.biblatex_entry(paper).startswith("@inproceedings{")
+    assert bibliography.csl_item(paper)["type"] == "paper-conference"
+
+
+def test_a_file_has_no_address_in_a_reference():
+    local = replace(HOSTILE, url="", site="")
+    written = (bibliography.bibtex_entry(local), bibliography.biblatex_entry(local),
+               bibliography.ris_entry(local), json.dumps(bibliography.csl_item(local)))  # fmt: skip
+    assert not any("http" in text or "file:" in text or "UR  -" in text for text in written)
 
 
 def whatever(text):

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import gzip
 import textwrap
 
 import pytest
@@ -261,3 +262,83 @@ def test_markdown_that_is_made_to_burst_is_read_as_it_stands_and_says_so() -> No
     document = extract_body(b"![" * 50_000, "text/markdown", "https://e.org/light.md")
     assert (document.kind, len(document.text)) == ("md", 100_000)
     assert "stands as written" in document.notes[0]
+
+
+def test_captions_are_sentences_with_their_speakers_and_times() -> None:
+    body = (
+        b"WEBVTT\n\nNOTE by hand\n\n1\n00:00:01.000 --> 00:00:04.000 align:start\n"
+        b"<v Ada Moor>The tower is <b>42 m</b> high\n\n00:04.000 --> 00:06.000\nand old.\n\n"
+        b"00:00:06.500 --> 00:00:09.000\n<v Ben>Who built it?\n"
+    )
+    page = extract_body(body, "text/vtt", "https://e.org/a.vtt")
+    assert page.text == (
+        "[00:00:01] Ada Moor: The tower is 42 m high and old.\n\n[00:00:06] Ben: Who built it?"
+    )
+
+
+def test_a_paper_in_jats_is_a_page_with_its_journal() -> None:
+    body = b"""<?xml version="1.0"?><article article-type="research-article"><front><journal-meta>
+    <journal-title>Harbour J</journal-title></journal-meta><article-meta><article-id>10.1234/abc.5
+    </article-id><title-group><article-title>The <italic>mole</italic></article-title></title-group>
+    <contrib-group><contrib contrib-type="author"><name><surname>Moor</surname><given-names>Ada
+    </given-names></name></contrib></contrib-group><pub-date><month>5</month><year>2024</year>
+    </pub-date><volume>7</volume><fpage>11</fpage><lpage>19</lpage></article-meta></front><body><sec>
+    <title>Methods</title><p>We used a crane<xref>1</xref>.</p></sec></body></article>"""
+    page = extract_body(body, "", "https://e.org/a.nxml")
+    assert (page.title, page.author, page.published) == ("The mole", "Ada Moor", "2024-05")
+    work = page.publication
+    assert (work.venue, work.volume, work.pages) == ("Harbour J", "7", "11-19")
+    assert work.doi == "10.1234/abc.5"
+    assert "# Methods\n\nWe used a crane" in page.text
+
+
+def test_restructured_text_is_a_page_and_keeps_what_sphinx_adds() -> None:
+    body = b"""Using Homebrew
+==============
+
+Run :ref:`the installer <inst>` with :class:`~foo.Bar`.
+
+.. versionadded:: 2.0
+   The crane.
+
+- one
+"""
+    page = extract_body(body, "", "https://e.org/a.rst")
+    assert page.kind == "rst"
+    assert page.text.startswith("# Using Homebrew\n\nRun the installer with foo.Bar.")
+    assert "The crane.\n\n- one" in page.text
+
+
+def test_all_members_of_gzip_are_read_and_a_cut_one_is_noted() -> None:
+    first, second = gzip.compress(b"First member. "), gzip.compress(b"Second member. " * 99)
+    whole = extract_body(first + second, "", "https://e.org/a.txt.gz")
+    assert whole.text.startswith("First member. Second member.")
+    assert not whole.notes
+    cut = extract_body(first + second[:-12], "", "https://e.org/a.txt.gz")
+    assert cut.text.startswith("First member. Second member.")
+    assert cut.notes == ("the file is cut off: only its beginning was read",)
+
+
+@pytest.mark.parametrize("box", ["<table><tr><td>x", "<div>x"])
+def test_elements_that_are_nested_too_deep_are_read_without_them(box: str) -> None:
+    body = f"<html><body>{box * 3000}<p>What stands deep within.</p></body></html>".encode()
+    page = extract_body(body, "text/html", "https://e.org/a")
+    assert "What stands deep within." in page.text
+    assert page.notes == ("its elements are nested too deep: read without tables and boxes",)
+
+
+@pytest.mark.parametrize(
+    ("text", "codec"),
+    [
+        ("Liman idaresi salı günü yıllık raporunu yayımladı, Şişli ilçesinde ığdır.", "cp1254"),
+        ("Zarząd portu opublikował we wtorek sprawozdanie; zażółć gęślą jaźń.", "cp1250"),
+        ("L'autorité portuaire a publié son rapport annuel, où l'été fut garçon.", "cp1252"),
+        ("港湾局は火曜日に年次報告書を公表し、北防波堤の工事について説明した。", "iso2022_jp"),
+        ("항만청은 화요일에 연차 보고서를 발표하고 공사를 자세히 설명했다.", "iso2022_kr"),
+        ("The tower — 42 m", "utf-32"),
+        ("Управление порта опубликовало годовой отчет.", "utf-32-be"),
+    ],
+)
+def test_an_undeclared_encoding_is_recognised(text: str, codec: str) -> None:
+    page = extract_body((text * 4).encode(codec), "", "https://e.org/a.txt")
+    assert page.text.lstrip("\ufeff") == text * 4

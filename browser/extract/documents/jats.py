@@ -1,0 +1,111 @@
+"""Reads papers in JATS (.nxml), the XML of PubMed Central and of publishers, as a page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from browser.extract.documents.composer import Composer
+from browser.extract.metadata import find_doi
+from browser.extract.tree import local_name, text_content
+from browser.types import Document, Publication
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_TAGS = {
+    "list": "ul", "list-item": "li", "disp-quote": "blockquote", "fig": "figure", "ref": "li",
+    "table-wrap": "div", "italic": "i", "bold": "b", "ext-link": "a", "preformat": "pre",
+    "def-list": "dl", "term": "dt", "def": "dd", "boxed-text": "div", "fn": "p",
+}  # fmt: skip
+# What stands beside the text, or was read as metadata.
+_ASIDE = frozenset(
+    """journal-meta article-id article-categories title-group contrib-group aff author-notes
+    pub-date history permissions counts custom-meta-group volume issue fpage lpage object-id
+    tex-math alternatives self-uri kwd-group elocation-id""".split()
+)
+_HREF = "{http://www.w3.org/1999/xlink}href"
+
+
+def is_jats(root: etree._Element) -> bool:
+    """Whether an XML document is a paper in JATS."""
+    return local_name(root) == "article" and root.find("{*}front") is not None
+
+
+def read_jats(root: etree._Element, url: str, name: str) -> Document:
+    """Read title, authors, journal and identifiers, the abstract, the text and its references."""
+
+    def first(path: str) -> str:
+        found = root.find(f"{{*}}front//{{*}}{path}")
+        return text_content(found) if found is not None else ""
+
+    people = (c for c in root.iter("{*}contrib") if c.get("contrib-type", "author") == "author")
+    start, end = first("fpage"), first("lpage")
+    facts = Document(
+        url,
+        title=first("article-title"),
+        author=", ".join(filter(None, map(_person, people))) or None,
+        published=_date(root) or None,
+        publication=Publication(
+            venue=first("journal-title"), volume=first("volume"), issue=first("issue"),
+            pages=f"{start}-{end}" if start and end and end != start else start,
+            publisher=first("publisher-name"),
+            doi=find_doi(" ".join(map(text_content, root.iterfind("{*}front//{*}article-id")))),
+        ),
+    )  # fmt: skip
+    composer = Composer()
+    page = etree.Element("body")
+    for part in ("front", "body", "back"):
+        for element in root.iterfind(f"{{*}}{part}"):
+            page.extend(_converted(element, 1))
+    composer.markup(page)
+    return composer.document(url, "jats", name, facts)
+
+
+def _person(contributor: etree._Element) -> str:
+    parts = (contributor.find(f".//{{*}}{tag}") for tag in ("given-names", "surname"))
+    name = " ".join(text_content(part) for part in parts if part is not None)
+    whole = contributor.find(".//{*}collab")
+    return name or (text_content(whole) if whole is not None else "")
+
+
+def _date(root: etree._Element) -> str:
+    """The earliest date of publication, in as many parts as it has."""
+    found = []
+    for date in root.iterfind("{*}front//{*}pub-date"):
+        parts = (date.findtext(f"{{*}}{name}", "") for name in ("year", "month", "day"))
+        digits = [f"{int(part):02}" for part in parts if part and part.isdecimal()]
+        found.append("-".join(digits))
+    return min(filter(None, found), default="")
+
+
+def _converted(element: etree._Element, level: int) -> Iterator[etree._Element]:
+    """The content of a JATS element as elements of HTML; sections set the level of headings."""
+    for child in element:
+        tag = local_name(child)
+        if not tag or tag in _ASIDE:
+            continue
+        inner = level + (tag in {"sec", "ref-list", "abstract", "app"})
+        name = _TAGS.get(tag, tag if tag in _KEPT else "span" if tag in _INLINE else "div")
+        if tag in {"title", "label"} and local_name(element) in {
+            "sec",
+            "ref-list",
+            "abstract",
+            "app",
+        }:
+            name = f"h{min(level, 6)}"
+        made = etree.Element(name)
+        if name == "a":
+            made.set("href", child.get(_HREF) or "")
+        made.text, made.tail = child.text, child.tail
+        made.extend(_converted(child, inner))
+        yield made
+
+
+_KEPT = frozenset("p sup sub table thead tbody tfoot tr td th caption break".split())
+_INLINE = frozenset(
+    """xref named-content styled-content sc underline monospace surname given-names name year source
+    article-title string-name person-group volume issue fpage lpage pub-id element-citation
+    mixed-citation label inline-formula email uri""".split()
+)

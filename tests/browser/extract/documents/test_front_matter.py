@@ -1,0 +1,59 @@
+"""Title, authors, date and identifiers of a PDF, by what its first page shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from browser.extract import extract_body
+from tests.browser.extract.documents.pdfs import Sheet, build
+
+if TYPE_CHECKING:
+    from browser.types import Document
+
+PROSE = "The harbour handled more ships than ever before in its history"
+BODY = [(50, 560 - 14 * n, 11, PROSE) for n in range(6)]
+
+
+def read(*lines: tuple[float, float, float, str]) -> Document:
+    body = build(Sheet([*lines, *BODY]))
+    return extract_body(body, "application/pdf", "https://e.org/a.pdf")
+
+
+def test_the_largest_lines_are_the_title_and_names_below_are_its_authors() -> None:
+    page = read(
+        (50, 720, 12, "3. Introduction to the series"),
+        (50, 690, 22, "A crane that carries its own"),
+        (50, 664, 22, "weight up the stairs"),
+        (50, 630, 12, "Ada Moor*, Ben van der Kite and Carl Low"),
+        (50, 610, 11, "University of Hesk"),
+        (50, 590, 12, "Abstract"),
+    )
+    assert page.title == "A crane that carries its own weight up the stairs"
+    assert page.author == "Ada Moor, Ben van der Kite, Carl Low"
+
+
+@pytest.mark.parametrize(
+    ("line", "doi", "arxiv", "published"),
+    [
+        ("https://doi.org/10.1234/Abc.55(2).", "10.1234/abc.55(2)", "", None),
+        ("arXiv:2401.01234v2 [cs.CL] 3 Jan 2024", "", "2401.01234", "2024-01-03"),
+        ("Published online: 5 May 2019", "", "", "2019-05-05"),
+    ],
+)
+def test_identifiers_and_the_date_stand_on_the_first_page(
+    line: str, doi: str, arxiv: str, published: str | None
+) -> None:
+    page = read((50, 720, 9, line), (50, 690, 22, "A crane of a hundred tons"))
+    assert (page.publication.doi, page.publication.arxiv) == (doi, arxiv)
+    assert page.published == published
+
+
+def test_an_institution_or_a_city_is_no_author() -> None:
+    page = read(
+        (50, 690, 22, "A crane of a hundred tons"),
+        (50, 660, 12, "Institute of Harbour Engineering, Hesk"),
+        (50, 640, 12, "12 May Road, Hesk"),
+    )
+    assert page.author is None
