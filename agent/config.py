@@ -16,7 +16,8 @@ import platformdirs
 from pydantic import TypeAdapter, ValidationError
 
 from agent.errors import UsageError
-from agent.options import APP, SETTINGS, Options, from_text, variables_of
+from agent.options import APP, SETTINGS, Options, from_text, is_list, variables_of
+from agent.validation import split_list
 from browser.net.url import parse as parse_url
 from browser.plugins import PluginBroken, load_plugin
 
@@ -242,12 +243,15 @@ _BESIDE = frozenset({"question", "export"})
 def read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     """Read the RESEARCH_… variables of settings; unset and empty ones are ignored.
 
-    Lists are separated by commas or white space, paths by commas.
+    Lists are separated by commas or white space. Raises `UsageError` for an unclosed quote.
     """
     found = {}
     for name in SETTINGS:
         if value := next(filter(None, map(environ.get, variables_of(name))), None):
-            found[name] = from_text(name, value)
+            try:
+                found[name] = split_list(value) if is_list(name) else value
+            except ValueError as error:
+                raise UsageError(f"{variables_of(name)[0]}: {error}") from error
     return found
 
 

@@ -1,6 +1,6 @@
 """Serving HTTP behind a token, on loopback unless another address is named.
 
-A page of another site gets nowhere: it has no token, and a Host that it made up for our address
+A page of another site is refused: it has no token, and a Host that it made up for our address
 (DNS rebinding), or its own Origin, is refused before the token is looked at.
 """
 
@@ -158,7 +158,7 @@ class TokenAuth:
 
 
 class BodyLimit:
-    """ASGI middleware: answers 413 to a body that is too large, without reading the rest of it."""
+    """ASGI middleware: answers 413 to a body that is too large, and does not read it to the end."""
 
     def __init__(self, app: App, max_bytes: int = MAX_BODY_BYTES) -> None:
         self._app = app
@@ -172,9 +172,10 @@ class BodyLimit:
             body.size = int(length) if length.isdigit() else 0
         if not body.too_large:
             body.size = 0
-            # What the app makes of half a body, an answer or an exception, gives way to the 413.
             try:
                 await self._app(scope, body.receive, body.send)
+            # Any exception: reading half a body may make the app fail in whatever way it parses
+            # bodies. The 413 below replaces that failure; all others are raised again.
             except Exception:
                 if not body.too_large:
                     raise

@@ -1,7 +1,8 @@
-"""Bounds that a person may set, each with its default: the reference systems' where they have one.
+"""Limits that users can set, and the presets of quick, standard and deep.
 
-In `config.toml` they are tables, `[limits]` and `[wiki-rules]`; in the environment
-`RESEARCH_LIMITS=recent_turns=20,memories=50`. What quick, standard and deep spend stands here too.
+In `config.toml` they are the tables `[limits]` and `[wiki-rules]`; in the environment,
+`RESEARCH_LIMITS=recent_turns=20,memories=50`. Defaults are those of the reference systems, where
+they have one.
 """
 
 from __future__ import annotations
@@ -15,20 +16,20 @@ from agent.validation import Before, Bounds, Depth
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How broad and how long a run may work where its limits are not named.
+    """The preset limits of a depth, for limits that the user does not set.
 
-    steps, sources: of a whole run. `parts_steps` are the steps of one that is taken apart, where
-    each loop searches and reads for itself; a part gets its share, `part_steps` at most.
-    plans: whether a question may be taken apart at all.
-    rounds, points: how often a draft is asked for what it leaves open, and how many of these
-    points are then researched.
-    sections: of a report, at most.
-    engines: asked at once where a query is hard, their results merged.
-    rephrases: how often a run may ask the model for other queries where a search found little;
-    translates: and where it found enough, but was asked in another language than English.
-    first_reads, next_reads, queries, searches, list_pages: how the keyless model reaches out: pages
-    read after its first search and after each further one, queries in a round, rounds of search,
-    pages of a list that are turned over.
+    steps, sources: of the whole run.
+    parts_steps: steps of a run whose question is split; each part searches and reads for itself
+        and gets its share, at most `part_steps`.
+    plans: whether a question may be split.
+    rounds, points: how often a draft is checked for open points, and how many are researched.
+    sections: maximum number of sections of a report.
+    engines: search engines queried at once for a hard query; their results are merged.
+    rephrases: how often the model may be asked for other queries when a search found little.
+    translates: also when it found enough, but the question is not in English.
+    first_reads, next_reads: pages that the extractive model reads after the first and after each
+        further search.
+    queries, searches, list_pages: its queries per round, rounds, and pages of a list.
     """
 
     steps: int
@@ -81,7 +82,7 @@ STANDARD = EFFORTS["standard"]
 
 
 WikiPart = Literal["wiki", "raw", "sessions"]
-"""The parts of a wiki: what people and runs write, what was taken over, what was said."""
+"""The parts of a wiki: pages of users and runs, imported files, conversations."""
 
 
 _Count = Annotated[int, Bounds(ge=1)]
@@ -99,15 +100,18 @@ Category = Literal["incident", "milestone", "decision"]
 
 @dataclass(frozen=True)
 class LimitSettings:
-    """How much of what is kept, given and read; texts of memory in UTF-16 units.
+    """How much is kept, recalled and read. Texts of memory are measured in UTF-16 units.
 
-    Of the layers: `recent_turns` are shown as they were said, those before them are condensed once
-    there are more than `condense_past`; of summaries, profile, memories, skills and plans so many
-    are kept. The jobs behind an answer are done every so many questions. `recalled` memories of
-    what earlier runs left are given, in `recalled_units`. The `wiki_…` are of `memory_search` and
-    `memory_get`; the next five of one tool call: its seconds, those of reading a page, the tokens
-    of an observation, and how many results a search gives. What runs come to is `sealed` where it
-    is of one of these categories.
+    recent_turns, condense_past: turns shown verbatim; older ones are condensed once there are more
+        than `condense_past`.
+    session_summaries, profile_keys, memories, skills, projects: how many of each are kept.
+    summary_every, profile_every, propose_every, evaluate_every: questions between post-run tasks.
+    recalled, recalled_units: how many memories of earlier runs a run gets, and their size.
+    wiki_…: limits of `memory_search` and `memory_get`.
+    call_seconds, read_seconds: timeouts of a tool call and of reading a page.
+    read_tokens, snapshot_tokens: size of an observation.
+    search_results: results of one search.
+    sealed: categories of results that are sealed automatically.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -145,13 +149,14 @@ class LimitSettings:
 
 @dataclass(frozen=True)
 class WikiRules:
-    """What a wiki is held to.
+    """The rules of a wiki.
 
-    `types` are those that a relationship may have (any, where the list is empty); `categories`
-    group the pages of the index by the first pattern of their path that fits, else by their
-    folder; `required` files are missed where they are not there. `source` is the part that
-    `memory_search` looks in unless it is told another. With `day_log` each run that has an answer
-    leaves a line of it in `sessions/YYYY-MM-DD.md`; off, as where the reference's tools write.
+    types: allowed types of a relationship; any if the list is empty.
+    categories: groups of the index by pattern of the path; the first match counts, otherwise the
+        folder.
+    required: files whose absence is reported.
+    source: the part that `memory_search` searches by default.
+    day_log: whether each answered run adds a line to `sessions/YYYY-MM-DD.md`.
     """
 
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
@@ -166,17 +171,17 @@ class WikiRules:
     day_log: bool = False
 
     def category(self, path: str) -> str:
-        """Name the group that a page belongs to."""
+        """Return the group of a page."""
         fitting = (name for pattern, name in self.categories.items() if fnmatchcase(path, pattern))
         return next(fitting, path.partition("/")[0] if "/" in path else "pages")
 
     def allows(self, type_: str) -> bool:
-        """Tell whether a relationship may be of this type."""
+        """Whether a relationship may have this type."""
         return not self.types or type_ in self.types
 
 
 def parse_table(value: Any) -> Any:
-    """Take a table as a file writes it, or `a=1,b=2` as an environment variable does."""
+    """Parse a table from a file, or `a=1,b=2` from an environment variable."""
     if isinstance(value, str):
         parts = [part.partition("=") for part in value.split(",") if part.strip()]
         value = {name.strip(): of.strip() for name, _, of in parts}

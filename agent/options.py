@@ -13,7 +13,7 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args, get_origin
 
 from agent.validation import Before, Bounds, Depth, split_list, split_paths
 
@@ -355,17 +355,23 @@ def variables_of(name: str) -> list[str]:
     return [f"RESEARCH_{name.upper()}", *SETTINGS[name].metadata.get("variables", ())]
 
 
-def from_text(name: str, value: Any) -> Any:
-    """Split the text of a list or a table, as environment variables and templates have it.
+def _conversions(name: str) -> list[Before]:
+    parts = getattr(SETTINGS[name].type, "__metadata__", ())
+    return [part for part in parts if isinstance(part, Before)]
 
-    What is invalid is returned as it is: validation reports it.
-    """
-    for part in getattr(SETTINGS[name].type, "__metadata__", ()):
-        if isinstance(part, Before):
-            try:
-                return part.convert(value)
-            except ValueError:
-                return value
+
+def is_list(name: str) -> bool:
+    """Tell whether a setting has several values."""
+    return bool(_conversions(name)) and get_origin(get_args(SETTINGS[name].type)[0]) is tuple
+
+
+def from_text(name: str, value: Any) -> Any:
+    """Split the text of a list, as a template may have it; invalid values are left as they are."""
+    for part in _conversions(name):
+        try:
+            return part.convert(value)
+        except ValueError:
+            return value  # validation reports it
     return value
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SECONDS = 20.0  # a timestamp takes about one second
-_MOST_BYTES = 100_000  # a token with its certificates has some 5,000
+_MAX_BYTES = 100_000  # a token with its certificates has some 5,000
 _PROOF = b"\x00OpenTimestamps\x00"
 
 
@@ -75,7 +75,7 @@ def send_request(
         ):
             for part in response.iter_raw():
                 reply += part
-                if len(reply) > _MOST_BYTES:
+                if len(reply) > _MAX_BYTES:
                     raise TimestampFailed(f"{response.url} sent more than a timestamp has")
             return response.status_code, reply
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:

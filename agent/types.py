@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import AliasChoices, BaseModel, Field, PrivateAttr, computed_field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PrivateAttr, computed_field
 
 from agent import jsvalues as js
 from agent.errors import UsageError
@@ -204,7 +204,13 @@ class Verdict:
     quotes: tuple[str, ...] = ()
 
 
-class Sentence(BaseModel):
+class ReportPart(BaseModel):
+    """A report, or a part of one; its schema is built when the first is made, not at import."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class Sentence(ReportPart):
     """A sentence of the answer; `citations` are source numbers of the report.
 
     `weak` says that only search results support it, and no page that was read. `about_search` marks
@@ -229,7 +235,7 @@ class Sentence(BaseModel):
         return self.verdict.holds
 
 
-class ReportSource(BaseModel):
+class ReportSource(ReportPart):
     """A source that the answer cites; each quote is literally in the saved text.
 
     A source `via` `snippet` was not read: its text is what a search result says of it. That of a
@@ -250,7 +256,7 @@ class ReportSource(BaseModel):
     pages: list[int] = Field(default_factory=list)
 
 
-class Conflict(BaseModel):
+class Conflict(ReportPart):
     """A source that contradicts a sentence of the answer which other sources support.
 
     `citations` are the sources that support the sentence, `source` is the one that contradicts it,
@@ -266,7 +272,7 @@ class Conflict(BaseModel):
     newer: list[int] = Field(default_factory=list)
 
 
-class ClosePassage(BaseModel):
+class ClosePassage(ReportPart):
     """A passage that bears on a question without an answer; `page` is that of a paged document.
 
     `source` is the number of its source in the report.
@@ -280,7 +286,7 @@ class ClosePassage(BaseModel):
     source: int
 
 
-class Fit(BaseModel):
+class Fit(ReportPart):
     """How well a quoted sentence fits the question; the confidence of the keyless model uses it.
 
     `covered` is the share (0 to 1) of the question's words that the sentence, its heading and its
@@ -299,7 +305,7 @@ class Fit(BaseModel):
     has_value: bool | None = None
 
 
-class ConfidenceParts(BaseModel):
+class ConfidenceParts(ReportPart):
     """The parts of the confidence, each 0 to 1 unless another unit is given.
 
     `supported` is the share of claims that are supported; an undecided one counts half, one that
@@ -320,7 +326,7 @@ class ConfidenceParts(BaseModel):
     fit: Fit | None = None
 
 
-class DataValue(BaseModel):
+class DataValue(ReportPart):
     """A value of `data`: its place (a JSON Pointer), and the literal quote that supports it.
 
     `citations` are source numbers of the report.
@@ -334,7 +340,7 @@ class DataValue(BaseModel):
     reason: str = ""
 
 
-class CheckedReference(BaseModel):
+class CheckedReference(ReportPart):
     """A reference of an audited draft, with what was found about it.
 
     `source` is the number of its page in the report, if it was read and cited. `now` is the address
@@ -354,7 +360,7 @@ class CheckedReference(BaseModel):
     notes: list[str] = Field(default_factory=list)
 
 
-class SearchLine(BaseModel):
+class SearchLine(ReportPart):
     """One line of the search trail; `withheld` says what was not sent to the engine, and why."""
 
     query: str
@@ -371,7 +377,7 @@ def format_usd(usd: float) -> str:
     return f"${usd:,.{4 if usd < 1 else 2}f}" if usd else ""
 
 
-class UsageTotals(BaseModel):
+class UsageTotals(ReportPart):
     """The usage of a run; `usd` is by the price of the model, 0 if it is free or unknown."""
 
     model: str = ""
@@ -382,7 +388,7 @@ class UsageTotals(BaseModel):
     usd: float = 0.0
 
 
-class ErrorInfo(BaseModel):
+class ErrorInfo(ReportPart):
     """Why a run failed: the error's type, what happened, what to do."""
 
     type: str
@@ -390,7 +396,7 @@ class ErrorInfo(BaseModel):
     hint: str = ""
 
 
-class Report(BaseModel):
+class Report(ReportPart):
     """The result of a run, as `--json` prints it.
 
     `confidence` is the probability that the answer is right and answers the question, None if no
@@ -466,13 +472,14 @@ class Report(BaseModel):
         if value is None or value >= DOUBTFUL_BELOW:
             return None
         contradicted = any(s.verdict is VerdictState.CONTRADICTED for s in claims)
-        open_claims = len(self.unsupported)
+        count, open_claims = len(claims), len(self.unsupported)
+        share = f"{open_claims} of {count} sentences {'is' if open_claims == 1 else 'are'}"
         reasons = {
             "a source contradicts it": contradicted,
             "it does not answer the question": parts.answers == "no",
             "it answers the question only in part": parts.answers == "in part",
             "sources disagree about it": bool(self.conflicts),
-            f"{open_claims} of {len(claims)} sentences are not verified": open_claims > 0,
+            f"{share if count > 1 else 'it is'} not verified": open_claims > 0,
             "only search results support it": any(s.weak for s in claims),
         }
         return next((reason for reason, holds in reasons.items() if holds), "it is uncertain")

@@ -390,7 +390,9 @@ def _safe_path(path: str) -> str:
     pure = PurePosixPath(path.replace("\\", "/"))
     parts = [part for part in pure.parts if part != "."]
     if pure.is_absolute() or ".." in parts or not parts or "\x00" in path or ":" in parts[0]:
-        raise UsageError(f"{path!r} is no path inside the wiki", hint="Use a path such as a/b.md.")
+        raise UsageError(
+            f"{path!r} is not a path inside the wiki", hint="Use a path such as a/b.md."
+        )
     return "/".join(parts)
 
 

@@ -52,14 +52,14 @@ async def measure(browser: Browser, tab: Tab, lose: Lose, url: str) -> tuple[flo
 async def killed(url: str) -> AsyncIterator[tuple[Browser, Tab, Lose]]:
     async with Browser.launch() as browser:
         tab = await browser.open(url)
-        yield browser, tab, lambda: asyncio.to_thread(kill, browser._running.pid)
+        yield browser, tab, lambda: asyncio.to_thread(kill, browser._running.process.pid)
 
 
 @asynccontextmanager
 async def stopped(url: str) -> AsyncIterator[tuple[Browser, Tab, Lose]]:
     async with Browser.launch() as browser:
         tab = await browser.open(url)
-        yield browser, tab, lambda: asyncio.to_thread(stop, browser._running.pid)
+        yield browser, tab, lambda: asyncio.to_thread(stop, browser._running.process.pid)
 
 
 @asynccontextmanager

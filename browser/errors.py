@@ -118,10 +118,11 @@ class PageCrashed(SessionError):
 class RefError(SessionError):
     """The ref has no element any more. `candidates` are lines with refs that may be meant."""
 
-    hint = "Take a new SNAPSHOT, or use one of the candidates."
+    hint = "Take a new SNAPSHOT."
 
     def __init__(self, message: str, *, candidates: tuple[str, ...] = ()) -> None:
-        super().__init__(message)
+        other = "Take a new SNAPSHOT, or use one of the candidates." if candidates else None
+        super().__init__(message, hint=other)
         self.candidates = candidates
 
 

@@ -263,7 +263,8 @@ class ActionOutcome:
 
     `changes` is a diff with refs, or the new snapshot if that is shorter; `events` are navigation,
     dialogs, downloads, new tabs and console errors, one line each. `new` are the lines, without
-    refs, that the page did not show before.
+    refs, that the page did not show before. `unanswered` names a request by which the action sent
+    something, and which the site has not answered: whether it took effect is not known.
     """
 
     did: str
@@ -271,6 +272,7 @@ class ActionOutcome:
     url: str = ""
     events: tuple[str, ...] = ()
     new: tuple[str, ...] = ()
+    unanswered: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from agent import research
 from agent.journal.events import read_events
 from agent.journal.runs import Runs
 from browser.session.chrome import OVERRIDES, find_chrome, sandboxed
-from browser.session.launch import launch_flags
+from browser.session.launch import keep_browsers, launch_flags
 from fixtures.server import Site, serve
 from tests.forked import Commands
 from tests.persons import persons_chrome
@@ -87,6 +87,13 @@ async def chrome_in_use(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterat
     yield started
     with suppress(ProcessLookupError):
         os.killpg(started.pid, signal.SIGKILL)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session", autouse=True)
+async def browsers_kept() -> AsyncIterator[None]:
+    """The runs of all tests share a browser process, each with a context of its own."""
+    async with keep_browsers():
+        yield
 
 
 @pytest.fixture(scope="session")

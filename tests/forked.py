@@ -217,6 +217,6 @@ def _load_everything() -> None:
         for module in pkgutil.walk_packages([str(ROOT / root)], f"{root}."):
             if module.name not in _OPTIONAL:
                 import_module(module.name)
-    for name in ("playwright.async_api", "trafilatura", "openai", "sqlalchemy"):
+    for name in ("playwright.async_api", "trafilatura", "sqlalchemy"):
         import_module(name)
     gc.freeze()  # a collection in a child would copy every page that it shares with this process

@@ -130,7 +130,7 @@ async def test_a_judge_decides_what_code_leaves_open(ask, script, site, installe
     model = script(page, "On 1 November 1829 it was lit first. The light is liked. [S1]")
     report = await ask(model=model, judge="strict")
     states = {s.text: (s.verdict.value, s.decided_by, s.reason) for s in report.sentences}
-    assert states["The light is liked."][1:] == ("judge", "some of its words do not stand there")
+    assert states["The light is liked."][1:] == ("judge", "some of its words do not appear there")
 
 
 async def test_an_embedder_a_parser_and_a_solver(tmp_path, installed, monkeypatch):

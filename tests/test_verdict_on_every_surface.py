@@ -13,7 +13,7 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pypdfium2
 import pytest
@@ -30,7 +30,7 @@ from agent.cli.run_commands import runs, show
 from agent.export import FORMATS, writer
 from agent.export.compare_runs import compare
 from agent.export.report_html import render_page
-from agent.export.report_view import saved_text
+from agent.export.report_view import VERDICT_LABELS, saved_text
 from agent.export.run_record import FinishedRun
 from agent.jobs.batch import _COLUMNS, BatchItem, _BatchResult, _csv
 from agent.jobs.job import Job, JobOutcome, JobSpec
@@ -43,6 +43,7 @@ from agent.run.job_runner import answer_turn_text
 from agent.serve.chat_completions import _completion
 from agent.serve.library import Library
 from agent.serve.page_routes import _report, _templates
+from agent.types import Standing, VerdictState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -403,3 +404,10 @@ def test_a_table_for_spreadsheets_has_the_columns(shown):
     result = _BatchResult(BatchItem(1, "one", QUESTION, {}), shown["disputed"].job)
     [row] = csv.DictReader(_csv(_COLUMNS, [result.row()]).decode().splitlines())
     assert (row["standing"], row["doubt"]) == ("disputed", "it answers the question only in part")
+
+
+def test_every_verdict_has_a_label_and_is_documented():
+    page = (ROOT / "docs" / "verification.md").read_text("utf-8")
+    assert set(VERDICT_LABELS) == set(VerdictState)
+    named = {*(state.value for state in VerdictState), *get_args(Standing)}
+    assert [name for name in sorted(named) if f"`{name}`" not in page] == []

@@ -20,6 +20,8 @@ def main() -> None:
     # Nearly all objects made while modules load stay alive. Looking for cycles among them every
     # 700 objects takes a tenth of the start-up time.
     gc.set_threshold(_OBJECTS)
+    # Pydantic would look through all installed packages for plug-ins of its own.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     warnings.showwarning = _print_warning  # type: ignore[assignment]
     from agent.cli.group import cli  # noqa: PLC0415 - nothing is loaded before it is needed
 

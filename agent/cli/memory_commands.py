@@ -263,7 +263,7 @@ async def _dream(store: Memory, seconds: float, model_name: str | None, settings
                     f"{model.name} cannot write insights", hint="Name a language model."
                 )
         runner = JobRunner(store, memory_name(settings), model)
-        await runner.settle_killed(settings.data)
+        await runner.finish_killed_runs(settings.data)
         done = consolidate(store.entries, seconds)
         print(
             f"linked {done.linked}, merged {done.merged}, insights {done.insights}, "

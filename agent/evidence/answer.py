@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from agent.evidence.literal import is_fragment
-from agent.evidence.markers import CitedId, MarkerReader, answer_parts
+from agent.evidence.markers import (
+    CitedId,
+    MarkerReader,
+    answer_parts,
+    sentences_with_markers,
+)
 from agent.evidence.passages import nearest_quote, passage_id, split_row
 from agent.evidence.tokens import is_negation, token_keys
 from agent.evidence.verify import (
@@ -30,9 +36,9 @@ if TYPE_CHECKING:
     from agent.types import Passage
 
 PASSAGES_PER_SOURCE = 12
-"""Best passages of a source that are compared with a sentence which cites the whole source."""
+"""Maximum number of passages, best first, compared with a sentence that cites a whole source."""
 PASSAGES_FOR_UNCITED = 4
-"""Best passages of the whole run that a judge sees for a sentence without a citation."""
+"""Maximum number of passages of the run that a judge sees for a sentence without a citation."""
 
 _CITES_NOTHING = "cites nothing"
 _SNIPPET_ONLY = "only a search result says so,"
@@ -57,8 +63,8 @@ _STATING_VERBS = frozenset(
     """say says state states mention mentions give gives list lists specify specifies contain
     contains""".split()
 )
-_SUBJECT_WORDS = 6
-"""A sentence about the search names its subject within this many words."""
+_MAX_OPENING_WORDS = 6
+"""A sentence about the search names its subject within its first words, up to this many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +108,7 @@ class SourceList:
         return (source.url, source.sha256) in self._sources
 
     def add(self, source: Source, quote: str = "") -> ReportSource:
-        """Return a source as the report has it; it is added if it is new, and so is its quote."""
+        """Return a source as the report has it; a new source or quote is added."""
         if source not in self:
             self._sources[source.url, source.sha256] = ReportSource(
                 n=len(self._sources) + 1,
@@ -122,15 +128,15 @@ class SourceList:
 
 
 def is_about_search(sentence: str) -> bool:
-    """Tell whether a sentence only says what the search did not find, and claims nothing else.
+    """Tell whether a sentence only says what the search did not find.
 
-    Only asked of sentences without a citation: one that cites something is a claim.
+    Only used for sentences without a citation: one that cites something is a claim.
     English only: `I found no figure for 2023.`, `The sources do not say who built it.`
     """
     keys = token_keys(sentence)
     if not any(map(is_negation, keys)):
         return False
-    opening = keys[:_SUBJECT_WORDS]
+    opening = keys[:_MAX_OPENING_WORDS]
     for position, key in enumerate(opening):
         if key in _SEARCH_SUBJECTS:
             if not _FINDING_VERBS.isdisjoint(keys[position:]):
@@ -175,17 +181,11 @@ class _AnswerCheck:
             return f"{plain.rstrip().removesuffix('|').rstrip()} {marks} |" if marks else plain
 
         text, done = "", 0
-        spans = sentences(plain)
-        # A marker belongs to the last sentence that begins before it.
-        edges = [span.start for span in spans[1:]] + [len(plain) + 1]
-        remaining = list(markers)
-        for span, edge in zip(spans, edges, strict=False):
-            own = [marker for marker in remaining if marker.offset < edge]
-            remaining = remaining[len(own) :]
-            sentence = plain[span.start : span.end]
+        for start, end, own in sentences_with_markers(plain, markers):
+            sentence = plain[start:end]
             marks = self._check_sentence(sentence, sentence, own, part)
-            text += plain[done : span.start] + " ".join(filter(None, (sentence, marks)))
-            done = span.end
+            text += plain[done:start] + " ".join(filter(None, (sentence, marks)))
+            done = end
         return text + plain[done:]
 
     def _check_sentence(
@@ -252,7 +252,7 @@ class Support:
     """A sentence's verdict, its sources' run numbers, and pairs of source number and quote.
 
     `weak` means that only search results support it, `about_search` that it is no claim. `step` is
-    the place of the act that it speaks of.
+    the id of the act that it is about.
     """
 
     verdict: Verdict
@@ -285,7 +285,7 @@ class SupportFinder:
         if references:
             return self._check_cited(sentence, list(references))
         about_search = not markers and bool(self.evidence.question) and is_about_search(sentence)
-        # What cites only pages that were not read goes back: nobody looks for support elsewhere.
+        # A sentence that cites only unread pages is sent back: no support is looked for elsewhere.
         is_unread = any(marker.unknown for marker in markers)
         found = self._check_uncited(sentence, None if about_search or is_unread else self.judge)
         if found.is_supported or not about_search:
@@ -296,8 +296,8 @@ class SupportFinder:
     def _check_cited(self, sentence: str, references: list[CitedId]) -> Support:
         """Check a sentence against its citations; pages that were read outrank search results.
 
-        Where search results are cited, code first tries the other cited pages and the pages behind
-        the results, then everything that was read. The results count only when all of it fails.
+        If search results are cited, code first tries the other cited pages and the pages that the
+        results link to, then everything that was read. The results count only if all that fails.
         """
         for reference, _ in self._computed_inputs(references):
             if reference not in references:
@@ -332,9 +332,9 @@ class SupportFinder:
     ) -> Support:
         """Check a sentence in code against cited passages, then their whole sources, then judge.
 
-        The words may stand next to the cited passage, so the best passages of its source are tried
-        before a contradiction is reported. The judge sees only pages that were read: of a search
-        result counts what stands there literally.
+        The words may be next to the cited passage, so the best passages of its source are tried
+        before a contradiction is reported. The judge sees only pages that were read: a search
+        result supports only what it says literally.
         """
         claim = self._with_question(sentence)
         passages = self._resolve(sentence, references)
@@ -357,10 +357,9 @@ class SupportFinder:
         return Support(verdict, cited, quotes, step=step)
 
     def _of_act(self, verdict: Verdict, cited: Sequence[Source]) -> tuple[Verdict, str]:
-        """Hold a judge's verdict on an act against the record; returns it and the act's step.
+        """Check a judge's verdict on an act against the record; returns it and the act's step.
 
-        An act is done only if words decide it that stand on a page as it was after a step that
-        acted.
+        An act is done only if the deciding words are on a page as it was after a step that acted.
         """
         if verdict.state not in (VerdictState.DONE, VerdictState.ATTEMPTED):
             return verdict, ""
@@ -421,18 +420,20 @@ class SupportFinder:
     def _resolve(self, sentence: str, references: Iterable[CitedId]) -> list[Passage]:
         """Look up the cited passages; of a source cited as a whole, take the best ones."""
         found: dict[str, Passage] = {}
-        best: dict[str, Passage] = {}
+        whole: list[list[Passage]] = []  # of each source that is cited as a whole
         for n, number in references:
             source = self.evidence.source(n)
             if source is not None and number is not None:
                 passage = source.passages[number - 1]
                 found.setdefault(passage.id, passage)
                 continue
-            if source is not None and source.acted:  # what was done says what the page then shows
-                best.update((p.id, p) for p in source.passages if p.kind == "act")
-            best.update((p.id, p) for p in self._best_passages(sentence, source))
-        # Those that are named come in reading order, those that were looked for best first: a judge
-        # is shown the first ones.
+            acts: list[Passage] = []  # the passage of an act says what was done
+            if source is not None and source.acted:
+                acts = [passage for passage in source.passages if passage.kind == "act"]
+            whole.append([*acts, *self._best_passages(sentence, source)])
+        # Named passages come in reading order, found ones best first, the sources in turn: a judge
+        # sees the first ones.
+        best = {p.id: p for row in zip_longest(*whole) for p in row if p is not None}
         named = sorted(found.values(), key=lambda p: (p.source, p.start))
         return [*named, *(p for p in best.values() if p.id not in found)]
 

@@ -9,37 +9,35 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from agent.evidence.answer import SourceList
+from agent.evidence.disputes import NOT_A_SITE, PASSAGES_CHECKED, other_sources, site_name
+from agent.evidence.literal import find_words
 from agent.evidence.verify import check_claim, is_literal, statement_index
-from agent.types import ConfidenceParts, Conflict, VerdictState
-from browser.net.url import host, registrable_domain
+from agent.types import ConfidenceParts, Conflict, Verdict, VerdictState
 from browser.text.words import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from agent.evidence.answer import CheckedAnswer
+    from agent.evidence.disputes import Dispute
     from agent.evidence.store import Evidence, Source
-    from agent.types import Answers, Fit, ReportSource, Sentence, Verdict
+    from agent.types import Answers, Fit, ReportSource, Sentence
 
-PASSAGES_CHECKED = 3
-"""Best passages of each other source that a sentence is compared with."""
 _PLACES = re.compile(
     r"`[^`]*`|\S+://\S+|\S+@\S+|\b(?:\d+\.){3}\d+(?::\d+)?|\b(?:[\w-]+\.)+[a-z]{2,}(?:[:/]\S*)?"
     r"|(?<!\S)/\S+",
     re.IGNORECASE,
 )
-"""What a question names as a place: addresses, hosts, paths, and commands in backticks."""
+"""Addresses, hosts, paths, and commands in backticks in a question."""
 _LOGIN = re.compile(r"\b(?:user(?:name)?|login|password)\b\W{0,3}(?:is\s+)?\S+", re.IGNORECASE)
-"""What it gives for a login there; looked for only beside an address."""
-_NOT_A_SITE = frozenset({"snippet", "computed", "tool"})
-"""Sources that are not pages of a site, by `via`."""
+"""A login in a question; looked for only beside an address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
     """An answer's confidence, what it was computed from, and the conflicts that were found.
 
-    `sources` holds the answer's sources and those that contradict it. `confidence` is None where
+    `sources` holds the answer's sources and those that contradict it. `confidence` is None if
     no calibrated number can be given.
     """
 
@@ -55,19 +53,21 @@ def assess_answer(
     question: str,
     *,
     answers: Answers | None = None,
+    disputes: Sequence[Dispute] = (),
     fit: Fit | None = None,
 ) -> Assessment:
     """Compare the supported sentences of an answer with the pages that they do not cite.
 
-    `answers` is a judge's opinion on whether the question is answered. `fit` says how well the
-    answer's sentence fits the question, where the keyless model chose it. Sources that contradict
-    the answer are numbered after those that it cites.
+    `answers` is a judge's opinion on whether the question is answered, `disputes` are the pages
+    that disagree according to it. `fit` says how well the answer's sentence fits the question, if
+    the keyless model chose it. Sources that contradict the answer are numbered after those that it
+    cites.
     """
     claims = [sentence for sentence in checked.sentences if not sentence.about_search]
     sources = SourceList(checked.sources)
     known = (*evidence.sources, *evidence.snippets)
     cited = [source for source in known if source in sources]
-    read = [source for source in checked.sources if source.via not in _NOT_A_SITE]
+    read = [source for source in checked.sources if source.via not in NOT_A_SITE]
     sites = {site_name(source.url) for source in read or checked.sources}
     conflicts: list[Conflict] = []
     agreement: list[float] = []
@@ -76,25 +76,14 @@ def assess_answer(
             continue
         supporting = [s for s in cited if sources.add(s).n in sentence.citations]
         agreeing, against = {site_name(source.url) for source in supporting}, set[str]()
-        for source, verdict in cross_check(sentence.text, evidence, {s.n for s in supporting}):
+        for source, verdict in _other_verdicts(sentence.text, supporting, evidence, disputes):
             if verdict.state is VerdictState.SUPPORTED:
                 agreeing.add(site_name(source.url))
                 continue
             against.add(site_name(source.url))
             # An answer that quotes both sides has this conflict already, seen from the other one.
-            if any((c.quote, c.text) == (sentence.text, verdict.quote) for c in conflicts):
-                continue
-            quote = "" if source in sources else verdict.quote
-            conflicts.append(
-                Conflict(
-                    text=sentence.text,
-                    citations=sentence.citations,
-                    source=sources.add(source, quote).n,
-                    quote=verdict.quote,
-                    reason=verdict.reason,
-                    newer=_newer(sentence.citations, sources.add(source).n, sources),
-                )
-            )
+            if not any((c.quote, c.text) == (sentence.text, verdict.quote) for c in conflicts):
+                conflicts.append(_conflict(sentence, source, verdict, sources))
         sites |= agreeing
         both = len(agreeing & against)  # a site may say both
         agreement.append((len(agreeing) - both / 2) / len(agreeing | against))
@@ -112,12 +101,19 @@ def assess_answer(
     return Assessment(confidence, parts, tuple(sources), tuple(conflicts))
 
 
-def site_name(url: str) -> str:
-    """Name the site of a URL: its registrable domain, else its scheme (all local files are one).
-
-    Pages of one site do not count as independent.
-    """
-    return registrable_domain(host(url)) or url.partition(":")[0]
+def _conflict(
+    sentence: Sentence, source: Source, verdict: Verdict, sources: SourceList
+) -> Conflict:
+    """Make the conflict of a sentence with a source, which is added to `sources`."""
+    number = sources.add(source, verdict.quote).n
+    return Conflict(
+        text=sentence.text,
+        citations=sentence.citations,
+        source=number,
+        quote=verdict.quote,
+        reason=verdict.reason,
+        newer=_newer(sentence.citations, number, sources),
+    )
 
 
 def cross_check(
@@ -129,13 +125,7 @@ def cross_check(
     cut from their context, and so are earlier states of a page, and pages of the same site as they
     were before an act of the run that its support was seen after.
     """
-    latest = {source.url: source.n for source in evidence.sources}
-    supporting = [source for source in evidence.sources if source.n in supported_by]
-    for source in evidence.sources:
-        if source.n in supported_by or latest[source.url] != source.n:
-            continue
-        if any(_acted_between(source, later) for later in supporting):
-            continue
+    for source in other_sources(evidence, supported_by):
         passages = tuple(evidence.search(sentence, PASSAGES_CHECKED, source.n))
         index = statement_index(passages, ((source.n, source.title),))
         verdict = check_claim(sentence, index)
@@ -143,18 +133,30 @@ def cross_check(
             yield source, verdict
 
 
-def _acted_between(before: Source, after: Source) -> bool:
-    """Tell whether the run acted between two states of live pages of one site."""
-    return (
-        before.shown_from is not None
-        and before.n < after.n
-        and before.step != after.step
-        and site_name(before.url) == site_name(after.url)
-    )
+def _other_verdicts(
+    sentence: str,
+    supporting: Iterable[Source],
+    evidence: Evidence,
+    disputes: Iterable[Dispute],
+) -> Iterator[tuple[Source, Verdict]]:
+    """Yield the other sources that support or contradict a sentence, by code or by a judge."""
+    numbers = {source.n for source in supporting}
+    for source, verdict in cross_check(sentence, evidence, numbers):
+        numbers.add(source.n)
+        yield source, verdict
+    for dispute in disputes:
+        passage = evidence.passage(dispute.passage)
+        disputing = evidence.source(passage.source) if passage else None
+        if disputing is None or disputing.n in numbers:
+            continue
+        if find_words(dispute.words, sentence):
+            numbers.add(disputing.n)
+            reason = f"the page says otherwise: “{' '.join(dispute.quote.split())}”"
+            yield disputing, Verdict(VerdictState.CONTRADICTED, dispute.quote, reason, "judge")
 
 
 def _newer(citations: Sequence[int], against: int, sources: SourceList) -> list[int]:
-    """Return the numbers of the side that is newer; empty without a date, or where both are equal.
+    """Return the numbers of the side that is newer; empty if a date is missing or both are equal.
 
     The newest page that supports the sentence dates its side.
     """
@@ -167,7 +169,7 @@ def _newer(citations: Sequence[int], against: int, sources: SourceList) -> list[
 
 
 def _date(published: str | None) -> date | None:
-    """Read the date of a page, None without a whole one."""
+    """Read the date of a page; None if it is not complete."""
     try:
         return date.fromisoformat((published or "")[:10])
     except ValueError:
@@ -196,7 +198,7 @@ def _question_coverage(
 
 
 def _freshness(cited: Iterable[Source]) -> int | None:
-    """Age in days of the newest dated source when it was read; None where none has a date."""
+    """Age in days of the newest dated source when it was read; None if none has a date."""
     dated = ((source.fetched_at.date(), _date(source.published)) for source in cited)
     ages = [(read - published).days for read, published in dated if published is not None]
     return max(0, min(ages)) if ages else None
@@ -214,13 +216,13 @@ VERDICT_WEIGHTS = {
 SNIPPET_WEIGHT = 0.7
 """What a sentence adds that only search results support: they lack context and may be stale."""
 ANSWERS_PROBABILITY = {"fully": 0.92, "in part": 0.5, "no": 0.1}
-"""Probability that an answer is right, by what a judge says of it. Somewhat below the record: right
-were 51 of 53, 1 of 3 and 0 of 4 of 60 recorded answers to 20 questions over two pages. Brier score
+"""Probability that an answer is right, by a judge's opinion. Somewhat below the record: of 60
+recorded answers to 20 questions over two pages, 51 of 53, 1 of 3 and 0 of 4 were right. Brier score
 .054 there, against .119 of a constant; .058 with one question left out in turn."""
 EACH_FURTHER_SITE = 0.5
 """Each further independent site halves the distance to 1."""
 CONTRADICTED_CAP = 0.35
-"""Upper bound for an answer with a contradicted sentence."""
+"""Maximum confidence in an answer with a contradicted sentence."""
 
 FIT_COEFFICIENTS = (-5.13, 3.05, 0.66, 1.12, 0.56, -1.43)
 """Logistic coefficients for a sentence that the keyless model chose: the constant, and the weights
@@ -247,7 +249,7 @@ def rate(
     """Compute the confidence in an answer, 0 to 1, from its parts; `sentences` are its claims.
 
     None for an answer that claims nothing, and for a model's answer that no judge has rated: that
-    its sentences stand on the pages literally is no evidence that they answer the question.
+    the pages have its sentences literally is no evidence that they answer the question.
     """
     if not sentences:
         return None

@@ -20,7 +20,7 @@ APPROXIMATORS = frozenset(
     """about around roughly approximately some circa ca nearly almost over under above below than
     least most to up within etwa rund fast knapp""".split()
 )
-"""Words that make the figure behind them approximate, or a bound."""
+"""Words that make the figure after them approximate, or a bound."""
 _MONTHS = {
     name: number
     for names in (
@@ -36,7 +36,7 @@ _MONTHS = {
 class Figure(NamedTuple):
     """A number of a text; `measure` is the word beside it, `text` the number as printed.
 
-    `unit` is the unit of measurement beside it, if there is one; `quantity` are both as printed.
+    `unit` is the unit of measurement beside it, if there is one; `quantity` is both as printed.
     """
 
     value: float
@@ -46,9 +46,16 @@ class Figure(NamedTuple):
     unit: Unit | None = None
     quantity: str = ""
 
+    @property
+    def readings(self) -> tuple[float, ...]:
+        """The values that it may have: `1.250` is 1250 in German."""
+        fraction = self.text.partition(".")[2]
+        is_thousands = len(fraction) == 3 and fraction.isdigit()
+        return (self.value, 1000 * self.value) if is_thousands else (self.value,)
+
 
 class Date(NamedTuple):
-    """A date as precise as the text gives it: a year, a month, a day, or a day without a year."""
+    """A date as precise as in the text: a year, a month, a day, or a day without a year."""
 
     year: int | None
     month: int | None

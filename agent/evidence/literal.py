@@ -1,7 +1,7 @@
-"""The first layer of claim checking: finds a sentence that stands in the cited text literally.
+"""The first layer of claim checking: finds sentences that appear literally in the cited text.
 
-Tolerates typography, ellipses, table rows (`Header: value`) and a question with its answer, but no
-paraphrase.
+It accepts differences in typography, ellipses, table rows (`Header: value`) and a question with its
+answer, but no paraphrase.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 
     from agent.evidence.tokens import Token
 
-LONGEST_GAP = 150
-"""Words that an ellipsis may leave out: a long sentence or a short paragraph, not half a page."""
-SHORT_GAP = 6
-"""Up to this many omitted words, a negation among them is taken to belong to the quoted words."""
-SHORTEST_PART = 2
-"""Fewest words of each part of an elliptic quotation: a single word stands anywhere."""
-SHORTEST = 3
-"""Fewest words of a sentence that is looked up literally; fewer occur on a page by chance."""
-NEAREST = 0.8
-"""A statement is about the question from this share of the best statement's score."""
+MAX_GAP_WORDS = 150
+"""Maximum number of words that an ellipsis leaves out: a long sentence or a short paragraph."""
+MAX_SHORT_GAP_WORDS = 6
+"""In a gap of up to this many words, a negation is taken to belong to the quoted words."""
+MIN_PART_WORDS = 2
+"""Minimum number of words in each part of a quotation with ellipses: one word appears anywhere."""
+MIN_CLAIM_WORDS = 3
+"""Minimum number of words of a sentence that is looked up: fewer appear on a page by chance."""
+MIN_QUESTION_SCORE = 0.8
+"""Minimum score of a statement about the question, as a share of the best statement's."""
 PREVIOUS_WEIGHT = 0.25
 """Share of a statement's score that the next one gets: the subject is often named just before. Both
 were set on the question-answer pairs of the closed web (54 of 60 supported, 2 of 60 wrong ones)."""
-SUBJECT = 2 / 3
-"""Least share of the words of a question's names around a statement about its subject. On two
-closed webs, other names of the page are supported as answers 310 times in place of 844 (of 3,052),
-and right ones 211 times in place of 225 (of 260)."""
-LONGEST_FRAGMENT = 8
-"""Most words of an answer without a verb such as `Ada Holm.`; a longer one is a list."""
+MIN_SUBJECT_SHARE = 2 / 3
+"""Minimum share of the words of a question's names that appear around a statement about its
+subject. On two closed webs, it lowers the number of wrong names that are supported as answers from
+844 to 310 (of 3,052), and that of right ones from 225 to 211 (of 260)."""
+MAX_FRAGMENT_WORDS = 8
+"""Maximum number of words of an answer without a verb, such as `Ada Holm.`; more are a list."""
 
 _ELLIPSIS = re.compile(r"\s*[\[(]?(?:…|\.\.\.+|\. \. \.)[\])]?\s*")
 # English and German only; a sentence in another language is looked up literally.
@@ -55,13 +55,13 @@ _QUALIFYING = frozenset(
     """may might could would if whether unless until except reportedly allegedly supposedly claimed
     believed false myth""".split()
 )
-"""Words that take away the certainty of the clause beside them."""
+"""Words that make the clause beside them uncertain."""
 _REPORTING = frozenset("that dass".split())
 """Right before a clause, these turn it into reported speech."""
 _ALIKE = ("'’‘`", '"“”„', "-–—‐‑−")
 """Characters that count as the same in a quotation."""
 _QUOTE_EDGES = ' \t\n.,;:!?…*_"“”'
-"""Characters around a quotation that need not stand in the text."""
+"""Characters around a quotation that the text need not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Statement:
 
     @property
     def quote(self) -> str:
-        """The sentence as it stands in its passage."""
+        """The sentence as its passage has it."""
         return self.passage.text[self.start : self.end]
 
 
@@ -105,7 +105,7 @@ class StatementIndex:
         pieces, at, previous = [""], 1, None
         for statement in self.statements:
             if statement.passage is not previous:
-                pieces.append("¶")  # a quotation does not go from one passage to the next
+                pieces.append("¶")  # a quotation does not continue in the next passage
                 at += 2
             previous = statement.passage
             for i, key in enumerate(statement.keys):
@@ -116,7 +116,7 @@ class StatementIndex:
         self._text = " ".join([*pieces, ""])
 
     def find(self, keys: Sequence[str], after: int = 0) -> Iterator[tuple[int, int]]:
-        """Yield the (start, end) positions where these words stand in a row, from `after` on."""
+        """Yield the (start, end) positions of these words in a row, from `after` on."""
         wanted = f" {' '.join(keys)} "
         at = self._text.find(wanted)
         while at >= 0:
@@ -130,7 +130,7 @@ class StatementIndex:
         return [statement.keys[i] for statement, i in self._words[first:end]]
 
     def around(self, first: int, end: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the keys before some words in their first sentence and behind them in the last."""
+        """Return the keys before some words in their first sentence and after them in the last."""
         (opening, i), (closing, last) = self._words[first], self._words[end - 1]
         return opening.keys[:i], closing.keys[last + 1 :]
 
@@ -177,10 +177,10 @@ def _statements(passage: Passage) -> Iterator[Statement]:
 
 
 def check_literal(claim: str, index: StatementIndex) -> Verdict | None:
-    """Look up a claim in the passages: supported, or None where it does not stand there.
+    """Look up a claim in the passages: supported, or None if it does not appear there.
 
-    Undecided where a negation, a condition or a hedge stands before the words, or was left out of
-    them: the reason says which.
+    Undecided if a negation, a condition or a hedge precedes the words or was left out of them: the
+    reason says which.
     """
     question, mark, answer = claim.partition("?")
     if not (mark and answer.strip()):
@@ -193,15 +193,15 @@ def check_literal(claim: str, index: StatementIndex) -> Verdict | None:
         return row
     parts = [keys for part in _ELLIPSIS.split(claim) if (keys := token_keys(part))]
     if len(parts) == 1:
-        return _check_quoted(parts, index) if len(parts[0]) >= SHORTEST else None
-    fits = parts and min(map(len, parts)) >= SHORTEST_PART
+        return _check_quoted(parts, index) if len(parts[0]) >= MIN_CLAIM_WORDS else None
+    fits = parts and min(map(len, parts)) >= MIN_PART_WORDS
     return _check_quoted(parts, index) if fits else None
 
 
 def is_fragment(text: str) -> bool:
     """Tell whether a text has no verb: only names, dates and numbers with their units."""
     words = word_tokens(tokenize(text))
-    if not 0 < len(words) <= LONGEST_FRAGMENT:
+    if not 0 < len(words) <= MAX_FRAGMENT_WORDS:
         return False
     after_number = False
     for word in words:
@@ -219,9 +219,9 @@ def _check_quoted(parts: Sequence[Sequence[str]], index: StatementIndex) -> Verd
         last, omitted = end, list[str]()
         for part in parts[1:]:
             run = next(index.find(part, last), None)
-            if run is None or run[0] - last > LONGEST_GAP:
+            if run is None or run[0] - last > MAX_GAP_WORDS:
                 break
-            if run[0] - last <= SHORT_GAP:
+            if run[0] - last <= MAX_SHORT_GAP_WORDS:
                 omitted += index.between(last, run[0])
             last = run[1]
         else:
@@ -232,9 +232,9 @@ def _check_quoted(parts: Sequence[Sequence[str]], index: StatementIndex) -> Verd
             words += [key for key in behind[:1] if key in _QUALIFYING]
             left_out = [key for key in omitted if is_negation(key) or key in _QUALIFYING]
             if not (left_out or words):
-                reason = "it stands there word for word"
+                reason = "it appears there word for word"
                 if len(parts) > 1:
-                    reason = "its parts stand there in this order"
+                    reason = "its parts appear there in this order"
                 return Verdict(VerdictState.SUPPORTED, quote, reason, passage=passage.id)
             if left_out:
                 reason = f"the ellipsis leaves out “{left_out[0]}”"
@@ -245,7 +245,7 @@ def _check_quoted(parts: Sequence[Sequence[str]], index: StatementIndex) -> Verd
 
 
 def _check_row(claim: str, index: StatementIndex, *, needs_column: bool = False) -> Verdict | None:
-    """Look for the table row that a claim such as `First lit: 1829 (Hesk Light)` reads out.
+    """Look for the table row that a claim such as `First lit: 1829 (Hesk Light)` repeats.
 
     With `needs_column` the claim must name one of the row's columns.
     """
@@ -275,7 +275,7 @@ def _reads_row(
     row: Passage,
     topics: Sequence[list[str]],
 ) -> bool:
-    """Tell whether a claim's parts are cells of a row: each behind its column's name, or in order.
+    """Tell whether a claim's parts are cells of a row: each after its column's name, or in order.
 
     The other parts may only be topics: the page's title and headings.
     """
@@ -292,14 +292,14 @@ def _reads_row(
             matched += 1
         elif part not in topics:
             return False
-    # One cell alone says something only where its column has a name.
+    # A single cell says something only if its column has a name.
     return matched > 1 or (matched == 1 and bool(names))
 
 
 def _check_question_answer(question: str, answer: str, index: StatementIndex) -> Verdict | None:
     """Look up an answer in the statements that are nearest to its question.
 
-    They must be about its subject: the names in the question stand in the statement, in the one
+    They must be about its subject: the names in the question appear in the statement, in the one
     before, in the headings or in the page's title.
     """
     answer_keys = token_keys(answer)
@@ -308,14 +308,14 @@ def _check_question_answer(question: str, answer: str, index: StatementIndex) ->
     subject = {stem for name in extract_facts(question).names for stem in content_words(name)}
     own = index.ranking.scores(content_words(question))
     scores = [n + PREVIOUS_WEIGHT * previous for n, previous in zip(own, [0.0, *own], strict=False)]
-    threshold = max(NEAREST * max(scores, default=0.0), 1e-9)
+    threshold = max(MIN_QUESTION_SCORE * max(scores, default=0.0), 1e-9)
     wanted = f" {' '.join(answer_keys)} "
     for number, (statement, score) in enumerate(zip(index.statements, scores, strict=True)):
         if score < threshold or wanted not in f" {' '.join(statement.keys)} ":
             continue
         shared = subject & set(content_words(index.context(number)))
-        if len(shared) >= SUBJECT * len(subject):
-            reason = "it stands in the sentence that the question is about"
+        if len(shared) >= MIN_SUBJECT_SHARE * len(subject):
+            reason = "it is in the sentence that the question is about"
             passage_id = statement.passage.id
             return Verdict(VerdictState.SUPPORTED, statement.quote, reason, passage=passage_id)
     return None
@@ -327,10 +327,10 @@ def split_ellipses(quotation: str) -> list[str]:
 
 
 def find_words(quotation: str, text: str) -> str:
-    """Find quoted words in a text; returns them as they stand there, or "".
+    """Find quoted words in a text; returns them as the text has them, or "".
 
     Spacing, case, the kind of quotation marks and dashes, and marks of emphasis may differ. Stop
-    words alone are no quotation: they stand everywhere.
+    words alone are no quotation: they appear everywhere.
     """
     pieces = quotation.strip(_QUOTE_EDGES).split()
     if not (content_words(quotation) or any(token.value for token in tokenize(quotation))):

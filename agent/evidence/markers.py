@@ -1,6 +1,6 @@
 """Parses a Markdown answer into parts that make claims, and reads their citation markers.
 
-ValueIndex markers: `[S3¶12]`, `[S3¶12, S4¶2]`, `[S3¶1-3]`, `(S3¶12)`, bare `S3¶12`, `[S3]` (a whole
+Markers are `[S3¶12]`, `[S3¶12, S4¶2]`, `[S3¶1-3]`, `(S3¶12)`, bare `S3¶12`, `[S3]` (a whole
 source), `[1]` and `[^1]` (a source by number, or a footnote defined below), and links to a URL
 that was read.
 """
@@ -13,14 +13,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from agent.evidence.passages import is_table_rule, line_kind, split_row
+from browser.text.sentences import sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from agent.evidence.store import Evidence
 
-LONGEST_RANGE = 40
-"""Passages that a range such as `[S3¶1-40]` may cite; a wider one is cut to this."""
+MAX_RANGE_PASSAGES = 40
+"""Maximum number of passages that a range such as `[S3¶1-40]` cites; a wider one is cut."""
 
 
 class CitedId(NamedTuple):
@@ -90,7 +91,7 @@ class MarkerReader:
             else:
                 plain = plain.rstrip(" \t")
             markers.append(replace(self._marker(match), offset=len(plain)))
-            # Where a marker stood between two words, they must not become one.
+            # If a marker was between two words, they must not become one.
             if plain and text[at : at + 1].isalnum() and not plain.endswith((" ", "\n")):
                 plain += " "
         return plain + text[at:], tuple(markers)
@@ -138,7 +139,7 @@ class MarkerReader:
             found: list[CitedId] = []
             if source and match[2]:
                 first, last = int(match[2]), int(match[3] or match[2])
-                last = min(last, first + LONGEST_RANGE - 1, len(source.passages))
+                last = min(last, first + MAX_RANGE_PASSAGES - 1, len(source.passages))
                 found = [CitedId(n, number) for number in range(max(1, first), last + 1)]
             elif source:
                 found = [CitedId(n)]
@@ -151,7 +152,7 @@ class MarkerReader:
 _PREFIX = re.compile(r"\s*(?:>\s?)*(?:(?:[-*+•]|\d{1,3}[.)])\s+)?(?:\[[ xX]\]\s+)?")
 
 NOT_KNOWN = "What is not known"
-"""Heading of the section that says what research did not find; nothing can be cited there."""
+"""Heading of the section that lists what was not found; nothing can be cited there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +215,7 @@ def _split_lines(answer: str) -> Iterator[AnswerPart]:
 def _kind(line: str) -> str:
     """Classify a line of an answer: row, rule, heading, blank, item or text.
 
-    Unlike in a page, a row may have citation markers behind its last bar.
+    Unlike in a page, a row may have citation markers after its last bar.
     """
     if is_table_rule(line):
         return "rule"
@@ -235,3 +236,30 @@ def _prose(text: str) -> AnswerPart:
     body = text[start:].rstrip()
     suffix = text[start + len(body) :]
     return AnswerPart("prose", text[:start], body, suffix, claims=not body.endswith(":"))
+
+
+def sentences_with_markers(
+    plain: str, markers: Sequence[Marker]
+) -> Iterator[tuple[int, int, list[Marker]]]:
+    """Yield the sentences of a text by their offsets, each with its markers.
+
+    A marker belongs to the last sentence that begins before it.
+    """
+    spans = sentences(plain)
+    edges = [span.start for span in spans[1:]] + [len(plain) + 1]
+    remaining = list(markers)
+    for span, edge in zip(spans, edges, strict=False):
+        own = [marker for marker in remaining if marker.offset < edge]
+        remaining = remaining[len(own) :]
+        yield span.start, span.end, own
+
+
+def cited_sentences(answer: str, evidence: Evidence) -> Iterator[tuple[str, list[CitedId]]]:
+    """Yield the sentences of an answer that cite what was read, each with what it cites."""
+    reader = MarkerReader(evidence)
+    for part in answer_parts(reader.take_footnotes(answer)):
+        plain, markers = reader.strip_markers(part.text)
+        for start, end, own in sentences_with_markers(plain, markers):
+            ids = [reference for marker in own for reference in marker.references]
+            if part.claims and ids:
+                yield plain[start:end], ids

@@ -7,11 +7,12 @@ of settings. A model sees them in the snapshot, so they are passages like any ot
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from agent.evidence.passages import is_table_rule, passage_id, split_passages
+from agent.evidence.passages import is_table_rule, passage_id, split_passages, split_row
 from browser.text.words import clean
 
 if TYPE_CHECKING:
@@ -24,16 +25,17 @@ _TARGETS = re.compile(r"(?<=[^\s#*-]) \(→ [^()]*\)$")
 """Where the links of a line lead, at its end."""
 
 MIN_CONTAINED = 60
-"""Characters from which on a shown line is left out if it stands inside a paragraph of the article.
-A shorter one (`Save`, `2`) must equal a whole line of it: it stands in other words by chance."""
+"""Minimum length in characters of a shown line that is left out if a paragraph of the article has
+it. A shorter one (`Save`, `Ben`) must equal a line there beside the same neighbour: it says
+something else elsewhere."""
 
 
 def with_shown(document: Document, shown: str, outcome: str = "") -> Document:
-    """Return a document whose text goes on with what is `shown` and not in its article.
+    """Return a document whose text continues with what is `shown` and not in its article.
 
     `shown` is Markdown without refs; `outcome` says what an action did that led to this state.
     """
-    article = clean(document.text).strip()
+    article = _without_emptied_rows(clean(document.text).strip(), shown)
     added = clean("\n\n".join(filter(None, (outcome, _not_in(article, shown))))).strip()
     if not added:
         return document
@@ -59,7 +61,7 @@ def split_state(text: str, source: int, shown_from: int, *, acted: bool = False)
 
 
 def shared(passages: Iterable[Passage], before: Iterable[Passage]) -> list[Passage]:
-    """Let passages share the strings of equal ones in an earlier state: most of a page stays."""
+    """Share the strings of equal passages in an earlier state: most of a page is unchanged."""
     known: dict[str, str] = {}
     for passage in before:
         known[passage.text], known[passage.heading] = passage.text, passage.heading
@@ -71,16 +73,46 @@ def shared(passages: Iterable[Passage], before: Iterable[Passage]) -> list[Passa
     ]
 
 
+def _without_emptied_rows(article: str, shown: str) -> str:
+    """Leave out the rows of the article that the page shows with more in them.
+
+    Article extraction empties the cells of fields and buttons: `| Title | |` is no title.
+    """
+    fuller: defaultdict[str, list[list[str]]] = defaultdict(list)
+    for line in shown.split("\n"):
+        if line.startswith("|") and (words := _squashed(line).split()):
+            for word in dict.fromkeys(words):
+                fuller[word].append(words)
+
+    def is_emptied(line: str) -> bool:
+        words = _squashed(line).split()
+        if not (line.startswith("|") and words) or is_table_rule(line) or all(split_row(line)):
+            return False
+        longer = (row for row in fuller[words[0]] if len(row) > len(words))
+        return any(_in_order(words, row) for row in longer)
+
+    return "\n".join(line for line in article.split("\n") if not is_emptied(line)).strip()
+
+
+def _in_order(words: Iterable[str], others: Iterable[str]) -> bool:
+    """Tell whether some words come among others in the same order."""
+    rest = iter(others)
+    return all(word in rest for word in words)
+
+
 def _not_in(article: str, shown: str) -> str:
     """Keep the shown lines that the article lacks, with the headings and column names over them."""
-    known = {_squashed(line) for line in article.split("\n")}
+    lines = [key for line in article.split("\n") if (key := _squashed(line))]
+    known, neighbours = set(lines), set(pairwise(lines))
+    rows = list(_lines(shown))
+    keys = ["", *(_squashed(line) for line, _ in rows), ""]
     flat = _squashed(article.replace("\n", " "))
     blocks: list[str] = []
     headings: list[tuple[int, str]] = []  # above the line, and not kept yet
     columns = ""  # the head of the open table, if it is not kept yet
     in_table = False  # the last block is the open table
-    for line, rule in _lines(shown):
-        key, level = _squashed(line), len(line) - len(line.lstrip("#"))
+    for at, (line, rule) in enumerate(rows, 1):
+        key, level = keys[at], len(line) - len(line.lstrip("#"))
         if level:
             headings = [(above, text) for above, text in headings if above < level]
             headings.append((level, line))
@@ -88,7 +120,12 @@ def _not_in(article: str, shown: str) -> str:
             columns, in_table = f"{line}\n{rule}", False
         elif not line.startswith("|"):
             columns, in_table = "", False
-        if key in known or (len(key) >= MIN_CONTAINED and key in flat):
+        if len(key) >= MIN_CONTAINED:
+            is_known = key in known or key in flat
+        else:
+            beside = {(keys[at - 1], key), (key, keys[at + 1])}
+            is_known = key in known and (level > 0 or not beside.isdisjoint(neighbours))
+        if is_known:
             continue
         blocks += (text for _, text in headings)
         headings = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,16 +14,23 @@ from browser.text.words import BM25, content_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-LONGEST = 900
-"""Most characters of a passage: about 150 words, enough for one point."""
-SHORTEST_CUT = 450
-"""A long paragraph is not cut before this many characters; most pieces have 600 to 900."""
+MAX_PASSAGE_CHARS = 900
+"""Maximum length of a passage in characters: about 150 words, enough for one point."""
+MIN_CUT_CHARS = 450
+"""Minimum length in characters of the pieces of a long paragraph; most have 600 to 900."""
 HEADING_SEPARATOR = " › "
 HEADING_WEIGHT = 0.5
-"""Share of its IDF that a query word in the headings counts: they name the topic, not the fact."""
+"""Weight of a query word in the headings, as a share of its IDF: they name the topic, not the
+fact."""
 NEIGHBOUR_WEIGHT = 0.25
-"""Share of its better neighbour's score that a passage gets: an answer's subject is often named
-just before it (`He was born …`). Finds 15 points more on long dialogues."""
+"""Share of its better neighbour's score that is added to a passage's own: an answer's subject is
+often named just before it (`He was born …`). Recall on long dialogues rises by 15 points."""
+MIN_BEARING = 0.4
+"""Minimum score of a sentence that is about a claim, as a share of the most similar sentence's.
+
+Quotations that decide a true claim pass (129 of 129, 22 of them in another language than the page),
+and 9 % of all other sentences for a wrong claim (of 3,032). The most similar sentence always
+passes: whether it decides is left to the judge."""
 
 _LIST_ITEM = re.compile(r"\s*(?:[-*•‣◦]|\d{1,3}[.)])\s+\S")
 
@@ -30,9 +38,10 @@ _LIST_ITEM = re.compile(r"\s*(?:[-*•‣◦]|\d{1,3}[.)])\s+\S")
 def split_passages(text: str, source: int, pages: Sequence[int] = ()) -> list[Passage]:
     """Split the saved text of source number `source` into passages, in reading order.
 
-    A paragraph, heading, list item or table row is one passage; one longer than `LONGEST` is cut,
-    between sentences if possible. `pages` holds the offset at which each page begins. A table
-    row's `heading` ends with the column names, so that a figure keeps its column's name.
+    A paragraph, heading, list item or table row is one passage. One longer than
+    `MAX_PASSAGE_CHARS` is cut, between sentences if possible. `pages` holds the offset at which
+    each page begins. A table row's `heading` ends with the column names, so that a figure keeps
+    the name of its column.
     """
     found: list[Passage] = []
     above: list[tuple[int, str]] = []  # level and title of the open headings, outermost first
@@ -90,7 +99,7 @@ def bare_title(title: str) -> str:
 
 
 def introduces_next(text: str) -> bool:
-    """Tell whether a text announces the next passage: a list, code or an answer follows it."""
+    """Tell whether a text introduces the next passage: a list, code or an answer."""
     return text.rstrip().endswith((":", "?"))
 
 
@@ -146,7 +155,7 @@ def _blocks(text: str) -> Iterator[_Block]:
 
 
 def _rows(table: Sequence[_Block], text: str) -> Iterator[_Block]:
-    """Yield the rows of a table without its rule, with the column names where there are any.
+    """Yield the rows of a table without its rule, with the column names if it has any.
 
     The row above a rule names the columns. Without a rule the first row does, unless it has a
     figure other than a year, or the table lists the properties of one thing: two columns, the
@@ -162,7 +171,7 @@ def _rows(table: Sequence[_Block], text: str) -> Iterator[_Block]:
         return
     first, names = rows[0]
     has_names = len(lines) > 1 and is_table_rule(lines[1])
-    if not has_names and not any(cell[:1].isdigit() and not _is_year(cell) for cell in names):
+    if not has_names and not any(_is_figure(cell) and not _is_year(cell) for cell in names):
         values = [cells[1] for _, cells in rows[1:] if len(cells) == len(names) == 2]
         has_names = len({any(map(str.isdigit, value)) for value in values}) < 2
     yield first
@@ -170,18 +179,22 @@ def _rows(table: Sequence[_Block], text: str) -> Iterator[_Block]:
         yield row._replace(columns=" | ".join(names) if has_names else "")
 
 
+def _is_figure(cell: str) -> bool:
+    return cell.lstrip("+-−–$€£¥ ")[:1].isdigit()
+
+
 def _is_year(cell: str) -> bool:
     return len(cell) == 4 and cell.isdigit() and cell[:2] in {"17", "18", "19", "20"}
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cut a block to at most `LONGEST`: at a sentence, else at a line end or space, else hard."""
-    while end - start > LONGEST:
-        window = text[start : start + LONGEST]
+    """Cut a block into pieces: at a sentence, else at a line end or space, else anywhere."""
+    while end - start > MAX_PASSAGE_CHARS:
+        window = text[start : start + MAX_PASSAGE_CHARS]
         last_sentence = max((span.start for span in sentences(window)[1:]), default=0)
-        length = LONGEST
+        length = MAX_PASSAGE_CHARS
         for place in (last_sentence, window.rfind("\n"), window.rfind(" ")):
-            if place >= SHORTEST_CUT:
+            if place >= MIN_CUT_CHARS:
                 length = place
                 break
         cut = start + length
@@ -227,11 +240,50 @@ class PassageIndex:
         return list(found.values())
 
 
+class SentenceIndex:
+    """A BM25 index over the sentences and table rows of passages, and the titles of their pages."""
+
+    def __init__(self, passages: Sequence[Passage], titles: Sequence[str] = ()) -> None:
+        self._sentences: list[tuple[Passage | None, str]] = []
+        texts: list[str] = []
+        for passage in passages:
+            is_row = passage.kind == "table"
+            columns = passage.heading.rpartition(HEADING_SEPARATOR)[2] if is_row else ""
+            for start, end in [(0, len(passage.text))] if is_row else sentences(passage.text):
+                sentence = passage.text[start:end]
+                self._sentences.append((passage, sentence))
+                texts.append(f"{columns} {sentence}")
+        self._sentences += ((None, title) for title in titles)
+        self._bm25 = BM25(map(content_words, [*texts, *titles]))
+
+    def nearest(self, claim: str) -> str:
+        """Return the sentence or row that is most similar to a claim; empty if none is."""
+        best = self._bm25.best(content_words(claim), 1)
+        return self._sentences[best[0][0]][1].strip() if best else ""
+
+    def bears_on(self, claim: str, quotes: Iterable[tuple[str, Passage | None]]) -> bool:
+        """Tell whether quoted words are from sentences that are similar enough to a claim.
+
+        `quotes` are words as a passage has them, or a title (None). Together their
+        sentences need `MIN_BEARING` of the score of the most similar sentence.
+        """
+        scores = self._bm25.scores(content_words(claim))
+        quoted = list(quotes)
+        own, best = 0.0, 0.0
+        for (passage, sentence), score in zip(self._sentences, scores, strict=True):
+            if passage is None or passage.kind != "heading":
+                best = max(best, score)
+            if any(p == passage and (q in sentence or sentence in q) for q, p in quoted):
+                own += score
+        return own >= MIN_BEARING * best
+
+
+@functools.lru_cache(maxsize=16)
+def sentence_index(passages: tuple[Passage, ...], titles: tuple[str, ...] = ()) -> SentenceIndex:
+    """Build the index of some passages; cached, as the sentences of an answer share pages."""
+    return SentenceIndex(passages, titles)
+
+
 def nearest_quote(sentence: str, passages: Sequence[Passage]) -> str:
     """Return the sentence or row of the passages that is most similar; empty if none is."""
-    pieces: list[str] = []
-    for passage in passages:
-        spans = [(0, len(passage.text))] if passage.kind == "table" else sentences(passage.text)
-        pieces += (passage.text[start:end] for start, end in spans)
-    best = BM25(content_words(piece) for piece in pieces).best(content_words(sentence), 1)
-    return pieces[best[0][0]].strip() if best else ""
+    return sentence_index(tuple(passages)).nearest(sentence)

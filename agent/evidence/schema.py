@@ -16,10 +16,10 @@ Object = dict[str, Any]
 _HINT = "It is a JSON Schema (json-schema.org), an object such as " + json.dumps(
     {"type": "object", "properties": {"opened": {"type": "string", "format": "date"}}}
 )
-ERRORS = 10
-"""Most errors listed for one instance: further ones mostly follow from these."""
-DEEPEST = 6
-"""Levels of nesting whose fields are listed: a schema may refer to itself without end."""
+MAX_ERRORS = 10
+"""Maximum number of errors listed for one instance: further ones mostly follow from these."""
+MAX_DEPTH = 6
+"""Maximum number of nested levels whose fields are listed: a schema may refer to itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Schema:
 
     @classmethod
     def load(cls, schema: Path | Object) -> Schema:
-        """Check a schema, read from a file if it is a path; `UsageError` where it is not valid."""
+        """Read a schema, from a file if it is a path; raises `UsageError` if it is not valid."""
         definition = schema if isinstance(schema, dict) else _read(schema)
         try:
             from jsonschema.exceptions import SchemaError  # noqa: PLC0415 - an extra
@@ -85,11 +85,11 @@ class Schema:
         # An empty registry: with the default one a reference to a web address would be fetched.
         validator = kind(self.definition, registry=Registry(), format_checker=kind.FORMAT_CHECKER)
         found = sorted(validator.iter_errors(instance), key=lambda e: list(map(str, e.path)))
-        return [(pointer(e.absolute_path), e.message) for e in found[:ERRORS]]
+        return [(pointer(e.absolute_path), e.message) for e in found[:MAX_ERRORS]]
 
     def fields(self) -> list[Field]:
         """List the single values that the schema asks for."""
-        return list(self._fields(self.definition, (), DEEPEST))
+        return list(self._fields(self.definition, (), MAX_DEPTH))
 
     def _fields(self, node: Any, path: tuple[str, ...], levels: int) -> Iterator[Field]:
         if isinstance(node, dict) and "$ref" in node:
@@ -110,7 +110,7 @@ class Schema:
             yield Field(path, kind, " ".join(texts), choices, str(node.get("format", "")))
 
     def _resolve(self, reference: str) -> Any:
-        """Return what a `#/…` reference points at; None where there is nothing."""
+        """Return what a `#/…` reference points at; None if there is nothing."""
         node: Any = self.definition
         for part in filter(None, reference.removeprefix("#").split("/")):
             key = part.replace("~1", "/").replace("~0", "~")

@@ -1,7 +1,7 @@
 """Checks the values that a model filled into a schema, and removes those without evidence.
 
 The object that holds a value is a record, named by its key (`Kittiwake`). Numbers, dates and short
-texts must stand in the passages cited for them, and be said of their record: in its row of a table,
+texts must appear in the passages cited for them and be said of their record: in its row of a table,
 in the column of the field, or in a sentence about it. Numbers are compared with their units. What
 code cannot decide goes to the judge, as a claim that names the record. Longer texts, yes and no
 stay even if their verdict is undecided.
@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Any
 from agent.evidence.facts import extract_facts
 from agent.evidence.passages import named_cells, nearest_quote, split_row
 from agent.evidence.schema import pointer
-from agent.evidence.units import field_unit, find_unit, heading_unit, is_rounded, quantities
+from agent.evidence.tokens import tokenize
+from agent.evidence.units import (
+    field_unit,
+    find_unit,
+    heading_unit,
+    is_rounded,
+    quantities,
+    quantity_at,
+)
 from agent.evidence.verify import verify_claim, with_judge
 from agent.types import DataValue, Verdict, VerdictState
 from browser.text.sentences import sentences
@@ -33,12 +41,12 @@ if TYPE_CHECKING:
     from agent.types import Passage
 
 ValuePath = tuple[str | int, ...]
-SHORT = 80
-"""Up to this many characters, a text is a name or term and must stand on the page literally."""
+MAX_LITERAL_CHARS = 80
+"""Maximum length in characters of a name or term, which must appear on the page literally."""
 _REMOVED = object()
 """Placeholder for a value that is left out."""
 _PRONOUNS = ("It ", "Its ", "He ", "She ", "His ", "Her ", "They ", "Their ", "Er ", "Sie ", "Es ")
-"""Beginnings of sentences that speak of what was named before, whatever other names follow."""
+"""Beginnings of sentences about what was named before, whatever other names follow."""
 _WORDS_OF_A_NAME = re.compile(r"[A-Z]?[a-z]+[23]?|[A-Z]+[23]?|\d+|[^\W\d_a-zA-Z]+")
 _ISO_DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?(?:T.*)?", re.DOTALL)
 
@@ -139,7 +147,7 @@ class _Place:
         """The value as a claim that names its record: `Kittiwake, length: 41 m`."""
         spelt = [_WORDS_OF_A_NAME.findall(name) for name in self.names]
         if spelt and len(spelt[-1]) > 1 and self.shown != str(self.value):
-            spelt[-1].pop()  # the unit, which stands behind the value
+            spelt[-1].pop()  # the unit, which follows the value
         names = [" ".join(words) for words in spelt]
         if self.record.key:
             return f"{self.record.key}, {names[-1] if names else 'name'}: {self.shown}"
@@ -149,8 +157,8 @@ class _Place:
 class _ValuesCheck:
     """Rebuilds an instance from the values that have evidence.
 
-    `left_out` says where each other value stood and why it goes; `empty` lists the paths in the
-    new instance that have lost their value.
+    `left_out` says where each removed value was and why; `empty` lists the paths in the new
+    instance that have lost their value.
     """
 
     def __init__(
@@ -195,7 +203,7 @@ class _ValuesCheck:
                 item = self.rebuild(inner, (*old, number), place, own)
                 has_values = len(self.values) > values_before
                 if item is _REMOVED or (isinstance(item, dict) and not has_values):
-                    # The item goes as a whole: its empty paths no longer exist.
+                    # The whole item is removed: its empty paths no longer exist.
                     self.empty = [path for path in self.empty if path[: len(place)] != place]
                 else:
                     items.append(item)
@@ -263,7 +271,7 @@ def _keys(items: Sequence[Any]) -> list[str]:
     distinct = (f for f in fields if len({row.get(f) for row in rows}) == len(rows))
     key = next(distinct, next(iter(fields), ""))
     named = (str(item.get(key) or "") if isinstance(item, dict) else "" for item in items)
-    return [name if len(name) <= SHORT else "" for name in named]
+    return [name if len(name) <= MAX_LITERAL_CHARS else "" for name in named]
 
 
 def _spelt(name: str) -> str:
@@ -281,8 +289,8 @@ def _stems(name: str) -> frozenset[str]:
 def _check(place: _Place, passages: Sequence[Passage]) -> Verdict:
     """Check a value in code against the passages cited for it and its record's table rows.
 
-    Numbers, dates and short texts must stand in a passage, texts at least in a page's title. Longer
-    texts, yes and no may stay undecided. The verdict's quote is a literal sentence of a passage.
+    Numbers, dates and short texts must appear in a passage, texts at least in a page's title.
+    Longer texts, yes and no may stay undecided. The verdict's quote is a literal sentence.
     """
     value, record = place.value, place.record
     if not place.passages:
@@ -302,20 +310,20 @@ def _check(place: _Place, passages: Sequence[Passage]) -> Verdict:
             return found
     title = next((t for t in place.titles if contains_value(value, t)), "")
     if title and isinstance(value, str):
-        return Verdict(VerdictState.SUPPORTED, title, "it stands in the title of the page")
+        return Verdict(VerdictState.SUPPORTED, title, "it is in the page's title")
     undecided = (r for r in (*readings, *(_read(place, row) for row in rows)) if r)
     if found := next(undecided, None):
         return replace(found, state=VerdictState.UNDECIDED)
-    reason = "it does not stand in what is cited for it"
+    reason = "it does not appear in what is cited for it"
     if record.key and not contains_value(str(value), record.key):
-        reason = f"it does not stand in what is cited for “{record.key}”"
+        reason = f"it does not appear in what is cited for “{record.key}”"
     return Verdict(VerdictState.UNDECIDED, "", reason, missing=(place.shown,))
 
 
 def _check_rows(place: _Place, rows: Sequence[Passage]) -> Verdict | None:
     """Look a value up in the table rows of its record, in the column of its field.
 
-    None where the tables do not decide.
+    None if the tables do not decide.
     """
     record, is_key = place.record, str(place.value) == place.record.key
     own = [row for row in rows if _is_row_of(row, record)] if record.key else list(rows)
@@ -340,7 +348,7 @@ def _check_rows(place: _Place, rows: Sequence[Passage]) -> Verdict | None:
 
 
 def _nearest_by_heading(place: _Place, rows: Sequence[Passage]) -> Sequence[Passage]:
-    """Keep the rows whose headings have most words of the field: `passengers_2019`."""
+    """Keep the rows whose headings share the most words with the field: `passengers_2019`."""
     shared = [len(place.stems & set(content_words(row.heading))) for row in rows]
     return [row for row, n in zip(rows, shared, strict=True) if n == max(shared)]
 
@@ -384,7 +392,7 @@ def _compare(place: _Place, text: str, heading: str = "") -> tuple[VerdictState,
         if any(q.unit and q.unit.dimension == wanted.dimension for q in found):
             return _other_value(heading, text)
     if contains_value(value, text):
-        return VerdictState.SUPPORTED, "it stands there"
+        return VerdictState.SUPPORTED, "it appears there"
     return _other_value(heading, text)
 
 
@@ -398,7 +406,7 @@ def _compare_measured(
             continue
         converted = quantity.unit.convert(quantity.value, wanted)
         if converted is not None and math.isclose(converted, value):
-            return VerdictState.SUPPORTED, "it stands there"
+            return VerdictState.SUPPORTED, "it appears there"
         if quantity.unit == wanted:
             continue
         if converted is not None and is_rounded(value, converted):
@@ -412,14 +420,14 @@ def _compare_measured(
 
 
 def _other_value(heading: str, text: str) -> tuple[VerdictState, str]:
-    """Say that a cell holds something else; of a sentence nothing follows."""
+    """Say that a cell has another value; a sentence without the value decides nothing."""
     if heading and text.strip():
         return VerdictState.CONTRADICTED, f"the row has “{text}” in the column “{heading}”"
     return VerdictState.UNDECIDED, ""
 
 
 def _read(place: _Place, passage: Passage) -> Verdict | None:
-    """Look a value up in the sentences of a passage; None if it stands in none of them.
+    """Look a value up in the sentences of a passage; None if none of them has it.
 
     Supported in a sentence about its record, undecided in another one.
     """
@@ -441,12 +449,54 @@ def _read(place: _Place, passage: Passage) -> Verdict | None:
             continue
         if state is not VerdictState.SUPPORTED:
             continue
-        if is_key or about == {place.record.key}:
+        is_about_it = is_key or about == {place.record.key}
+        if is_about_it and not _may_be_of_another_field(place, sentence):
             return Verdict(state, sentence, reason, passage=passage.id)
         whose = f"of “{place.record.key}”" if place.record.key else "of what is asked about"
-        reason = f"it stands there, but perhaps not {whose}"
+        whose = f"for “{place.name}”" if is_about_it else whose
+        reason = f"it appears there, but perhaps not {whose}"
         undecided = Verdict(VerdictState.UNDECIDED, sentence, reason, passage=passage.id)
     return contradicted or undecided
+
+
+def _may_be_of_another_field(place: _Place, sentence: str) -> bool:
+    """Tell whether a sentence has several numbers of a value's kind: `from 829 to 851`.
+
+    False if the words of the field are nearest to the value.
+    """
+    if not isinstance(place.value, int | float) or str(place.value) == place.record.key:
+        return False
+    tokens = tokenize(sentence)
+    numbers = {i: quantity_at(tokens, i, sentence) for i, t in enumerate(tokens) if t.value}
+    own = {i for i, number in numbers.items() if _is_number(place, number)}
+    kinds = {_kind_of(numbers[i]) for i in own}
+    others = {i for i, number in numbers.items() if _kind_of(number) in kinds} - own
+    if not (own and others):
+        return False
+    stems = [frozenset(content_words(token.key)) for token in tokens]
+    found = [[i for i, own in enumerate(stems) if word in own] for word in place.stems]
+    words_of_field = [positions for positions in found if positions]
+
+    def distance(numbers: set[int]) -> int:
+        """Add up how far the nearest of some numbers is from each word of the field."""
+        return min(sum(min(abs(i - j) for j in word) for word in words_of_field) for i in numbers)
+
+    return not words_of_field or distance(others) <= distance(own)
+
+
+def _is_number(place: _Place, number: Quantity) -> bool:
+    """Tell whether a number of a text is a value, converted to the unit of its field if need be."""
+    value = number.value
+    if number.unit and place.unit:
+        value = number.unit.convert(value, place.unit) or value
+    return math.isclose(value, place.value) or is_rounded(place.value, value)
+
+
+def _kind_of(number: Quantity) -> str:
+    """Return what a number measures: a dimension, a year, or "" for a plain number."""
+    if number.unit:
+        return number.unit.dimension
+    return "year" if number.text.isdigit() and 1000 <= number.value < 2200 else ""
 
 
 def _named_in(place: _Place, text: str) -> set[str]:
@@ -454,7 +504,7 @@ def _named_in(place: _Place, text: str) -> set[str]:
     record = place.record
     if record.key:
         named = {k for k in (record.key, *record.others) if contains_value(k, text)}
-        # `North` is not named where `North Wood` is, unless it stands there by itself.
+        # `North` is not named by `North Wood`, unless it also appears by itself.
         return {k for k in named if not any(k != o and contains_value(k, o) for o in named)}
     fields = {stem for name in record.fields for stem in _stems(name)}
     names = [name for name in extract_facts(text).names if name not in str(place.value)]
@@ -466,7 +516,7 @@ def _named_in(place: _Place, text: str) -> set[str]:
 
 
 def _is_subject(name: str, text: str, subject: frozenset[str]) -> bool:
-    """Tell whether a name is that of the subject; `Type 4` is not, where that is `Type 9`."""
+    """Tell whether a name is that of the subject; `Type 4` is not that of `Type 9`."""
     number = re.search(rf"{re.escape(name)}[ -](\d+)\b", text)
     if number and number[1] not in subject:
         return False
@@ -476,7 +526,7 @@ def _is_subject(name: str, text: str, subject: frozenset[str]) -> bool:
 def _with_judge(
     place: _Place, verdict: Verdict, judged: Verdict | None, pages: Sequence[Passage]
 ) -> Verdict:
-    """Combine code's verdict on a value with a judge's, which needs words that hold the value."""
+    """Combine code's verdict on a value with a judge's, which needs words that have the value."""
     must_stand = _must_be_literal(place.value)
     if judged is None:
         state = VerdictState.CONTRADICTED if must_stand and verdict.missing else verdict.state
@@ -505,7 +555,7 @@ def _named_around(place: _Place, quote: str, passage: Passage) -> set[str]:
 
 def _must_be_literal(value: Any) -> bool:
     if isinstance(value, str):
-        return len(value) <= SHORT
+        return len(value) <= MAX_LITERAL_CHARS
     return not isinstance(value, bool)
 
 
@@ -515,7 +565,7 @@ def contains_value(value: Any, text: str) -> bool:
         return False
     if isinstance(value, int | float):
         facts = extract_facts(text)
-        found = [figure.value for figure in facts.figures]
+        found = [number for figure in facts.figures for number in figure.readings]
         found += [float(date.year) for date in facts.dates if date.year]
         # The text may give a share in per cent.
         spellings = (value, 100 * value) if 0 < value < 1 else (value,)

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from browser.types import Page, SearchResult, Via
 
 NUMBERS_PER_LOOP = 1_000
-"""Source numbers reserved for each loop: more than one loop can read."""
+"""Source numbers reserved for each loop: more than a loop can read."""
 STEP = "a step of this run"
-"""Stands before the passage that says what an act did, so that no page can pass for one."""
+"""Label of the passage that says what an act did, so that no page can imitate it."""
 FIRST_RESULT = 501
-"""First number of search results in a loop's block. With a range of their own they leave the
-numbers of pages unchanged, and a model can tell `S501` from a page without further tokens."""
+"""Number of a loop's first search result. Their own range leaves the numbers of pages unchanged,
+and a model can tell `S501` from a page without further tokens."""
 
 _SOURCE_NAME = re.compile(r"\bS\d+\b")
 
@@ -37,10 +37,10 @@ class Source:
     """A text that was read, with its hash and the time it was fetched; `n` counts from 1.
 
     `sha256` is the hex digest of `text` in UTF-8; offsets of passages and quotes point into `text`.
-    `shown_from` is the offset at which a state of a live page goes on with what only a snapshot
-    shows; None for any other source. `step` is the place of the last act of the run before it;
-    where this is the state that the act led to (`acted`), its first shown passage, of kind `act`,
-    says what was done.
+    `shown_from` is the offset in a state of a live page where the part begins that only a snapshot
+    shows; None for any other source. `step` is the id of the run's last act before it; if this is
+    the state that the act led to (`acted`), its first shown passage, of kind `act`, says what was
+    done.
     """
 
     n: int
@@ -89,8 +89,8 @@ class _Lookup:
 class Evidence:
     """The sources of a run, numbered in the order in which they were added.
 
-    Search results are sources too, but weaker ones: they are in `snippets`, have numbers of their
-    own, and support a sentence only where no page that was read does.
+    Search results are weaker sources: they are in `snippets`, have numbers of their own, and
+    support a sentence only if no page that was read does.
 
     The same text at the same URL is the same source. A changed text (after a click on a live page)
     becomes a new source: a citation is checked against one text with one hash and one time, and
@@ -134,7 +134,7 @@ class Evidence:
     def join_loops(self, text: str) -> str:
         """Give each page that several parallel loops read one id, in a text that one of them wrote.
 
-        It is the id of the loop with the lowest number, whichever read the page first. From here on
+        It is the id of the loop with the lowest number, whichever read the page first. From now on
         the run itself finds by URL what the loops read.
         """
         first: dict[tuple[str, str, bool], Source] = {}
@@ -176,7 +176,7 @@ class Evidence:
     def add(self, page: Page, step: str = "", *, acted: bool = False) -> Source:
         """Add a page that was read; raises `ToolError` if it has no readable text.
 
-        `step` is the place of the last act before it, `acted` whether its text says what that did.
+        `step` is the id of the last act before it, `acted` whether its text says what that did.
         """
         document = page.document
         if document is None or not document.text.strip():

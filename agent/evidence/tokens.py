@@ -1,6 +1,6 @@
-"""Tokens that compare equal across typography and the ways of writing a number.
+"""Tokens that compare equal whatever the typography and the way of writing a number.
 
-Nothing is stemmed and there are no synonyms. Number words are read in English only.
+There is no stemming and there are no synonyms. Number words are read in English only.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def tokenize(text: str) -> list[Token]:
 
 
 def word_tokens(tokens: Sequence[Token]) -> list[Token]:
-    """Drop the marks: words and numbers are left."""
+    """Return the words and numbers, without marks."""
     return [token for token in tokens if token.kind != "mark"]
 
 
@@ -119,7 +119,7 @@ def _number_key(value: float, kind: Kind = "number") -> str:
 
 
 def _join_numbers(tokens: list[Token]) -> list[Token]:
-    """Give number words their value, and join what is one number: `forty-one`, `8.2 million`."""
+    """Give number words their value, and join the parts of a number: `forty-one`, `8.2 million`."""
     found: list[Token] = []
     i = 0
     while i < len(tokens):

@@ -1,7 +1,7 @@
 """Units of measurement: quantities of a text, units of a field or column, and conversions.
 
-English and German names, and the symbols. A unit that is not in the table is no unit here, so
-that nothing is refused because of it.
+The table has English and German names, and symbols. An unknown unit is treated as no unit, so that
+it never causes a refusal.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Unit(NamedTuple):
-    """A unit: a value in it is `factor` times as much, plus `offset`, in the dimension's own."""
+    """A unit: a value times `factor`, plus `offset`, is the value in the dimension's base unit."""
 
     dimension: str
     factor: float
@@ -68,7 +68,7 @@ _TABLE = {
     "share": "% pct percent prozent=1",
     "degrees celsius": "°c celsius degc=1",
 }
-"""Names of each unit, before `=` and its factor. A plural's `s` or `n` is left out."""
+"""Names of each unit, before `=` and its factor. The `s` or `n` of a plural is left out."""
 _FAHRENHEIT = Unit("degrees celsius", 5 / 9, -32 * 5 / 9)
 
 
@@ -83,9 +83,9 @@ def _units() -> dict[str, Unit]:
 _UNITS = _units()
 _POWERS = frozenset("square cubic".split())
 _SYMBOLS = frozenset("m g l s t h w ms".split())
-"""Symbols that may be another word after `in` or a comma: `Built in s`."""
+"""Symbols that are no units after `in` or a comma, where they may be another word."""
 _NO_UNIT_OF_A_FIELD = frozenset({"min", "day", "week", "month", "year", "share"})
-"""Ends of a field's name that seldom are its unit: `length_min` is the least length."""
+"""Endings of a field's name that are rarely its unit: `length_min` is the minimum length."""
 _PARENTHESES = re.compile(r"[(\[]([^)\]]+)[)\]]")
 _PARTS_OF_A_NAME = re.compile(r"[A-Z]?[a-z]+[23]?|[A-Z]+[23]?|[€$£%]")
 
@@ -128,7 +128,7 @@ def quantity_at(tokens: Sequence[Token], i: int, text: str) -> Quantity:
 
 
 def _unit_at(words: Sequence[str]) -> tuple[Unit | None, int]:
-    """Read the unit that some words begin with, and of how many words it is."""
+    """Read the unit that some words begin with, and its number of words."""
     for size in (3, 2):  # km / h, kilometres per hour, square miles, ° C
         joined = "".join(words[:size])
         binds = size == 3 and words[1:2] in (["/"], ["per"])
@@ -142,7 +142,7 @@ def _unit_at(words: Sequence[str]) -> tuple[Unit | None, int]:
 
 
 def field_unit(name: str, description: str = "") -> Unit | None:
-    """Find the unit that a field wants: `length_km`, `lengthKm`, `Length in kilometres`."""
+    """Find the unit of a field: `length_km`, `lengthKm`, `Length in kilometres`."""
     parts = _PARTS_OF_A_NAME.findall(name.replace("²", "2").replace("³", "3"))
     if len(parts) > 1:
         for last in ("".join(parts[-2:]), parts[-1]):  # `depth_square_km`, `speed_km_h`
@@ -168,12 +168,12 @@ def heading_unit(heading: str) -> Unit | None:
 
 
 def same_unit(a: Unit | None, b: Unit | None) -> bool:
-    """Tell whether two units are the same, as far as is known: an unknown one may be any."""
+    """Tell whether two units may be the same; None is unknown and may be any."""
     return a is None or b is None or a == b
 
 
 def is_rounded(claimed: float, exact: float) -> bool:
-    """Tell whether a number is another one rounded to its own digits: 8 for 8.2, 72 for 72.18."""
+    """Tell whether a number is another one, rounded: 8 for 8.2, 72 for 72.18."""
     if not claimed or not exact:
         return claimed == exact
     digits = len(f"{abs(claimed):.10g}".replace(".", "").strip("0"))

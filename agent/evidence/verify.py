@@ -1,10 +1,10 @@
 """Checks a claim against the passages that it cites, in three layers.
 
-*Literal* finds claims that stand there word for word. *Values* lists figures, dates and names that
-do not stand there, and reports a contradiction where the claim equals a sentence except for one
-value or negation. A *judge* (a model), if there is one, decides everything else, with words that it
-quotes: without words of the passages its *supported* or *contradicted* does not count. It may
-overrule the values if they follow from those words, but never a literal match.
+*Literal* finds claims that appear there word for word. *Values* lists figures, dates and names that
+do not appear there, and reports a contradiction if the claim equals a sentence except for one value
+or negation. A *judge* (a model), if there is one, decides everything else. Its *supported* or
+*contradicted* counts only with words that it quotes from the passages and that bear on the claim.
+It may override value checks if the values follow from those words, but never an exact match.
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ from dataclasses import replace
 
 from agent.evidence.facts import extract_facts
 from agent.evidence.literal import StatementIndex, check_literal, find_words, split_ellipses
+from agent.evidence.passages import sentence_index
 from agent.evidence.units import quantities
 from agent.evidence.values import cell_quantities, find_contradiction, underived, value_index
 from agent.types import Passage, Verdict, VerdictState
 
 Judge = Callable[[str, Sequence[Passage]], Verdict | None]
-"""Decides a claim that does not stand in the passages literally. Returns a verdict with a literal
+"""Decides a claim that does not appear in the passages literally. Returns a verdict with a literal
 quote from one of them, or None if it does not decide."""
 
 NO_WORDS = "the judge called it {state}, and quoted no words of the passages"
-"""Reason where a judge's verdict does not count."""
+NOT_ABOUT_IT = "the judge called it {state} and quoted {words}, which is not about this"
+"""Reasons where a judge's verdict does not count."""
 
 
 def verify_claim(
@@ -32,7 +34,7 @@ def verify_claim(
 ) -> Verdict:
     """Check one claim against passages (or plain strings): supported, contradicted or undecided.
 
-    The verdict's quote stands literally in a passage. The reason of an undecided verdict names the
+    The verdict's quote is literally in a passage. The reason of an undecided verdict names the
     values that were not found.
     """
     index = statement_index(tuple(passages), ())
@@ -64,22 +66,22 @@ def check_claim(claim: str, index: StatementIndex, texts: tuple[str, ...] = ()) 
     if not texts:
         texts = tuple(f"{passage.heading}\n{passage.text}" for passage in index.passages)
     missing = value_index(texts).missing(facts)
-    reason = "it does not stand there in these words"
+    reason = "it does not appear there in these words"
     if missing:
         reason = not_found(missing, "what is cited")
     elif facts.figures or facts.dates or facts.names:
-        reason = "its figures, dates and names stand there, but not in these words"
+        reason = "its figures, dates and names appear there, but not in these words"
     return Verdict(VerdictState.UNDECIDED, reason=reason, missing=missing)
 
 
 def not_found(missing: Sequence[str], where: str) -> str:
-    """Format the reason that some values of a claim do not stand in `where`."""
+    """Format the reason that some values of a claim do not appear in `where`."""
     quoted = [f"“{' '.join(value.split())}”" for value in missing]
-    return f"{', '.join(quoted)} {'does' if len(quoted) == 1 else 'do'} not stand in {where}"
+    return f"{', '.join(quoted)} {'does' if len(quoted) == 1 else 'do'} not appear in {where}"
 
 
 def is_literal(verdict: Verdict) -> bool:
-    """Tell whether code found the claim word for word, which no judge may overrule."""
+    """Tell whether code found the claim word for word, which no judge may override."""
     return verdict.state is VerdictState.SUPPORTED and verdict.decided_by == "code"
 
 
@@ -92,22 +94,22 @@ def with_judge(
 ) -> Verdict:
     """Combine code's verdict on a claim with a judge's, which counts only with quoted words.
 
-    `passages` are all that it may quote, as well as the `titles` of pages. Without such words
-    code's verdict stays, and the reason says so. Figures and dates that code did not find must
-    follow from the words; names that do not stand there remain in `missing`.
+    `passages` are all that it may quote, as well as the `titles` of pages. The words must bear on
+    the claim (`SentenceIndex.bears_on`). Without such words code's verdict stays, and the reason
+    says so. Figures and dates that code did not find must follow from the words; names that were
+    not found remain in `missing`.
     """
     if judged is None:
         return verdict
-    cited = judged.quotes or (judged.quote,)
-    found = find_quotes(cited, passages)
-    in_titles = (find_words(quote, title) for quote in cited for title in titles)
-    quotes = tuple(dict.fromkeys((*(quote for quote, _ in found), *filter(None, in_titles))))
-    is_supported = judged.state.holds
-    if not quotes and judged.state is VerdictState.DONE:  # that it was begun is on record
+    found = find_quotes(judged, passages)
+    in_titles = find_in_titles(judged, titles)
+    quotes = tuple(dict.fromkeys((*(quote for quote, _ in found), *in_titles)))
+    if judged.state is VerdictState.DONE and not quotes:  # the record shows that it was begun
         return replace(judged, state=VerdictState.ATTEMPTED, quote="", decided_by="judge")
-    if not quotes and (is_supported or judged.state is VerdictState.CONTRADICTED):
-        reason = f"{verdict.reason}; {NO_WORDS.format(state=judged.state.value)}"
-        return replace(verdict, reason=reason)
+    if not counts(claim, judged, passages, titles):
+        reason = NOT_ABOUT_IT if quotes else NO_WORDS
+        reason = reason.format(state=judged.state.value, words=_quoted(quotes))
+        return replace(verdict, reason=f"{verdict.reason}; {reason}")
     quote, passage = max(found, key=lambda pair: len(pair[0]), default=("", None))
     final = replace(
         judged,
@@ -117,26 +119,54 @@ def with_judge(
         passage=passage.id if passage else None,
         missing=(),
     )
-    if not is_supported:
-        return final
+    return _with_values(claim, verdict, final, found, passages) if final.state.holds else final
+
+
+def _with_values(
+    claim: str,
+    verdict: Verdict,
+    judged: Verdict,
+    found: Sequence[tuple[str, Passage]],
+    passages: Sequence[Passage],
+) -> Verdict:
+    """Check that the figures and dates of a claim follow from the words of a judge's support."""
     values = dict.fromkeys((*verdict.missing, *_values_of_other_rows(claim, found, passages)))
     rows = [passage for _, passage in found if passage.kind == "table"]
     cells = [quantity for row in rows for quantity in cell_quantities(row)]
-    unfounded = underived(values, [*quotes, *(row.text for row in rows)], cells)
+    unfounded = underived(values, [*judged.quotes, *(row.text for row in rows)], cells)
     if unfounded:
-        words = " and ".join(f"“{' '.join(quote.split())}”" for quote in quotes)
-        reason = f"{not_found(unfounded, 'what is cited')}, and does not follow from {words}"
-        return replace(final, state=VerdictState.UNDECIDED, reason=reason, missing=unfounded)
-    return replace(final, missing=tuple(v for v in verdict.missing if not quantities(v)))
+        where = f"does not follow from {_quoted(judged.quotes)}"
+        reason = f"{not_found(unfounded, 'what is cited')}, and {where}"
+        return replace(judged, state=VerdictState.UNDECIDED, reason=reason, missing=unfounded)
+    return replace(judged, missing=tuple(v for v in verdict.missing if not quantities(v)))
 
 
-def find_quotes(quotes: Iterable[str], passages: Sequence[Passage]) -> list[tuple[str, Passage]]:
-    """Find quotations in passages; returns the words as they stand there, and their passages.
+def _quoted(quotes: Iterable[str]) -> str:
+    return " and ".join(f"“{' '.join(quote.split())}”" for quote in quotes)
 
-    A quotation with an ellipsis is several.
+
+def counts(
+    claim: str, judged: Verdict, passages: Sequence[Passage], titles: Sequence[str] = ()
+) -> bool:
+    """Tell whether a judge's verdict counts.
+
+    To support or contradict a claim it must quote words of the passages or titles that bear on it.
+    """
+    if judged.state not in (VerdictState.SUPPORTED, VerdictState.CONTRADICTED):
+        return True
+    quotes: list[tuple[str, Passage | None]] = [*find_quotes(judged, passages)]
+    quotes += ((words, None) for words in find_in_titles(judged, titles))
+    index = sentence_index(tuple(passages), tuple(titles))
+    return bool(quotes) and index.bears_on(claim, quotes)
+
+
+def find_quotes(judged: Verdict, passages: Sequence[Passage]) -> list[tuple[str, Passage]]:
+    """Find a verdict's quotations in passages; returns the passage's words, and the passage.
+
+    A quotation with ellipses counts as several.
     """
     found: list[tuple[str, Passage]] = []
-    for quote in quotes:
+    for quote in judged.quotes or (judged.quote,):
         for part in split_ellipses(quote):
             pairs = ((find_words(part, passage.text), passage) for passage in passages)
             if pair := next((pair for pair in pairs if pair[0]), None):
@@ -144,12 +174,18 @@ def find_quotes(quotes: Iterable[str], passages: Sequence[Passage]) -> list[tupl
     return found
 
 
+def find_in_titles(judged: Verdict, titles: Iterable[str]) -> list[str]:
+    """Find a verdict's quotations in titles of pages, as the titles have them."""
+    quotes = judged.quotes or (judged.quote,)
+    return [words for title in titles for quote in quotes if (words := find_words(quote, title))]
+
+
 def _values_of_other_rows(
     claim: str, found: Sequence[tuple[str, Passage]], passages: Sequence[Passage]
 ) -> tuple[str, ...]:
-    """Return the values of a claim that stand only in table rows which are not quoted.
+    """Return the values of a claim that are only in table rows which are not quoted.
 
-    A row speaks of one thing: what another row says is not said of it. Nothing is returned where no
+    Each row is about one thing: what another row says is not said of it. Nothing is returned if no
     row is quoted.
     """
     rows = {passage.id for _, passage in found if passage.kind == "table"}

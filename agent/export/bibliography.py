@@ -92,7 +92,7 @@ def references(folder: Path) -> list[Reference]:
 
 
 def _publication(row: dict[str, Any]) -> Publication:
-    values = {
+    values: dict[str, Any] = {
         name: value if isinstance(value, bool) else one_line(str(value))
         for name, value in row.items()
         if name in Publication.__dataclass_fields__

@@ -98,7 +98,7 @@ def _data(report: Report) -> Iterator[str]:
         )
         for value in report.values
     )
-    yield "\n".join(_table(("value", "", "sources", "verdict", "stands in"), rows))
+    yield "\n".join(_table(("value", "", "sources", "verdict", "found in"), rows))
     yield "\n".join(f"- {_cell(note)}" for note in report.data_notes)
 
 

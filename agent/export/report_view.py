@@ -304,7 +304,7 @@ def confidence_facts(report: Report) -> list[str]:
         unsure, total = to_check(report), len(report.sentences)
         labels = Counter(verdict_label(s, report) for s in report.sentences if s not in unsure)
         supported = labels.pop(VERDICT_LABELS[VerdictState.SUPPORTED], 0)
-        facts = [f"{supported} of {total} sentences supported"] if total else []
+        facts = [f"{supported} of {total} sentence{'s' * (total != 1)} supported"] if total else []
         facts += [f"{len(unsure)} to check"] if unsure else []
         return facts + [f"{count} {label}" for label, count in labels.items()]
     if not report.claims or not _has_answer(report):

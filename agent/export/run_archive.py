@@ -34,8 +34,8 @@ _NAME = re.compile(
     re.ASCII,
 )
 """All names that an archive may hold; none leads out of the folder it is unpacked to."""
-MOST_FILES: Final = 10_000
-MOST_BYTES: Final = 2 << 30
+MAX_FILES: Final = 10_000
+MAX_BYTES: Final = 2 << 30
 """Unpacked size. A run reads 24 sources of at most 30 MB, so a larger archive is none of ours."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
@@ -61,7 +61,7 @@ def open_run(name: str, runs: Runs) -> Iterator[RunFolder]:
 
 
 @contextmanager
-def unpack(path: Path, most_bytes: int = MOST_BYTES) -> Iterator[RunFolder]:
+def unpack(path: Path, most_bytes: int = MAX_BYTES) -> Iterator[RunFolder]:
     """Unpack an archive to a temporary folder, which is deleted at the end of the block.
 
     Raises `ArchiveDamaged`, also if it unpacks to more than `most_bytes`, and `UsageError` if the
@@ -116,7 +116,7 @@ def _checked_run(entries: list[zipfile.ZipInfo]) -> str:
         raise ArchiveDamaged(f"it is no archive of a run: it holds {len(runs)!r}")
     if not any(name.endswith("/journal.jsonl") for name in names):
         raise ArchiveDamaged("it holds no journal")
-    if len(set(names)) != len(names) or len(names) > MOST_FILES:
+    if len(set(names)) != len(names) or len(names) > MAX_FILES:
         raise ArchiveDamaged("it holds a file twice, or far too many")
     # bzip2 and LZMA can expand much more than deflate, and we never pack with them.
     if any(entry.flag_bits & 1 or entry.compress_type not in _METHODS for entry in entries):

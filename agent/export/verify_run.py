@@ -151,7 +151,7 @@ def _check_quotes(record: FinishedRun) -> Iterator[Flaw]:
             text = ""
         for quote in source.quotes:
             if quote not in text:
-                yield Flaw(where, f"the quote {_excerpt(quote)} does not stand in its saved text")
+                yield Flaw(where, f"the quote {_excerpt(quote)} does not appear in its saved text")
 
 
 def _excerpt(text: str | None) -> str:

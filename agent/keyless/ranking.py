@@ -342,7 +342,7 @@ def extract_candidates(
             elif at == 0 or o.passages[at - 1].kind != "table":
                 above = f"{above} {passage.text}"
             beside = f"{above} {changed}" if is_row else changed
-            for candidate in _split_candidates(passage, title, o.url, headers, beside, foreign):
+            for candidate in split_candidates(passage, title, o.url, headers, beside, foreign):
                 key = (o.url, candidate.text)
                 following: tuple[Passage, ...] = ()
                 if introduces_next(candidate.text):
@@ -368,7 +368,7 @@ def _following_passages(passages: Sequence[Passage], at: int) -> tuple[Passage, 
 
 
 @functools.lru_cache(maxsize=4096)
-def _split_candidates(
+def split_candidates(
     passage: Passage,
     title: str,
     page: str,

@@ -1,6 +1,6 @@
-"""Building the first messages of a loop: memory, the open page, files and the question.
+"""Builds the first messages of a loop: memory, the open page, files and the question.
 
-Each text is added to the run's provenance as well, which decides later what of it may leave.
+Each text is added to the run's provenance as well, which decides later what of it may be sent.
 """
 
 from __future__ import annotations
@@ -104,6 +104,9 @@ class ContextBuilder:
         """Read the open page and the files, and register them as sources that can be cited."""
         web, observed = self.context.web, list[Observation]()
         captured: list[tuple[str, str]] = []
+        if web is not None and web.silent_tabs:
+            line = "does not answer yet; READ without url looks for it again"
+            captured.append(("open page", line))
         if web is not None and web.context is not None:
             self.page = page = web.context
             data = {"url": page.url, "title": page.title, "selection": page.selection}
@@ -136,7 +139,7 @@ class ContextBuilder:
             return text, Observation(ToolCall("READ"), {"url": uri, "title": path.name})
         page = await web.reader.read(uri)
         if page.document is None or not page.document.text.strip():
-            why = page.reason if page.document is None else "no text stands in it"
+            why = page.reason if page.document is None else "it has no text"
             raise UsageError(f"cannot read the file {path}: {why}", hint="Check --file.")
         source = register_source(self.context, page)
         block, shown = show_passages(self.context, source, query=self.context.question)
@@ -185,7 +188,7 @@ class ContextBuilder:
 
 
 _HANDED_OVER = ("image/", "audio/", "video/")
-"""Types of files that hold no text to read; they can be uploaded."""
+"""Types of files without text to read; they can be uploaded."""
 
 
 def _file_uri(path: Path) -> str:

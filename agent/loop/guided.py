@@ -34,21 +34,22 @@ if TYPE_CHECKING:
     from agent.types import Passage
 
 PASSAGES: Final = 4
-SENTENCES: Final = 3
+MAX_SENTENCES: Final = 3
 """Sentences of each passage in the request. Four passages of three sentences hold the answer to
 164 of 200 questions, six passages to 165; in 155 cases it is in the first."""
-PASSAGE_CHARS: Final = 1_400
-"""Most characters of all passages, about 300 tokens; 1,800 hold no more answers."""
-ANSWER_WORDS: Final = 25
-"""Most words of the answer's sentence; a longer one is shortened."""
-COVERED: Final = 0.5
+MAX_PASSAGES_CHARS: Final = 1_400
+"""Maximum length of all passages in characters, about 300 tokens; 1,800 have no more answers."""
+MAX_ANSWER_WORDS: Final = 25
+"""Maximum number of words of the answer's sentence; a longer one is shortened."""
+MIN_COVERED: Final = 0.5
 """Least share of the question's words on the page of the answer. Together with the question's names
 it lets pass 122 of 130 right answers, and 9 for 40 questions without an answer (names alone: 124
 and 17)."""
-LONGEST_REPLY: Final = 500
-"""Most tokens of a reply: a valid one has 150 at most, and a model that rambles is stopped."""
-NAME_WORDS: Final = 6
-"""Most words of a name that is looked up."""
+MAX_REPLY_CHARS: Final = 500
+"""Maximum number of tokens of a reply: a valid one has 150 at most, a model that rambles is
+stopped."""
+MAX_NAME_WORDS: Final = 6
+"""Maximum number of words of a name that is looked up."""
 _WORD = re.compile(r"[^\W_]+")
 _REFUSED = f"{NOT_FOUND} The passages that were read do not hold the answer."
 _LOOK_UP = "Looking up: "
@@ -56,7 +57,7 @@ _LOOK_UP = "Looking up: "
 
 
 class Found(NamedTuple):
-    """Where the words of an answer stand: a passage, and their span in its text."""
+    """Where the words of an answer are: a passage, and their span in its text."""
 
     passage: Passage
     start: int
@@ -98,7 +99,7 @@ class GuidedModel(ModelWrapper):
         request = [Message("user", _request(question, passages))]
         if isinstance(self._model, Structured):
             schema = _reply_schema(len(passages))
-            reply = await self._model.reply_as(prompt("guided"), request, schema, LONGEST_REPLY)
+            reply = await self._model.reply_as(prompt("guided"), request, schema, MAX_REPLY_CHARS)
         else:
             reply = await self._model.reply(prompt("guided"), request)
 
@@ -127,8 +128,8 @@ class GuidedModel(ModelWrapper):
             messages = [
                 replace(m, question=query) if m.question == question else m for m in messages
             ]
-        room = PASSAGE_CHARS - sum(len(passage.text) for passage in selected)
-        for passage in self._researcher.best_passages(messages, PASSAGES, SENTENCES):
+        room = MAX_PASSAGES_CHARS - sum(len(passage.text) for passage in selected)
+        for passage in self._researcher.best_passages(messages, PASSAGES, MAX_SENTENCES):
             is_leading = hop is not None and passage.id == hop[1].id
             if not is_leading and (not selected or len(passage.text) <= room):
                 selected.append(passage)
@@ -168,7 +169,7 @@ def answer(
             return f"{NOT_FOUND} No passage that was read speaks of {', '.join(missing)}."
         near |= _stems(leading)
     stems = set(content_words(question))
-    if len(stems & near) < COVERED * len(stems):
+    if len(stems & near) < MIN_COVERED * len(stems):
         return _REFUSED
     text = f"{_excerpt(passage.text, found.start, found.end)} [{passage.id}]"
     if leading is None:
@@ -178,11 +179,11 @@ def answer(
 
 
 def second_hop(name: str, leading: Passage, question: str) -> str:
-    """Write the search for a name that the model gave instead of an answer; "" if it is no name.
+    """Write the search for a name that the model gave instead of an answer; "" if it is not a name.
 
     The name must be new, and its passage must have at least one of the question's own names.
     """
-    if len(name.split()) > NAME_WORDS or not name[:1].isupper():
+    if len(name.split()) > MAX_NAME_WORDS or not name[:1].isupper():
         return ""
     is_new = not set(content_words(name)) <= set(content_words(question))
     missing = missing_values(question, _stems(leading))
@@ -194,7 +195,7 @@ def second_hop(name: str, leading: Passage, question: str) -> str:
 
 
 def names_no_place(found: Found, question: str) -> bool:
-    """Whether the question asks for a place ("in what city") and the passage speaks of none.
+    """Whether the question asks for a place ("in what city") and the passage names none.
 
     Then the found words may only lead to it. This is so with 7 of 9 development questions of two
     hops, and with 1 of 300 plain ones, whose answer the second hop finds again.
@@ -281,7 +282,7 @@ def missing_values(question: str, near: frozenset[str]) -> list[str]:
 
 
 def _is_plain(word: str) -> bool:
-    """Whether the first word of a question is no name, but has a capital for its position."""
+    """Whether the first word of a question has a capital only for its position."""
     return word.casefold() in STOP_WORDS or not word[1:] or word[1:].islower()
 
 
@@ -341,18 +342,18 @@ def _tokens(text: str) -> list[tuple[str, int, int]]:
 
 
 def _excerpt(text: str, start: int, end: int) -> str:
-    """Return the sentence around a span, literally; a long one is cut to `ANSWER_WORDS`."""
+    """Return the sentence around a span, literally; a long one is cut to `MAX_ANSWER_WORDS`."""
     first, last = _sentences_around(text, start, end)
     words = text[first:last].split()
-    if len(words) <= ANSWER_WORDS:
+    if len(words) <= MAX_ANSWER_WORDS:
         return " ".join(words)
     # Number of the span's first word; a span may begin inside a word.
     begins_in_word = start > first and not text[start - 1].isspace()
     span_start = len(text[first:start].split()) - begins_in_word
     span_words = len(text[first:end].split()) - span_start
-    margin = max(0, ANSWER_WORDS - span_words) // 2
-    begin = min(max(0, span_start - margin), len(words) - ANSWER_WORDS)
-    stop = begin + ANSWER_WORDS
+    margin = max(0, MAX_ANSWER_WORDS - span_words) // 2
+    begin = min(max(0, span_start - margin), len(words) - MAX_ANSWER_WORDS)
+    stop = begin + MAX_ANSWER_WORDS
     kept = " ".join(words[begin:stop]).rstrip(",;:")
     return f"{'…' if begin else ''}{kept}{'…' if stop < len(words) else ''}"
 

@@ -1,9 +1,10 @@
 """The judge: a model decides about sentences that code left open, from the passages alone.
 
-One request judges all open sentences of an answer, and whether the answer answers the question;
-where no sentence is open, a short one asks only that. The judge does not see the conversation in
-which the answer was written. Its *supported* and *contradicted* need words of the passages: where
-it quotes none, it is asked once more.
+One request judges all open sentences of an answer, and whether the answer answers the question; if
+no sentence is open, a short one asks only that. Passages of other pages that may disagree with the
+answer are shown with it. The judge does not see the conversation in
+which the answer was written. Its *supported* and *contradicted* need words of the passages
+that bear on the claim: without them it is asked once more.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from agent.evidence.answer import check_answer
+from agent.evidence.disputes import Dispute, rival_passages
 from agent.evidence.literal import find_words, split_ellipses
 from agent.evidence.store import format_passage
+from agent.evidence.verify import counts
 from agent.guard.model_client import ModelClient
 from agent.journal.events import JUDGE
 from agent.models.base import Task, takes
@@ -38,12 +41,12 @@ if TYPE_CHECKING:
     Claims = Mapping[str, Sequence[Passage]]
     """Claims, each with the passages that it cites."""
 
-_MOST_PASSAGES = 6
-"""Most passages shown with a claim; an answer cites one or two, or a whole source."""
-_SHORT_SOURCE = 4_000
-"""Characters up to which a source is shown whole: any of its passages may decide."""
-_LONGEST_REASON = 60
-"""Most words after a verdict that are kept as its reason; a longer one is cut."""
+_MAX_PASSAGES = 6
+"""Maximum number of passages shown with a claim; an answer cites one or two, or a whole source."""
+_MAX_WHOLE_SOURCE_CHARS = 4_000
+"""Maximum length in characters of a source that is shown whole: any of its passages may decide."""
+_MAX_REASON_WORDS = 60
+"""Maximum number of words of a reason after a verdict; a longer one is cut."""
 _LINE = re.compile(
     r"^\W*(?:claim\W+)?(\d+)\W+"
     r"(supported|done|attempted|in part|contradicted|not stated|undecided)\b(.*)$",
@@ -51,9 +54,14 @@ _LINE = re.compile(
 )
 """Number, verdict, and the rest of the line: many models give a reason beside the quote."""
 _ANSWERS = re.compile(r"^\W*answer\W+(fully|in part|no)\b", re.IGNORECASE | re.MULTILINE)
+_DISPUTED = re.compile(
+    r"^\W*disputed\W+[\"“](.+?)[\"”]\W+(S\d+¶\d+)\W+[\"“](.+)[\"”]", re.IGNORECASE | re.MULTILINE
+)
+"""Words of the answer, the passage that disagrees, and words of that."""
+_MARKER = re.compile(r"\s*\[S\d[^\]]*\]")
 CITED = re.compile(r"S\d+¶\d+")
 _JOINERS = frozenset({"and", "but", "or", "then", "with", "und", "from", "in"})
-"""Words that only join two quotations of a line."""
+"""Words that only join two quotations in a line."""
 
 _STATES = {
     "supported": (VerdictState.SUPPORTED, "the passages say it in other words"),
@@ -70,8 +78,23 @@ _OTHERS = (
     "for the answer."
 )
 
+_RIVALS = "From pages that were read and that the answer does not cite:"
+
 Case = tuple[str, str]
 """A claim, and the ids of the passages that it cites: with other passages it is another case."""
+
+
+def _row(case: Case, verdict: Verdict) -> dict[str, Any]:
+    """Format a verdict as a row for the record."""
+    claim, cited = case
+    return {
+        "claim": claim,
+        "cited": cited,
+        "state": verdict.state.value,
+        "quote": verdict.quote,
+        "quotes": list(verdict.quotes),
+        "reason": verdict.reason,
+    }
 
 
 def _case(claim: str, passages: Sequence[Passage]) -> Case:
@@ -80,7 +103,7 @@ def _case(claim: str, passages: Sequence[Passage]) -> Case:
 
 @dataclass(frozen=True, slots=True)
 class PluginJudge:
-    """A plug-in's judge of single claims, in the place of a model."""
+    """A plug-in's judge of single claims, used instead of a model."""
 
     decide: Judge
 
@@ -98,7 +121,8 @@ class ClaimJudge:
     """Asks a model about claims, and keeps its verdicts; a call looks one up.
 
     Without a `model`, or with one that does not judge, all claims stay undecided. `answers` says
-    how far the answer answers the question, None if the judge did not say.
+    how far the answer answers the question, None if the judge did not say; `disputes` are the pages
+    that disagree with the answer.
     """
 
     evidence: Evidence
@@ -106,6 +130,7 @@ class ClaimJudge:
     record: Record
     model: Model | PluginJudge | None = None
     answers: Answers | None = None
+    disputes: list[Dispute] = field(default_factory=list)
     _decided: dict[Case, Verdict] = field(default_factory=dict)
 
     def __call__(self, claim: str, passages: Sequence[Passage]) -> Verdict | None:
@@ -122,7 +147,7 @@ class ClaimJudge:
     async def review(self, answer: str, place: str) -> bool:
         """Decide the open sentences of an answer, and whether it answers the question.
 
-        False if the request failed, which is noted on record.
+        False if the request failed, which is recorded.
         """
         evidence = self.evidence
         claims = self._undecided(open_claims(answer, evidence))
@@ -131,13 +156,15 @@ class ClaimJudge:
         if self.model is None or not self.can_judge:
             return True
         shown = cited_passages(" ".join(check_answer(answer, evidence, self).supported), evidence)
-        request = answered_request(answer, shown, evidence)
-        client = self._client(self.model, prompt("answered"))
-        reply = await self._ask(client, place, [request])
+        rivals = rival_passages(answer, evidence)
+        request = answered_request(answer, shown, evidence, rivals)
+        system = "\n\n".join([prompt("answered"), *([prompt("judge-rivals")] if rivals else [])])
+        reply = await self._ask(self._client(self.model, system), place, [request])
         if reply is None:
             return False
         answers = _read_answers(reply)
-        self._note([{"answers": answers}] if answers else [], place)
+        rows: list[dict[str, Any]] = [{"answers": answers}] if answers else []
+        self._note([*rows, *read_disputes(reply, answer, rivals)], place)
         return True
 
     async def decide(
@@ -145,49 +172,58 @@ class ClaimJudge:
     ) -> bool:
         """Decide claims in one request; those that are decided already are left out.
 
-        False if the request failed, which is noted on record: the claims stay undecided. `answer`
+        False if the request failed, which is recorded: the claims stay undecided. `answer`
         is the text that the claims are from; `asks_answer` asks if it answers the question too.
         """
         claims = self._undecided(claims)
         if self.model is None or not self.can_judge or not claims:
             return True
-        answers = None
         if isinstance(self.model, PluginJudge):
             # In a thread: a plug-in may compute for long.
             decided = await asyncio.to_thread(self._ask_plugin, self.model, claims)
+            rows: list[dict[str, Any]] | None = [_row(*case) for case in decided.items()]
         else:
-            claims = by_sources(claims)
             asks_answer = asks_answer and bool(answer and self.evidence.question)
-            acts = speaks_of_acts(claims, self.evidence)
-            system = judge_system(asks_answer=asks_answer, acts=acts)
-            client = self._client(self.model, system)
-            request = Message("user", judge_request(claims, self.evidence, answer))
-            reply = await self._ask(client, place, [request])
-            if reply is None:
-                return False
-            decided, answers = read_verdicts(reply, claims, self.evidence)
-            note = _words_note(decided, claims, asks_answer=asks_answer and answers is None)
-            if note and takes(self.model, Task.JUDGE):
-                talk = [request, Message("assistant", reply), Message("user", note)]
-                again = await self._ask(client, f"{place}/words", talk)
-                better, answers_now = read_verdicts(again or "", claims, self.evidence)
-                decided |= {case: v for case, v in better.items() if _has_no_words(decided[case])}
-                answers = answers or answers_now
-        rows: list[dict[str, Any]] = [
-            {
-                "claim": claim,
-                "cited": cited,
-                "state": verdict.state.value,
-                "quote": verdict.quote,
-                "quotes": list(verdict.quotes),
-                "reason": verdict.reason,
-            }
-            for (claim, cited), verdict in decided.items()
-        ]
-        if answers and asks_answer:
-            rows.append({"answers": answers})
+            rows = await self._ask_model(
+                self.model, by_sources(claims), place, answer, asks_answer=asks_answer
+            )
+        if rows is None:
+            return False
         self._note(rows, place)
         return True
+
+    async def _ask_model(
+        self, model: Model, claims: Claims, place: str, answer: str, *, asks_answer: bool
+    ) -> list[dict[str, Any]] | None:
+        """Ask a model about claims, once more if it quotes no words; returns rows for the record.
+
+        None if the request failed.
+        """
+        evidence = self.evidence
+        rivals = rival_passages(answer, evidence)
+        acts = speaks_of_acts(claims, evidence)
+        system = judge_system(asks_answer=asks_answer, acts=acts, rivals=bool(rivals))
+        client = self._client(model, system)
+        request = Message("user", judge_request(claims, evidence, answer, rivals))
+        reply = await self._ask(client, place, [request])
+        if reply is None:
+            return None
+        decided, answers = read_verdicts(reply, claims, evidence)
+        is_missing = asks_answer and answers is None
+        note = _words_note(decided, claims, evidence, asks_answer=is_missing)
+        if note and takes(model, Task.JUDGE):
+            talk = [request, Message("assistant", reply), Message("user", note)]
+            again = await self._ask(client, f"{place}/words", talk)
+            better, answers_now = read_verdicts(again or "", claims, evidence)
+            for claim, cited in claims.items():
+                case = _case(claim, cited)
+                if case in better and _needs_words(decided.get(case), claim, cited, evidence):
+                    decided[case] = better[case]
+            answers = answers or answers_now
+        rows = [_row(*case) for case in decided.items()]
+        if answers and asks_answer:
+            rows.append({"answers": answers})
+        return [*rows, *read_disputes(reply, answer, rivals)]
 
     def _undecided(self, claims: Claims) -> dict[str, Sequence[Passage]]:
         return {c: cited for c, cited in claims.items() if _case(c, cited) not in self._decided}
@@ -216,6 +252,11 @@ class ClaimJudge:
     def load(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Take verdicts from rows of the record; of several `answers` the last one counts."""
         for row in rows:
+            if "disputed" in row:
+                dispute = Dispute(row["disputed"], row["passage"], row["quote"])
+                if dispute not in self.disputes:  # a resumed run reads them a second time
+                    self.disputes.append(dispute)
+                continue
             if "answers" in row:
                 self.answers = cast("Answers", row["answers"])
                 continue
@@ -224,12 +265,14 @@ class ClaimJudge:
             self._decided[row["claim"], row.get("cited", "")] = verdict
 
 
-def judge_system(*, asks_answer: bool = False, acts: bool = False) -> str:
+def judge_system(*, asks_answer: bool = False, acts: bool = False, rivals: bool = False) -> str:
     """Return the judge's system prompt.
 
-    It may also ask if the question is answered, and judge what the run says that it did (`acts`).
+    It may also ask about what the run says that it did (`acts`), passages of other pages that may
+    disagree (`rivals`), and if the question is answered.
     """
-    parts = (JUDGE, "judge-acts" if acts else "", "judge-answer" if asks_answer else "")
+    wanted = {"judge-acts": acts, "judge-rivals": rivals, "judge-answer": asks_answer}
+    parts = (JUDGE, *(part for part, is_wanted in wanted.items() if is_wanted))
     return "\n\n".join(prompt(part) for part in parts if part)
 
 
@@ -239,11 +282,16 @@ def speaks_of_acts(claims: Claims, evidence: Evidence) -> bool:
     return any((source := evidence.source(n)) and source.step for n in numbers)
 
 
-def answered_request(answer: str, passages: Iterable[Passage], evidence: Evidence) -> Message:
+def answered_request(
+    answer: str, passages: Iterable[Passage], evidence: Evidence, rivals: Sequence[Passage] = ()
+) -> Message:
     """Write the request that only asks if an answer answers the question."""
     parts = [f"Question: {evidence.question}", f"<answer>\n{inert(answer)}\n</answer>"]
-    block = _web_block(passages, evidence)
-    return Message("user", "\n\n".join([*parts, block]))
+    if passages := list(passages):
+        parts.append(_web_block(passages, evidence))
+    if rivals:
+        parts.append(f"{_RIVALS}\n{_web_block(rivals, evidence)}")
+    return Message("user", "\n\n".join(parts))
 
 
 def by_sources(claims: Claims) -> dict[str, Sequence[Passage]]:
@@ -258,13 +306,16 @@ def _source_numbers(passages: Iterable[Passage]) -> tuple[int, ...]:
     return tuple(sorted({passage.source for passage in passages}))
 
 
-def judge_request(claims: Claims, evidence: Evidence, answer: str = "") -> str:
+def judge_request(
+    claims: Claims, evidence: Evidence, answer: str = "", rivals: Sequence[Passage] = ()
+) -> str:
     """Write the request to a judge: question and answer, then claims with their passages.
 
     Claims are numbered from 1. Neighbours that cite the same sources share one block of passages,
     each with those before and after it, their headings and the page's title. A passage is shown
     once; a claim names those that stand above it. The passages cited by the answer's other
-    sentences come last: they tell who or what a claim is about.
+    sentences follow: they tell who or what a claim is about. Passages of other pages that may
+    disagree (`rivals`) come last.
     """
     parts = []
     if evidence.question:
@@ -278,7 +329,7 @@ def judge_request(claims: Claims, evidence: Evidence, answer: str = "") -> str:
         shown: dict[str, Passage] = {}
         for number, (claim, passages) in group:
             lines.append(f"Claim {number}: {inert(' '.join(claim.split()))}")
-            if above := [p.id for p in passages[:_MOST_PASSAGES] if p.id in all_shown]:
+            if above := [p.id for p in passages[:_MAX_PASSAGES] if p.id in all_shown]:
                 lines.append(f"({number} also from the passages above: {', '.join(above)})")
             shown.update((passage.id, passage) for passage in _with_context(passages, evidence))
         new = [passage for passage in shown.values() if passage.id not in all_shown]
@@ -289,6 +340,8 @@ def judge_request(claims: Claims, evidence: Evidence, answer: str = "") -> str:
     others = [p for p in cited_passages(answer, evidence) if p.id not in all_shown]
     if others:
         parts.append(f"{_OTHERS}\n{_web_block(others, evidence)}")
+    if rivals:
+        parts.append(f"{_RIVALS}\n{_web_block(rivals, evidence)}")
     return "\n\n".join(parts)
 
 
@@ -297,13 +350,13 @@ def _with_context(passages: Sequence[Passage], evidence: Evidence) -> list[Passa
 
     Headings are left out, since each passage is shown with its heading.
     """
-    cited = list(passages[:_MOST_PASSAGES])
+    cited = list(passages[:_MAX_PASSAGES])
     found: list[Passage] = []
     for passage in cited:
         found += [passage, *evidence.neighbours(passage.id)]
     for number in dict.fromkeys(passage.source for passage in cited):
         source = evidence.source(number)
-        if source is not None and len(source.text) <= _SHORT_SOURCE:
+        if source is not None and len(source.text) <= _MAX_WHOLE_SOURCE_CHARS:
             found += source.passages
     return [passage for passage in found if passage.kind != "heading" or passage in cited]
 
@@ -325,10 +378,11 @@ def read_verdicts(
     """Read a judge's reply: one line a claim, with its number; claims without a line stay open.
 
     Returns the verdicts, and how far the answer answers the question if the reply says so. A claim
-    whose quote stands only on a page that it does not cite becomes undecided.
+    whose quote is only on a page that it does not cite becomes undecided.
     """
     cases = list(claims.items())
     decided: dict[Case, Verdict] = {}
+    reply = reply.replace('\\"', '"')  # some models escape quotation marks in a quotation
     for match in _LINE.finditer(reply):
         number, word, rest = int(match[1]), match[2].lower(), match[3]
         if not 0 < number <= len(cases):
@@ -350,7 +404,7 @@ def read_verdicts(
                 elsewhere, _ = _split_line(rest, [passage.text for passage in page.passages])
                 if elsewhere:
                     state, remark = VerdictState.UNDECIDED, ""
-                    reason = f"it stands on another page, “{page.title or page.url}”: "
+                    reason = f"it is on another page, “{page.title or page.url}”: "
                     reason += _quoted(elsewhere)
                     break
 
@@ -369,18 +423,43 @@ def _read_answers(reply: str) -> Answers | None:
     return cast("Answers", answers[1].lower()) if answers else None
 
 
-def _has_no_words(verdict: Verdict | None) -> bool:
-    """Whether a verdict does not count because it quotes nothing, or there is none."""
-    if verdict is None:
+def read_disputes(reply: str, answer: str, rivals: Iterable[Passage]) -> list[dict[str, Any]]:
+    """Read which passages disagree with an answer, as rows for the record.
+
+    What does not quote both the answer and the passage is left out.
+    """
+    shown = {passage.id: passage for passage in rivals}
+    rows: list[dict[str, Any]] = []
+    for match in _DISPUTED.finditer(reply):
+        passage = shown.get(match[2])
+        quote = find_words(match[3], passage.text) if passage else ""
+        words = find_words(_MARKER.sub("", match[1]), _MARKER.sub("", answer))
+        if quote and words:
+            rows.append({"disputed": words, "passage": match[2], "quote": quote})
+    return rows
+
+
+def _needs_words(
+    verdict: Verdict | None, claim: str, cited: Sequence[Passage], evidence: Evidence
+) -> bool:
+    """Whether there is no verdict, or one whose words do not bear on the claim."""
+    if verdict is None or (verdict.state is VerdictState.DONE and not verdict.quotes):
         return True
-    needs_words = verdict.state.holds or verdict.state is VerdictState.CONTRADICTED
-    return needs_words and not verdict.quotes
+    sources = [evidence.source(n) for n in _source_numbers(cited)]
+    pages = [source for source in sources if source is not None]
+    passages = [*cited, *(passage for page in pages for passage in page.passages)]
+    return not counts(claim, verdict, passages, [page.title for page in pages])
 
 
-def _words_note(decided: Mapping[Case, Verdict], claims: Claims, *, asks_answer: bool) -> str:
+def _words_note(
+    decided: Mapping[Case, Verdict], claims: Claims, evidence: Evidence, *, asks_answer: bool
+) -> str:
     """Write the note that asks for the words which a judge did not quote; "" for none."""
-    cases = enumerate((_case(claim, passages) for claim, passages in claims.items()), 1)
-    numbers = [str(number) for number, case in cases if _has_no_words(decided.get(case))]
+    numbers = [
+        str(number)
+        for number, (claim, cited) in enumerate(claims.items(), 1)
+        if _needs_words(decided.get(_case(claim, cited)), claim, cited, evidence)
+    ]
     lines = [prompt("judge-words").replace("{claims}", ", ".join(numbers))] if numbers else []
     if asks_answer:
         lines.append(prompt("judge-answer-missing"))
@@ -394,8 +473,8 @@ def _quoted(quotes: Iterable[str]) -> str:
 def _split_line(rest: str, texts: Sequence[str]) -> tuple[list[str], str]:
     """Split the rest of a judge's line into its quotations and its remark.
 
-    Returned are the quotations that stand in a text, as they stand there. A quotation may hold
-    quotation marks itself, so the longest one from each mark on counts.
+    Returns the quotations that a text has, as the text has them. A quotation may itself have
+    quotation marks, so the longest one from each mark on counts.
     """
     marks = [i for i, character in enumerate(rest) if character in '"“”„']
     quotes: list[str] = []
@@ -415,13 +494,13 @@ def _split_line(rest: str, texts: Sequence[str]) -> tuple[list[str], str]:
     remark = "; ".join(p for p in stripped if p and not _JOINERS.issuperset(p.lower().split()))
     words = remark.split()
     if len(words) < 2:
-        return quotes, ""  # a stray word says nothing
-    cut = " …" if len(words) > _LONGEST_REASON else ""
-    return quotes, " ".join(words[:_LONGEST_REASON]) + cut
+        return quotes, ""  # a single word is no reason
+    cut = " …" if len(words) > _MAX_REASON_WORDS else ""
+    return quotes, " ".join(words[:_MAX_REASON_WORDS]) + cut
 
 
 def _find_quotation(quotation: str, texts: Sequence[str]) -> list[str]:
-    """Find each part of a quotation in the texts, as it stands there; empty if one is missing."""
+    """Find each part of a quotation in the texts, as they have it; empty if one is missing."""
     parts = split_ellipses(quotation)
     found = [next(filter(None, (find_words(part, text) for text in texts)), "") for part in parts]
     return found if all(found) else []

@@ -39,29 +39,29 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agent.guard.model_client import Record
-    from agent.loop.repetition import Circle
+    from agent.loop.repetition import Repetition
     from agent.models.base import Model, ModelReply
     from agent.prompts import Guides
     from agent.protocol.call_results import Caller
     from agent.types import Reply, ToolCall
 
 
-FORMS_SHOWN: Final = 2
-"""Times that the form of a call is shown; a model that fails a third time will not learn it."""
-NUDGES: Final = 2
-"""Times that an answer without evidence is refused: asked again first, then guided mode."""
+MAX_FORMS_SHOWN: Final = 2
+"""How often the form of a call is shown; a model that fails a third time will not learn it."""
+MAX_NUDGES: Final = 2
+"""How often an answer without evidence is refused: first a note, then guided mode."""
 NUDGED: Final = "nudged"
-"""The name of a nudge on record."""
+"""The name of a nudge in the journal."""
 MAX_CUTS: Final = 3
-"""Times that a conversation is cut for one request: half of half is what a small model takes."""
+"""How often a conversation is cut for one request: a quarter fits a small model."""
 BEYOND_PLAN: Final = 2
-"""Steps beyond the budget of a plan before a note; the reference engine's."""
-LONGEST_REPLY: Final = 60_000
-"""Characters of a reply that are parsed: a long report has 20,000; a longer reply is a loop."""
-REJECTED_CHARS: Final = 2_000
-"""Characters of a rejected reply that stay in the conversation."""
-ECHO_CHARS: Final = 40
-"""Least length of a line that counts as copied if it stands in the system prompt."""
+"""Number of steps beyond the budget of a plan before a note; the reference engine's."""
+MAX_REPLY_CHARS: Final = 60_000
+"""Maximum number of characters of a reply that are parsed: a long report has 20,000."""
+MAX_REJECTED_CHARS: Final = 2_000
+"""Maximum number of characters of a rejected reply that stay in the conversation."""
+MIN_ECHO_CHARS: Final = 40
+"""Minimum length in characters of a line that counts as copied from the system prompt."""
 _CITATION: Final = "¶"
 """Part of each passage id (`S2¶7`), and rare in other text."""
 
@@ -146,7 +146,7 @@ class Loop:
                 observed = replace(observed, content=f"{observed.content}\n\n{NESTED}")
             self.messages.append(observed)
         elif note := self._rejected(reply):
-            self.messages.append(Message("assistant", reply.text[:REJECTED_CHARS] or "…"))
+            self.messages.append(Message("assistant", reply.text[:MAX_REJECTED_CHARS] or "…"))
             self.messages.append(Message("user", note))
         else:
             return self._final_text(reply)
@@ -162,7 +162,7 @@ class Loop:
                 model_reply = await self._ask(place)
         except TimeoutError as error:
             raise LimitReached("timeout") from error
-        reply = parse(model_reply.text[:LONGEST_REPLY], self.guides.tools if self.guides else ())
+        reply = parse(model_reply.text[:MAX_REPLY_CHARS], self.guides.tools if self.guides else ())
         reply = replace(reply, cut=model_reply.cut)
         if self.guides and self._echoes_instructions(reply.text):
             reply = replace(reply, broken=not reply.calls)
@@ -184,7 +184,7 @@ class Loop:
         if self.guides:
             parts.append(self.guides.after(results))
         if self.guard:
-            parts.append(self._circle_note(self.guard.check_calls(results)))
+            parts.append(self._repetition_note(self.guard.check_calls(results)))
         if self.planned and self.budget.steps == self.planned + BEYOND_PLAN:
             self.record("note", step, text="the plan is used up")
             parts.append(PLAN_SPENT.format(steps=self.planned))
@@ -198,7 +198,7 @@ class Loop:
         """Return a note on what is wrong with a reply; "" if it is acceptable as an answer."""
         # An unclosed thought hides what the model wanted to do.
         if not reply.text and (reply.unclosed or (self.guard and reply.thoughts)):
-            note = self._circle_note(self.guard.check_thought()) if self.guard else ""
+            note = self._repetition_note(self.guard.check_thought()) if self.guard else ""
             return note or GO_ON
         if self.guides is None:
             return ""
@@ -207,7 +207,7 @@ class Loop:
             return CUT
         if reply.cut and _CITATION not in reply.text:
             raise ModelCut(f"{self.model.name} was cut off at its length limit, twice")
-        if reply.broken and self._forms_shown < FORMS_SHOWN:
+        if reply.broken and self._forms_shown < MAX_FORMS_SHOWN:
             self._forms_shown += 1
             return FORM.format(call=CALL)
         return self._nudge(reply)
@@ -222,7 +222,7 @@ class Loop:
         only_searched = bool(observed) and all(o.tool == "WEB_SEARCH" for o in observed)
         if (
             self.place != MAIN  # a subtask may rest on what earlier ones found
-            or self._nudges >= NUDGES
+            or self._nudges >= MAX_NUDGES
             or (observed and not (only_searched and gives_up(reply.text)))
             or not takes(self.model, Task.NUDGE)
         ):
@@ -230,11 +230,11 @@ class Loop:
         if only_searched:
             if not any(o.results for o in observed):
                 return ""
-            self._nudges, note = NUDGES, UNREAD
+            self._nudges, note = MAX_NUDGES, UNREAD
         elif self._nudges == 0:
             note = NUDGE.format(call=CALL)
         else:
-            # What the run was handed (files, memory, earlier turns) may have answered it.
+            # What came with the question (files, memory, earlier turns) may have answered it.
             if self._has_context(reply) or not start_guided_mode(self.model):
                 return ""
             note = SEARCHES
@@ -243,22 +243,22 @@ class Loop:
         return note
 
     def _has_context(self, reply: Reply) -> bool:
-        """Whether a reply without a call may rest on what the run was handed with the question."""
+        """Whether a reply without a call may rest on what came with the question."""
         handed = self.messages[: self._question + 1]
         if any(_CITATION in message.content for message in handed):
             return bool(reply.text) and not reply.broken and not gives_up(reply.text)
         useless = not reply.text or reply.broken or _CITATION in reply.text or gives_up(reply.text)
         return not useless and self._question > 0
 
-    def _circle_note(self, circle: Circle | None) -> str:
-        if circle is None:
+    def _repetition_note(self, repetition: Repetition | None) -> str:
+        if repetition is None:
             return ""
-        self.record("guard.noticed", f"{self.place}/{self.budget.steps}", circle=circle)
-        return f"[Note: {NOTES[circle]}]"
+        self.record("guard.noticed", f"{self.place}/{self.budget.steps}", circle=repetition)
+        return f"[Note: {NOTES[repetition]}]"
 
     def _echoes_instructions(self, text: str) -> bool:
         lines = (line.strip("-*> ") for line in text.splitlines())
-        return any(len(line) >= ECHO_CHARS and line in self.system for line in lines)
+        return any(len(line) >= MIN_ECHO_CHARS and line in self.system for line in lines)
 
     def _final_text(self, reply: Reply) -> str:
         """Return the text of an answer; `NOT_FOUND` alone if it cites what was never shown."""

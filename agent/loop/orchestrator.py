@@ -1,4 +1,4 @@
-"""Answering one question: in one loop, by parallel subtasks, or as a report in sections."""
+"""Answers one question: in one loop, by parallel subtasks, or as a report in sections."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ QUESTION_UNITS: Final = 500
 RESULT_UNITS: Final = 2_000
 """UTF-16 units of a subtask's result in the prompts of later ones and of the synthesis; the
 reference engine's."""
-FEWEST_STEPS: Final = 2
-"""With fewer steps a subtask could not read anything before it answers."""
+MIN_STEPS: Final = 2
+"""Minimum number of steps of a subtask: with fewer it could not read anything."""
 
 BuildContext = Callable[[str, str], Awaitable[list[Message]]]
 """(question, place) -> the first messages of a loop."""
 
 
 async def no_objections(_parts: Mapping[str, str]) -> dict[str, str]:
-    """Object to nothing."""
+    """Return no objections."""
     return {}
 
 
 @dataclass(slots=True)
 class Orchestrator:
-    """Answers one question; every model call in it has a place of its own on record.
+    """Answers one question; every model call has its own place in the journal.
 
     `build_context(question, place)` builds the first messages of a loop; `objections(parts)`
     returns what is wrong with parts of a report, given and returned by their places; `concurrent`
@@ -68,7 +68,7 @@ class Orchestrator:
     as_report: bool = False
     objections: Callable[[Mapping[str, str]], Awaitable[Mapping[str, str]]] = no_objections
     guarded: bool = True
-    concurrent: int = planning.SIDE_BY_SIDE
+    concurrent: int = planning.MAX_CONCURRENT
     guides: Callable[[str], Guides] | None = None
     context_window: int = CONTEXT_WINDOW
     join_loops: Callable[[str], str] = str
@@ -91,7 +91,7 @@ class Orchestrator:
         reply = await self._plan(question)
         subtasks = planning.read_plan(reply)
         answer = None
-        if subtasks and self.budget.steps_per_part(len(subtasks)) >= FEWEST_STEPS:
+        if subtasks and self.budget.steps_per_part(len(subtasks)) >= MIN_STEPS:
             answer = await self._by_subtasks(question, subtasks)
         else:
             self._add_plan(reply)
@@ -117,13 +117,13 @@ class Orchestrator:
             return
         self._loop.planned = plan.budget
         question = self.messages[-1]
-        # In a resumed run or a replay the recorded question has the plan already.
+        # In a resumed run or a replay, the recorded question already has the plan.
         if not question.content.endswith(plan.note()):
             self.messages[-1] = replace(question, content=f"{question.content}\n\n{plan.note()}")
             self.record("plan", PLAN, steps=[step for step, _ in plan.steps], budget=plan.budget)
 
     async def _by_subtasks(self, question: str, plan: Sequence[Subtask]) -> LoopResult | None:
-        """Run subtasks and have the model put their results together; None if that fails."""
+        """Run subtasks and have the model combine their results; None if that fails."""
         self.record("plan", PLAN, subtasks=[subtask.task for subtask in plan])
         results = await self._run_parallel(plan)
         steps = [
@@ -142,7 +142,7 @@ class Orchestrator:
     async def _fill_gaps(self, question: str, answer: LoopResult) -> LoopResult:
         """Ask the model what its draft leaves open, and research that, `effort.rounds` times."""
         for number in range(1, self.effort.rounds + 1):
-            if answer.limit or self.budget.steps_left < FEWEST_STEPS:
+            if answer.limit or self.budget.steps_left < MIN_STEPS:
                 break
             if not takes(self.model, Task.MISSING):
                 break
@@ -182,7 +182,7 @@ class Orchestrator:
     async def _outline(self, question: str) -> list[sections.Section]:
         request = Message("user", sections.outline_request(question, self.effort.sections))
         reply = await self._ask_once(OUTLINE, prompt(OUTLINE), [request])
-        most = min(self.effort.sections, self.budget.steps_per_part(FEWEST_STEPS))
+        most = min(self.effort.sections, self.budget.steps_per_part(MIN_STEPS))
         return sections.read_outline(reply or "", most)
 
     async def _run_parallel(self, plan: Sequence[Subtask]) -> list[LoopResult]:
@@ -191,7 +191,7 @@ class Orchestrator:
         Returns the results in the order of the plan. The subtasks' places are `1`, `2`, …
         """
         slots = asyncio.Semaphore(self.concurrent)
-        # One part more than subtasks: putting the results together costs money too.
+        # One part more than subtasks, for combining the results.
         parts, steps = len(plan) + 1, self.effort.part_steps
         budgets = [self.budget.part(parts, steps, str(number)) for number in range(1, parts)]
         running: list[asyncio.Task[LoopResult]] = []

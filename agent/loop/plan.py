@@ -14,19 +14,20 @@ from agent.types import Message
 
 # The reference engine's trigger and limits; lengths in UTF-16 units.
 LONG_QUESTION: Final = 120
-FEWEST, MOST = 2, 4
-SIDE_BY_SIDE: Final = 4
-"""Loops that run at once: as many as a plan has subtasks. More would wait for the same sites."""
-MOST_STEPS: Final = 6
-LONGEST_STEP: Final = 200
-"""Most characters of a planned step."""
-LONGEST_POINT: Final = 300
-"""Most characters of an open point: it is a question, not an essay."""
+MIN_SUBTASKS, MAX_SUBTASKS = 2, 4
+MAX_CONCURRENT: Final = 4
+"""Maximum number of loops that run at once, the maximum of subtasks: more would wait for the same
+sites."""
+MAX_PLAN_STEPS: Final = 6
+MAX_STEP_CHARS: Final = 200
+"""Maximum length of a planned step, in characters."""
+MAX_POINT_CHARS: Final = 300
+"""Maximum length of an open point, in characters: it is a question, not an essay."""
 NO_RESPONSE: Final = "No response."
 """Stands for an empty answer of a subtask."""
 _JOINS = re.compile(r"\b(?:and|then|also|after that|next|finally)\b", re.IGNORECASE | re.ASCII)
 _PLAIN = re.compile(r"(?:hi|hey|hello|what|who|how much|price|gm)\b", re.IGNORECASE | re.ASCII)
-"""Beginnings of questions that are one task; whole words, so that `History` is not `hi`."""
+"""Beginnings of questions that are one task; whole words, so that `History` does not match `hi`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,9 @@ def read_plan(reply: str) -> list[Subtask]:
         return []
     # One invalid row makes the whole plan invalid: others may depend on it by its number.
     tasks = [row.get("task") if isinstance(row, dict) else None for row in rows]
-    if not FEWEST <= len(rows) <= MOST or not all(isinstance(task, str) for task in tasks):
+    if not MIN_SUBTASKS <= len(rows) <= MAX_SUBTASKS or not all(
+        isinstance(task, str) for task in tasks
+    ):
         return []
     return [Subtask(row["task"], *_dependencies(row, number)) for number, row in enumerate(rows)]
 
@@ -95,7 +98,7 @@ def _dependencies(row: dict[str, Any], number: int) -> tuple[tuple[int, ...], bo
 
 
 def read_steps(reply: str, max_steps: int) -> StepPlan | None:
-    """Read the steps of a reply that does not split the question; None for less than two.
+    """Read the steps of a reply that does not split the question; None for fewer than two.
 
     The default of the budget is the number of steps; it is at most `max_steps`.
     """
@@ -105,8 +108,8 @@ def read_steps(reply: str, max_steps: int) -> StepPlan | None:
         return None
     rows = [row if isinstance(row, dict) else {"do": row} for row in rows]
     steps = [(_line(row.get("do")), _line(row.get("else"))) for row in rows]
-    steps = [step for step in steps if step[0]][:MOST_STEPS]
-    if len(steps) < FEWEST:
+    steps = [step for step in steps if step[0]][:MAX_PLAN_STEPS]
+    if len(steps) < MIN_SUBTASKS:
         return None
     budget = plan.get("budget")
     if type(budget) is not int:
@@ -115,7 +118,7 @@ def read_steps(reply: str, max_steps: int) -> StepPlan | None:
 
 
 def _line(value: Any) -> str:
-    return inert(" ".join(value.split())[:LONGEST_STEP]) if isinstance(value, str) else ""
+    return inert(" ".join(value.split())[:MAX_STEP_CHARS]) if isinstance(value, str) else ""
 
 
 def missing_request(question: str, draft: str, most: int) -> Message:
@@ -125,11 +128,11 @@ def missing_request(question: str, draft: str, most: int) -> Message:
 
 
 def read_points(reply: str, most: int) -> list[str]:
-    """Read the open points of a reply; empty if it is no list of texts."""
+    """Read the open points of a reply; empty if it has no list of texts."""
     rows = loose_object(reply).get("open")
     if not isinstance(rows, list):
         return []
-    points = [" ".join(row.split())[:LONGEST_POINT] for row in rows if isinstance(row, str)]
+    points = [" ".join(row.split())[:MAX_POINT_CHARS] for row in rows if isinstance(row, str)]
     return [point for point in dict.fromkeys(points) if point][:most]
 
 

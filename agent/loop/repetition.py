@@ -1,7 +1,7 @@
-"""Detecting that a loop repeats itself: the model gets a note first, then the loop is ended.
+"""Detects that a loop repeats itself: the model gets a note first, then the loop is ended.
 
-Only calls with nothing new in their result are counted. A result that differs from all before
-means progress, so that paging through a list or filling in a long form is never stopped.
+Only calls with nothing new in their result count. A result that differs from all earlier ones is
+progress, so paging through a list or filling in a long form is never stopped.
 """
 
 from __future__ import annotations
@@ -20,46 +20,45 @@ if TYPE_CHECKING:
     from agent.types import Observation, ToolCall
 
 REPETITION: Final = "repetition"
-"""The name of the limit that ends such a loop."""
-SAME: Final = 3
-"""Identical calls with identical results, or calls about one page or query, however they are
-spelt. The second time may be an accident, the third is not."""
-FAILURES: Final = 3
-"""Failures of a tool in a row; further attempts will not help."""
-TURNS: Final = 6
-"""Alternating calls of two tools: A B A B A B is the shortest sequence that is surely a cycle."""
-ONE_TOOL, ONE_RESEARCH_TOOL = 5, 15
-"""Calls of one tool without anything new; tools that only read are allowed more."""
+"""The name of the limit that ends such a loop, in the journal."""
+MAX_SAME: Final = 3
+"""Maximum number of identical calls with identical results, and of calls about the same page or
+query: the second may be an accident, the third is not."""
+MAX_FAILURES: Final = 3
+"""Maximum number of failures of a tool in a row; further attempts will not help."""
+MAX_TURNS: Final = 6
+"""Maximum number of alternating calls of two tools: A B A B A B is certainly a cycle."""
+MAX_ONE_TOOL, MAX_ONE_RESEARCH_TOOL = 5, 15
+"""Maximum number of calls of one tool without anything new; tools that only read may have more."""
 RESEARCH_TOOLS: Final = frozenset(
     {"WEB_SEARCH", "READ", "FETCH_URL", "FIND", "SNAPSHOT", "SCROLL", "SEARCH_MEMORY", "RECALL"}
 )
-THOUGHTS: Final = 5
-"""Replies without a call or an answer; a hard question takes two or three."""
+MAX_THOUGHTS: Final = 5
+"""Maximum number of replies without a call or an answer; a hard question takes two or three."""
 
 
-Circle = Literal["same call", "failing", "same place", "alternating", "one tool", "thinking"]
-"""The kinds of repetition, by their names on record."""
-_ELSE = "Do something else, or answer."
-NOTES: Final[dict[Circle, str]] = {
-    "same call": f"this call was made before with the same result. {_ELSE}",
-    "alternating": f"two tools take turns and nothing changes. {_ELSE}",
+Repetition = Literal["same call", "failing", "same place", "alternating", "one tool", "thinking"]
+"""The kinds of repetition, by their names in the journal."""
+_ELSE = "Try something else, or answer."
+NOTES: Final[dict[Repetition, str]] = {
+    "same call": f"you made this call before, and its result is the same. {_ELSE}",
+    "alternating": f"you alternate between two tools and nothing changes. {_ELSE}",
     "failing": "this tool has failed several times in a row. Use another one, or answer from what "
-    "is known.",
-    "same place": "this page or query was looked at before; nothing new is there. Try another, or "
-    "answer.",
-    "one tool": "this tool has brought nothing new for several calls. Use another one, or answer.",
-    "thinking": "several turns have passed without a call or an answer. Call a tool now, or "
-    "answer.",
+    "you have read.",
+    "same place": "you have seen this page or query before, and nothing there is new. Try another, "
+    "or answer.",
+    "one tool": "the last calls of this tool found nothing new. Use another one, or answer.",
+    "thinking": "your last replies had no call and no answer. Call a tool now, or answer.",
 }
 """The notes to the model; the second time the loop is ended instead."""
 
 
 class _FruitlessCall(NamedTuple):
-    """A call that brought nothing new; `place` is the page or query that it is about."""
+    """A call that brought nothing new; `target` is the page or query that it is about."""
 
     name: str
     param: str
-    place: str
+    target: str
 
 
 @dataclass(slots=True)
@@ -70,25 +69,25 @@ class RepetitionGuard:
     _fruitless: list[_FruitlessCall] = field(default_factory=list)
     _failed: Counter[str] = field(default_factory=Counter)
     _thoughts: int = 0
-    _noted: set[Circle] = field(default_factory=set)
+    _noted: set[Repetition] = field(default_factory=set)
 
-    def check_calls(self, results: Sequence[Observation]) -> Circle | None:
+    def check_calls(self, results: Sequence[Observation]) -> Repetition | None:
         """Count the calls of a step; returns what the model gets a note on, if anything.
 
         Raises `LimitReached` if it had that note before.
         """
         self._thoughts = 0
-        # All calls are counted, also those behind the first repetition.
+        # All calls are counted, including those after the first repetition.
         found = [self._check(result) for result in results]
-        circles = [circle for circle in found if circle is not None]
-        return self._note_or_end(circles[0] if circles else None)
+        repetitions = [repetition for repetition in found if repetition is not None]
+        return self._note_or_end(repetitions[0] if repetitions else None)
 
-    def check_thought(self) -> Circle | None:
+    def check_thought(self) -> Repetition | None:
         """Count a reply with neither call nor answer; result and errors as of `check_calls`."""
         self._thoughts += 1
-        return self._note_or_end("thinking" if self._thoughts >= THOUGHTS else None)
+        return self._note_or_end("thinking" if self._thoughts >= MAX_THOUGHTS else None)
 
-    def _check(self, result: Observation) -> Circle | None:
+    def _check(self, result: Observation) -> Repetition | None:
         call, has_failed = result.call, result.failed
         self._failed[call.name] = self._failed[call.name] + 1 if has_failed else 0
         images = "".join(image.sha256 for image in result.images)
@@ -102,38 +101,38 @@ class RepetitionGuard:
             self._noted.clear()
             return None
 
-        this = _FruitlessCall(call.name, call.param, _place_of(call))
+        this = _FruitlessCall(call.name, call.param, _target_of(call))
         self._fruitless.append(this)
-        same_place = [c for c in self._fruitless if (c.name, c.place) == (this.name, this.place)]
+        same_target = [c for c in self._fruitless if (c.name, c.target) == (this.name, this.target)]
         same_tool = [c for c in self._fruitless if c.name == this.name]
-        turns = [c.name for c in self._fruitless[-TURNS:]]
-        max_of_tool = ONE_RESEARCH_TOOL if call.name in RESEARCH_TOOLS else ONE_TOOL
-        # One less than SAME: the first of the identical calls was new, and is not in the list.
-        if self._fruitless.count(this) >= SAME - 1:
+        turns = [c.name for c in self._fruitless[-MAX_TURNS:]]
+        max_of_tool = MAX_ONE_RESEARCH_TOOL if call.name in RESEARCH_TOOLS else MAX_ONE_TOOL
+        # One less than MAX_SAME: the first of the identical calls was new, and is not in the list.
+        if self._fruitless.count(this) >= MAX_SAME - 1:
             return "same call"
-        if self._failed[call.name] >= FAILURES:
+        if self._failed[call.name] >= MAX_FAILURES:
             return "failing"
-        if len(same_place) >= SAME - 1:
+        if len(same_target) >= MAX_SAME - 1:
             return "same place"
-        if len(set(turns)) == 2 and turns == turns[:2] * (TURNS // 2):
+        if len(set(turns)) == 2 and turns == turns[:2] * (MAX_TURNS // 2):
             return "alternating"
         if len(same_tool) >= max_of_tool:
             return "one tool"
         return None
 
-    def _note_or_end(self, circle: Circle | None) -> Circle | None:
-        if circle is None:
+    def _note_or_end(self, repetition: Repetition | None) -> Repetition | None:
+        if repetition is None:
             return None
-        if circle in self._noted:
-            raise LimitReached(REPETITION, circle)
-        self._noted.add(circle)
+        if repetition in self._noted:
+            raise LimitReached(REPETITION, repetition)
+        self._noted.add(repetition)
         self._fruitless.clear()
         self._failed.clear()
         self._thoughts = 0
-        return circle
+        return repetition
 
 
-def _place_of(call: ToolCall) -> str:
+def _target_of(call: ToolCall) -> str:
     """Return the page or query that a call is about, else its parameter; normalised."""
-    place = str(call.fields.get("url") or call.fields.get("query") or call.param)
-    return " ".join(place.lower().split()).rstrip("/")
+    target = str(call.fields.get("url") or call.fields.get("query") or call.param)
+    return " ".join(target.lower().split()).rstrip("/")

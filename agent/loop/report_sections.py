@@ -25,8 +25,8 @@ BY_RULES: Final = "[Report: write what was read on the question as a report.]"
 """The request for a report to the keyless model, which has an outline of its own."""
 FAILED: Final = "Failed: "
 """Prefix of the text of a part that an error ended."""
-FEWEST: Final = 2
-"""Least sections of a report."""
+MIN_SECTIONS: Final = 2
+"""Minimum number of sections of a report."""
 _HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$", re.MULTILINE)
 _AROUND: Final = " \n\r\t-–—.,;:!*_"
 """Characters around a word that says “none”."""
@@ -54,7 +54,7 @@ def outline_request(question: str, most: int) -> str:
 
 
 def read_outline(reply: str, most: int) -> list[Section]:
-    """Read an outline; empty if it has less than two sections."""
+    """Read an outline; empty if it has fewer than two sections."""
     rows = loose_object(reply).get("sections")
     found: dict[str, Section] = {}
     for row in rows if isinstance(rows, list) else []:
@@ -65,7 +65,7 @@ def read_outline(reply: str, most: int) -> list[Section]:
             # Of two sections with one heading the first counts.
             found.setdefault(section.heading.lower(), section)
     sections = list(found.values())[:most]
-    return sections if len(sections) >= FEWEST else []
+    return sections if len(sections) >= MIN_SECTIONS else []
 
 
 def section_task(question: str, section: Section, outline: Sequence[Section]) -> str:

@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     from agent.types import Passage
 
 PASSAGES_PER_FIELD = 4
-"""Passages searched for a field: one has the value, the others show what it must not be mistaken
-for."""
-PASSAGE_CHARS = 24_000
-"""Most characters of passages in the request, about 6,000 tokens."""
+"""Number of passages searched for a field: one has the value, the others show what could be
+mistaken for it."""
+MAX_PASSAGES_CHARS = 24_000
+"""Maximum length of the passages in the request in characters, about 6,000 tokens."""
 RULE_PASSAGES = 8
-"""Passages that rules search for a field."""
+"""Number of passages that rules search for a field."""
 _WORDS_OF_A_NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
@@ -96,7 +96,7 @@ class SchemaFiller:
 
     def _request(self, question: str, answer: str) -> str:
         """Write the request; passages cited by the answer come before those found for fields."""
-        evidence, room = self.judge.evidence, PASSAGE_CHARS
+        evidence, room = self.judge.evidence, MAX_PASSAGES_CHARS
         found = {passage.id: passage for passage in cited_passages(answer, evidence)}
         for field in self.schema.fields():
             query = f"{field.description} {field.name.replace('*', '')} {question}"
@@ -198,7 +198,7 @@ def _read_value(field: Field, wording: str, sentence: str, question: str) -> Any
     elif analyse(f"which {wording}").kind in (AnswerKind.PERSON, AnswerKind.PLACE):
         asked, field_stems = set(content_words(question)), set(content_words(wording))
         names = [name for name in facts.names if not asked.issuperset(content_words(name))]
-        # Of several names, the one right behind a word of the field ("keeper Ada Brask").
+        # Of several names, the one right after a word of the field ("keeper Ada Brask").
         following = [
             name
             for name in names

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from agent.journal.events import MAIN
-from agent.loop.plan import SIDE_BY_SIDE
+from agent.loop.plan import MAX_CONCURRENT
 from agent.tools.context import InterruptedPage
 from agent.tools.policy import Policy
 from browser.errors import BrowserError
@@ -30,8 +30,8 @@ TABS: Final = "urchinTabs"
 """Our field in Playwright's storage state: the session storage of each loop's tab."""
 PAGE_OPEN: Final = "page.open"
 """The event that names the page which a call left open."""
-FEWEST_SOURCES: Final = 3
-"""Least number of pages that a loop may read: with less it cannot compare any."""
+MIN_SOURCES: Final = 3
+"""Minimum number of pages that a loop may read: with fewer it cannot compare any."""
 
 
 class SubtaskCalls:
@@ -75,7 +75,7 @@ class SubtaskCalls:
             if context.web is not None:
                 context.web.interrupted_page = interrupted
             return context
-        most = max(FEWEST_SOURCES, context.max_sources // SIDE_BY_SIDE)
+        most = max(MIN_SOURCES, context.max_sources // MAX_CONCURRENT)
         web = context.web
         if web is not None:  # a tab and a lock of its own, so that loops do not wait for each other
             web = replace(web, tab=None, interrupted_page=interrupted, lock=asyncio.Lock())
@@ -108,7 +108,7 @@ class SavedPages:
             self._urls[loop] = url
             self._record(PAGE_OPEN, place, url=url)
         if web.attached:
-            return  # the storage of the person's own browser is not ours to save
+            return  # the storage of the user's own browser is not saved
         try:
             stored = await web.tab.storage()
         except BrowserError:

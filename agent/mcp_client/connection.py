@@ -55,13 +55,13 @@ if TYPE_CHECKING:
 
 START_SECONDS: Final = 30.0
 """Timeout to start and connect: `npx` downloads a package when it is first used."""
-MOST_FAILURES: Final = 3
+MAX_FAILURES: Final = 3
 REST_SECONDS: Final = 30.0
-"""After `MOST_FAILURES` in a row a server is left alone for so long, then tried once."""
-MOST_TOOLS: Final = 128
+"""After `MAX_FAILURES` in a row a server is left alone for so long, then tried once."""
+MAX_TOOLS: Final = 128
 LARGEST_DEFINITION: Final = 65_536
 """Characters of a tool's definition as JSON; larger ones are ignored."""
-LONGEST_LINE: Final = 300
+MAX_LINE: Final = 300
 """Characters of a server's text that are shown within our own messages."""
 LARGEST_MESSAGE: Final = 8_000_000
 """Bytes: a screenshot has one or two million in base64."""
@@ -76,7 +76,7 @@ CHUNK: Final = 65_536
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 
-def shown_line(text: object, longest: int = LONGEST_LINE) -> str:
+def shown_line(text: object, longest: int = MAX_LINE) -> str:
     """Make a server's text safe to show: one line, cut, with no tool tags or chat turns in it."""
     return shorten(inert(clean(str(text))).replace("<", "‹").replace("`", "'"), longest)
 
@@ -107,14 +107,14 @@ class Connection:
             cursor: str | None = None
             with self._as_tool_errors("it listed its tools"):
                 async with asyncio.timeout(START_SECONDS):
-                    for _ in range(MOST_TOOLS):  # pages
+                    for _ in range(MAX_TOOLS):  # pages
                         page = await client.list_tools(cursor=cursor)
                         rows = (tool.model_dump(mode="json", by_alias=True) for tool in page.tools)
                         found += (row for row in rows if len(str(row)) <= LARGEST_DEFINITION)
                         cursor = page.next_cursor
-                        if cursor is None or len(found) >= MOST_TOOLS:
+                        if cursor is None or len(found) >= MAX_TOOLS:
                             break
-            self._definitions = found[:MOST_TOOLS]
+            self._definitions = found[:MAX_TOOLS]
         return self._definitions
 
     async def call(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
@@ -225,7 +225,7 @@ class Connection:
                 first = first.exceptions[0]
             reason = "no answer in time" if isinstance(error, TimeoutError) else shown_line(first)
             # The end of the server's stderr often says what went wrong.
-            self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - LONGEST_LINE))
+            self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - MAX_LINE))
             last = shown_line(self._log.read().decode("utf-8", "replace"))
             hint = f"Go on without it.{f' Its last words: {last}' if last else ''}"
             message = f"{name} was lost while {action}" if action else f"cannot connect to {name}"
@@ -233,7 +233,7 @@ class Connection:
 
     def _count_failure(self) -> None:
         self._failures += 1
-        if self._failures >= MOST_FAILURES:
+        if self._failures >= MAX_FAILURES:
             self._blocked_until = time.monotonic() + REST_SECONDS
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agent.options import Options
 
 KEYS: Final = ("mcpServers", "servers")
-LONGEST_SLUG: Final = 24
+MAX_SLUG: Final = 24
 """Characters of a server's name within the names of its tools, which have at most 64."""
 _VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
 
@@ -116,7 +116,7 @@ def find_servers(options: Options, *, config: bool) -> list[NamedServer]:
             if name in found:
                 continue
             # Letters, digits and `_`; the second of two equal slugs gets `_2`.
-            base = re.sub(r"[^A-Za-z0-9]+", "_", name)[:LONGEST_SLUG].strip("_") or "server"
+            base = re.sub(r"[^A-Za-z0-9]+", "_", name)[:MAX_SLUG].strip("_") or "server"
             slug, n = base, 1
             while slug in slugs:
                 slug, n = f"{base}_{n + 1}", n + 1

@@ -1,6 +1,6 @@
 """The tools of MCP servers as tools of a run.
 
-Definitions are stored when the person allows a server's tools, so a server is only connected when
+Definitions are stored when the user allows a server's tools, so a server is only connected when
 one of its tools is first called, or when its tools are not known yet.
 
 A tool's description is a stranger's text. A model sees it cut short, without markup of ours, and
@@ -18,7 +18,6 @@ import re
 from collections import defaultdict
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -34,15 +33,15 @@ from mcp.types import (
 from agent.config import private_folder
 from agent.errors import ResearchError, ToolError
 from agent.mcp_client.connection import Connection, shown_line
+from agent.protocol.call_results import to_json
 from agent.protocol.replies import inert
 from agent.tools.context import PERSON_TIMEOUT
 from agent.tools.person import require_approval
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource
-from agent.tools.sources import CHARS_PER_TOKEN, register_source, show_passages
+from agent.tools.sources import CHARS_PER_TOKEN, register_call, show_passages
 from agent.tools.toolset import matches_any
 from browser.files import write_atomic
 from browser.text.words import clean
-from browser.types import Document, Outcome, Page
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -54,14 +53,14 @@ if TYPE_CHECKING:
     from agent.tools.context import ToolContext
     from agent.tools.registry import Finish
 
-LONGEST_NAME: Final = 64
+MAX_NAME: Final = 64
 """Characters of a function's name that model providers accept."""
-LONGEST_FIELD: Final = 100
+MAX_FIELD: Final = 100
 """Characters of a parameter's description."""
-MOST_FIELDS: Final = 30
-MOST_CHOICES: Final = 20
+MAX_FIELDS: Final = 30
+MAX_CHOICES: Final = 20
 DEEPEST: Final = 4
-MOST_PICTURES: Final = 2
+MAX_PICTURES: Final = 2
 PICTURES: Final = ("image/jpeg", "image/png")
 """Image types that every model with vision accepts."""
 _FIELD = re.compile(r"[A-Za-z_][\w.-]{0,63}")
@@ -99,17 +98,17 @@ def _safe_schema(
     if isinstance(schema.get("type"), str | list):
         kept["type"] = schema["type"]
     if depth and schema.get("description"):
-        kept["description"] = shown_line(schema["description"], LONGEST_FIELD)
+        kept["description"] = shown_line(schema["description"], MAX_FIELD)
     if isinstance(schema.get("enum"), list):
         kept["enum"] = [
-            shown_line(choice, LONGEST_FIELD) if isinstance(choice, str) else choice
-            for choice in schema["enum"][:MOST_CHOICES]
+            shown_line(choice, MAX_FIELD) if isinstance(choice, str) else choice
+            for choice in schema["enum"][:MAX_CHOICES]
         ]
     if depth >= DEEPEST:
         return kept
     properties = schema.get("properties")
     if isinstance(properties, dict):
-        named = [name for name in properties if _FIELD.fullmatch(name)][:MOST_FIELDS]
+        named = [name for name in properties if _FIELD.fullmatch(name)][:MAX_FIELDS]
         kept["properties"] = {
             name: _safe_schema(properties[name], defined, depth + 1)
             for name in named
@@ -121,7 +120,7 @@ def _safe_schema(
         kept["items"] = _safe_schema(schema["items"], defined, depth + 1)
     for either in ("anyOf", "oneOf"):
         if isinstance(schema.get(either), list):
-            rows = (row for row in schema[either][:MOST_CHOICES] if isinstance(row, dict))
+            rows = (row for row in schema[either][:MAX_CHOICES] if isinstance(row, dict))
             kept["anyOf"] = [_safe_schema(row, defined, depth + 1) for row in rows]
     return kept
 
@@ -134,14 +133,14 @@ def tool_names(server: NamedServer, names: Iterable[str]) -> dict[str, str]:
     groups = defaultdict(list)
     for name in dict.fromkeys(names):
         plain = re.sub(r"[^A-Za-z0-9]", "_", name)
-        groups[f"mcp__{server.slug}__{plain}"[:LONGEST_NAME]].append(name)
+        groups[f"mcp__{server.slug}__{plain}"[:MAX_NAME]].append(name)
     model_names: dict[str, str] = {}
     for model_name, group in groups.items():
         for name in group:
             model_names[name] = model_name
             if len(group) > 1:
                 digest = hashlib.sha256(name.encode()).hexdigest()[:8]
-                model_names[name] = f"{model_name[: LONGEST_NAME - 9]}_{digest}"
+                model_names[name] = f"{model_name[: MAX_NAME - 9]}_{digest}"
     return model_names
 
 
@@ -156,7 +155,7 @@ def compare_definitions(allowed: Definitions, live: Definitions) -> dict[str, li
 
 
 class Server:
-    """One server of a run: its connection, and its tools as the person allowed them.
+    """One server of a run: its connection, and its tools as the user allowed them.
 
     Configuring a server allows the tools that it has when it is first reached. They are stored in
     the data folder. With another command or address it counts as another server.
@@ -257,7 +256,7 @@ class Server:
             self._known[name] = live[name]
             self._allow(self._known)
         result = await self.connection.call(name, arguments)
-        return partial(_tool_result, context, server, name, result)
+        return partial(_tool_result, context, server, name, arguments, result)
 
 
 @dataclass(slots=True)
@@ -299,7 +298,11 @@ async def open_servers(
 
 
 def _tool_result(
-    context: ToolContext, server: NamedServer, name: str, result: CallToolResult
+    context: ToolContext,
+    server: NamedServer,
+    name: str,
+    arguments: dict[str, Any],
+    result: CallToolResult,
 ) -> ToolResult:
     """Convert a server's result: its text becomes a source of the run, pictures are shown."""
     text = clean("\n\n".join(_texts(result))).strip()
@@ -312,17 +315,14 @@ def _tool_result(
         return ToolResult({**data, "done": True}, pictures=pictures)
     if context.evidence.pages_read >= context.max_sources:
         return ToolResult(data, text[:max_chars], server.site, pictures=pictures)
-    url = f"mcp://{server.slug}/{name}"
-    title, kept = f"{name} ({server.name})", text[: 8 * max_chars]
-    document = Document(url, title=title, text=kept, kind="text")
-    page = Page(url, url, "mcp", Outcome.OK, datetime.now(UTC), document=document)
-    source = register_source(context, page)
+    address, given = f"mcp://{server.slug}/{name}", to_json(arguments) if arguments else ""
+    source = register_call(context, address, f"{server.name}: {name}", given, text, via="mcp")
     block, passages = show_passages(context, source)
     data |= {"source": source.name, "passages": len(source.passages)}
     if len(passages) < len(source.passages):
         data["shown"] = len(passages)
-    if len(text) > len(document.text):
-        data["cut"] = len(text) - len(document.text)
+    if len(text) > len(source.text):
+        data["cut"] = len(text) - len(source.text)
     return ToolResult(data, block, server.site, pictures=pictures, passages=passages)
 
 
@@ -351,4 +351,4 @@ def _pictures(result: CallToolResult) -> tuple[bytes, ...]:
                 found.append(base64.b64decode(part.data, validate=True))
             except binascii.Error:
                 continue
-    return tuple(found[:MOST_PICTURES])
+    return tuple(found[:MAX_PICTURES])

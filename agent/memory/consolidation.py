@@ -148,7 +148,7 @@ def _draw_insights(entries: Entries) -> int:
 def _clusters(memories: Sequence[MemoryTerms]) -> list[list[MemoryTerms]]:
     """Group memories around the first of each group that is enough like them, two or more.
 
-    Words that very many share tell no subject from another.
+    Words that very many memories share do not distinguish subjects.
     """
     counts = Counter(word for _, own in memories for word in own)
     most = max(COMMON, COMMON_SHARE * len(memories))

@@ -250,7 +250,7 @@ class Store:
 
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
-        """Lend a connection for one transaction: all of it happens, or nothing."""
+        """Yield a connection for one transaction, which succeeds or fails as a whole."""
         with self.read() as connection:
             for statement in _BEGIN[connection.dialect.name]:
                 connection.exec_driver_sql(statement)

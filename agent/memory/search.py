@@ -61,7 +61,7 @@ FULL_LENGTH = 20
 REORDERED = 100  # hits by words that are reordered by meaning
 # Spread of cosines relative to that of scores by words; both are brought to one scale first.
 WEIGHT = 0.5
-LEAST_SPREAD = 0.1  # of the mean score: where words do not distinguish, the vectors decide
+MIN_SPREAD = 0.1  # of the mean score: where words do not distinguish, the vectors decide
 ALONE = 0.05  # spread of scores where no word matches: an order, but no claim of relevance
 
 # (hours, bonus), as in the reference engine; only for memories with a word of the question.
@@ -356,7 +356,7 @@ def _join(found: Found, cosines: Sequence[float]) -> Found:
     if len(found) < 2:
         return found
     scores = [score for score, _ in found]
-    spread = max(statistics.pstdev(scores), LEAST_SPREAD * statistics.mean(scores)) or ALONE
+    spread = max(statistics.pstdev(scores), MIN_SPREAD * statistics.mean(scores)) or ALONE
     scale, mean = spread / (statistics.pstdev(cosines) or 1.0), statistics.mean(cosines)
     summed = [
         (score + WEIGHT * scale * (near - mean), id_)

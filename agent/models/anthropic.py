@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from agent.errors import from_extra
 from agent.models.base import Usage
 from agent.models.failures import ANOTHER_API, ErrorInReply
-from agent.models.remote import Completion, RemoteModel, client_settings, is_whole_reply
+from agent.models.remote import Completion, RemoteModel, http_client, is_whole_reply
 from agent.protocol.native import as_turns
 
 with from_extra("anthropic"):
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from agent.protocol.native import NativeTurn
     from agent.types import Image
 
-LONGEST_REPLY = 8_192
+MAX_REPLY = 8_192
 """Most tokens of a reply, which the API requires. A report in sections is well below it."""
-LONGEST_REPLY_OF_OLD = 4_096
+MAX_REPLY_OLD = 4_096
 """The maximum of the models called claude-3-…"""
 Block = dict[str, Any]
 CACHED: Block = {"type": "ephemeral"}
@@ -44,16 +44,22 @@ _EMPTY = "…"
 class AnthropicModel(RemoteModel):
     """A Claude model; `proxy` is the egress proxy, None for a direct connection."""
 
-    library: ClassVar = anthropic
+    timeouts: ClassVar = (*RemoteModel.timeouts, anthropic.APITimeoutError)
+    failures: ClassVar = (*RemoteModel.failures, anthropic.APIError)
 
     def __init__(self, endpoint: Endpoint, *, proxy: str | None = None) -> None:
         super().__init__(endpoint)
         old = endpoint.model.startswith("claude-3-") and not endpoint.model.startswith("claude-3-7")
-        self._longest = LONGEST_REPLY_OF_OLD if old else LONGEST_REPLY
+        self._longest = MAX_REPLY_OLD if old else MAX_REPLY
         # The client adds the version to the path by itself.
         base_url = endpoint.base_url.rstrip("/").removesuffix("/v1")
+        client = http_client(endpoint, proxy)
         self._client = AsyncAnthropic(
-            base_url=base_url, **client_settings(anthropic, endpoint, proxy)
+            base_url=base_url,
+            api_key=endpoint.key or "none",  # it needs one, also for a server that needs none
+            max_retries=0,
+            timeout=client.timeout,
+            http_client=client,
         )
 
     async def aclose(self) -> None:
@@ -65,7 +71,7 @@ class AnthropicModel(RemoteModel):
         if stream is None:
             return _read_message(await self._client.messages.create(**form))
         async with self._client.messages.stream(**form) as events:
-            if await is_whole_reply(events):
+            if await is_whole_reply(events.response):
                 return _read_message(Reply.model_validate_json(await events.response.aread()))
             async for piece in events.text_stream:
                 stream(piece)

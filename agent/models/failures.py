@@ -95,11 +95,13 @@ class Transient(Temporary):
 
 
 class ErrorInReply(Exception):
-    """A reply with the status 200 that is an error, or none at all; `body` is what came."""
+    """A reply that is an error, or none at all; `body` is what came, with its `headers`."""
 
-    def __init__(self, body: Any, status: int = UNREACHED) -> None:
-        super().__init__(str(body))
-        self.body, self.status_code = body, status
+    def __init__(
+        self, body: Any, status: int = UNREACHED, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(str(body) or f"status {status}")
+        self.body, self.status_code, self.headers = body, status, headers or {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,7 @@ class Failure:
 
 
 def read_failure(error: Any) -> Failure:
-    """Read an exception of OpenAI's or Anthropic's library, or an error in a reply."""
+    """Read an exception of Anthropic's client, LiteLLM's or httpx2, or an error in a reply."""
     body, response = getattr(error, "body", None), getattr(error, "response", None)
     if isinstance(body, list) and body:  # Gemini's
         body = body[0]
@@ -175,7 +177,7 @@ def read_failure(error: Any) -> Failure:
         status,
         f"{message or error or type(error).__name__}{f' {extra}' if extra else ''}",
         next((code for code in codes if not code.isdigit()), ""),
-        seconds_to_wait(getattr(response, "headers", {})),
+        seconds_to_wait(getattr(error, "headers", None) or getattr(response, "headers", {})),
     )
 
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from agent.errors import from_extra
 from agent.models.failures import read_failure
 from agent.models.openai import ChatCompletionsModel
+from agent.models.remote import RemoteModel
 
 # Otherwise its import would fetch a table of prices, without going through the egress proxy.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 with from_extra("litellm"):
     import litellm
+    import openai  # whose exceptions it raises
 
 if TYPE_CHECKING:
     from agent.models.failures import Failure
@@ -32,6 +34,9 @@ class LiteLLMModel(ChatCompletionsModel):
     LiteLLM's providers use different HTTP clients. All of them respect the proxy variables of the
     environment, so these are set while the model is open.
     """
+
+    timeouts: ClassVar = (*RemoteModel.timeouts, openai.APITimeoutError)
+    failures: ClassVar = (*RemoteModel.failures, openai.APIError)
 
     def __init__(self, endpoint: Endpoint, *, proxy: str | None = None) -> None:
         super().__init__(endpoint)

@@ -1,22 +1,25 @@
-"""Models at OpenAI-compatible endpoints, through the official client; also the wire form."""
+"""Models at OpenAI-compatible endpoints, over HTTP; also the wire form.
+
+OpenAI's own client is not used: its import alone takes a second, for two requests of its API and
+checks that other endpoints' replies do not pass.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
 from abc import abstractmethod
-from contextlib import nullcontext
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-import openai
-from openai import AsyncOpenAI, AsyncStream
-from openai.types.chat import ChatCompletion, ChatCompletionMessage
+import httpx2
 
 from agent.errors import UsageError
 from agent.models.base import Usage
 from agent.models.failures import ANOTHER_API, UNREACHED, ErrorInReply
-from agent.models.remote import Completion, RemoteModel, client_settings, is_whole_reply
+from agent.models.remote import Completion, RemoteModel, http_client, is_whole_reply
 from agent.protocol.loose_json import loose_json
 from agent.protocol.native import as_turns
 
@@ -29,28 +32,44 @@ if TYPE_CHECKING:
     from agent.protocol.native import NativeTurn
     from agent.types import Image
 
-Row = dict[str, Any]
 _ENDS = tuple('.!?)]}>"”»。')
 """Characters with which a whole reply ends."""
+
+
+class Row(dict[str, Any]):
+    """A JSON object whose fields are attributes too; those that it lacks are None."""
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a field."""
+        return self.get(name)
 
 
 class ChatCompletionsModel(RemoteModel):
     """A model with OpenAI's wire form; parameters that its endpoint does not know are left out."""
 
-    library: ClassVar = openai
-
     @abstractmethod
-    async def _create(self, form: Row) -> Any:
-        """Send a request with these arguments of the client; the model is added here."""
+    async def _create(self, form: dict[str, Any]) -> Any:
+        """Send a request with these fields, to which the model is added; return the completion.
+
+        For a request that streams, the result may also be an asynchronous iterator of its chunks.
+        """
 
     async def _call(self, request: ModelRequest, stream: TextStream | None) -> Completion:
         form = self._form(request)
-        if stream is None or not request.streamed:
-            return read_completion(await self._create(form))
-        return await self._read_stream(await self._create(form), stream)
+        reply = await self._create(form)
+        if stream is None or not isinstance(reply, AsyncIterator):
+            if form.get("stream"):
+                self.abilities.streams = False
+            return read_completion(reply)
+        reader = CompletionReader()
+        # LiteLLM's streams are of another class, and close themselves.
+        async with aclosing(reply) if isinstance(reply, AsyncGenerator) else nullcontext():
+            async for chunk in reply:
+                stream(reader.add(chunk))
+        return reader.result()
 
-    def _form(self, request: ModelRequest) -> Row:
-        form: Row = {"messages": _messages(request, self.abilities, sees=self.sees)}
+    def _form(self, request: ModelRequest) -> dict[str, Any]:
+        form: dict[str, Any] = {"messages": _messages(request, self.abilities, sees=self.sees)}
         if request.tools:
             form["tools"] = list(request.tools)
         if request.schema is not None:
@@ -65,21 +84,6 @@ class ChatCompletionsModel(RemoteModel):
                 form["stream_options"] = {"include_usage": True}
         return form
 
-    async def _read_stream(self, chunks: Any, stream: TextStream) -> Completion:
-        if await is_whole_reply(chunks):
-            self.abilities.streams = False
-            # Without validation, as the client does it: endpoints leave fields out.
-            body = json.loads(await chunks.response.aread())
-            return read_completion(
-                ChatCompletion.construct(**body) if isinstance(body, dict) else body
-            )
-        reader = CompletionReader()
-        # LiteLLM's streams are of another class, and close themselves.
-        async with chunks if isinstance(chunks, AsyncStream) else nullcontext():
-            async for chunk in chunks:
-                stream(reader.add(chunk))
-        return reader.result()
-
 
 class OpenAIModel(ChatCompletionsModel):
     """A model at an endpoint; `proxy` is the egress proxy, None for a direct connection."""
@@ -87,28 +91,70 @@ class OpenAIModel(ChatCompletionsModel):
     def __init__(self, endpoint: Endpoint, *, proxy: str | None = None) -> None:
         super().__init__(endpoint)
         self._model = endpoint.model
-        settings = client_settings(openai, endpoint, proxy)
-        self._client = AsyncOpenAI(base_url=endpoint.base_url, **settings)
+        headers = {"User-Agent": "urchin-research"}
+        if endpoint.key:
+            headers["Authorization"] = f"Bearer {endpoint.key}"
+        self._client = http_client(endpoint, proxy, headers)
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._client.close()
+        await self._client.aclose()
 
-    async def _create(self, form: Row) -> Any:
+    async def _create(self, form: dict[str, Any]) -> Any:
         if not self._model:  # the first that the endpoint lists
-            listed = await self._client.models.list()
-            if not listed.data:
+            listed = await self._send("GET", "models")
+            names = [row["id"] for row in json.loads(await listed.aread())["data"]]
+            if not names:
                 raise UsageError(
                     f"{self.endpoint.base_url} lists no model", hint="Name it: --model."
                 )
-            self._model = listed.data[0].id
-        return await self._client.chat.completions.create(model=self._model, **form)
+            self._model = names[0]
+        response = await self._send("POST", "chat/completions", {"model": self._model, **form})
+        if form.get("stream") and not await is_whole_reply(response):
+            return _chunks(response)
+        body = await response.aread()
+        try:
+            return json.loads(body, object_hook=Row)
+        except ValueError:
+            if "json" in response.headers.get("content-type", ""):
+                raise
+            return response.text
+
+    async def _send(self, method: str, path: str, body: Any = None) -> httpx2.Response:
+        """Make a request; raises `ErrorInReply` for a refusal. The response is not read yet."""
+        url = f"{self.endpoint.base_url.rstrip('/')}/{path}"
+        request = self._client.build_request(method, url, json=body)
+        response = await self._client.send(request, stream=True)
+        if not response.is_success:
+            await response.aread()
+            try:
+                said = response.json()
+            except ValueError:
+                said = response.text
+            raise ErrorInReply(said, response.status_code, response.headers)
+        return response
+
+
+async def _chunks(response: httpx2.Response) -> AsyncGenerator[Any]:
+    """Read the chunks of a stream; raises `ErrorInReply` for an error among them."""
+    # Servers give this type other names; whatever its name, it is UTF-8.
+    response.headers["content-type"] = "text/event-stream"
+    async with aclosing(response):
+        async for event in httpx2.EventSource(response):
+            if event.data.startswith("[DONE]"):
+                return
+            chunk = json.loads(event.data, object_hook=Row)
+            if isinstance(chunk, dict) and chunk.get("error"):
+                raise ErrorInReply(chunk)
+            yield chunk
 
 
 def read_completion(completion: Any) -> Completion:
     """Read a reply that was not streamed; raises `ErrorInReply` if it is an error, or none."""
     if not getattr(completion, "choices", None):
-        body = completion.to_dict() if hasattr(completion, "to_dict") else completion
+        # LiteLLM's completions are objects.
+        is_object = not isinstance(completion, dict) and hasattr(completion, "to_dict")
+        body = completion.to_dict() if is_object else completion
         told = isinstance(body, dict) and any(body.get(k) for k in ("error", "detail", "message"))
         other = isinstance(completion, str) or (isinstance(body, dict) and body and not told)
         choices = isinstance(body, dict) and "choices" in body
@@ -147,12 +193,10 @@ class CompletionReader:
         part = getattr(choice, "delta", None) or getattr(choice, "message", None)
         if part is None:
             return ""
-        if isinstance(part, dict):  # a message where a stream has its delta
-            part = ChatCompletionMessage.construct(**part)
         for call in getattr(part, "tool_calls", None) or []:
-            self._add_call(call if not isinstance(call, dict) else _Loose(call))
+            self._add_call(call)
         if legacy := getattr(part, "function_call", None):
-            self._add_call(_Loose({"function": legacy, "index": 0}))
+            self._add_call(Row(function=legacy, index=0))
         # Some endpoints return thoughts in a field of their own, under one of two names.
         thought = getattr(part, "reasoning_content", None) or getattr(part, "reasoning", None)
         self._reasoning.append(thought if isinstance(thought, str) else "")
@@ -195,7 +239,6 @@ class CompletionReader:
         function = getattr(call, "function", None)
         if function is None:  # a type of call that none of our tools has
             return
-        function = _Loose(function) if isinstance(function, dict) else function
         index, name, named = getattr(call, "index", None), function.name or "", bool(function.name)
         key = getattr(call, "id", None)
         if key and key in self._ids:
@@ -216,16 +259,6 @@ class CompletionReader:
         entry[1] = arguments if entry[1] == "{}" and arguments else entry[1] + arguments
 
 
-class _Loose:
-    """Attributes of a dictionary; those that it lacks are None."""
-
-    def __init__(self, row: Row) -> None:
-        self._row = row
-
-    def __getattr__(self, name: str) -> Any:
-        return self._row.get(name)
-
-
 def _read_usage(usage: Any) -> Usage:
     details = getattr(usage, "prompt_tokens_details", None)
     # DeepSeek has the cached tokens in another field.
@@ -233,19 +266,21 @@ def _read_usage(usage: Any) -> Usage:
     return Usage(usage.prompt_tokens or 0, cached or 0, usage.completion_tokens or 0)
 
 
-def _messages(request: ModelRequest, takes: Abilities, *, sees: bool) -> list[Row]:
-    rows: list[Row] = [{"role": "system", "content": request.system}] if request.system else []
+def _messages(request: ModelRequest, takes: Abilities, *, sees: bool) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = (
+        [{"role": "system", "content": request.system}] if request.system else []
+    )
     for turn in as_turns(request.messages, request.tools):
         rows += _turn_rows(turn, turn.images if sees else ())
     return rows if takes.system else _without_system(rows)
 
 
-def _without_system(rows: list[Row]) -> list[Row]:
+def _without_system(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Put the system text before the first message of the user; neighbours of one role are joined.
 
     Templates without a system role also want the roles to alternate.
     """
-    joined: list[Row] = []
+    joined: list[dict[str, Any]] = []
     for asked in rows:
         row = asked | {"role": "user"} if asked["role"] == "system" else asked
         last = joined[-1] if joined else {}
@@ -257,7 +292,7 @@ def _without_system(rows: list[Row]) -> list[Row]:
     return joined
 
 
-def _turn_rows(turn: NativeTurn, images: Sequence[Image]) -> list[Row]:
+def _turn_rows(turn: NativeTurn, images: Sequence[Image]) -> list[dict[str, Any]]:
     if turn.calls:
         calls = [
             {
@@ -274,17 +309,17 @@ def _turn_rows(turn: NativeTurn, images: Sequence[Image]) -> list[Row]:
     if not turn.results:
         return [_message(turn.role, turn.text, images)]
     # Each result is a message. Such messages cannot hold images, so these follow in another one.
-    rows: list[Row] = [
+    rows: list[dict[str, Any]] = [
         {"role": "tool", "tool_call_id": call, "content": text} for call, text in turn.results
     ]
     return [*rows, _message("user", "[What it looks like]", images)] if images else rows
 
 
-def _message(role: str, text: str, images: Sequence[Image]) -> Row:
+def _message(role: str, text: str, images: Sequence[Image]) -> dict[str, Any]:
     """Write a message; images come before the text, as data URLs."""
     if not images:
         return {"role": role, "content": text}
-    content: list[Row] = []
+    content: list[dict[str, Any]] = []
     for image in images:
         url = f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}"
         content.append({"type": "image_url", "image_url": {"url": url}})

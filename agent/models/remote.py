@@ -1,6 +1,6 @@
 """The base class of models at an API: retries, adaptation, streaming, native tools, prices.
 
-A subclass names its client library and implements `_call`, which makes one request.
+A subclass implements `_call`, which makes one request, and names the exceptions of its client.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from browser.net.transport import certificates
 from browser.retries import MODEL, repeat
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from agent.models.base import OnText
     from agent.models.providers import Endpoint
@@ -79,8 +79,10 @@ class Completion:
 class RemoteModel(ABC):
     """A model at an endpoint, asked with retries."""
 
-    library: ClassVar[Any]
-    """The client library, for its exceptions."""
+    timeouts: ClassVar[tuple[type[Exception], ...]] = (httpx2.TimeoutException,)
+    """What its client raises when it has waited too long."""
+    failures: ClassVar[tuple[type[Exception], ...]] = (httpx2.HTTPError, ErrorInReply)
+    """What its client raises for other failures."""
     streams = True
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -169,13 +171,13 @@ class RemoteModel(ABC):
                 self.calls_left -= 1
             try:
                 return await self._call(self._adapted(request), stream)
-            except (self.library.APITimeoutError, httpx2.TimeoutException) as error:
+            except self.timeouts as error:
                 # Not retried: the wait was long, and the next attempt would be silent too.
                 raise ModelUnavailable(
                     f"{self.name} was silent for {self.endpoint.patience:g} s",
                     hint="Give a slow model more time with --model-timeout SECONDS.",
                 ) from error
-            except (self.library.APIError, httpx2.HTTPError, ErrorInReply) as error:
+            except self.failures as error:
                 failure, cause = self._failure(error), error
             except _INVALID_REPLY as error:
                 failure, cause = Failure(UNREACHED, f"no reply in its answer: {error}"), error
@@ -237,34 +239,30 @@ class RemoteModel(ABC):
         return ModelReply(text, usage, model, cut=ended in _CUT)
 
 
-def client_settings(library: Any, endpoint: Endpoint, proxy: str | None) -> dict[str, Any]:
-    """Return arguments for a client of OpenAI's or Anthropic's library, which take the same.
+def http_client(
+    endpoint: Endpoint, proxy: str | None, headers: Mapping[str, str] | None = None
+) -> httpx2.AsyncClient:
+    """Make the HTTP client for an endpoint; `proxy` is the egress proxy, None for none.
 
-    `proxy` is the egress proxy, None for a direct connection. The library's own retries are off,
-    and proxies and certificates of the environment are ignored.
+    Proxies and certificates of the environment are ignored.
     """
     secure = not endpoint.base_url.startswith("http:")
-    return {
-        # The clients need some key, also for a server that needs none.
-        "api_key": endpoint.key or "none",
-        "max_retries": 0,
-        "timeout": library.Timeout(endpoint.patience, connect=CONNECT_SECONDS),
-        "http_client": library.DefaultAsyncHttpxClient(
-            proxy=proxy,
-            trust_env=False,
-            verify=certificates() if secure else False,
-            follow_redirects=False,
-        ),
-    }
+    return httpx2.AsyncClient(
+        headers=headers,
+        timeout=httpx2.Timeout(endpoint.patience, connect=CONNECT_SECONDS),
+        proxy=proxy,
+        trust_env=False,
+        verify=certificates() if secure else False,
+        follow_redirects=False,
+    )
 
 
-async def is_whole_reply(stream: Any) -> bool:
+async def is_whole_reply(response: httpx2.Response) -> bool:
     """Whether an endpoint that was asked to stream returned the whole reply at once instead.
 
     Raises `ErrorInReply` for a web page.
     """
-    response = getattr(stream, "response", None)
-    content_type = getattr(response, "headers", {}).get("content-type", "")
+    content_type = response.headers.get("content-type", "")
     if "html" in content_type:
-        raise ErrorInReply((await response.aread()).decode("utf-8", "replace"), ANOTHER_API)  # type: ignore[union-attr]
+        raise ErrorInReply((await response.aread()).decode("utf-8", "replace"), ANOTHER_API)
     return "json" in content_type

@@ -1,4 +1,4 @@
-"""Assembles system prompts from Markdown files, and gives guides when they are first needed."""
+"""Builds system prompts from Markdown files, and adds guides when they are first needed."""
 
 from __future__ import annotations
 
@@ -12,36 +12,37 @@ if TYPE_CHECKING:
     from agent.validation import Depth
 
 WRAP_UP = (
-    "[Limit reached: {limit}. No further tool runs. Give your best final answer now from what is "
-    "known above, with citations, and say what is missing.]"
+    "[Limit reached: {limit}. No further tool runs. Give your best final answer now from what you "
+    "have read above, with citations, and say what is missing.]"
 )
 """Sent once when a limit is reached."""
-GO_ON = "[Note: go on: call a tool, or write the answer.]"
+GO_ON = "[Note: continue: call a tool, or write the answer.]"
 """Sent after a reply that holds only thoughts."""
 NUDGE = (
-    "[Note: nothing was searched or read yet, so this rests on nothing. Call a tool now, such as "
-    "{call}. A reply without a source is no answer.]"
+    "[Note: you have not searched or read anything yet, so this answer has no source. Call a tool "
+    "now, such as {call}.]"
 )
 """Sent once, if the model answers without a call while nothing was read."""
 UNREAD = (
-    "[Note: pages were found, and none was read. Read the most promising ones before you give up.]"
+    "[Note: the search found pages, and you read none. Read the most promising ones or search in "
+    "other words before you give up.]"
 )
 """Sent once, if the model gives up after searching without reading."""
 PLAN_SPENT = (
-    "[Note: the plan was for {steps} rounds, and two more are used. Answer now from what is known; "
-    "only where one thing is still missing without which there is no answer, look for that.]"
+    "[Note: the plan was for {steps} rounds, and you have used two more. Answer now from what you "
+    "have read; look for something else only if there is no answer without it.]"
 )
-"""Sent once, if a loop takes more steps than its plan."""
-CUT = "[Note: that reply was cut off at its length limit. Write all of it again, shorter.]"
+"""Sent once if a loop takes more steps than its plan."""
+CUT = "[Note: your reply was cut off at its length limit. Write all of it again, shorter.]"
 """Sent once after a reply that was cut off."""
 NESTED = (
-    "[Note: a tool call stands inside another one, which cannot be. Where the outer call needs "
-    "what the inner one finds, make that first, and write its result into the outer call.]"
+    "[Note: a tool call is inside another one, which does not work. If the outer call needs what "
+    "the inner one finds, make the inner call first and put its result into the outer one.]"
 )
 """Sent with the results of a reply that has a call inside a call."""
-FORM = "[Note: a tool call in that reply cannot be read. Its form is {call}. Write it again.]"
+FORM = "[Note: a tool call in your reply cannot be read. Its form is {call}. Write it again.]"
 """Sent if the only call of a reply cannot be parsed."""
-SEARCHES = "[Note: without a search there is no answer: the question itself is searched now.]"
+SEARCHES = "[Note: an answer needs a search: the question itself is searched now.]"
 CALL = '<<TOOL:WEB_SEARCH:{"query":"…"}>>'
 """An example call in the text protocol."""
 
@@ -71,8 +72,8 @@ def system_prompt(
     """Assemble the system prompt: core, how tools are called, the list of tools, guides, depth.
 
     With `native` tool calling only groups of tools are named: the provider gets the others as
-    functions. `guides` are those that the run needs from the beginning. `instruction` is what the
-    user adds for the whole run.
+    functions. `guides` are those that the run needs from the beginning. `instruction` is text that
+    the user adds to every run.
     """
     guides = list(guides)
     parts = [_read("core.md"), _read("functions.md" if native else "tags.md")]
@@ -116,7 +117,7 @@ _REMEMBERING = frozenset("REMEMBER RECALL SEARCH_MEMORY memory_search memory_get
 _BROWSER = "BROWSER"
 _COMPUTING = "COMPUTING"
 _TOOLS = """## Tools
-`?` marks an optional field. Call a tool of the lower lines to see its details.
+`?` marks an optional field. The lower lines only name tools: call one to see its details.
 """
 _MORE_FUNCTIONS = """## More tools
 Called through the function CALL_TOOL; call one to see its details. `?` marks an optional field.
@@ -125,9 +126,9 @@ _FORMS = "Tools; `?` marks an optional field:"
 
 
 class Guides:
-    """The help that a conversation may still be given: guides, and the forms of grouped tools.
+    """The help texts that a conversation has not had yet: guides, and the forms of grouped tools.
 
-    What its system prompt has is left out. `groups` are the run's groups of tools, as
+    Texts that are in its system prompt are left out. `groups` are the run's groups of tools, as
     `ToolLines.groups` describes them. `tools` are the names that are recognised as calls in the
     tags of other protocols too.
     """
@@ -148,11 +149,11 @@ class Guides:
         }
 
     def after(self, results: Sequence[Observation]) -> str:
-        """Return the help for these results that was not given yet; empty for none."""
+        """Return the help for these results that was not given yet; "" for none."""
         successful = [result for result in results if not result.failed]
         names = [name for name in self._remaining if any(map(_APPLIES[name], successful))]
         texts = [self._remaining.pop(name) for name in names]
-        # A call may have failed for want of its form.
+        # A failed call counts: it may have failed because the model did not know its form.
         called = {result.tool for result in results}
         for name, group in list(self._groups.items()):
             guide = _COMES_WITH.get(name)

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE: Final = "SKILL.md"
-LONGEST_NAME, LONGEST_DESCRIPTION = 64, 1_024
+MAX_NAME_CHARS, MAX_DESCRIPTION_CHARS = 64, 1_024
 """Characters, as in the SKILL.md format of other programs."""
-LARGEST: Final = 32 * 1024
+MAX_SKILL_BYTES: Final = 32 * 1024
 """Bytes of the largest file that is read: a quarter of a small model's window."""
-MOST_SKILLS, MOST_FILES, MOST_LISTED = 100, 50, 12
+MAX_SKILLS, MAX_FILES, MAX_LISTED = 100, 50, 12
 """Most skills of a folder, files of a skill, and skills listed in a run's prompt."""
 
 Owner = Literal["person", "project"]
@@ -45,12 +45,12 @@ class Skill:
         """List the files beside SKILL.md, relative to the folder."""
         found = (path for path in sorted(self.folder.rglob("*")) if path.is_file())
         names = (path.relative_to(self.folder).as_posix() for path in found)
-        return [name for name in names if name != FILE][:MOST_FILES]
+        return [name for name in names if name != FILE][:MAX_FILES]
 
     def read(self, file: str = "") -> str:
         """Read a file of the skill, or SKILL.md without front matter; raises `ToolError`."""
         path = (self.folder / (file or FILE)).resolve()
-        # A symlink or `..` must not lead out of the skill's folder to other files of the person.
+        # A symlink or `..` must not lead out of the skill's folder to other files of the user.
         if not path.is_relative_to(self.folder.resolve()) or not path.is_file():
             raise ToolError(f"the skill {self.name!r} has no file {file!r}")
         text = _read(path)
@@ -61,7 +61,7 @@ def find_skills(folders: Iterable[tuple[Path, Owner]]) -> list[Skill]:
     """Find the skills in some folders; of two with the same name the first counts."""
     found: dict[str, Skill] = {}
     for folder, owner in folders:
-        paths = sorted(folder.glob(f"*/{FILE}"))[:MOST_SKILLS] if folder.is_dir() else []
+        paths = sorted(folder.glob(f"*/{FILE}"))[:MAX_SKILLS] if folder.is_dir() else []
         for path in paths:
             skill = _skill(path, owner)
             found.setdefault(skill.name, skill)
@@ -80,15 +80,15 @@ def _skill(path: Path, owner: Owner) -> Skill:
     broken = ""
     if not name or not description:
         broken = "its front matter has no name, or no description"
-    if len(name) > LONGEST_NAME or len(description) > LONGEST_DESCRIPTION:
-        broken = f"name or description is longer than {LONGEST_NAME} or {LONGEST_DESCRIPTION}"
+    if len(name) > MAX_NAME_CHARS or len(description) > MAX_DESCRIPTION_CHARS:
+        broken = f"name or description is longer than {MAX_NAME_CHARS} or {MAX_DESCRIPTION_CHARS}"
     return Skill(name or path.parent.name, description, path.parent, owner, broken)
 
 
 def _read(path: Path) -> str:
     try:
-        if path.stat().st_size > LARGEST:
-            raise ToolError(f"{path.name} is larger than {LARGEST // 1024} KB")
+        if path.stat().st_size > MAX_SKILL_BYTES:
+            raise ToolError(f"{path.name} is larger than {MAX_SKILL_BYTES // 1024} KB")
         return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ToolError(f"{path.name} cannot be read as text: {error}") from error
@@ -118,7 +118,7 @@ def choose_skills(skills: Sequence[Skill], question: str) -> list[Skill]:
         shared = len(terms & {stem(word) for word in content_words(text)})
         if not skill.broken and (shared or skill.owner == "person"):
             chosen.append((shared, skill))
-    return [skill for _, skill in sorted(chosen, key=lambda row: -row[0])][:MOST_LISTED]
+    return [skill for _, skill in sorted(chosen, key=lambda row: -row[0])][:MAX_LISTED]
 
 
 def skill_md(name: str, instruction: str) -> str:
@@ -127,5 +127,5 @@ def skill_md(name: str, instruction: str) -> str:
     def quote(text: str) -> str:  # a JSON string is one of YAML as well
         return json.dumps(" ".join(text.split()), ensure_ascii=False)
 
-    description = " ".join(instruction.split())[:LONGEST_DESCRIPTION]
+    description = " ".join(instruction.split())[:MAX_DESCRIPTION_CHARS]
     return f"---\nname: {quote(name)}\ndescription: {quote(description)}\n---\n\n{instruction}\n"

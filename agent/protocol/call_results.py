@@ -1,4 +1,4 @@
-"""Formatting tool results for the model.
+"""Formats tool results for the model.
 
 A result is `[Tool result for NAME]: {json}`, then the web text as a delimited block, then a hint if
 the call failed. Order and headers are the reference engine's.
@@ -24,7 +24,7 @@ RESULT_CAP = 3_000
 """UTF-16 units above which the JSON of a result is cut, unless the tool has its own bound."""
 RESULT_CUT = 2_500
 """UTF-16 units to which the texts of such a result are cut at first."""
-_LARGEST_INT_BITS = 1024
+_MAX_INT_BITS = 1024
 """Larger integers are infinite in JavaScript."""
 _CUT_MARK = "…[truncated]"
 DEFAULT_HINT = "Tool failed. Try a different approach."
@@ -43,7 +43,7 @@ def format_results(results: Sequence[Observation]) -> str:
     lines = []
     for result in results:
         body = capped_json(result.data) if result.capped else to_json(result.data)
-        # Data and web text may hold words of a page, which could imitate tags and headers.
+        # Data and web text may have words of a page, which could imitate tags and headers.
         lines.append(f"[Tool result for {result.tool}]: {inert(body)}\n")
         if result.web:
             lines.append(f'<web source="{result.label}">\n{inert(result.web)}\n</web>\n')
@@ -113,7 +113,7 @@ def _write(data: Any, pieces: list[str]) -> None:
         pieces.append("]")
     elif isinstance(data, float):
         pieces.append(js.number_to_string(data) if math.isfinite(data) else "null")
-    elif isinstance(data, int) and data.bit_length() > _LARGEST_INT_BITS:
+    elif isinstance(data, int) and data.bit_length() > _MAX_INT_BITS:
         pieces.append("null")
     elif data is None or isinstance(data, bool | int):
         pieces.append(json.dumps(data))

@@ -25,7 +25,7 @@ CALL_TOOL_SPEC: Final[dict[str, Any]] = {
     "type": "function",
     "function": {
         "name": CALL_TOOL,
-        "description": "calls one of the tools that are no functions.",
+        "description": "calls one of the tools listed under “More tools”.",
         "parameters": {
             "properties": {
                 "name": {"type": "string"},
@@ -37,13 +37,13 @@ CALL_TOOL_SPEC: Final[dict[str, Any]] = {
         },
     },
 }
-"""The function through which a model calls tools that are no functions of their own."""
+"""The function through which a model calls tools that are not functions of their own."""
 
 
 class Form(NamedTuple):
     """A form of calls: its name, its beginning and end as patterns, how its arguments are written.
 
-    A row that stands inside another one comes first. Text with such a form is no answer.
+    A row whose form is inside another one comes first. Text with such a form is no answer.
     """
 
     name: str
@@ -128,7 +128,7 @@ def tool_name(text: str, names: Mapping[str, str] | None = None) -> str:
 
 
 def read_named(text: str, names: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Read a name with JSON behind it: `functions.READ:0<|…|>{…}`, `call:READ{url:<|"|>…}`."""
+    """Read a name with JSON after it: `functions.READ:0<|…|>{…}`, `call:READ{url:<|"|>…}`."""
     calls = []
     for part in text.split("[TOOL_CALLS]"):
         head, brace, body = part.replace('<|"|>', '"').replace("<escape>", '"').partition("{")

@@ -24,7 +24,7 @@ def loose_json(text: str) -> Any | None:
 
 
 def loose_object(text: str) -> dict[str, Any]:
-    """Parse the JSON object in a text behind its thoughts; empty if there is none."""
+    """Parse the JSON object in a text after its thoughts; empty if there is none."""
     value = loose_json(text.rpartition("<</THINK>>")[2])
     return value if isinstance(value, dict) else {}
 

@@ -1,4 +1,4 @@
-"""Native function calls: converting a model's calls to tool tags, and the conversation back.
+"""Native function calls: converts a model's calls to tool tags, and the conversation back.
 
 Whatever the transport, a reply is one text, so that all replies are recorded, replayed and parsed
 the same way. A model with native function calling gets the conversation in its own form, which is
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _RESULT = "\n[Tool result for "
 _ABOVE = "(given with the first result)"
 _BARE = "input"
-"""The field for a parameter that is no JSON object, if the tool is not known."""
+"""The field for a parameter that is not a JSON object, if the tool is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ def _called(name: str, arguments: str) -> tuple[str, str]:
 def as_turns(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> list[NativeTurn]:
     """Convert a conversation to native form; without `tools` the texts stay as they are.
 
-    The results of a turn's calls are in the message after it; calls without such stay text. Tools
-    that are no functions are called through CALL_TOOL.
+    The results of a turn's calls are in the message after it; calls without results stay text.
+    Tools that are no functions are called through CALL_TOOL.
     """
     fields = _first_fields(tools)
     turns: list[NativeTurn] = []
@@ -90,7 +90,7 @@ def as_turns(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> li
 
 
 def _first_fields(tools: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Return the first field of each tool, which a parameter that is no JSON object fills."""
+    """Return the first field of each tool, which a parameter that is not a JSON object fills."""
     functions = [tool["function"] for tool in tools]
     return {f["name"]: next(iter(f["parameters"].get("properties", {})), _BARE) for f in functions}
 

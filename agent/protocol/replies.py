@@ -1,4 +1,4 @@
-"""Reading a model's reply: what is around it is taken off, its calls are found, the rest is text.
+"""Reads a model's reply: removes what is around it and finds its calls; the remainder is text.
 
 `<<TOOL:NAME:param>>` calls a tool, `<<THINK>>…<</THINK>>` is a thought; the rest is text. The reply
 is read once from left to right: tags inside a thought are not run, and an unclosed thought extends
@@ -134,7 +134,7 @@ _FENCED_TAGS = re.compile(
     rf"```[\w-]*\s*((?:{_TOOL_OPEN}(?:(?!```|{_TOOL_OPEN}).)*>>\s*)+)```", re.DOTALL
 )
 _OPENERS = re.compile(r"(?:<[^<>]*>|\s)+\Z")
-"""The wrappers of a form, which may stand between a quotation mark and the call."""
+"""The wrappers of a form, which may be between a quotation mark and the call."""
 
 
 def gives_up(answer: str) -> bool:
@@ -208,7 +208,7 @@ def parse(reply: str, tools: Collection[str] = ()) -> Reply:
 
 
 def _call_end(reply: str, start: int, before: int) -> int | None:
-    """Find the end of a call, behind its `>>`, whose parameter begins at `start`.
+    """Find the end of a call, after its `>>`, whose parameter begins at `start`.
 
     This is the first `>>` outside quotes and JSON; if those never close, the first `>>` before the
     next tag; None if there is none. `before` is the number of calls before this one.

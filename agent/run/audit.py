@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from agent.run.services import RunServices
     from agent.types import Passage, Report, Verdict
 
-CLAIMS_AT_ONCE: Final = 10
-"""Most claims in one request to the judge: as many as a long answer has."""
+MAX_CLAIMS_AT_ONCE: Final = 10
+"""Maximum number of claims in one request to the judge: as many as a long answer has."""
 
 _RANKED_PASSAGES: Final = 60
 """Passages searched for the nearest one of another page; those of the cited page rank first."""
@@ -67,7 +67,7 @@ async def audit(
     addresses = dict(setting.partition("=")[::2] for setting in options.service)
     for name in addresses.keys() - SERVICES.keys():
         raise UsageError(f"there is no service {name!r}", hint=f"There are {', '.join(SERVICES)}.")
-    # The person named these addresses, so they may be private ones.
+    # The user named these addresses, so they may be private ones.
     private = (*options.allow_private, *map(host_port, addresses.values()))
     options = dataclasses.replace(options, allow_private=private)
     inputs = Inputs(on_event=on_event, config=config)
@@ -110,7 +110,7 @@ class Audit(Run):
         judge = ClaimJudge(evidence, services.budget, services.record, model)
         checked = await asyncio.to_thread(check_answer, text, evidence)
         if judge.can_judge:
-            # Where the cited page could not be read, there is nothing to judge by.
+            # If the cited page could not be read, there is nothing to judge by.
             unread = _unread_sentences(checked)
             claims = await asyncio.to_thread(open_claims, text, evidence)
             claims = {claim: cited for claim, cited in claims.items() if claim not in unread}
@@ -124,7 +124,7 @@ class Audit(Run):
             checked_reference.source = numbers.get(checker.places.get(reference, ""))
         cited = [sentence for sentence in checked.sentences if sentence.citations]
         supported = sum(sentence.verdict is VerdictState.SUPPORTED for sentence in cited)
-        report = services.ledger.new_report("answered")
+        report = services.report_builder.new_report("answered")
         report.answer = checked.answer
         report.confidence = None
         report.confidence_parts.supported = round(supported / (len(cited) or 1), 3)
@@ -164,8 +164,8 @@ class Audit(Run):
     ) -> None:
         """Have the judge decide claims in batches; if it fails, the rest stays undecided."""
         claims = by_sources(claims)
-        for start in range(0, len(claims), CLAIMS_AT_ONCE):
-            batch = dict(itertools.islice(claims.items(), start, start + CLAIMS_AT_ONCE))
+        for start in range(0, len(claims), MAX_CLAIMS_AT_ONCE):
+            batch = dict(itertools.islice(claims.items(), start, start + MAX_CLAIMS_AT_ONCE))
             self._requests += 1
             place = f"{JUDGE}/{self._requests}"
             if not await judge.decide(batch, place, _paragraphs_of(batch, text)):
@@ -218,7 +218,7 @@ def _with_other_pages(
         if verdict and page:
             source = sources.add(page, verdict.quote)
             quote = " ".join(verdict.quote.split())
-            reason = f"{reason}; it stands in [{source.n}]: “{quote}”"
+            reason = f"{reason}; it is in [{source.n}]: “{quote}”"
         sentences.append(sentence.model_copy(update={"verdict": state, "reason": reason}))
     return replace(checked, sentences=tuple(sentences), sources=tuple(sources))
 

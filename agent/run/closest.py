@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from agent.types import Passage, Report
 
 MAX_CLOSEST: Final = 5
-"""Passages shown where there is no answer."""
+"""Maximum number of passages shown if there is no answer."""
 MAX_SENTENCES, MAX_CHARS = 3, 500
-"""Sentences and characters of each."""
+"""Maximum number of sentences and characters of each."""
 MIN_SHARE: Final = 0.25
-"""Share of the question's words in a passage, its headings and title, from which on it bears on
-the question."""
+"""Share of the question's words in a passage, its headings and title, above which it bears on the
+question."""
 
 
 def add_closest(report: Report, text: str, evidence: Evidence) -> None:

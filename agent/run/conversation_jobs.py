@@ -4,8 +4,8 @@ They run after the answer, one by one, as often as in the reference engine: sati
 every turn, a summary is made every third, the profile extended every fifth, turns past the fortieth
 are condensed, skills are scored every tenth turn, and proposed every seventh if it was verified.
 
-A job sees what the person wrote and what was answered, never a page or a tool result. New skills
-are proposed from the person's words and the names of the tools alone, never from an answer: they
+A job sees what the user wrote and what was answered, never a page or a tool result. New skills
+are proposed from the user's words and the names of the tools alone, never from an answer: they
 outlive the run, and an answer may hold words of the web. Each job is recorded, so that another
 process can do the rest.
 """
@@ -45,15 +45,15 @@ Skill = dict[str, Any]
 Thumb = Literal["up", "down"]
 
 BEGUN: Final = "job.begun"
-"""Recorded first by jobs that are not idempotent: when repeated, they check how far they came."""
+"""Recorded first by jobs that are not idempotent: when repeated, they check how far they got."""
 DONE: Final = "job.done"
 COUNTER: Final = "_convCount"
 """Key of the number of answered questions, as in the reference engine."""
 COUNT, SIGNAL = "count", "weigh"
-"""Jobs without a model, by their names on record."""
+"""Jobs without a model, by their names in the journal."""
 SUMMARY, PROFILE, CONDENSED = "summary", "profile", "condense"
 EVALUATE, PROPOSE = "evaluate", "propose"
-"""Jobs that ask a model: the names of their prompts and of their places on record."""
+"""Jobs that ask a model: the names of their prompts and of their places in the journal."""
 
 # The reference engine's bounds, in turns and UTF-16 units. Those that can be set are in
 # `agent.limits`.
@@ -66,10 +66,10 @@ EVALUATED_TURNS, OWN_TURNS, TURN_UNITS = 10, 8, 400
 COMPLAINT, PRAISE = -15, 10
 FIRST_WITHOUT_PRAISE, LONG_CONVERSATION = -3, 5
 FIRST_TURNS, LONG_TURNS = 2, 8
-LEAST, MOST = -20, 15
+MIN_POINTS, MAX_POINTS = -20, 15
 OLD_WEIGHT, NEW_WEIGHT = 0.6, 0.4
 THUMBS: Final[dict[Thumb, int]] = {"up": 12, "down": -18}
-"""Points added to a skill's score by the person's feedback; blame weighs more than praise."""
+"""Points added to a skill's score by the user's feedback; blame weighs more than praise."""
 # A skill is dropped if it was scored badly twice, is used often and still bad, or is a month old
 # and was never used.
 BAD_SCORE, BAD_TIMES = 10, 2
@@ -77,9 +77,9 @@ POOR_SCORE, POOR_USES = 20, 30
 MONTH_MS = 30 * 24 * 60 * 60 * 1000
 
 PROPOSED: Final = 2
-"""Most skills from one run; more would describe what it did, not what it learned."""
+"""Maximum number of skills from one run; more would describe what it did, not what it learned."""
 INSIGHTS: Final = 8
-"""Insights that a model rephrases at once; the next consolidation does the others."""
+"""Maximum number of insights that a model rephrases at once; the next run does the others."""
 _COMPLAINTS = re.compile(
     r"\bno\b.*\bwrong\b|\bstop\b.*\bdoing\b|\bdon'?t\b.*\bdo that\b|\bnot what i\b"
     r"|\bi didn'?t ask\b|\btry again\b|\bincorrect\b|\bwrong\b|\bnot helpful\b|\buseless\b"
@@ -222,7 +222,7 @@ class ConversationJobs:
     async def _extend_profile(self, ask: Ask, turn: FinishedTurn) -> None:
         known = await asyncio.to_thread(self.memory.values, kinds.PROFILE)
         listed = "\n".join(f"{key}: {js.to_string(value)}" for key, value in known.items())
-        request = f"Known:\n{listed or '(nothing)'}\n\nThe person wrote:\n"
+        request = f"Known:\n{listed or '(nothing)'}\n\nThe user wrote:\n"
         request += transcript(_own_turns(turn.history)[-PROFILE_TURNS:], PROFILE_UNITS)
         facts = loose_object(await ask(PROFILE, prompt(PROFILE), request))
         await asyncio.to_thread(self.memory.save, kinds.PROFILE, facts)
@@ -287,12 +287,12 @@ class ConversationJobs:
                 await asyncio.to_thread(self.memory.forget, skill["name"], kinds.SKILL)
 
     async def _propose(self, ask: Ask, turn: FinishedTurn) -> None:
-        """Have a model propose new skills from the person's own words."""
+        """Have a model propose new skills from the user's own words."""
         known = [str(skill.get("name")) for skill in await asyncio.to_thread(self.memory.skills)]
         listed = "\n".join(f"- {name}" for name in known) or "(none)"
         used = ", ".join(turn.tools) or "(none)"
         own = transcript(_own_turns(turn.history[-OWN_TURNS:]), TURN_UNITS)
-        request = f"Known:\n{listed}\n\nTools used: {used}\n\nThe person wrote:\n{own}"
+        request = f"Known:\n{listed}\n\nTools used: {used}\n\nThe user wrote:\n{own}"
         rows = loose_object(await ask(PROPOSE, prompt(PROPOSE), request)).get("skills")
         proposed: dict[str, str] = {}
         for row in rows if isinstance(rows, list) else []:
@@ -317,7 +317,7 @@ def answered_count(memory: Memory) -> int:
 
 
 def satisfaction(history: Sequence[Turn]) -> int:
-    """Measure the person's satisfaction by their newest message and the conversation's length.
+    """Measure the user's satisfaction by their newest message and the conversation's length.
 
     Returns points for the scores of the skills in the prompt. Only the newest message counts, so
     that one complaint counts once.
@@ -331,11 +331,11 @@ def satisfaction(history: Sequence[Turn]) -> int:
         total += FIRST_WITHOUT_PRAISE
     if len(history) >= LONG_TURNS:
         total += LONG_CONVERSATION
-    return max(LEAST, min(MOST, total))
+    return max(MIN_POINTS, min(MAX_POINTS, total))
 
 
 def feedback(memory: Memory, given: Iterable[str], thumb: Thumb) -> dict[str, int]:
-    """Rescore the skills in a run's prompt by the person's thumb; returns the scores by name."""
+    """Rescore the skills in a run's prompt by the user's feedback; returns the scores by name."""
     names = set(given)
     known = [skill for skill in memory.skills() if skill.get("name") in names]
     changed = [_rescored(skill, THUMBS[thumb], "feedbackCount") for skill in known]
@@ -369,7 +369,7 @@ def _is_useless(skill: Skill, now_ms: int) -> bool:
 
 
 def _own_turns(history: Sequence[Turn]) -> list[Turn]:
-    """Return what the person wrote: an answer may hold words of a page."""
+    """Return what the user wrote: an answer may have words of a page."""
     return [turn for turn in history if turn.role == "user"]
 
 

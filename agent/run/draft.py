@@ -41,7 +41,7 @@ READABLE: Final = "An audit reads Markdown, .docx, HTML, PDF and .bib."
 _URL = re.compile(r"https?://[^\s<>()\[\]\"|]*(?:\([^\s()]*\)[^\s<>()\[\]\"|]*)*")
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+")
 _CLOSING: Final = ".,;:!?'\"*_"
-"""Characters behind an address that belong to the sentence."""
+"""Characters after an address that belong to the sentence."""
 # `[1] text`, `[^note]: text`, `1. text`.
 _KEYED = re.compile(r"^ {0,3}(?:\[\^?([\w:.-]+)\]:?|(\d{1,3})[.)])[ \t]+(\S.*)$")
 _BULLETS: Final = ("- ", "* ", "+ ", "• ")
@@ -143,7 +143,7 @@ def _markdown(path: Path) -> str:
 
 
 def _whole_page(body: bytes, place: str) -> str:
-    """Convert an HTML draft to Markdown, without dropping what stands around the article."""
+    """Convert an HTML draft to Markdown, without dropping what is around the article."""
     root = parse_html(body)
     strip_hidden(root)
     for link in root.iter("a"):
@@ -261,8 +261,8 @@ SERVICES: Final = {
 }
 """The services that are asked about references, with their addresses."""
 CONCURRENT_CHECKS: Final = 6
-SAME_TITLE: Final = 0.5
-"""Least share of the shorter title's words in the other one for both to count as the same."""
+MIN_SAME_TITLE_SHARE: Final = 0.5
+"""Minimum share of the shorter title's words in the other one for both to count as the same."""
 _RETRACTIONS: Final = frozenset({"retraction", "removal", "withdrawal", "retracted", "withdrawn"})
 """Crossref's types of updates that withdraw a work."""
 _HANDLE_FOUND: Final = 1
@@ -438,7 +438,7 @@ def _same_title(cited: str, title: str) -> bool:
     """Whether a reference has a title in it; true if one of the two is too short to tell."""
     cited_words, title_words = (set(content_words(_URL.sub(" ", t))) for t in (cited, title))
     shorter = min(len(cited_words), len(title_words))
-    return shorter < 2 or len(cited_words & title_words) >= SAME_TITLE * shorter
+    return shorter < 2 or len(cited_words & title_words) >= MIN_SAME_TITLE_SHARE * shorter
 
 
 def _comparable(url: str) -> str:

@@ -27,7 +27,7 @@ from agent.memory.memory_types import Turn
 from agent.models.base import Task, takes
 from agent.run.conversation_jobs import DONE, ConversationJobs, FinishedTurn, JobProgress, job_place
 from agent.run.models import RedactingModel
-from agent.run.outcome import Ledger
+from agent.run.outcome import ReportBuilder
 from agent.run.record import ResumedModel, RunRecord, once_each
 from agent.run.settings import memory_name
 from agent.types import Message, Report, VerdictState
@@ -55,19 +55,19 @@ SETTLED: Final = "run.settled"
 """The event that says that all jobs of a run are done."""
 FOLDER: Final = "unsettled"
 MAX_KILLED_RUNS: Final = 3
-"""Killed runs whose jobs a run does beside its own; the next run does the others."""
+"""Maximum number of killed runs whose jobs a run does; the next run does the others."""
 ONLY_HERE: Final = ""
 """The name of a memory object passed by a caller: no other process can open it."""
 
 
-class UnsettledRuns:
+class UnfinishedRuns:
     """The runs of a data folder with unfinished jobs."""
 
     def __init__(self, data: Path) -> None:
         self._folder = data / FOLDER
 
     def claim(self, run: str) -> FileLock | None:
-        """Mark a run as unsettled and lock it; None while another process has the lock."""
+        """Mark a run as unfinished and lock it; None while another process has the lock."""
         from filelock import FileLock, Timeout  # noqa: PLC0415 - a run without memory has no jobs
 
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -80,21 +80,21 @@ class UnsettledRuns:
         return lock
 
     def names(self) -> list[str]:
-        """List the unsettled runs, locked ones included, oldest first."""
+        """List the unfinished runs, locked ones included, oldest first."""
         if not self._folder.is_dir():
             return []
         return sorted(file.name for file in self._folder.iterdir())
 
 
 def unmark(lock: FileLock) -> None:
-    """Remove the mark of an unsettled run; its record says already that its jobs are done."""
+    """Remove the mark of an unfinished run, whose record already says that its jobs are done."""
     lock.release()
     Path(lock.lock_file).unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
 class JobNotes:
-    """What the jobs need beside the events; recorded in `run.finished`, so that others can do them.
+    """What the jobs need besides the events; recorded in `run.finished`, for other processes.
 
     `messages` is the length of the final conversation, `used` the ids of the memories in its
     prompt, `memory` the name of the memory to write to, `asks` whether a language model is needed.
@@ -112,19 +112,19 @@ class JobNotes:
 class PendingJobs:
     """The unfinished jobs of one run: their inputs, and which of them are done.
 
-    `ledger` has what the run did; `ended_ms` is when it ended, in milliseconds since the epoch.
+    `builder` has what the run did; `ended_ms` is when it ended, in milliseconds since the epoch.
     """
 
     report: Report
     notes: JobNotes
     session: str
-    ledger: Ledger
+    builder: ReportBuilder
     ended_ms: int
     progress: JobProgress = field(default_factory=JobProgress)
 
     @classmethod
     def from_record(cls, record: RunRecord) -> PendingJobs | None:
-        """Read the unfinished jobs of a run; None where there are none."""
+        """Read the unfinished jobs of a run; None if there are none."""
         end = record.end
         notes = end.data.get("after") if end else None
         if end is None or not notes:
@@ -132,14 +132,14 @@ class PendingJobs:
         job_events = [event for event in record.events if event.seq >= end.seq]
         if any(event.type == SETTLED for event in job_events):
             return None
-        ledger = Ledger(record.question)
+        builder = ReportBuilder(record.question)
         for event in record.events_until_end():
-            ledger.add(event)
+            builder.add(event)
         return cls(
             report=Report.model_validate(record.report),
             notes=JobNotes(**notes),
             session=str(record.started.get("session") or record.folder.id),
-            ledger=ledger,
+            builder=builder,
             ended_ms=event_time_ms(end),
             progress=JobProgress.from_events(job_events),
         )
@@ -152,7 +152,7 @@ def event_time_ms(event: Event) -> int:
 
 @dataclass(frozen=True, slots=True)
 class BackgroundJobs:
-    """The jobs of the run in this process; a kill between its answer and `settle` loses none."""
+    """The jobs of the run in this process; a kill between its answer and `run` loses none."""
 
     notes: JobNotes
     _services: RunServices
@@ -166,8 +166,8 @@ class BackgroundJobs:
     ) -> BackgroundJobs | None:
         """Claim the jobs before the end is on record; None without a memory.
 
-        If marking the run as unsettled fails (a full disk), a note is recorded: the jobs are done
-        all the same, but they are lost if this process is killed before.
+        If marking the run as unfinished fails (a full disk), a note is recorded: the jobs are
+        still done, but they are lost if this process is killed before.
         """
         context, options, layers = services.context, services.options, builder.layers
         if context.memory is None:
@@ -184,7 +184,7 @@ class BackgroundJobs:
         lock = None
         try:
             if not callers_memory:
-                claim = UnsettledRuns(options.data).claim
+                claim = UnfinishedRuns(options.data).claim
                 lock = await asyncio.to_thread(claim, services.folder.id)
         except OSError as error:
             text = f"what follows the answer was not marked, a kill would lose it: {error}"
@@ -192,14 +192,14 @@ class BackgroundJobs:
         runner = JobRunner(context.memory, notes.memory, work.model, work.budget)
         return cls(notes, services, builder.session, runner, lock)
 
-    async def settle(self, report: Report, ended_ms: int) -> None:
+    async def run(self, report: Report, ended_ms: int) -> None:
         """Do the jobs of killed runs on the same memory, which are older, then those of the run."""
         services, runner, lock = self._services, self._runner, self._lock
         if lock:
-            await runner.settle_killed(services.options.data)
-        pending = PendingJobs(report, self.notes, self._session, services.ledger, ended_ms)
+            await runner.finish_killed_runs(services.options.data)
+        pending = PendingJobs(report, self.notes, self._session, services.report_builder, ended_ms)
         try:
-            if await runner.settle(pending, runner.model, services.record) and lock:
+            if await runner.finish(pending, runner.model, services.record) and lock:
                 unmark(lock)
         finally:
             if lock:
@@ -218,11 +218,11 @@ class JobRunner:
     model: Model | None = None
     budget: Budget = field(default_factory=Budget)
 
-    async def settle_killed(self, data: Path) -> int:
-        """Do the jobs of killed runs; returns how many runs were settled, at most three."""
-        settled, unsettled = 0, UnsettledRuns(data)
-        for run in unsettled.names():
-            lock = unsettled.claim(run)
+    async def finish_killed_runs(self, data: Path) -> int:
+        """Do the jobs of killed runs; returns how many runs were finished, at most three."""
+        finished, unfinished = 0, UnfinishedRuns(data)
+        for run in unfinished.names():
+            lock = unfinished.claim(run)
             if lock is None:
                 continue
             try:
@@ -232,30 +232,30 @@ class JobRunner:
                     unmark(lock)
                     continue
                 with suppress(JournalError):  # it cannot be written now: another run will do them
-                    settled += await self._settle_claimed(record, lock)
+                    finished += await self._finish_claimed(record, lock)
             finally:
                 lock.release()
-            if settled == MAX_KILLED_RUNS:
+            if finished == MAX_KILLED_RUNS:
                 break
-        return settled
+        return finished
 
-    async def settle_one(
+    async def finish_run(
         self, data: Path, record: RunRecord, on_event: Callable[[Event], None] | None = None
     ) -> None:
         """Do the jobs of one run. Raises `UsageError` while another process does them."""
-        lock = UnsettledRuns(data).claim(record.folder.id)
+        lock = UnfinishedRuns(data).claim(record.folder.id)
         if lock is None:
             hint = "Its answer stands: `research show` shows it."
             raise UsageError(f"another process is still at it: {record.folder.id}", hint=hint)
         try:
-            await self._settle_claimed(record, lock, on_event)
+            await self._finish_claimed(record, lock, on_event)
         finally:
             lock.release()
 
-    async def _settle_claimed(
+    async def _finish_claimed(
         self, record: RunRecord, lock: FileLock, on_event: Callable[[Event], None] | None = None
     ) -> bool:
-        """Do the jobs of a locked run; returns whether it is settled now."""
+        """Do the jobs of a locked run; returns whether it is finished now."""
         pending = PendingJobs.from_record(record)
         # A timestamp covers the whole record: writing more events would make it invalid.
         if pending is None or record.folder.stamps():
@@ -274,21 +274,21 @@ class JobRunner:
             model = None
             if self.model:
                 model = ResumedModel(record, RedactingModel(self.model, redactor))
-            done = await self.settle(pending, model, once_each(record, write))
+            done = await self.finish(pending, model, once_each(record, write))
         if done:
             unmark(lock)
         return done
 
-    async def settle(self, pending: PendingJobs, model: Model | None, record: Record) -> bool:
+    async def finish(self, pending: PendingJobs, model: Model | None, record: Record) -> bool:
         """Save the findings of a run and do its jobs, except those done according to the record.
 
-        False where they need a language model, and there is none or no money for it.
+        False if they need a language model, and there is none or no money for it.
         """
-        report, progress, ledger = pending.report, pending.progress, pending.ledger
+        report, progress, builder = pending.report, pending.progress, pending.builder
         # Jobs without a model.
         if FACTS not in progress.done:
             used = pending.notes.used
-            await asyncio.to_thread(save_findings, self.memory, report, ledger.playbook, used)
+            await asyncio.to_thread(save_findings, self.memory, report, builder.playbook, used)
             record(DONE, job_place(FACTS))
         if pending.notes.wiki and DAY_LOG not in progress.done:
             if failure := await asyncio.to_thread(_write_day_log, pending):
@@ -303,9 +303,9 @@ class JobRunner:
         turn = FinishedTurn(
             history=tuple(_turns_until_answer(turns, report)),
             messages=pending.notes.messages,
-            given_skills=ledger.skills,
-            tainted=ledger.tainted,
-            tools=tuple(line.partition(" ")[0] for line in ledger.playbook),
+            given_skills=builder.skills,
+            tainted=builder.tainted,
+            tools=tuple(line.partition(" ")[0] for line in builder.playbook),
             verified=report.status == "answered" and report.standing == "supported",
         )
         ended_ms = pending.ended_ms
@@ -378,7 +378,7 @@ def answer_turn_text(report: Report) -> str:
 
 
 def _turns_until_answer(turns: Sequence[Turn], report: Report) -> Sequence[Turn]:
-    """Return the turns up to an answer: the conversation may have gone on since."""
+    """Return the turns up to an answer: the conversation may have continued since."""
     last_two = [("user", report.question), ("assistant", answer_turn_text(report))]
     for end in range(len(turns), 1, -1):
         if [(turn.role, turn.text) for turn in turns[end - 2 : end]] == last_two:

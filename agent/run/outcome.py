@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 
 INTERRUPT: Final = "interrupt"
 EXIT_CODES: Final = {"answered": 0, "not_found": 3, "partial": 5, "failed": 1}
-MOST_STEPS: Final = 12
-"""Most steps of a playbook; a longer one is no method to follow."""
-LONGEST_STEP: Final = 200
-"""Most characters of a step's query or address."""
+MAX_PLAYBOOK_STEPS: Final = 12
+"""Maximum number of steps in a playbook; a longer one is no method to follow."""
+MAX_STEP_CHARS: Final = 200
+"""Maximum length of a step's query or address, in characters."""
 _PLAYBOOK_FIELDS: Final = {
     "WEB_SEARCH": "query",
     "READ": "url",
@@ -61,9 +61,9 @@ refs of a live page mean nothing later, and what is typed into one may be a secr
 _SEARCHED_OUTCOMES = ("ok", "empty")
 """Outcomes of a provider that did search, whether it found something or not."""
 _REPORTED: Final = frozenset({"SCHEDULE_TASK", "REMIND_ME", "SET_TIMER", "MONITOR", "STOP"})
-"""Tools whose success message is part of the answer: the person asked for what they do."""
+"""Tools whose success message is part of the answer: the user asked for what they do."""
 _LISTED: Final = 6
-"""Most queries, pages and failures that a run without an answer lists, each."""
+"""Maximum number of queries, of pages and of failures listed by a run without an answer."""
 _LIMITS: Final = {
     INTERRUPT: "it was interrupted",
     "steps": "the limit of steps was reached",
@@ -79,11 +79,11 @@ _REFUSED_HINT = "--allow and --deny hold for search engines too; `--site HOST` n
 
 
 @dataclass(slots=True)
-class Ledger:
+class ReportBuilder:
     """Adds up the events of a run, live or from its record, and makes its report.
 
     `skills` are the names of the skills in the main loop's prompt; `tainted` says that the run read
-    the web, or other texts that the person did not write.
+    the web, or other texts that the user did not write.
     """
 
     question: str
@@ -123,7 +123,9 @@ class Ledger:
                 self._calls += 1
             case "tool.result":
                 self._add_result(data)
-            case "policy.refused" if data.get("undone"):  # it needed a consent nobody could give
+            case "policy.refused" if data.get(
+                "undone"
+            ):  # it needed an approval that nobody could give
                 self._undone.append(f"{data['name']} was not done: {data['effect']}")
             case "model.reply":
                 self._add_reply(event)
@@ -143,12 +145,12 @@ class Ledger:
             bare = "" if call.param.startswith("{") else call.param
             request = " ".join(str(call.fields.get(field_name, bare)).split())
         if request and not has_error(result):
-            self._steps[f"{name} {request[:LONGEST_STEP]}"] = None
+            self._steps[f"{name} {request[:MAX_STEP_CHARS]}"] = None
         if not isinstance(result, dict):
             return
         if has_error(result):
             error = str(result["error"])
-            about = f" “{request[:LONGEST_STEP]}”" if request and request not in error else ""
+            about = f" “{request[:MAX_STEP_CHARS]}”" if request and request not in error else ""
             self._failures[f"{name}{about}: {error}"] = None
             if name == "WEB_SEARCH" and "providers" not in result:
                 self._silent_searches.append(error)
@@ -172,7 +174,7 @@ class Ledger:
     @property
     def playbook(self) -> tuple[str, ...]:
         """The successful searches and readings, one line each, without repetitions."""
-        return tuple(self._steps)[:MOST_STEPS]
+        return tuple(self._steps)[:MAX_PLAYBOOK_STEPS]
 
     def finished_report(self, result: LoopResult, judge: ClaimJudge | None = None) -> Report:
         """Make the report of a run that finished, or reached a limit."""
@@ -183,8 +185,14 @@ class Ledger:
         # The status.
         text, gave_up = _without_verdict_word(result.text)
         checked = check_answer(text, evidence, judge)
-        answers = judge.answers if judge else None
-        weighed = assess_answer(checked, evidence, self.question, answers=answers, fit=self._fit)
+        weighed = assess_answer(
+            checked,
+            evidence,
+            self.question,
+            answers=judge.answers if judge else None,
+            disputes=judge.disputes if judge else (),
+            fit=self._fit,
+        )
         # Rules either answer or show what bears on the question.
         too_weak = self._fit is not None and (weighed.confidence or 0.0) < ANSWER_BY_RULES_FROM
         unanswered = gave_up or too_weak or not checked.sources
@@ -242,7 +250,7 @@ class Ledger:
     def _add_search(
         self, report: Report, result: LoopResult, checked: CheckedAnswer, *, gave_up: bool
     ) -> None:
-        """Make what was tried the answer: the model's words about it, and what is on record."""
+        """Report what was tried as the answer: in the model's words, and as recorded."""
         words, by_rules = checked.answer, self._usage.model == ExtractiveModel.name
         if words and not gave_up:
             # A run that only called tools without searching (say, to remember something) makes no
@@ -283,7 +291,7 @@ class Ledger:
         )
 
     def _what_was_tried(self, limit: str | None = None) -> str:
-        """Say what is on record of the search: queries, pages, failures, and what ended it."""
+        """Describe the recorded search: queries, pages, failures, and what ended it."""
         failed = {
             f"{line.provider} ({line.outcome.replace('_', ' ')})": None
             for line in self._searches

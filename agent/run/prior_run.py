@@ -49,7 +49,7 @@ class PriorRun:
         return Journal(self.source.folder if self.resumed else runs.create(utc_now()))
 
     def opening(self, place: str) -> list[Message] | None:
-        """Return the recorded first messages of a loop; None where they are built anew.
+        """Return the recorded first messages of a loop; None if they are built again.
 
         Another model makes its own plan, so only its main loop begins with the same messages.
         """
@@ -67,7 +67,7 @@ class PriorRun:
 
     @property
     def logged_in(self) -> bool:
-        """Whether the browser holds logins of the person, not only those made during the run."""
+        """Whether the browser has logins of the user, not only those made during the run."""
         # A resumed run starts with the browser state that the run itself saved.
         own_state = str(self.source.folder.browser_state)
         starts = self.source.events_of("run.started")
@@ -112,7 +112,7 @@ class ResumedCalls:
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
         """Find the result of a call on record, or make the call."""
         known = self._record.results.get(place)
-        # Compared, since the model may have been asked again and make another call at this place.
+        # Compared, since the model may have been asked again and have made another call here.
         if known is not None and known.call == call:
             return lambda: known
         if place not in self._begun:

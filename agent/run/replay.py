@@ -12,13 +12,13 @@ from agent.guard.budget import Budget, LimitReached
 from agent.guard.model_client import request_digest
 from agent.journal.events import CONDENSE, MAIN, MISSING, OUTLINE, PLAN, REVIEW, VALUES
 from agent.limits import EFFORTS
-from agent.loop.gate import repair
+from agent.loop.answer_review import repair
 from agent.loop.judge import ClaimJudge
 from agent.loop.loop import NUDGED, LoopResult, asks_for_notes
 from agent.loop.orchestrator import Orchestrator
 from agent.models.base import Task
 from agent.options import CONTEXT_WINDOW, MAX_STEPS
-from agent.run.outcome import INTERRUPT, Ledger, add_values, answer_by_rules
+from agent.run.outcome import INTERRUPT, ReportBuilder, add_values, answer_by_rules
 from agent.run.record import ResumedModel
 from agent.tools.context import no_record
 from agent.tools.toolset import guides_for
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from agent.types import Message, Observation, Report, ToolCall
 
 _PLACE_OF_TASK: Final = {Task.PLAN: PLAN, Task.OUTLINE: OUTLINE, Task.VALUES: f"{VALUES}/1"}
-"""Where the request for a task is on record, if it was made."""
+"""Where the journal has the request for a task, if it was made."""
 DIFF_LINES: Final = 12
-"""Most lines of a difference that are shown; the first ones tell what is wrong."""
+"""Maximum number of lines of a difference that are shown; the first ones tell what is wrong."""
 DIFF_WIDTH: Final = 160
 """Characters at which long lines are broken, so that only the part that differs is shown."""
 
@@ -45,9 +45,9 @@ async def replay(record: RunRecord) -> Report:
     """
     question, evidence = record.require_question().question, record.evidence
     options, budget = record.options, RecordedBudget(record)
-    ledger = Ledger(question, evidence, budget)
+    builder = ReportBuilder(question, evidence, budget)
     for event in record.events_until_end():
-        ledger.add(event)
+        builder.add(event)
     # Objections to the answer are recorded at `review`, those to a section at its loop.
     reviews = {event.place.partition("/")[0]: event.data for event in record.events_of(REVIEW)}
     offers = record.events_of("tools.offered")
@@ -82,11 +82,11 @@ async def replay(record: RunRecord) -> Report:
     except ReplayDiverged:
         raise
     except ResearchError as error:
-        return ledger.failed_report(error)
+        return builder.failed_report(error)
     judge = ClaimJudge(evidence, budget, no_record)
     for event in record.events_of("judge"):
         judge.load(event.data["verdicts"])
-    report = ledger.finished_report(result, judge)
+    report = builder.finished_report(result, judge)
     if record.schema is not None:
         from agent.evidence.schema import Schema  # noqa: PLC0415 - few runs have one
 
@@ -129,7 +129,7 @@ class NoLiveModel:
         """Nothing to close."""
 
     def start_guided_mode(self) -> None:
-        """Note that rules drive the loop from here on; the replies are on record."""
+        """Note that rules drive the loop from now on; the replies are recorded."""
         self._by_rules = True
 
     def takes(self, task: Task) -> bool:
@@ -181,7 +181,7 @@ class RecordedCalls:
         self._record = record
 
     async def run(self, call: ToolCall, place: str) -> Callable[[], Observation]:
-        """Find the result of a call; raises `ReplayDiverged` where another call stood there."""
+        """Find the result of a call; raises `ReplayDiverged` if another call was recorded there."""
         if _limit_of(self._record) == INTERRUPT and place not in self._record.results:
             raise Interrupted
         known = self._record.results.get(place)
@@ -195,7 +195,7 @@ class RecordedCalls:
 
 
 class RecordedBudget(Budget):
-    """A budget that ends where the recorded run ended, whatever the clock says.
+    """A budget that ends where the recorded run ended, regardless of the clock.
 
     For everything else there is always enough left: `NoLiveModel.takes` decides by the record
     whether something was done.

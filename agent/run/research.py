@@ -18,8 +18,8 @@ from agent.config import load_options, private_folder
 from agent.errors import InternalError, ResearchError, UsageError, error_text
 from agent.journal.events import utc_now
 from agent.journal.runs import Runs
+from agent.loop.answer_review import AnswerReview, check_parts
 from agent.loop.context_builder import ContextBuilder
-from agent.loop.gate import Gate, check_parts
 from agent.loop.judge import ClaimJudge
 from agent.loop.loop import LoopResult
 from agent.run.job_runner import BackgroundJobs, event_time_ms, save_findings, save_turns
@@ -136,7 +136,7 @@ async def run_question(
 
 
 MAX_TRACE_CHARS = 20_000
-"""Characters of a traceback on record."""
+"""Maximum number of characters of a recorded traceback."""
 
 
 class Run:
@@ -158,7 +158,7 @@ class Run:
                 return await self._answer(stack)
         except ResearchError as error:
             if self._ended_ms is not None and self._report is None:
-                raise  # the answer is already on record: `resume` returns it
+                raise  # the answer is already recorded: `resume` returns it
             failure = error
         # A bug of ours also ends in a report; the record keeps the traceback.
         except Exception as error:  # noqa: BLE001
@@ -173,7 +173,7 @@ class Run:
                 result = await answer_by_rules(LoopResult("", INTERRUPT), messages)
                 self._finish(self._checked(result))
             raise
-        return self._report or self._finish(services.ledger.failed_report(failure))
+        return self._report or self._finish(services.report_builder.failed_report(failure))
 
     async def _answer(self, stack: AsyncExitStack) -> Report:
         services, options, inputs = self._services, self._services.options, self._services.inputs
@@ -183,7 +183,7 @@ class Run:
         # the first event names.
         session = await services.open_memory(stack)
         services.write_start(self._model.name, session, guided=self._model.guided)
-        live = prior is None or prior.live  # otherwise the record holds all that the run needs
+        live = prior is None or prior.live  # otherwise the record has all that the run needs
         if live:
             opened = open_web(options, services.environ, services.record, services.question)
             context.web = await stack.enter_async_context(opened)
@@ -222,12 +222,12 @@ class Run:
             if error.exit_code == UsageError.exit_code:
                 raise  # a mistyped file or model says nothing about the question
             await save(None)  # memory keeps the question and the failure
-            failed = services.ledger.failed_report(error)
+            failed = services.report_builder.failed_report(error)
             failed.answer = ""
             if context.memory is not None:
                 await context.in_memory_thread(save_findings, context.memory, failed)
             raise
-        result = await Gate(work, judge).check(await answer_by_rules(result, work.messages))
+        result = await AnswerReview(work, judge).check(await answer_by_rules(result, work.messages))
         report = self._checked(result, judge)
         if services.schema is not None:
             await add_values(report, result.text, services.schema, work, judge)
@@ -238,14 +238,14 @@ class Run:
         jobs = await BackgroundJobs.claim(services, builder, work)
         self._finish(report, jobs)
         if jobs is not None and self._ended_ms is not None:
-            await jobs.settle(report, self._ended_ms)
+            await jobs.run(report, self._ended_ms)
         return report
 
     def _checked(self, result: LoopResult, judge: ClaimJudge | None = None) -> Report:
         """Make the report of an answer, and record the verdict on each sentence."""
         services = self._services
         services.journal.write("answer.draft", text=result.text, limit=result.limit)
-        report = services.ledger.finished_report(result, judge)
+        report = services.report_builder.finished_report(result, judge)
         services.journal.write(
             "answer.verified",
             status=report.status,
@@ -259,7 +259,8 @@ class Run:
         services = self._services
         if report.error is not None:  # some providers repeat the key that they refuse
             report.error.message = services.redactor.text(report.error.message)
-        # A copy, since the ledger goes on counting: the jobs' model calls are not the answer's.
+        # A copy, since the report builder keeps counting: the model calls of the jobs are not the
+        # answer's.
         report.usage = report.usage.model_copy()
         after = asdict(jobs.notes) if jobs else None
         dumped = report.model_dump(mode="json")
@@ -267,14 +268,14 @@ class Run:
             services.journal.write("run.finished", report=dumped, after=after)
         )
         services.folder.write(services.folder.report, report.to_json().encode())
-        if report.status in FINAL:  # it will not be resumed, and the browser's state holds logins
+        if report.status in FINAL:  # it will not be resumed, and the browser's state has logins
             services.folder.browser_state.unlink(missing_ok=True)
         self._report = report.with_record(services.folder.path)
         return report
 
 
 class StartedRun:
-    """A run in a task of its own: its report is there before the jobs behind its answer are done.
+    """A run in a task of its own: its report is available before its post-run tasks are done.
 
     `start(on_event=…)` begins it. `on_event` is called with its events in the event loop.
     """

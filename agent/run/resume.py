@@ -34,7 +34,7 @@ HARMLESS_SETTINGS: Final = frozenset(
 )
 """Settings that give access to nothing on this machine: no file, host, proxy, browser, memory.
 
-What a run on a stranger's archive may reach, the person's own settings decide.
+The user's own settings decide what a run on a stranger's archive may reach.
 """
 
 
@@ -65,7 +65,7 @@ async def resume(
     record.require_question()
     settings["schema"] = record.schema
     settings["session"] = record.started.get("session")
-    # Settings of MCP servers may hold secrets, so they are not recorded.
+    # Settings of MCP servers may have secrets, so they are not recorded.
     settings["mcp_servers"] = file_settings()[0].get("mcp_servers", {})
     if record.folder.browser_state.is_file():
         settings["storage_state"] = record.folder.browser_state
@@ -107,7 +107,7 @@ async def _finish_jobs(
             stack.callback(memory.close)
             model = await open_model(stack, options.model, options, os.environ)
             runner = JobRunner(memory, memory_name(options), model)
-            await runner.settle_one(options.data, record, on_event)
+            await runner.finish_run(options.data, record, on_event)
     return report
 
 
@@ -122,7 +122,7 @@ async def rerun_on_recorded_web(
 ) -> Report:
     """Ask another model the same question on the recorded web, in a new run; returns its report.
 
-    With `live`, pages and searches that the record does not hold are looked up on the web. Of a
+    With `live`, pages and searches that the record does not have are looked up on the web. Of a
     record that is not `trusted`, settings that give access to this machine do not hold.
     """
     record.require_question()

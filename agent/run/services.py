@@ -10,9 +10,11 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
-from agent.config import dump_options, provider_keys
+from agent.config import provider_keys
 from agent.errors import ResearchError, from_extra
 from agent.evidence.store import Evidence
+from agent.evidence.values import value_index
+from agent.evidence.verify import statement_index
 from agent.export.event_lines import event_lines
 from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import Kind, Provenance
@@ -20,8 +22,15 @@ from agent.guard.redact import Redactor, find_secrets
 from agent.guard.secret_store import SecretStore
 from agent.journal.events import Journal, read_events, utc_now
 from agent.journal.runs import Runs
-from agent.run.outcome import Ledger
-from agent.run.settings import load_skills, logged_in_sites, make_budget, open_memory
+from agent.keyless.ranking import split_candidates
+from agent.run.outcome import ReportBuilder
+from agent.run.settings import (
+    load_skills,
+    logged_in_sites,
+    make_budget,
+    open_memory,
+    recorded_settings,
+)
 from agent.tools.context import Person, ToolContext
 from agent.tools.person import approvals_given
 
@@ -62,7 +71,7 @@ def _log(event: Event) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What a caller passes beside the settings; None where the settings decide.
+    """What a caller passes besides the settings; None if the settings decide.
 
     `prior` is the record that the run starts from. `opened` is called with the tool context once
     the web is open, so that a live view can watch the page. `tasks` makes the tools that schedule
@@ -111,12 +120,12 @@ class RunServices:
             prior.open_journal(runs) if prior else Journal(runs.create(utc_now(), inputs.run))
         )
         self.record = prior.record(self.write) if prior else self.write
-        # The ledger is the first listener: the others may ask it for totals.
-        self.ledger = Ledger(question, self.evidence, self.budget, self.folder.id)
-        if prior and prior.resumed:  # what the run used before it was killed counts too
+        # The report builder listens first: the other listeners may ask it for totals.
+        self.report_builder = ReportBuilder(question, self.evidence, self.budget, self.folder.id)
+        if prior and prior.resumed:  # includes what the run used before it was killed
             for event in prior.source.events:
-                self.ledger.add(event)
-        self.journal.listen(self.ledger.add)
+                self.report_builder.add(event)
+        self.journal.listen(self.report_builder.add)
         if inputs.on_event:
             self.journal.listen(inputs.on_event)
         if LOGGER.isEnabledFor(logging.INFO):
@@ -156,6 +165,10 @@ class RunServices:
 
     async def __aexit__(self, *_: object) -> None:
         self.journal.close()
+        # They hold what was made of this run's pages: in a server, 300 MB after 250 runs. Runs
+        # that are still at work fill them anew.
+        for cached in (split_candidates, statement_index, value_index):
+            cached.cache_clear()
         if self._spans is not None:
             await asyncio.to_thread(self._spans.close)
 
@@ -179,7 +192,7 @@ class RunServices:
     ) -> None:
         """Write the first event; `work` is `question` or `audit`."""
         # Not redacted: with anything taken out, a resumed run would have another question or other
-        # settings. The settings that hold secrets are not dumped.
+        # settings. Settings with secrets are not dumped.
         self.journal.write(
             "run.started",
             run=self.folder.id,
@@ -190,7 +203,7 @@ class RunServices:
             work=work,
             person=self.inputs.ask is not None,
             schema=self.schema.definition if self.schema else None,
-            options=dump_options(self.options),
+            options=recorded_settings(self.options),
             python=sys.version.split()[0],
         )
 
@@ -235,7 +248,7 @@ class RunServices:
     def _recorded(
         self, ask: Callable[[str], Awaitable[T]] | None
     ) -> Callable[[str], Awaitable[T]] | None:
-        """Wrap a callback that asks the person in events, so that a live view can make room."""
+        """Wrap a callback that asks the user in events, so that a live view can make room."""
         if ask is None:
             return None
 
@@ -271,9 +284,9 @@ def _read_schema(options: Options) -> Schema | None:
 
 
 def is_public_run(data: Path, run: str) -> bool:
-    """Whether an earlier run read no file, no folder and no page of the person.
+    """Whether an earlier run read no file, no folder and no page of the user.
 
-    False where its record is gone, or of a version that did not note what was read.
+    False if its record is gone, or is of a version that did not note what was read.
     """
     try:
         events = read_events(Runs(data).find(run).journal)

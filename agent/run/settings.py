@@ -1,4 +1,4 @@
-"""What a run gets by its settings: its budget, its memory, its skills, its logins."""
+"""Builds what a run needs from its settings: budget, memory, skills, logins."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.config import config_path, private_folder
+from agent.config import config_path, dump_options, private_folder
 from agent.errors import UsageError
 from agent.guard.budget import Budget
 from agent.journal.runs import Runs
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 def logged_in_sites(options: Options) -> set[str]:
-    """The sites of which the browser has cookies or storage from the start (`storage_state`).
+    """Return the sites for which `storage_state` has cookies or storage.
 
-    Raises `UsageError` where the state cannot be read.
+    Raises `UsageError` if the file cannot be read.
     """
     if options.storage_state is None:
         return set()
@@ -42,7 +42,7 @@ def logged_in_sites(options: Options) -> set[str]:
 
 
 def make_budget(options: Options, environ: Mapping[str, str]) -> Budget:
-    """Steps, dollars, tokens and seconds: what the person says, else what the depth does."""
+    """Create the budget: limits that the user set, otherwise those of the depth."""
     usd = spendable_usd(options)
     return Budget(
         options.max_steps or options.effort.steps,
@@ -55,11 +55,11 @@ def make_budget(options: Options, environ: Mapping[str, str]) -> Budget:
 
 
 EMPTY_BUDGET = 1e-9
-"""Dollars that pay for no call: a budget of none would be no budget."""
+"""Dollars that pay for no call; zero would mean no limit."""
 
 
 def spendable_usd(options: Options) -> float | None:
-    """What a run may spend: its own budget, or less where day or month have less left."""
+    """Return what a run may spend: its own budget, or what is left of the day's or month's."""
     limits = list(remaining_budget(options).values())
     if options.budget is not None:
         limits.append(options.budget)
@@ -67,9 +67,9 @@ def spendable_usd(options: Options) -> float | None:
 
 
 def remaining_budget(options: Options, spending: Spending | None = None) -> dict[str, float]:
-    """Dollars left of the budgets of the `day` and the `month` (UTC), of those that are set.
+    """Return the dollars left of the `day` and `month` budgets (UTC) that are set.
 
-    They hold over all runs of the folder, unless `spending` counts other ones too.
+    They apply to all runs of the folder, and to others that `spending` counts.
     """
     spending = spending or Spending(Runs(options.data))
     budgets = {"day": options.budget_day, "month": options.budget_month}
@@ -80,7 +80,7 @@ def remaining_budget(options: Options, spending: Spending | None = None) -> dict
 def _highest_price(
     options: Options, environ: Mapping[str, str]
 ) -> Callable[[int, int], float] | None:
-    """The price of a call (tokens in, out) by the dearest model that may be asked, if known."""
+    """Return the price of a call (tokens in, out) by the run's most expensive model, if known."""
     named = [(options.model, options.base_url), *((name, None) for name in options.fallback)]
     if options.judge:
         named.append((options.judge, options.base_url))
@@ -95,7 +95,7 @@ def _highest_price(
 
 
 def open_memory(options: Options, environ: Mapping[str, str]) -> Memory:
-    """Open the memory of the settings; the data folder is made where there is none."""
+    """Open the memory of the settings, and create the data folder if it is missing."""
     private_folder(options.data)
     # A run without memory does not load it.
     from agent.memory.embedders import make_embedder  # noqa: PLC0415
@@ -108,7 +108,7 @@ def open_memory(options: Options, environ: Mapping[str, str]) -> Memory:
 
 
 def load_skills(options: Options, *, config: bool) -> Sequence[Skill]:
-    """Find the skills of the person's folders; with `config` also those of the folder one is in."""
+    """Find the skills in the user's folders; with `config`, also in the current folder."""
     folders: list[tuple[Path, Owner]] = [(options.data / "skills", "person")]
     if config:
         folders.insert(0, (config_path().parent / "skills", "person"))
@@ -120,10 +120,15 @@ def load_skills(options: Options, *, config: bool) -> Sequence[Skill]:
     return find_skills(folders)
 
 
-def memory_name(options: Options) -> str:
-    """A name for the memory of the settings, by which another run sees if it has the same.
+def recorded_settings(options: Options) -> dict[str, object]:
+    """Return the settings as the journal records them: JSON values, nothing secret."""
+    return dump_options(options)
 
-    Of a database that machines share it is a hash: its address may hold a password.
+
+def memory_name(options: Options) -> str:
+    """Return a name that identifies the memory, so that runs can tell whether they share it.
+
+    For a shared database it is a hash: its URL may contain a password.
     """
     url = options.memory_url
     place = hashlib.sha256(url.encode()).hexdigest()[:16] if url else "data folder"

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 DEFAULT_CDP: Final = "http://127.0.0.1:9222"
 """The debugging port of `research chrome`, and of most guides."""
 PERSONS_CHROME: Final = "chrome"
-"""Playwright's name for the person's Chrome, allowed at chrome://inspect/#remote-debugging."""
+"""Playwright's name for the user's Chrome, allowed at chrome://inspect/#remote-debugging."""
 _AROUND_ADDRESS: Final = "<([{\"'“”„«».,;:!?)]}>"
 """Characters before and after an address in a sentence."""
 
@@ -51,7 +51,7 @@ async def open_web(
 ) -> AsyncIterator[Web]:
     """Open the web of a run; everything is closed when the block is left.
 
-    The addresses in the user's `request` are read even where robots.txt disallows it. `environ` may
+    The addresses in the user's `request` are read even if robots.txt disallows it. `environ` may
     hold keys of search providers; `record` writes the event `browser.missing`. Raises `UsageError`
     for a provider or a corpus that cannot be used, `WebOutOfReach` if there is no Chrome to attach
     to.
@@ -60,7 +60,7 @@ async def open_web(
     async with AsyncExitStack() as stack:
         egress = await stack.enter_async_context(_make_egress(options))
         # Each namespace has its own cache of pages. The file is named by a hash, since the name of
-        # a namespace may hold characters that a file name cannot.
+        # a namespace may have characters that a file name cannot.
         namespace = sha256(options.namespace.encode()).hexdigest()[:16]
         cache = folder / "pages" / f"{namespace}.db"
         client = HttpClient(egress, cache=cache, fresh=options.fresh)
@@ -86,7 +86,7 @@ async def open_web(
             reader,
             browser.get,
             Crawler(reader, polite),
-            None if attached else polite,  # robots.txt binds a robot, not the person's own browser
+            None if attached else polite,  # robots.txt binds a robot, not the user's own browser
             {name: value for name, value in filters.items() if value},
             is_visible=bool(options.headed or attached),
             fresh=options.fresh,
@@ -111,7 +111,7 @@ class NamedAddresses:
             self._addresses |= {normalize(scheme + address) for scheme in schemes}
 
     def include(self, url: str) -> bool:
-        """Whether an address is one of them, in whatever spelling."""
+        """Whether an address is one of them, in any spelling."""
         parsed = parse(url)
         if parsed is None:
             return False
@@ -121,7 +121,7 @@ class NamedAddresses:
 
 
 def _make_egress(options: Options) -> Egress:
-    """Make the egress proxy; the person's search engines may have private addresses."""
+    """Make the egress proxy; the user's search engines may have private addresses."""
     engines = [options.searxng_url, *(value.partition("=")[2] for value in options.search_url)]
     private = [*options.allow_private, *(host_port(url) for url in engines if url)]
     policy = EgressPolicy(
@@ -142,7 +142,7 @@ async def _open_solver(
 ) -> Solver | None:
     """Open the captcha solver of the settings, with an egress proxy of its own.
 
-    The person named the service, so its address may be private; those of pages may not.
+    The user named the service, so its address may be private; those of pages may not.
     """
     if not options.solver:
         return None
@@ -213,14 +213,14 @@ class _LazyBrowser:
                 logged_in=logged_in_sites(options),
             )
             return await enter(launch)
-        # The person's Chrome does not go through our proxy, so its addresses are checked here.
+        # The user's Chrome does not go through our proxy, so its addresses are checked here.
         check_address = self._egress.guard.check_resolved_url
         try:
             return await enter(Browser.attach(options.cdp or DEFAULT_CDP, check_address))
         except AttachFailed as failed:
             if options.cdp:
                 raise
-            # `research chrome` is not running: try the Chrome that the person uses. If that is not
+            # `research chrome` is not running: try the Chrome that the user uses. If that is not
             # allowed, the first error has the better hint.
             try:
                 return await enter(Browser.attach(PERSONS_CHROME, check_address))
@@ -231,15 +231,17 @@ class _LazyBrowser:
 async def _take_context(web: Web, record: Record = no_record) -> None:
     """Make the page in the user's visible tab the context of the run.
 
-    Tabs that do not answer are noted on record; the page is looked for again when it is needed.
+    Tabs that do not answer are recorded; the page is looked for again when it is needed.
     Raises `WebOutOfReach` if the browser does not answer.
     """
     try:
         browser = await web.start_browser()
         web.attached = True
         web.context, html = await browser.visible_page() or (None, "")
-        if web.context is None and browser.silent_tabs:
-            record("note", text=f"{browser.silent_tabs} tabs of the user do not answer")
+        web.silent_tabs = browser.silent_tabs if web.context is None else 0
+        if count := web.silent_tabs:
+            tabs = "a tab of the user does" if count == 1 else f"{count} tabs of the user do"
+            record("note", text=f"{tabs} not answer; the page is looked for again when needed")
         if web.context is not None and web.context.visible_text.strip():
             web.page = await asyncio.to_thread(_page_of, web.context, html)
     except SessionError as error:
@@ -247,7 +249,7 @@ async def _take_context(web: Web, record: Record = no_record) -> None:
 
 
 def _page_of(seen: PageContext, html: str) -> Page:
-    """Make a `Page` of what the person sees, so that it can be cited like any other.
+    """Make a `Page` of what the user sees, so that it can be cited like any other.
 
     The links, and the data of a site that a parser knows, come from its HTML.
     """
@@ -268,7 +270,7 @@ def _page_of(seen: PageContext, html: str) -> Page:
         content_type="text/plain",
         body=seen.visible_text.encode(),
         document=document,
-        reason="the tab before the person",
+        reason="the tab in front of the user",
     )
     if not html:
         return page

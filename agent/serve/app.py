@@ -65,7 +65,7 @@ _ROUTES: Final = (
 
 
 def make_app(state: ServerState) -> FastAPI:
-    """Make the application; every failure has the form of `Failed`."""
+    """Create the application. Every error response has the form of `Failed`."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -120,7 +120,7 @@ def _failure(status: int, kind: str, message: str, hint: str = "", headers: Any 
 
 
 def with_security_headers(app: App) -> App:
-    """Add the security headers to every answer, those to faults of ours included."""
+    """Add the security headers to every response, internal errors included."""
 
     async def adding(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Any) -> None:
@@ -137,7 +137,7 @@ def with_security_headers(app: App) -> App:
 
 
 class _Server(uvicorn.Server):
-    """Ends the event streams before it waits for open requests: they would stay for ever."""
+    """Closes event streams before waiting for open requests: they would never end."""
 
     def __init__(self, config: uvicorn.Config, closing: Callable[[], Awaitable[None]]) -> None:
         super().__init__(config)
@@ -159,11 +159,11 @@ async def serve_app(
     ticket: str,
     ready: Callable[[str], None],
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C; `ready` gets the address once it can be connected to.
+    """Serve until SIGTERM or Ctrl-C. `ready` gets the address once connections are accepted.
 
-    `ticket` lets one browser in, once, by an address (`/?ticket=…`).
-    `names` are hosts under which it is called beside those of loopback (`research.example.org`,
-    with a port where there is one). Runs under way are stopped then, and can be resumed.
+    `ticket` admits one browser, once, through a URL (`/?ticket=…`).
+    `names` are the host names of the server besides loopback (`research.example.org`, with a
+    port if there is one). Running runs are stopped at the end and can be resumed.
     """
     with listening_socket(port, host) as listening:
         bound_port = listening.getsockname()[1]

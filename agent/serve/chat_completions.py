@@ -1,10 +1,10 @@
 """`/v1/chat/completions` and `/v1/models`: a run as a model, for clients of OpenAI's interface.
 
-The last message of the person is the question. A conversation is that of the run whose answer
-stands in the messages before it; one that began elsewhere is laid down as a conversation first.
-What is streamed as content is the checked answer, never a draft: steps come before it as
-`reasoning_content`, which Open WebUI, LibreChat and others fold away. Sources are annotations
-(`url_citation`: the place of each marker in the content) and stand below the answer as lines.
+The user's last message is the question. The conversation is found by an earlier answer in the
+messages; a conversation that began elsewhere is saved first. Only the checked answer is streamed
+as content, never a draft. Steps are streamed before it as `reasoning_content`, which Open WebUI,
+LibreChat and others collapse. Sources are annotations (`url_citation`: the position of each marker
+in the content) and are listed below the answer.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class ChatMessage(BaseModel):
 
     @property
     def text(self) -> str:
-        """Its words; pictures and other parts are not read."""
+        """The text of the message; images and other parts are ignored."""
         if isinstance(self.content, list):
             parts = (part for part in self.content if part.get("type") == "text")
             return "\n".join(str(part.get("text", "")) for part in parts)
@@ -63,7 +63,7 @@ class ChatMessage(BaseModel):
 
 
 class ChatForm(BaseModel):
-    """What OpenAI's clients send; what no run knows (temperature, …) is taken and left aside."""
+    """A request of OpenAI's clients. Parameters that a run does not know are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -81,7 +81,7 @@ chat_routes = APIRouter(prefix="/v1", tags=["OpenAI-compatible"])
 
 @chat_routes.get("/models")
 async def models() -> dict[str, Any]:
-    """List what can be named as a model."""
+    """List the models."""
     return {"object": "list", "data": [_model_row(name) for name in MODELS]}
 
 
@@ -99,7 +99,7 @@ def _model_row(name: str) -> dict[str, Any]:
 
 @chat_routes.post("/chat/completions", response_class=Response, responses=_ANSWERS)
 async def complete(state: StateDep, form: ChatForm) -> Response:
-    """Research the last message of the person; with `stream` as server-sent events."""
+    """Research the user's last message; with `stream`, as server-sent events."""
     run = await _start(state, form)
     if form.stream:
         return StreamingResponse(_stream(state, run, form), media_type="text/event-stream")
@@ -113,7 +113,7 @@ async def complete(state: StateDep, form: ChatForm) -> Response:
 
 
 async def _start(state: ServerState, form: ChatForm) -> ActiveRun:
-    """Start the run of a conversation's last message; raises `NotFound`, `UsageError`."""
+    """Start a run for the last message of a conversation. Raises `NotFound` or `UsageError`."""
     name = form.model.rpartition("/")[2]  # some clients put a provider before it
     if name not in MODELS:
         raise NotFound(f"no model {form.model!r}", hint=f"There are {', '.join(MODELS)}.")
@@ -132,7 +132,7 @@ async def _start(state: ServerState, form: ChatForm) -> ActiveRun:
 
 
 def _session_of(state: ServerState, messages: list[ChatMessage]) -> str:
-    """The session that messages belong to; turns of one that is not ours are saved first."""
+    """Return the session of the messages. The turns of an unknown conversation are saved first."""
     # The library knows our answers as they are sent: `text_parts` of the report.
     answers = [message.text for message in messages if message.role == "assistant"]
     if answers and (session := state.library.session_of_answer(answers[-1].strip())):
@@ -147,9 +147,9 @@ def _session_of(state: ServerState, messages: list[ChatMessage]) -> str:
 
 
 async def _steps(state: ServerState, run: ActiveRun) -> AsyncIterator[str | Report]:
-    """Yield the steps of a run as lines, then its report; who stops reading stops the run.
+    """Yield the steps of a run as lines, then its report. A reader that stops also stops the run.
 
-    Raises `InternalError` where it ends without a report.
+    Raises `InternalError` if the run ends without a report.
     """
     folder, reported = state.find(run.id), False
     try:
@@ -173,7 +173,7 @@ async def _steps(state: ServerState, run: ActiveRun) -> AsyncIterator[str | Repo
 
 
 def _annotations(report: Report, content: str) -> list[dict[str, Any]]:
-    """The place in the content and the source of each marker before the list of sources."""
+    """Return position and source of each marker in the answer, without the list of sources."""
     sources = {source.n: source for source in report.sources}
     text = content.rpartition(_SOURCES)[0] or content
     return [

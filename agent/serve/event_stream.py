@@ -1,8 +1,8 @@
-"""The journal of a run as it grows, as server-sent events for all who watch.
+"""Streams the journal of a run as server-sent events.
 
-The file is what is sent, line by line and to the byte, whichever process writes it; what it does
-not keep (the pieces of a reply, questions) comes in between. Who comes late, or again, begins
-behind the event they name.
+The lines of the file are sent byte for byte, whichever process writes them. Transient events that
+the journal does not keep (pieces of a reply, questions) are sent in between. A client that connects
+late or reconnects continues after the event that it names.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ END: Final = b"event: end\ndata: {}\n\n"
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """An event as JSON; `seq` is its number in the journal, None where that does not keep it."""
+    """An event as JSON. `seq` is its number in the journal; None for a transient event."""
 
     seq: int | None
     data: bytes
 
     def as_sse(self) -> bytes:
-        """Write it as a server-sent event."""
+        """Format it as a server-sent event."""
         number = b"" if self.seq is None else b"id: %d\n" % self.seq
         return b"%sdata: %s\n\n" % (number, self.data)
 
 
 class EventStream:
-    """One journal, read once however many watch it; `is_active` says that it may still grow."""
+    """One journal, read once for all its watchers. `is_active`: it may still grow."""
 
     def __init__(self, journal: Path, is_active: Callable[[], bool]) -> None:
         self.watchers = 0
@@ -56,7 +56,7 @@ class EventStream:
         self._polling: asyncio.Task[None] | None = None
 
     def read(self) -> None:
-        """Read the whole lines that were written since."""
+        """Read the complete lines that were added."""
         with suppress(FileNotFoundError), self._journal.open("rb") as file:
             file.seek(self._offset)
             lines, newline, _ = file.read().rpartition(b"\n")
@@ -80,20 +80,20 @@ class EventStream:
         self._frames.append(Frame(event["seq"], line))
 
     def add_passing(self, **event: Any) -> None:
-        """Send what the journal does not keep, behind what was written before it."""
+        """Send a transient event after everything that was written before it."""
         self.read()
         data = json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode()
         self._frames.append(Frame(None, data))
         self._wake()
 
     def finish(self) -> None:
-        """End with what is written by now: the process of the run is gone, however it ended."""
+        """End the stream with what is written: the process of the run has ended."""
         self.read()
         self._finished = True
         self._wake()
 
     def close(self) -> None:
-        """Let all watchers go."""
+        """Disconnect all watchers."""
         self._closed = True
         self._wake()
 
@@ -104,22 +104,22 @@ class EventStream:
 
     @property
     def over(self) -> bool:
-        """True where no event is to come."""
+        """Whether no further event will come."""
         return self._closed or (self._finished and not self._is_active())
 
     def has_after(self, seq: int) -> bool:
-        """True where an event with a higher number is here, or may come."""
+        """Whether an event with a higher number exists or may still come."""
         self.read()
         return not self.over or any(f.seq is not None and f.seq > seq for f in self._frames)
 
     async def sse(self, after: int) -> AsyncIterator[bytes]:
-        """Yield the events behind the number `after` as server-sent events; the last is `end`."""
+        """Yield the events after number `after` as server-sent events; the last is `end`."""
         async for frame in self.frames(after):
             yield KEEP_ALIVE if frame is None else frame.as_sse()
         yield END
 
     async def frames(self, after: int = -1) -> AsyncIterator[Frame | None]:
-        """Yield each event behind `after` once, until the run is over; None for a long silence."""
+        """Yield each event after `after` once, until the run ends; None after a long silence."""
         self.watchers += 1
         # One task for all watchers; it ends with the last of them.
         if self._polling is None or self._polling.done():
@@ -149,7 +149,7 @@ class EventStream:
             self.watchers -= 1
 
     async def _poll(self) -> None:
-        """Read what another process writes, as long as anybody watches."""
+        """Poll the file of another process while there are watchers."""
         while self.watchers:
             await asyncio.sleep(POLL_SECONDS)
             if not self._is_active():

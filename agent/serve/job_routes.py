@@ -23,7 +23,7 @@ CHANGES_LISTED: Final = 5
 
 
 class JobForm(BaseModel):
-    """A question for later; `after` names a run or a job whose answer is handed on."""
+    """A question for later. `after` names a run or job whose answer is passed on."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -33,7 +33,7 @@ class JobForm(BaseModel):
 
 
 class ScheduleForm(BaseModel):
-    """A question that comes back: `when` in plain words or cron's five fields, in `zone`."""
+    """A scheduled question: `when` in plain words or five cron fields, in the time zone `zone`."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -46,9 +46,9 @@ class ScheduleForm(BaseModel):
 
 
 class MonitorForm(BaseModel):
-    """A page (an address) or an answer (a question) that is watched.
+    """A page (URL) or an answer (question) to monitor.
 
-    `words` and `css` choose a part of the page, `when` (`<100`, `10%`) is about its first figure.
+    `words` and `css` select a part of the page; `when` (`<100`, `10%`) tests its first number.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -64,7 +64,7 @@ class MonitorForm(BaseModel):
 
 
 class QueueState(BaseModel):
-    """The jobs, newest first, why the queue is paused ("": it is not), and the workers."""
+    """The jobs, newest first; the reason why the queue is paused, or ""; and the workers."""
 
     jobs: list[dict[str, Any]]
     paused: str
@@ -72,7 +72,7 @@ class QueueState(BaseModel):
 
 
 def _row(model: BaseModel) -> dict[str, Any]:
-    """A job (without its report), a schedule, a monitor or a change as JSON."""
+    """Return a job (without its report), a schedule, a monitor or a change as JSON."""
     return model.model_dump(mode="json", exclude={"report"})
 
 
@@ -94,28 +94,28 @@ def add_job(stores: JobsDep, form: JobForm) -> dict[str, Any]:
 
 @queue_routes.post("/pause")
 def pause_queue(stores: JobsDep) -> Done:
-    """Begin no more jobs."""
+    """Pause the queue: no more jobs are started."""
     stores.jobs.pause()
     return Done()
 
 
 @queue_routes.post("/resume")
 def resume_queue(stores: JobsDep) -> Done:
-    """Begin jobs again."""
+    """Resume the queue."""
     stores.jobs.resume()
     return Done()
 
 
 @queue_routes.post("/{job}/cancel")
 def cancel_job(stores: JobsDep, job: JobId) -> Done:
-    """Cancel a job, one that runs too."""
+    """Cancel a job, even one that is running."""
     stores.jobs.cancel(job)
     return Done()
 
 
 @queue_routes.post("/{job}/retry")
 def retry_job(stores: JobsDep, job: JobId) -> Done:
-    """Try a job again that has ended without an answer."""
+    """Retry a job that ended without an answer."""
     stores.jobs.retry(job)
     return Done()
 
@@ -125,13 +125,13 @@ schedule_routes = APIRouter(prefix="/api/schedules", tags=["schedules"])
 
 @schedule_routes.get("")
 def list_schedules(stores: JobsDep) -> list[dict[str, Any]]:
-    """List the questions that come back, with when they come next."""
+    """List the schedules with their next times."""
     return [_row(schedule) for schedule in stores.schedules.all()]
 
 
 @schedule_routes.post("", status_code=201)
 def add_schedule(stores: JobsDep, form: ScheduleForm) -> dict[str, Any]:
-    """Have a question asked again and again, or once later; `research worker` fires it."""
+    """Schedule a question, repeatedly or once; `research worker` runs it."""
     return _row(stores.schedules.add(**form.model_dump(), **stores.flags))
 
 
@@ -140,7 +140,7 @@ monitor_routes = APIRouter(prefix="/api/monitors", tags=["monitors"])
 
 @monitor_routes.get("")
 def list_monitors(stores: JobsDep) -> list[dict[str, Any]]:
-    """List what is watched, each with its last changes as diffs."""
+    """List the monitors with their last changes as diffs."""
     return [
         _monitor_row(stores, monitor, changes=CHANGES_LISTED) for monitor in stores.monitors.all()
     ]
@@ -148,18 +148,18 @@ def list_monitors(stores: JobsDep) -> list[dict[str, Any]]:
 
 @monitor_routes.post("", status_code=201)
 def add_monitor(stores: JobsDep, form: MonitorForm) -> dict[str, Any]:
-    """Watch a page or an answer; `research worker` looks."""
+    """Monitor a page or an answer; `research worker` checks it."""
     return _monitor_row(stores, stores.monitors.add(**form.model_dump(), **stores.flags))
 
 
 @monitor_routes.get("/{name}")
 def show_monitor(stores: JobsDep, name: Name) -> dict[str, Any]:
-    """Give a monitor with all its changes, the newest first."""
+    """Return a monitor with all its changes, newest first."""
     return _monitor_row(stores, stores.monitors.find(name))
 
 
 def _monitor_row(stores: JobStores, monitor: Any, *, changes: int | None = None) -> dict[str, Any]:
-    """A monitor as JSON, with when it looks next and its last changes, the newest first."""
+    """Return a monitor as JSON, with its next check and its last changes, newest first."""
     newest = stores.monitors.changes(monitor.name)[::-1][:changes]
     looks = next((s for s in stores.monitors.schedules.all() if s.name == monitor.name), None)
     row = _row(looks) if looks else {}
@@ -168,11 +168,11 @@ def _monitor_row(stores: JobStores, monitor: Any, *, changes: int | None = None)
 
 
 def _add_run_and_remove(routes: APIRouter, kind: str, removes: str) -> None:
-    """Add what is the same of `schedules` and `monitors`, which `kind` names."""
+    """Add the routes that schedules and monitors (`kind`) share."""
 
     @routes.post("/{name}/run", status_code=201)
     def run_now(stores: JobsDep, name: Name) -> dict[str, Any]:
-        """Put it on the queue now, whatever its times say; gives the job."""
+        """Queue it now, regardless of its schedule, and return the job."""
         return _row(getattr(stores, kind).run(name))
 
     @routes.delete("/{name}", description=removes)
@@ -182,4 +182,4 @@ def _add_run_and_remove(routes: APIRouter, kind: str, removes: str) -> None:
 
 
 _add_run_and_remove(schedule_routes, "schedules", "Take a schedule away; jobs that it made stay.")
-_add_run_and_remove(monitor_routes, "monitors", "Watch no longer; what was kept stays.")
+_add_run_and_remove(monitor_routes, "monitors", "Stop monitoring. What was saved is kept.")

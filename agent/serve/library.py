@@ -1,7 +1,7 @@
 """All runs of a data folder, found by words in questions, answers and sources, and by tags.
 
-The index (`library.db`, SQLite's full text) is made of the runs' folders and can be deleted at any
-time; tags are a person's own, so they stand in the folder of their run (`tags.json`).
+The index (`library.db`, SQLite full text) is built from the runs' folders and can be deleted at any
+time. Tags are the user's data and are kept in the folder of the run (`tags.json`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 VERSION: Final = 4
 """Of the tables; an index of another version is built again."""
-LONGEST_TAG: Final = 40
+MAX_TAG: Final = 40
 MAX_TAGS: Final = 20
 _TABLES: Final = """
 create table run(id text primary key, stamp integer, at text, session text, tags text, state text,
@@ -49,7 +49,7 @@ _SNIPPET: Final = f"snippet(said, -1, '{_HIT_START}', '{_HIT_END}', '…', 24)"
 
 
 class Library:
-    """The runs as a person looks for them; to be called from threads."""
+    """Search for runs. Thread-safe."""
 
     def __init__(self, runs: Runs, data: Path) -> None:
         self._runs = runs
@@ -59,7 +59,7 @@ class Library:
     def search(
         self, query: str = "", tag: str = "", session: str = "", *, limit: int = 50, skip: int = 0
     ) -> list[RunState]:
-        """Find runs, best first where words are searched for, else newest first."""
+        """Find runs: best match first for a search, otherwise newest first."""
         # Quoted, no word is an operator of FTS5; with a star it finds what begins so.
         wanted = " ".join(f'"{word}"*' for word in words(query))
         if query.strip() and not wanted:
@@ -88,7 +88,7 @@ class Library:
             return self._add(index, folder, _stamp(folder)).model_copy(update={"found": []})
 
     def session_of_answer(self, text: str) -> str:
-        """The session in which this text of a report was sent last; empty where it never was."""
+        """Return the session in which this answer was sent last, or an empty string."""
         with self._index() as index:
             self._refresh(index)
             row = index.execute(
@@ -97,7 +97,7 @@ class Library:
         return str(row[0]) if row else ""
 
     def tags(self) -> list[tuple[str, int]]:
-        """List the tags that are used, with how many runs have each."""
+        """List the tags with the number of runs of each."""
         with self._index() as index:
             self._refresh(index)
             rows = index.execute(
@@ -106,16 +106,16 @@ class Library:
             return rows.fetchall()
 
     def tag(self, folder: RunFolder, tags: Sequence[str]) -> tuple[str, ...]:
-        """Give a run these tags in place of those it has; raises `UsageError`."""
+        """Replace the tags of a run. Raises `UsageError`."""
         cleaned = tuple(dict.fromkeys(" ".join(tag.split()) for tag in tags if tag.strip()))
-        if len(cleaned) > MAX_TAGS or any(len(tag) > LONGEST_TAG for tag in cleaned):
-            raise UsageError(f"a run has {MAX_TAGS} tags of {LONGEST_TAG} characters at most")
+        if len(cleaned) > MAX_TAGS or any(len(tag) > MAX_TAG for tag in cleaned):
+            raise UsageError(f"a run has {MAX_TAGS} tags of {MAX_TAG} characters at most")
         write_atomic(_tags_file(folder), json.dumps(cleaned).encode(), private=True)
         return cleaned
 
     @contextmanager
     def _index(self) -> Iterator[sqlite3.Connection]:
-        """Open the index for the length of a block, and commit what is done there."""
+        """Open the index for a block, and commit at its end."""
         # One at a time: two that refresh it would do the same work, and wait on each other.
         with self._lock, closing(sqlite3.connect(self._path, timeout=30)) as index, index:
             if index.execute("pragma user_version").fetchone()[0] != VERSION:
@@ -126,7 +126,7 @@ class Library:
             yield index
 
     def _refresh(self, index: sqlite3.Connection) -> None:
-        """Bring the index to what the folders hold now."""
+        """Update the index from the folders."""
         known = dict(index.execute("select id, stamp from run").fetchall())
         for folder in self._runs:
             stamp = _stamp(folder)
@@ -188,7 +188,7 @@ def _run_state(state: str, snippet: str) -> RunState:
 
 
 def _report(saved: dict[str, Any]) -> Report | None:
-    """Read a saved report; None where there is none, or one that cannot be read."""
+    """Read a saved report; None if it is missing or unreadable."""
     try:
         return Report.model_validate(saved)
     except ValidationError:
@@ -204,14 +204,14 @@ def _tags_file(folder: RunFolder) -> Path:
 
 
 def _stamp(folder: RunFolder) -> int:
-    """Tell one state of a folder from another: report and tags are put into it by renaming."""
+    """Return a value that changes with the folder: report and tags are written by renaming."""
     with suppress(FileNotFoundError):  # it was deleted meanwhile
         return folder.path.stat().st_mtime_ns
     return 0
 
 
 def start_of(folder: RunFolder) -> dict[str, Any]:
-    """Read what a run began with and when (`at`), from its first line alone; empty without one."""
+    """Read the start event of a run and its time (`at`) from the first line; {} without one."""
     try:
         with folder.journal.open("rb") as file:
             event = read_event(file.readline().rstrip(b"\n"), folder.id)
@@ -221,7 +221,7 @@ def start_of(folder: RunFolder) -> dict[str, Any]:
 
 
 def _read_json(path: Path, kind: type[T]) -> T:
-    """Read a JSON file; gives an empty `kind` where it cannot be read, or holds another kind."""
+    """Read a JSON file; return an empty `kind` if it is unreadable or of another kind."""
     try:
         value = json.loads(path.read_bytes())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The REST interface of what is remembered."""
+"""The REST interface of memory."""
 
 from __future__ import annotations
 
@@ -25,46 +25,46 @@ def listed(
     kind: Annotated[str, Query(max_length=40)] = "",
     limit: Limit = 50,
 ) -> list[MemoryRow]:
-    """Search what is remembered; without words the newest."""
+    """Search memories; without a query, list the newest."""
     return search_memory(memory, q, kind, limit)
 
 
 @memory_routes.get("/graph")
 def graph(memory: MemoryDep) -> MemoryGraph:
-    """Give the memories that have the most links, and the links among them."""
+    """Return the memories with the most links, and the links between them."""
     found = memory.graph()
     return MemoryGraph(memories=[*map(memory_row, found.memories)], links=list(found.links))
 
 
 @memory_routes.post("", status_code=201)
 def remember(memory: MemoryDep, form: RememberForm) -> Done:
-    """Keep a value under a key."""
+    """Save a value under a key."""
     memory.remember(form.key, form.value)
     return Done()
 
 
 @memory_routes.get("/{number}")
 def one(memory: MemoryDep, number: Id) -> MemoryRow:
-    """Give one memory whole."""
+    """Return one memory in full."""
     return memory_row(_find(memory, number))
 
 
 @memory_routes.delete("/{number}")
 def forget(memory: MemoryDep, number: Id) -> Done:
-    """Forget a memory for good."""
+    """Permanently delete a memory."""
     memory.delete([_find(memory, number, own=True).id])
     return Done()
 
 
 @memory_routes.post("/{number}/trust")
 def trust(memory: MemoryDep, number: Id) -> Done:
-    """Take a memory for the person's own word."""
+    """Mark a memory as the user's own statement."""
     memory.trust(_find(memory, number, own=True).id)
     return Done()
 
 
 def search_memory(memory: Memory, query: str, kind: str, limit: int) -> list[MemoryRow]:
-    """Memories nearest to a query; without one the newest first."""
+    """Return the memories closest to a query; without one, the newest."""
     kinds = [kind] if kind else None
     if query.strip():
         return [*map(memory_row, memory.search(query, limit, kinds))]
@@ -74,7 +74,7 @@ def search_memory(memory: Memory, query: str, kind: str, limit: int) -> list[Mem
 
 
 def _find(memory: Memory, number: int, *, own: bool = False) -> Hit:
-    """Find a memory; raises `NotFound`, and `UsageError` for one of all, where `own` is wanted."""
+    """Find a memory. Raises `NotFound`, or `UsageError` for a shared one if `own` is required."""
     hit = memory.get(number)
     if hit is None:
         raise NotFound(f"no memory has the id {number}")
@@ -84,7 +84,7 @@ def _find(memory: Memory, number: int, *, own: bool = False) -> Hit:
 
 
 def memory_row(hit: Hit) -> MemoryRow:
-    """Write a memory as it goes out."""
+    """Return a memory as sent to clients."""
     return MemoryRow(
         id=hit.id,
         key=hit.key,

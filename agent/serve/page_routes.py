@@ -1,4 +1,4 @@
-"""The pages: ask, watch, library, memory, jobs, settings; HTML from Jinja2, nothing from elsewhere.
+"""The web pages: ask, watch, library, memory, jobs, settings. Nothing is loaded from other hosts.
 
 Routes that read from disk are not `async`: FastAPI calls them in a thread.
 """
@@ -48,13 +48,13 @@ page_routes = APIRouter(include_in_schema=False)
 
 @page_routes.get("/")
 def ask(state: StateDep) -> Response:
-    """Ask, and see what was asked last."""
+    """Ask a question, and see the recent ones."""
     return _page(state, "ask.html", "ask", runs=_search(state, limit=6))
 
 
 @page_routes.get("/static/{name}")
 def static(name: str) -> Response:
-    """Give style, script and sign."""
+    """Serve style sheet, script and icon."""
     # By name, never by path: nothing else of the packages can be asked for.
     if name not in _STATIC:
         raise NotFound("no such file")
@@ -73,13 +73,13 @@ def one(state: StateDep, folder: FolderDep) -> Response:
 
 @page_routes.get("/runs/{run}/parts")
 def parts(folder: FolderDep) -> Response:
-    """Give the report alone, for a page that watched the run."""
+    """Return the report alone, for a page that watched the run."""
     return _html(_report(folder))
 
 
 @page_routes.get("/runs/{run}/saved/{n}")
 def saved(run: RunName, folder: FolderDep, n: int) -> Response:
-    """Give a source as it was saved, for a sandboxed frame."""
+    """Return a source as it was saved, for a sandboxed frame."""
     record = FinishedRun.read(folder.path)
     source = next((s for s in record.report.sources if s.n == n), None)
     if source is None:
@@ -116,7 +116,7 @@ def memory(
     kind: Annotated[str, Query(max_length=40)] = "",
     limit: Limit = PAGE_SIZE,
 ) -> Response:
-    """Show what is remembered."""
+    """Show the memories."""
     on = state.options.memory
     found = search_memory(state.memory(), q, kind, limit + 1) if on else []
     more = limit * 4 if len(found) > limit else None
@@ -126,7 +126,7 @@ def memory(
 
 @page_routes.get("/jobs")
 def jobs(state: StateDep) -> Response:
-    """Show the queue, what comes back, and what is watched."""
+    """Show queue, schedules and monitors."""
     try:
         stores = state.jobs()
     except UsageError as error:  # the page says what to install
@@ -141,7 +141,7 @@ def jobs(state: StateDep) -> Response:
 
 @page_routes.get("/settings")
 def settings(state: StateDep) -> Response:
-    """Show what the server was started with."""
+    """Show the settings of the server."""
     options = dump_options(state.options, changed_only=True)
     shown = {name: json.dumps(value, ensure_ascii=False) for name, value in options.items()}
     return _page(state, "settings.html", "settings", settings=shown)
@@ -149,24 +149,24 @@ def settings(state: StateDep) -> Response:
 
 @page_routes.get("/settings/doctor")
 async def doctor(state: StateDep) -> list[dict[str, Any]]:
-    """Look what is there and what can be reached."""
+    """Check the installation and what can be reached."""
     return await state.doctor()
 
 
 @page_routes.get("/style")
 def style(state: StateDep) -> Response:
-    """Show type, space and colour."""
+    """Show typography, spacing and colours."""
     return _page(state, "style.html", "style", verdicts=[str(v) for v in VERDICT_LABELS.values()])
 
 
 def _page(state: ServerState, template: str, here: str, **values: Any) -> Response:
-    """Render a page; `here` is its place in the navigation."""
+    """Render a page; `here` is its entry in the navigation."""
     values |= {"here": here, "folders": list(state.folders), "tab": state.has_tab}
     return _html(_templates().get_template(template).render(values))
 
 
 def _html(html: str, policy: str = POLICY, frames: str = "DENY") -> Response:
-    """Send HTML under a policy; `frames` says who may show it in one. It is kept nowhere."""
+    """Send HTML with a content security policy, uncached; `frames` says who may embed it."""
     headers = {
         "content-security-policy": policy,
         "x-frame-options": frames,
@@ -181,7 +181,7 @@ def _search(state: ServerState, **asked: Any) -> list[RunState]:
 
 
 def _report(folder: RunFolder) -> Markup:
-    """The report of a run; empty where it has none yet. Its parts are escaped as made."""
+    """Return the report of a run, or an empty string. Its parts are already escaped."""
     if not folder.report.is_file():
         return Markup("")
     return Markup(report_body(FinishedRun.read(folder.path)))  # noqa: S704 - as above
@@ -206,11 +206,11 @@ def _templates() -> Environment:
 
 
 def _step_text(step: str) -> str:
-    """Write a tool call of a comparison as people read it."""
+    """Format a tool call of a comparison for reading."""
     name, _, param = step.partition(" ")
     return f"{name} {parameter_text(param, ' · ')}"
 
 
 def _local_time(at: str, zone: str) -> str:
-    """Write an ISO time as people of a time zone read it: `Mon 2026-11-23 08:00`."""
+    """Format an ISO time in a time zone: `Mon 2026-11-23 08:00`."""
     return f"{datetime.fromisoformat(at).astimezone(ZoneInfo(zone)):%a %Y-%m-%d %H:%M}"

@@ -38,7 +38,7 @@ _JSON: Responses = {200: {"content": {"application/json": {}}}}
 _REPORT: Responses = _JSON | {202: {"description": "The run is in progress."}}
 _EVENTS: Responses = {
     200: {"content": {"text/event-stream": {}}},
-    204: {"description": "It is over, and all was told."},
+    204: {"description": "The run has ended, and all events were sent."},
 }
 _PICTURE: Responses = {200: {"content": {"image/png": {}, "image/jpeg": {}}}}
 _FILE: Responses = {200: {"content": {"*/*": {}}}}
@@ -47,7 +47,7 @@ run_routes = APIRouter(prefix="/api", tags=["runs"])
 
 @run_routes.post("/runs", status_code=201)
 async def ask(state: StateDep, form: AskForm, response: Response) -> Begun:
-    """Ask a question; the run goes on whoever watches."""
+    """Start a run. It continues whether or not anybody watches."""
     return _begun(await state.ask(form), response)
 
 
@@ -66,7 +66,7 @@ def runs(
 
 @run_routes.get("/runs/{run}/report", response_class=Response, responses=_REPORT)
 def report(folder: FolderDep) -> Response:
-    """Give the report as `research show --json` prints it, to the byte; 202 before its end."""
+    """Return the report as `research show --json` prints it, byte for byte; 202 until then."""
     if in_progress(folder):
         return JSONResponse({"run": folder.id, "status": "running"}, 202)
     return Response(f"{report_of(folder).to_json()}\n", media_type="application/json")
@@ -79,11 +79,11 @@ async def events(
     after: Annotated[int, Query(ge=-1, le=2**62)] = -1,
     last_event_id: Annotated[str | None, Header(max_length=20)] = None,
 ) -> Response:
-    """Tell the events of a run as they are written: lines of the journal, each with its number.
+    """Stream the events of a run as they are written: numbered lines of the journal.
 
-    A client that names the last one it has (`Last-Event-ID`, or `after`) misses none. What has
-    no number passes: pieces of a reply (`model.delta`), questions (`asked`, `answered`), hints
-    that came too late (`hint.unread`). Ends with the event `end`.
+    A client that names its last event (`Last-Event-ID`, or `after`) misses none. Events without
+    a number are transient: pieces of a reply (`model.delta`), questions (`asked`, `answered`)
+    and hints that came too late (`hint.unread`). The last event is `end`.
     """
     if last_event_id is not None and last_event_id.isdecimal() and last_event_id.isascii():
         after = int(last_event_id)
@@ -96,14 +96,14 @@ async def events(
 
 @run_routes.post("/runs/{run}/stop")
 async def stop(active: ActiveDep) -> Done:
-    """Stop a run: it answers from what is known, and can be resumed."""
+    """Stop a run: it answers from what it knows and can be resumed."""
     await active.stop()
     return Done()
 
 
 @run_routes.post("/runs/{run}/resume", status_code=201)
 async def resume(state: StateDep, folder: FolderDep, form: ResumeForm, response: Response) -> Begun:
-    """Go on with a run that was stopped or cut off, or whose limit was reached."""
+    """Resume a run that was stopped, was cut off or reached a limit."""
     return _begun(
         await state.manager.resume(folder, form.settings(), attended=form.attended), response
     )
@@ -111,20 +111,20 @@ async def resume(state: StateDep, folder: FolderDep, form: ResumeForm, response:
 
 @run_routes.post("/runs/{run}/again", status_code=201)
 async def again(state: StateDep, folder: FolderDep, response: Response) -> Begun:
-    """Ask the same question again, as a run of its own; `diff` then tells what changed."""
+    """Ask the same question again in a new run; `diff` then shows what changed."""
     return _begun(await state.ask_again(folder), response)
 
 
 @run_routes.post("/runs/{run}/hint")
 async def hint(active: ActiveDep, form: HintForm) -> Done:
-    """Say something to the model of a run that is at work."""
+    """Send a hint to the model of a running run."""
     active.hint(form.hint)
     return Done()
 
 
 @run_routes.post("/runs/{run}/answer")
 async def answer(run: RunName, active: ActiveDep, form: AnswerForm) -> Done:
-    """Answer what a run asks."""
+    """Answer a question of a run."""
     if form.n not in active.questions:
         raise NotFound(f"{run} does not ask that any more")
     active.answer(form.n, reply=form.answer)
@@ -133,19 +133,19 @@ async def answer(run: RunName, active: ActiveDep, form: AnswerForm) -> Done:
 
 @run_routes.get("/runs/{run}/look")
 async def look(active: ActiveDep, refs: bool = False) -> dict[str, Any]:  # noqa: FBT001, FBT002 - a query
-    """Take a picture of the page that a run has open, with the refs drawn on it if asked."""
+    """Take a screenshot of a run's open page, with refs drawn on it if requested."""
     return await active.look(refs=refs)
 
 
 @run_routes.post("/runs/{run}/act")
 async def act(active: ActiveDep, form: ActForm) -> dict[str, Any]:
-    """Do something by hand in the page that a run has open; gives the picture afterwards."""
+    """Act manually on a run's open page; return a screenshot afterwards."""
     return await active.look(act=form.model_dump())
 
 
 @run_routes.get("/runs/{run}/pictures/{digest}", response_class=Response, responses=_PICTURE)
 def picture(state: StateDep, run: RunName, digest: Hex) -> Response:
-    """Give a picture that a run recorded."""
+    """Return a picture that a run recorded."""
     try:
         body = state.find(run).blob(digest)
     except ResearchError as error:
@@ -159,9 +159,11 @@ def picture(state: StateDep, run: RunName, digest: Hex) -> Response:
 
 @run_routes.get("/runs/{run}/export", response_class=Response, responses=_FILE)
 def export(folder: FolderDep, form: Annotated[str, Query(max_length=30)] = ".md") -> Response:
-    """Write a run as `.md`, `.html`, `.pdf`, `.docx`, `.bib`, `.zip` and more."""
+    """Export a run as `.md`, `.html`, `.pdf`, `.docx`, `.bib`, `.zip` and more."""
     if form not in FORMATS:
-        raise UsageError(f"{form!r} is no form", hint=f"There are {' '.join(FORMATS)}.")
+        raise UsageError(
+            f"{form!r} is not an export format", hint=f"Available: {' '.join(FORMATS)}."
+        )
     name = f"{folder.id}{form}"
     file = Attachment.from_bytes(name, writer(Path(name))(folder.path))
     headers = {"content-disposition": f'attachment; filename="{file.name}"'}
@@ -170,19 +172,19 @@ def export(folder: FolderDep, form: Annotated[str, Query(max_length=30)] = ".md"
 
 @run_routes.get("/runs/{run}/diff/{other}")
 def diff(state: StateDep, run: RunName, other: RunName) -> dict[str, Any]:
-    """Hold two runs against each other: answers, sources, steps."""
+    """Compare two runs: answers, sources, steps."""
     return asdict(compare(state.find(run), state.find(other)))
 
 
 @run_routes.put("/runs/{run}/tags")
 def tag(state: StateDep, folder: FolderDep, form: TagsForm) -> TagsForm:
-    """Give a run these tags in place of those it has."""
+    """Replace the tags of a run."""
     return TagsForm(tags=list(state.library.tag(folder, form.tags)))
 
 
 @run_routes.delete("/runs/{run}")
 async def remove(state: StateDep, folder: FolderDep) -> Done:
-    """Delete a run with all its pages, for good."""
+    """Permanently delete a run with all its pages."""
     if active := state.manager.active.get(folder.id):
         if not folder.report.is_file():
             raise UsageError(f"{folder.id} is at work", hint="Stop it first.")
@@ -193,7 +195,7 @@ async def remove(state: StateDep, folder: FolderDep) -> Done:
 
 @run_routes.get("/runs/{run}")
 def one(state: StateDep, folder: FolderDep) -> RunState:
-    """Say how a run stands."""
+    """Return the state of a run."""
     return state.current(state.library.one(folder))
 
 

@@ -1,7 +1,7 @@
-"""A source as it was saved, with the words that carry a sentence marked: no script, no request.
+"""Shows a saved source with the supporting quotes marked: no scripts, no requests.
 
-What a page brought is cleaned to its text and structure (nh3: no script, style, frame, form, no
-address that could be asked for), and shown in a sandboxed frame under a policy that loads nothing.
+The page is reduced to text and structure (nh3: no script, style, frame, form or loadable address)
+and shown in a sandboxed frame under a policy that loads nothing.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MAX_HTML_BYTES: Final = 3 * 2**20
 
 
 def saved_body(record: FinishedRun, source: ReportSource) -> Markup:
-    """The page of a source, or its text, as safe HTML; `#words` is where a quote is marked."""
+    """Return the page of a source, or its text, as safe HTML with a quote marked as `#words`."""
     page, found = mark_quotes(_saved_html(record, source), source.quotes)
     # Where a quote is not found, it was cut out of the text that the page was read as.
     if not page or not found:
@@ -50,7 +50,7 @@ def saved_body(record: FinishedRun, source: ReportSource) -> Markup:
 
 
 def _saved_html(record: FinishedRun, source: ReportSource) -> str:
-    """The HTML that a page brought, without what could act; empty where it brought none."""
+    """Return the saved HTML of a page without active content, or an empty string."""
     row = record.source_on_record(source)
     if not row or source.via not in ("http", "browser") or not row.get("body"):
         return ""
@@ -65,10 +65,10 @@ def _saved_html(record: FinishedRun, source: ReportSource) -> str:
 
 
 def mark_quotes(html: str, quotes: Sequence[str]) -> tuple[str, bool]:
-    """Mark quotes where they stand, over the borders of elements too; False if one is not found.
+    """Mark quotes in the page, even across elements; return False if one is not found.
 
-    Spaces count for nothing, nor do the bars between the cells of a table: the page has them as
-    cells. The mark in which the first quote begins is named `words`.
+    White space and the bars between table cells are ignored: on the page they are cells. The
+    first mark has the id `words`.
     """
     parts = _TAG.split(html)  # texts, and the tags between them
     texts = [unescape(text) for text in parts[::2]]

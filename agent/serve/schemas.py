@@ -1,4 +1,4 @@
-"""What goes in and out of the server as JSON; the OpenAPI document is made of these."""
+"""The JSON requests and responses of the server; the OpenAPI document is generated from them."""
 
 from __future__ import annotations
 
@@ -15,20 +15,18 @@ Hex = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 
 
 def _form_fields(*names: str) -> dict[str, Any]:
-    """The fields of a form for settings: types, bounds and descriptions are those of the table."""
-    return {
-        name: (
-            SETTINGS[name].type | None,
-            Field(None, description=SETTINGS[name].metadata["help"]),
-        )
-        for name in names
-    }
+    """Return form fields for settings, with types, bounds and descriptions of the table."""
+    fields: dict[str, Any] = {}
+    for name in names:
+        kind: Any = SETTINGS[name].type
+        fields[name] = (kind | None, Field(None, description=SETTINGS[name].metadata["help"]))
+    return fields
 
 
 class _Watched(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    attended: bool = Field(False, description="Somebody watches, and answers what the run asks.")
+    attended: bool = Field(False, description="A user watches the run and answers its questions.")
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that the form sets."""
@@ -49,8 +47,12 @@ class _Question(_Watched):
 LIMITS = ("budget", "timeout", "max_steps")
 ASKED = (*LIMITS, "depth", "report", "site", "since", "lang", "max_sources")
 """The settings that a client may choose for a run; all others are the server's."""
-if TYPE_CHECKING:
-    _Limits, _Asked = _Watched, _Question
+if TYPE_CHECKING:  # fields that are made of a table cannot be known to a type checker
+
+    class _Limits(_Watched): ...
+
+    class _Asked(_Question): ...
+
 else:
     _Limits = create_model("_Limits", __base__=_Watched, **_form_fields(*LIMITS))
     _Asked = create_model("_Asked", __base__=_Question, **_form_fields(*ASKED))
@@ -65,10 +67,10 @@ class AskForm(_Asked):
 
 
 class Begun(BaseModel):
-    """A run that began, or goes on."""
+    """A started or resumed run."""
 
     run: str
-    events: str = Field(description="Where its events are told.")
+    events: str = Field(description="URL of its event stream.")
 
 
 class RunState(BaseModel):
@@ -77,8 +79,8 @@ class RunState(BaseModel):
     run: str
     question: str
     status: Literal["answered", "not_found", "partial", "failed", "cut off", "running"]
-    badge: str = Field("", description="Status and standing as one: answered, disputed.")
-    kind: str = Field("", description="The verdict or status whose colour the badge has.")
+    badge: str = Field("", description="Status and standing: answered, disputed.")
+    kind: str = Field("", description="The verdict or status that gives the badge its colour.")
     standing: Standing | None = None
     doubt: str | None = None
     confidence: float | None
@@ -91,28 +93,28 @@ class RunState(BaseModel):
     tags: list[str]
     found: list[tuple[str, bool]] = Field(
         default_factory=list,
-        description="Words around what was searched for, and which it is; else the answer begins.",
+        description="Text around the matches, with whether it matched; otherwise the answer.",
     )
     asked: list[dict[str, Any]] = Field(
-        default_factory=list, description="What the run asks now: n, kind (ask, approve), what."
+        default_factory=list, description="Open questions of the run: n, kind (ask, approve), what."
     )
 
 
 class AnswerForm(BaseModel):
-    """The answer to a question of a run: its number, and yes, no, `site`, or words."""
+    """The answer to a question of a run: its number, and true, false, `site` or a text."""
 
     n: int = Field(ge=1, le=10_000)
     answer: bool | Annotated[str, StringConstraints(max_length=4_000)]
 
 
 class HintForm(BaseModel):
-    """Something that the model is to know; it reads it with the next result of a tool."""
+    """A hint for the model, which reads it with the next tool result."""
 
     hint: Words
 
 
 class ActForm(BaseModel):
-    """What a person does in the picture of a page, in its pixels; `keys` such as `Enter`."""
+    """The user's action on the screenshot of a page, in pixels; `keys` such as `Enter`."""
 
     kind: Literal["click", "text", "keys", "scroll"]
     x: float = Field(0, ge=0, le=20_000)
@@ -121,20 +123,20 @@ class ActForm(BaseModel):
 
 
 class TagsForm(BaseModel):
-    """The tags of a run, in place of those it has."""
+    """The new tags of a run."""
 
     tags: list[Annotated[str, StringConstraints(max_length=40)]] = Field(max_length=20)
 
 
 class RememberForm(BaseModel):
-    """A value to be remembered under a key."""
+    """A value to save under a key."""
 
     key: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
     value: Words
 
 
 class MemoryRow(BaseModel):
-    """A memory; `trusted` says that it is not the web's words."""
+    """A memory. `trusted`: it does not come from the web."""
 
     id: int
     key: str | None
@@ -149,19 +151,19 @@ class MemoryRow(BaseModel):
 
 
 class MemoryGraph(BaseModel):
-    """The memories that have the most links, and the links among them."""
+    """The memories with the most links, and the links between them."""
 
     memories: list[MemoryRow]
     links: list[MemoryLink]
 
 
 class Done(BaseModel):
-    """It was done."""
+    """Confirmation."""
 
     done: bool = True
 
 
 class Failed(BaseModel):
-    """The body of every answer that is no success."""
+    """The body of every error response."""
 
     error: ErrorInfo

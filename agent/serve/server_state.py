@@ -1,4 +1,4 @@
-"""What the routes of a server share, and the dependencies by which they get it."""
+"""The state that the routes of a server share, and its dependencies."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class JobStores(NamedTuple):
-    """The queue, schedules and monitors; `flags` of the server go to what is added.
+    """The queue, schedules and monitors. The server's `flags` apply to added jobs.
 
     Synchronous and thread-safe. Raises `UsageError`, `NoSuchJob`, `JobsUnavailable`.
     """
@@ -43,11 +43,11 @@ class JobStores(NamedTuple):
 
 
 class ServerState:
-    """Runs, library, memory and jobs of a server, and the settings it was started with.
+    """Runs, library, memory, jobs and settings of a server.
 
-    `flags` are those of its runs; `folder` among them lists folders that questions may search.
+    `flags` apply to its runs; `folder` among them lists the folders that questions may search.
     `doctor` returns the rows of `research doctor` (name, well, seen, mend), `open_jobs` opens the
-    job store; `research` begins a run, `resume_run` goes on with one.
+    job store, `research` starts a run, `resume_run` resumes one.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class ServerState:
         self._opening = Lock()
 
     def memory(self) -> Memory:
-        """The memory, opened once; raises `UsageError` where the server goes without."""
+        """The memory, opened once. Raises `UsageError` if the server has none."""
         if not self.options.memory:
             raise UsageError("memory is off in this server", hint="Leave --no-memory away.")
         with self._opening:
@@ -89,7 +89,7 @@ class ServerState:
             return self._memory
 
     def jobs(self) -> JobStores:
-        """The jobs, opened once; raises `UsageError` where their engine is not installed."""
+        """The jobs, opened once. Raises `UsageError` if their engine is not installed."""
         with self._opening:
             if self._jobs is None:
                 jobs = self._open_jobs()
@@ -101,15 +101,15 @@ class ServerState:
             return self._jobs
 
     async def close(self) -> None:
-        """Stop what is at work, and let the memory go."""
+        """Stop running runs, and close the memory."""
         await self.manager.close()
         if self._memory is not None:
             self._memory.close()
 
     def find(self, name: str) -> RunFolder:
-        """Find a run by its whole id, or `last`; raises `NotFound`."""
+        """Find a run by its full id, or `last`. Raises `NotFound`."""
         path = self.manager.runs.root / name
-        # Whole ids only, unlike in the shell: an address must not come to mean another run.
+        # Full ids only, unlike in the shell: a URL must always mean the same run.
         if (path / "journal.jsonl").is_file():
             return RunFolder(path)
         if name == "last":
@@ -117,14 +117,14 @@ class ServerState:
         raise NotFound(f"no run {name}", hint="`/api/runs` lists them.")
 
     async def ask(self, form: AskForm) -> ActiveRun:
-        """Start the run of a form."""
+        """Start the run that a form asks for."""
         flags = form.settings() | self._source_flags(form.source)
         if form.continues:
             flags["continue_run"] = self.find(form.continues).id
         return await self.manager.start(form.question, flags, attended=form.attended)
 
     def _source_flags(self, source: str) -> dict[str, Any]:
-        """The flags of a source that is offered; raises `UsageError` for any other."""
+        """Return the flags of an offered source. Raises `UsageError` for any other."""
         if source == "web":
             return {}
         if source == "tab" and self.has_tab:
@@ -149,7 +149,7 @@ class ServerState:
         return await self.manager.start(str(start.get("question", "")), flags)
 
     def current(self, row: RunState) -> RunState:
-        """A run as the library has it, or running, with what it asks now."""
+        """Return a run as in the library, or as running with its open questions."""
         active = self.manager.active.get(row.run)
         if active is None:
             unfinished = row.status == "cut off"
@@ -181,7 +181,7 @@ FolderDep = Annotated[RunFolder, Depends(_folder)]
 async def _active_run(state: StateDep, run: RunName) -> ActiveRun:
     active = state.manager.active.get(state.find(run).id)
     if active is None:
-        raise NotFound(f"{run} is not at work here", hint="It ended, or another process runs it.")
+        raise NotFound(f"{run} is not running here", hint="It ended, or another process runs it.")
     return active
 
 

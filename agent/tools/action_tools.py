@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -13,8 +14,9 @@ from pydantic import Field, StringConstraints
 from agent.errors import ToolError
 from agent.guard.outgoing import POINT_BITS, Sent, Sink
 from agent.guard.secret_store import secret_name
-from agent.tools.context import CALL_PLACE, require_web
+from agent.tools.context import CALL_PLACE, UNKNOWN, require_web
 from agent.tools.page_tools import (
+    NOTHING_SHOWN,
     clear_wall,
     read_state,
     require_tab,
@@ -31,38 +33,38 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
     from pathlib import Path
 
-    from agent.tools.context import ToolContext
+    from agent.tools.context import ToolContext, Web
     from agent.tools.page_tools import PageState
     from agent.tools.registry import Finish, Sends
     from browser.page.tab import Tab
     from browser.types import ActionOutcome
 
 
-NEW_TEXT_CHARS = 2_000
-"""Most characters of new passages shown after an action; READ gives the rest."""
-LONGEST_HOLD = 5
+MAX_NEW_TEXT = 2_000
+"""Characters of new passages shown after an action; READ gives the rest."""
+MAX_HOLD = 5
 """Seconds that a button can be held down: half of what an action may take."""
-MOST_POINTS = 100
-"""Most points of a drawn path: each takes some 20 ms of an action's ten seconds."""
-LONGEST_WAIT = 45
+MAX_POINTS = 100
+"""Points of a drawn path: each takes some 20 ms of an action's ten seconds."""
+MAX_WAIT = 45
 """Seconds; a whole call may take a minute."""
-LONGEST_SCRIPT = 8_000
+MAX_SCRIPT = 8_000
 """Characters."""
 MODIFIERS = r"^(Alt|Control|Meta|Shift)(\+(Alt|Control|Meta|Shift))*$"
 """Keys that a click can hold down."""
-SHORTEST_REPEATED = 60
-"""From this many characters on, a text is not shown both as a change and as a new passage."""
+MAX_NEW_LINES = 600
+"""Characters of new text in the paragraph that says what an act did."""
 
-NEW_TEXT_SHOWN = 600
-"""Most characters of new text in the paragraph that says what an act did."""
-
-_WORD = re.compile(r"[^\W\d_]{3}")
 _REF = re.compile(r"\[(?:f\d+)?e\d+\] ?")
+_MARKUP = re.compile(
+    r"\[(?:f\d+)?e\d+(?: \w+)?:?|(?: → [^\]\s]+)?\]|\||^[-+~>#\s]+|\*+|`", re.MULTILINE
+)
+"""Refs with their roles, ends of controls, borders of cells, marks of blocks and of emphasis."""
 
 Unstripped = Annotated[str, StringConstraints(strip_whitespace=False)]
 """Text that is entered on a page, where spaces at the ends count."""
-HoldSeconds = Annotated[float, Field(ge=0, le=LONGEST_HOLD)]
-Points = Annotated[list[tuple[float, float]], Field(default_factory=list, max_length=MOST_POINTS)]
+HoldSeconds = Annotated[float, Field(ge=0, le=MAX_HOLD)]
+Points = Annotated[list[tuple[float, float]], Field(default_factory=list, max_length=MAX_POINTS)]
 
 viewing_tool = partial(
     reading_tool, capped=False, on_page=True, sends=sends_nothing, group=Group.BROWSER
@@ -145,10 +147,16 @@ async def act_on_page(
 
     An act whose end was not seen is noted on the state of the page that is shown next.
     """
-    web = require_web(context)
+    with _act_of(require_web(context)):
+        return await _on_page(context, act, is_act=True)
+
+
+@contextmanager
+def _act_of(web: Web) -> Iterator[None]:
+    """Note that the run acts here; and an end that is not seen, for the state shown next."""
     web.last_act = CALL_PLACE.get()
     try:
-        return await _on_page(context, act, is_act=True)
+        yield
     except OutcomeUnknown as unknown:
         web.unseen_outcome = f"{without_refs(unknown.did)} ({unknown})"
         raise
@@ -169,15 +177,18 @@ async def _on_page(
             return lambda: ToolResult({"did": outcome.did, "events": list(outcome.events)})
         if outcome.url != before and await clear_wall(context, tab):
             outcome = replace(outcome, changes=(await take_snapshot(context, tab)).text)
-        state = await read_state(context, _told(outcome) if is_act else "")
+        state = await read_state(context, _summary(outcome) if is_act else "")
         pictures = await take_pictures(context, tab)
-    return lambda: with_pictures(_action_result(context, state, outcome), pictures)
+    acted = is_act and bool(outcome.unanswered)
+    return lambda: with_pictures(
+        _action_result(context, state, outcome, UNKNOWN if acted else ""), pictures
+    )
 
 
-def _told(outcome: ActionOutcome) -> str:
+def _summary(outcome: ActionOutcome) -> str:
     """Write what an act did, the events that it led to, and the new text, as one paragraph."""
-    new = "; ".join(outcome.new)[:NEW_TEXT_SHOWN]
-    parts = [outcome.did, *outcome.events, f"new text: {new}" if new else ""]
+    new = "; ".join(outcome.new)[:MAX_NEW_LINES]
+    parts = [outcome.did, *outcome.events, *_unanswered(outcome), f"new text: {new}" if new else ""]
     return without_refs("; ".join(filter(None, parts)))
 
 
@@ -186,40 +197,50 @@ def without_refs(text: str) -> str:
     return _REF.sub("", text).strip()
 
 
-def _action_result(context: ToolContext, state: PageState, outcome: ActionOutcome) -> ToolResult:
-    page = state.page
+def _action_result(
+    context: ToolContext, state: PageState, outcome: ActionOutcome, end: str
+) -> ToolResult:
+    """Report an outcome; `end` is UNKNOWN for an act that has no answer, else ""."""
+    page, hint = state.page, OutcomeUnknown.hint if end else ""
     data: dict[str, Any] = {"did": outcome.did, "url": page.url}
-    if outcome.events:
-        data["events"] = list(outcome.events)
-    # New is what an earlier reading of the same page did not have; of a new page, nothing is.
+    if end:
+        data["outcome"] = end
+    if outcome.events or outcome.unanswered:
+        data["events"] = [*outcome.events, *_unanswered(outcome)]
     known = context.evidence.by_url(page.url)
-    before = {passage.text for passage in known.article} if known else set()
     source = state.register(context)
     if source is None:
-        return ToolResult(data, outcome.changes, "page", snapshot=outcome.changes)
+        return ToolResult(data, outcome.changes, "page", hint, snapshot=outcome.changes)
     data["source"] = source.name
+    # New is what an earlier reading of the same page did not have. It is written out where the
+    # changes do not show it: of long lines they give parts only, and a snapshot has a budget.
+    before, said = _words_of(known.text) if known else "", _words_of(outcome.changes)
     has_article = page.document is not None and bool(page.document.text.strip())
-    article = source.article if has_article else ()
-    new = [passage for passage in article if before and passage.text not in before]
-    # Rows without a word, such as the weeks of a calendar, already stand in the changes.
-    new = [p for p in new if not p.text.startswith("|") or _WORD.search(p.text)]
-    new_text, shown = list_passages(new, NEW_TEXT_CHARS)
-    ids = {" ".join(p.text.split()): p.id for p in shown if len(p.text) >= SHORTEST_REPEATED}
-
-    lines: list[str] = []
-    for line in outcome.changes.split("\n"):
-        sign, text = line[:1], line[1:].strip(" …")
-        is_repeated = sign in ("+", "~") and text in ids
-        lines.append(f"{sign} ({ids[text]}, below)" if is_repeated else line)
-    changes = "\n".join(lines).strip()
+    article = source.article if before and has_article else ()
+    _, new = list_passages((p for p in article if _words_of(p.text) not in before), MAX_NEW_TEXT)
+    unsaid = [passage for passage in new if _words_of(passage.text) not in said]
+    new_text = list_passages(unsaid, MAX_NEW_TEXT)[0] if unsaid else ""
+    changes = outcome.changes.strip()
     body = f"{changes}\n\nNew text:\n{new_text}" if new_text else changes
-    return ToolResult(data, body.strip(), source.name, passages=shown, snapshot=changes)
+    if not page.shown:
+        body = body or NOTHING_SHOWN
+    return ToolResult(data, body.strip(), source.name, hint, passages=new, snapshot=changes)
+
+
+def _unanswered(outcome: ActionOutcome) -> tuple[str, ...]:
+    sent = outcome.unanswered
+    return (f"{sent} has no answer yet: outcome unknown",) if sent else ()
+
+
+def _words_of(text: str) -> str:
+    """Reduce a snapshot or Markdown to its words, without refs, roles and block marks."""
+    return " ".join(_MARKUP.sub(" ", text).split())
 
 
 def _run_files(context: ToolContext, paths: str) -> list[Path]:
-    """Look up files, one a line, among those that the person gave to the run (`--file`).
+    """Look up files, one a line, among those that the user gave to the run (`--file`).
 
-    Raises `ToolError` for any other file: a page must not get what the person did not offer.
+    Raises `ToolError` for any other file: a page must not get what the user did not offer.
     """
     files = {name: path for path in context.files for name in (str(path), path.name)}
     for path in paths.splitlines():
@@ -395,7 +416,7 @@ async def wait(
     context: ToolContext,
     *,
     text: str = "",
-    seconds: Annotated[float, Field(gt=0, le=LONGEST_WAIT)] = 10,
+    seconds: Annotated[float, Field(gt=0, le=MAX_WAIT)] = 10,
 ) -> Finish:
     """Wait until a text is on the page; without one, for all of the seconds."""
     return await look_on_page(context, lambda tab: tab.wait_for(text, seconds))
@@ -409,7 +430,7 @@ async def wait(
     approval="upload",
 )
 async def upload(context: ToolContext, *, ref: str, path: str) -> Finish:
-    """Upload files that the person gave to the run, one path a line."""
+    """Upload files that the user gave to the run, one path a line."""
     files = _run_files(context, path)
     return await act_on_page(context, lambda tab: tab.upload(ref, files))
 
@@ -425,7 +446,7 @@ async def check(context: ToolContext, *, ref: str, on: bool = True) -> Finish:
 async def evaluate(
     context: ToolContext,
     *,
-    function: Annotated[str, Field(min_length=1, max_length=LONGEST_SCRIPT)],
+    function: Annotated[str, Field(min_length=1, max_length=MAX_SCRIPT)],
     ref: str | None = None,
 ) -> Finish:
     """Call a JavaScript function, `() => …`, or `element => …` with the element of a ref."""
@@ -440,7 +461,7 @@ async def drop(
     path: str = "",
     data: Annotated[dict[str, str], Field(default_factory=dict)],
 ) -> Finish:
-    """Drop files that the person gave to the run, one path a line, or data by MIME type."""
+    """Drop files that the user gave to the run, one path a line, or data by MIME type."""
     files = _run_files(context, path)
     return await act_on_page(context, lambda tab: tab.drop(ref, files, data))
 
@@ -464,12 +485,12 @@ async def download(context: ToolContext, *, ref: str) -> ToolResult:
     tab, web = require_tab(context), require_web(context)
     if web.attached:
         raise ToolError(
-            "in a person's own Chrome a file goes to that person's downloads, where we do not look",
-            hint="READ the address of the file, or ask the person for it.",
+            "in the user's own Chrome a file goes to the user's downloads, which are not read",
+            hint="READ the address of the file, or ask the user for it.",
         )
-    web.last_act = CALL_PLACE.get()
-    async with web.lock:
-        kept = await tab.download(ref, context.seconds_left(context.limits.call_seconds))
+    with _act_of(web):
+        async with web.lock:
+            kept = await tab.download(ref, context.seconds_left(context.limits.call_seconds))
     if kept.path is None:
         raise ToolError(f"{kept.name} was not kept: {kept.why}", hint="Go on without the file.")
     web.reader.allow_file(kept.path)
@@ -488,5 +509,5 @@ ACTING_TOOLS = (
     click, type_text, select, press, hover, drag, highlight, scroll, back, wait, upload, check,
 )  # fmt: skip
 SCRIPTING_TOOLS = (evaluate, drop, dialog)
-"""Only for MCP clients that steer the browser themselves; a run's model acts like a person."""
+"""Only for MCP clients that steer the browser themselves; a run's model acts as a user does."""
 DOWNLOAD_TOOLS = (download,)

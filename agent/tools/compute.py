@@ -62,7 +62,7 @@ class _Inputs:
         """Return the figure in some words of a passage; raises `ValueError` if it lacks them."""
         found = self._passage(passage)
         if not words.strip() or " ".join(words.split()) not in " ".join(found.text.split()):
-            raise ValueError(f"“{words}” does not stand in {passage}")
+            raise ValueError(f"“{words}” does not appear in {passage}")
         value = number(words)
         self.used[passage, words] = None
         return value
@@ -133,7 +133,7 @@ async def compute(
     is_figure = isinstance(value, int | float) and not isinstance(value, bool)
     if not (inputs.used or is_figure):  # a text that rests on nothing read could say anything
         note = "it is no figure, and uses none that was read, so it cannot be cited"
-        shown = ToolResult({"note": note}, result[:LONGEST_RESULT], "computed")
+        shown = ToolResult({"note": note}, result[:LONGEST_RESULT], "computed", hint=_HINT)
         return lambda: shown
     return lambda: _register_result(context, code, result[:LONGEST_RESULT], inputs)
 

@@ -53,6 +53,8 @@ Rephrase = Callable[[str, str, str], Awaitable[Sequence[tuple[str, str | None]]]
 Record = Callable[..., object]
 NO_BROWSER = "no_browser"
 """Outcome of a call that needs a browser when none can be started."""
+UNKNOWN = "unknown"
+"""Outcome of a call that was started and whose end was not observed."""
 PERSON_TIMEOUT = 600.0
 """Seconds to wait for the user to answer or to solve a captcha."""
 HINT_FIELD = "the_person_says"
@@ -80,10 +82,10 @@ class Web:
     `is_visible` means that the user can see the browser window. `solver` solves at most
     `solves_left` captchas, because a page could otherwise use up the user's balance.
     `interrupted_page` is the page that was open when the run was interrupted, until it is reopened.
-    `look_for_page` looks again for the user's visible tab in an attached Chrome. `last_act` is the
-    step id of the last action on a page; `unseen_outcome` describes it if its end was not observed,
-    until a page is shown again. `state` is the source of the open page as last shown, `state_shown`
-    the part of it in the snapshot.
+    `look_for_page` looks again for the user's visible tab in an attached Chrome; `silent_tabs` says
+    how many gave no answer if none did. `last_act` is the step id of the last action on a page;
+    `unseen_outcome` describes it if its end was not observed, until a page is shown again. `state`
+    is the source of the open page as last shown, `state_shown` the part of it in the snapshot.
     """
 
     egress: Egress
@@ -104,6 +106,7 @@ class Web:
     tab: Tab | None = None
     interrupted_page: InterruptedPage | None = None
     look_for_page: Callable[[], Awaitable[None]] | None = None
+    silent_tabs: int = 0
     last_act: str = ""
     unseen_outcome: str = ""
     state: Source | None = None
@@ -125,6 +128,13 @@ class Web:
         """Tell whether the user or a solver can solve a captcha in the browser."""
         return self.is_visible or self.solver is not None
 
+    def no_page(self, hint: str = "OPEN a page first.") -> ToolError:
+        """Make the error of a call that needs an open page when there is none, or it is silent."""
+        if not self.silent_tabs:
+            return ToolError("no page is open", hint=hint)
+        why = "the tab in front of the user does not answer: it is busy, or a dialog is open in it"
+        return ToolError(why, hint="READ without url looks for it again; or OPEN an address.")
+
     async def read_tab(self) -> Page:
         """Read the current state of the open page: our tab, or the user's page.
 
@@ -135,7 +145,7 @@ class Web:
         if self.page is None and self.look_for_page is not None:
             await self.look_for_page()  # it may not have responded at the start of the run
         if self.page is None:
-            raise ToolError("no page is open", hint="Give a url, or OPEN a page first.")
+            raise self.no_page("Give a url, or OPEN a page first.")
         return self.page
 
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from browser.types import Challenge, Page, Snapshot
 
 SOLVER_SECONDS = 120.0
+NOTHING_SHOWN = "(the page shows nothing yet: WAIT, then SNAPSHOT)"
 PICTURE_NOTE = "attached: what is in view, refs drawn on it"
 SECOND_PICTURE_NOTE = ", then without them, as they hide something"
 
@@ -48,7 +49,7 @@ def require_tab(context: ToolContext) -> Tab:
         hint = "READ without url gives its text. To act on the page, OPEN its address."
         raise ToolError(why, hint=hint)
     if web.tab is None:
-        raise ToolError("no page is open", hint="OPEN a page first.")
+        raise web.no_page()
     return web.tab
 
 
@@ -66,7 +67,7 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
     # Our proxy checks addresses too, but an attached Chrome does not go through it.
     web.egress.guard.check_url(url)
     seconds = context.seconds_left(context.limits.read_seconds)
-    if web.polite is not None:  # None in a person's own Chrome, where the person visits the site
+    if web.polite is not None:  # None in the user's own Chrome
         await web.polite.wait_turn(url, seconds)
     async with web.lock:
         browser, tab = await web.start_browser(), web.tab
@@ -97,11 +98,11 @@ def _open_result(
         data["events"] = list(events)
     source = state.register(context)
     if source is None:
-        return ToolResult(data, view.text, "page", snapshot=view.text)
+        return ToolResult(data, view.text or NOTHING_SHOWN, "page", snapshot=view.text)
     data |= {"source": source.name, "title": source.title, "passages": len(source.article)}
     if page.outcome not in (Outcome.OK, Outcome.EMPTY):
         data["outcome"] = page.outcome.value
-    return ToolResult(data, view.text, source.name, snapshot=view.text)
+    return ToolResult(data, view.text or NOTHING_SHOWN, source.name, snapshot=view.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +175,7 @@ async def snapshot(context: ToolContext, *, ref: str | None = None) -> Finish:
     if events := tab.events.drain():
         data["events"] = list(events)
     return lambda: with_pictures(
-        ToolResult(data, view.text, named(source()), snapshot=view.text), pictures
+        ToolResult(data, view.text or NOTHING_SHOWN, named(source()), snapshot=view.text), pictures
     )
 
 
@@ -235,13 +236,13 @@ async def screenshot(context: ToolContext) -> ToolResult:
 
 @page_tool("PAGE_CONTEXT", "returns url, title, selection and text in view.", group=Group.HANDS)
 async def page_context(context: ToolContext) -> ToolResult:
-    """Return what is in view in our own tab, else in the person's."""
+    """Return what is in view in our own tab, else in the user's."""
     web = require_web(context)
     if web.tab is None and web.context is None and web.look_for_page is not None:
         await web.look_for_page()
     view = web.context if web.tab is None else await web.tab.context()
     if view is None:
-        raise ToolError("no page is open", hint="OPEN a page first.")
+        raise web.no_page()
     facts = {
         "url": view.url,
         "canonical": view.canonical_url,

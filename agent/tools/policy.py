@@ -21,7 +21,7 @@ from agent.guard.provenance import SEARCH, Kind, exact_url, site_of
 from agent.guard.secret_store import secret_name
 from agent.journal.messages import image_rows
 from agent.protocol.call_results import cut_texts, to_json
-from agent.tools.context import CALL_PLACE, CALL_TIMEOUT, NO_BROWSER
+from agent.tools.context import CALL_PLACE, CALL_TIMEOUT, NO_BROWSER, UNKNOWN
 from agent.tools.person import refusal, require_approval
 from agent.tools.registry import Risk, Tool, ToolResult, ToolSource
 from agent.tools.sources import register_tool_result
@@ -224,10 +224,6 @@ def result_event_data(
     }
 
 
-UNKNOWN: Final = "unknown"
-"""The `outcome` of a call that was started and whose end was not observed."""
-
-
 _LOOK: Final = "It is not repeated. Check whether it took effect."
 
 
@@ -263,7 +259,7 @@ def _error_result(error: Exception) -> ToolResult:
 _SHARE = "The user can allow it with --share file|corpus|memory|page|tool."
 _HINTS: Final = {
     Sink.QUERY: f"Use other search words. {_SHARE}",
-    Sink.ADDRESS: "WEB_SEARCH for the page and open its URL from the results.",
+    Sink.ADDRESS: "Begin at an address of the question, a page or a result, and go on from there.",
     Sink.SITE: "Use words of the question. The user can allow more with --share KIND@SITE.",
     Sink.TOOL: f"Use words of the question. {_SHARE}",
 }

@@ -81,7 +81,8 @@ class Group(StrEnum):
 class Params(BaseModel):
     """Parameters of a tool; plain text in a call fills the first field."""
 
-    model_config = ConfigDict(extra="ignore", str_strip_whitespace=True)
+    # Built on first use: a run calls a few of fifty tools.
+    model_config = ConfigDict(extra="ignore", str_strip_whitespace=True, defer_build=True)
 
 
 NonEmpty = Annotated[str, Field(min_length=1)]

@@ -33,7 +33,7 @@ BEST_ROWS = 12
 """Table rows that a query shows at most, each with the rows beside it for the first few: a word of
 every row (`ferry`) would show the table's beginning in place of the row that is asked for."""
 ROWS_WITH_NEIGHBOURS = 4
-MOST_PASSAGES = 80
+MAX_PASSAGES = 80
 ARGUMENTS_SHOWN = 200
 """Most characters of a tool's arguments in the title of the source that it returned."""
 CHARS_PER_TOKEN = 4
@@ -148,14 +148,25 @@ def register_tool_result(context: ToolContext, call: ToolCall, result: ToolResul
     text = (result.web or data_text(result.data)).strip()
     if named or result.passages or not text:
         return result
-    param = context.redactor.text(call.param)
-    url = f"tool:{call.name}" + (f"?{quote(param[:ARGUMENTS_SHOWN])}" if param else "")
-    title = f"{call.name}({' '.join(param.split())[:ARGUMENTS_SHOWN]})"
-    kept = text[: 8 * context.limits.read_tokens * CHARS_PER_TOKEN]
-    document = Document(url, title=title, text=kept, kind="text")
-    page = Page(url, url, "tool", Outcome.OK, datetime.now(UTC), document=document)
-    source = register_source(context, page)
+    source = register_call(context, f"tool:{call.name}", call.name, call.param, text)
     return replace(result, label=source.name)
+
+
+def register_call(
+    context: ToolContext, address: str, name: str, arguments: str, text: str, via: str = "tool"
+) -> Source:
+    """Make the text that a call returned a source; its address and title say with what arguments.
+
+    A text that is far longer than what is shown of it is cut.
+    """
+    arguments = context.redactor.text(arguments)
+    query = f"?{quote(arguments[:ARGUMENTS_SHOWN])}" if arguments else ""
+    title = f"{name}({' '.join(arguments.split())[:ARGUMENTS_SHOWN]})"
+    kept = text[: 8 * context.limits.read_tokens * CHARS_PER_TOKEN]
+    url = f"{address}{query}"
+    document = Document(url, title=title, text=kept, kind="text")
+    page = Page(url, url, via, Outcome.OK, datetime.now(UTC), document=document)
+    return register_source(context, page)
 
 
 def data_text(data: Any, name: str = "") -> str:
@@ -192,7 +203,7 @@ def show_passages(
     article = source.article
     chosen: Iterable[Passage] = article[max(0, start - 1) :]
     if query and sum(len(passage.text) for passage in article) > max_chars:
-        best = context.evidence.search(query, MOST_PASSAGES, source.n)
+        best = context.evidence.search(query, MAX_PASSAGES, source.n)
         if len(article) < len(source.passages):
             best = [passage for passage in best if passage in article]
         ids, chars = {p.id for p in article[:1]}, 0

@@ -25,7 +25,7 @@ from browser.extract.blocks import render_markdown, render_text, walk
 from browser.extract.dates import date_within
 from browser.extract.hidden import strip_hidden
 from browser.extract.items import read_items
-from browser.extract.links import main_controls, read_links
+from browser.extract.links import embedded_pdf, main_controls, read_links
 from browser.extract.metadata import add_byline, declared_body, read_jsonld, read_metadata
 from browser.extract.tree import parse_page, raw_text, remove
 from browser.extract.weighing import MOST, Scale, read_plainly
@@ -91,6 +91,8 @@ def extract(html: str | bytes, url: str, *, content_type: str = "") -> Document:
     base = _base(root, url)
     links = read_links(root, base)
     controls = main_controls(root)
+    if pdf := embedded_pdf(root, base):
+        notes += (f"it shows a PDF, which was not read: {pdf}",)
     all_blocks = walk(root, base, scale)
     if not all_blocks:  # nothing is visible, not even a navigation: scripts fade the page in
         root = parse_page(html, content_type)[0]

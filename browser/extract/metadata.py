@@ -276,15 +276,22 @@ def _heading(root: etree._Element, head_title: str) -> str:
     first = next(root.iter("h1"), None)
     if first is None:
         return ""
-    heading, parts = text_content(first), _SITE_SEPARATOR.split(head_title)
+    heading, parts = _heading_text(first), _SITE_SEPARATOR.split(head_title)
     if heading not in parts or (heading == parts[0] and not _links_to_home(first)):
         return heading
-    others = {text_content(e) for e in root.iter("h1", "h2", "h3") if not _links_to_home(e)}
+    others = {_heading_text(e) for e in root.iter("h1", "h2", "h3") if not _links_to_home(e)}
     return next((part for part in parts if part in others), heading)
 
 
+def _heading_text(heading: etree._Element) -> str:
+    """The text of a heading without the sign that links to it."""
+    return text_content(heading).rstrip("¶🔗 ").removesuffix(" #")
+
+
 def _links_to_home(heading: etree._Element) -> bool:
-    return any(urlsplit(link.get("href") or "-").path in {"", "/"} for link in heading.iter("a"))
+    """Whether a heading links to the site; one that links to itself is of the page."""
+    links = (link.get("href") or "#" for link in heading.iter("a"))
+    return any(link[0] != "#" and urlsplit(link).path in {"", "/"} for link in links)
 
 
 def _site_names(meta: dict[str, str], node: Node, url: str) -> frozenset[str]:

@@ -8,7 +8,7 @@ import json
 import re
 from contextlib import suppress
 from html import unescape
-from itertools import groupby, islice
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from browser.errors import ExtractError
@@ -27,7 +27,7 @@ from browser.extract.tree import (
     text_content,
 )
 from browser.net.url import join
-from browser.text.sentences import unwrap
+from browser.text.sentences import text_blocks, unwrap
 from browser.text.words import clean, one_line
 from browser.types import Document, Link, Table
 
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 _LONGEST_MARKDOWN = 1_000_000
 # Unclosed brackets take quadratic time; long lists of links have some thousands.
 _MOST_BRACKETS = 10_000
-# The first characters of an item, a row, a command or a line of code in plain text.
-_LINE_START_SIGNS = frozenset('-*+•|#>$"{}[<=_~:')
 # A first line longer than this is a paragraph, not a title.
 _LONGEST_TITLE = 120
 
@@ -50,8 +48,13 @@ _LONGEST_TITLE = 120
 def read_text(kind: str, text: str, url: str, name: str) -> Document:
     """Read text of a kind named by `sniff`; `name` is the title if the text has none."""
     if kind == "rst":
-        from browser.extract.documents.restructured import read_rst  # noqa: PLC0415 - loads docutils
+        from browser.extract.documents.restructured import (  # noqa: PLC0415 - loads docutils
+            MAX_LENGTH,
+            read_rst,
+        )
 
+        if len(text) > MAX_LENGTH:
+            return read_plain(text, url, name, kind="rst", note="too long: shown as written")
         return read_rst(text, url, name)
     readers = {"md": _read_markdown, "json": _read_json, "csv": _read_csv, "feed": _read_feed,
                "xml": _read_xml, "captions": _read_captions}  # fmt: skip
@@ -60,7 +63,7 @@ def read_text(kind: str, text: str, url: str, name: str) -> Document:
 
 def read_plain(text: str, url: str, name: str, *, kind: str = "text", note: str = "") -> Document:
     """Read plain text; blocks are separated by blank lines."""
-    body = _blocks(text, unwrapped=True)
+    body = text_blocks(text, unwrapped=True)
     first = " ".join(body.partition("\n")[0].lstrip("#").split())
     title = first if 0 < len(first) <= _LONGEST_TITLE else name
     return Document(url, title, body, body, kind=kind, notes=(note,) if note else ())
@@ -82,7 +85,7 @@ def _read_markdown(text: str, url: str, name: str) -> Document:
         front, _, body = body[4:].partition("\n---\n")
     lines = [line.partition(":") for line in front.split("\n")]
     fields = {key.lower(): value.strip(" \"'") or None for key, _, value in lines}
-    body = _blocks(body)
+    body = text_blocks(body)
     # Line breaks are kept, as in poems, addresses and `Opened: 1829`, except those of wrapped text.
     parser = MarkdownIt("commonmark", {"breaks": True, "maxNesting": 40}).enable(
         ["table", "strikethrough"]
@@ -105,13 +108,6 @@ def _read_markdown(text: str, url: str, name: str) -> Document:
         tables=tuple(block.table for block in blocks if block.table),
         notes=notes,
     )
-
-
-def _blocks(text: str, *, unwrapped: bool = False) -> str:
-    """Normalise a text to one blank line between blocks."""
-    lines = [line.rstrip() for line in clean(text).split("\n")]
-    blocks = (list(block) for filled, block in groupby(lines, bool) if filled)
-    return "\n\n".join("\n".join(unwrap(b, _LINE_START_SIGNS) if unwrapped else b) for b in blocks)
 
 
 def _unwrap_paragraphs(state: StateCore) -> None:
@@ -229,7 +225,7 @@ def _read_captions(text: str, url: str, name: str) -> Document:
     """Read WebVTT or SubRip: what is said, by speaker and sentence, each with its time."""
     blocks: list[str] = []
     last = spoken = ""
-    for cue in _blocks(text).split("\n\n"):
+    for cue in text_blocks(text).split("\n\n"):
         lines = cue.split("\n")
         times = [(n, match) for n, line in enumerate(lines) if (match := _CUE.match(line))]
         if not times:  # the header, a note or a style

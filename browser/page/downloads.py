@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shutil
 import tempfile
 import unicodedata
 from contextlib import suppress
@@ -55,21 +54,16 @@ def _cut_to_bytes(text: str, size: int) -> str:
 class Downloads:
     """Saves the downloads of a session; without a `folder` a temporary one is made.
 
-    The browser writes incoming files into `arriving`, which is watched: a download that exceeds the
-    `quota` of bytes is cancelled while it runs, whatever size the server announced.
+    Incoming files are watched: a download that exceeds the `quota` of bytes is cancelled while it
+    runs, whatever size the server announced. What is not saved goes with the browser context.
     """
 
-    def __init__(self, folder: Path | None, arriving: Path, quota: int = BYTES_LIMIT) -> None:
+    def __init__(self, folder: Path | None, quota: int = BYTES_LIMIT) -> None:
         self._folder = folder
         self._quota = quota
         self._files = 0
         self._bytes = 0
-        self.arriving = arriving
-        arriving.mkdir(exist_ok=True)
-
-    def clear(self) -> None:
-        """Remove incoming files that were not saved."""
-        shutil.rmtree(self.arriving, ignore_errors=True)
+        self._arriving: list[Download] = []
 
     async def save(self, download: Download) -> SavedFile:
         """Save a download; failures are in the result, not raised."""
@@ -78,6 +72,7 @@ class Downloads:
         if self._files > FILES_LIMIT:
             await _stop(download)
             return SavedFile(name, why=f"{FILES_LIMIT} files are the most that a session keeps")
+        self._arriving.append(download)
         try:
             if not await self._arrive(download):
                 quota = self._quota
@@ -91,6 +86,8 @@ class Downloads:
                 raise
         except (PlaywrightError, OSError) as error:
             return SavedFile(name, why=f"it broke off: {str(error).splitlines()[0][:200]}")
+        finally:
+            self._arriving.remove(download)
         self._bytes += target.stat().st_size
         await download.delete()
         return SavedFile(name, target)
@@ -111,11 +108,7 @@ class Downloads:
         return True
 
     def _bytes_arriving(self) -> int:
-        total = 0
-        for path in self.arriving.rglob("*"):
-            with suppress(FileNotFoundError):  # saved or cancelled since it was listed
-                total += path.stat().st_size
-        return total
+        return sum(map(_bytes_of, self._arriving))
 
     def _reserve(self, name: str) -> Path:
         """Create an empty file under a free name: another download may ask for the same name."""
@@ -129,6 +122,17 @@ class Downloads:
             counter += 1
         target.touch()
         return target
+
+
+def _bytes_of(download: Download) -> int:
+    """Return the size of what has arrived of a download."""
+    # Playwright's public `path` waits until the file is complete.
+    whole = Path(download._impl_obj._artifact._initializer["absolutePath"])  # noqa: SLF001
+    total = 0
+    for path in (whole, whole.with_name(f"{whole.name}.crdownload")):
+        with suppress(FileNotFoundError):  # not begun, saved or cancelled
+            total += path.stat().st_size
+    return total
 
 
 async def _stop(download: Download) -> None:

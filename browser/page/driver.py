@@ -18,6 +18,7 @@ from browser.errors import (
     ElementLeft,
     OutcomeUnknown,
     PageCrashed,
+    RefError,
     Refused,
 )
 from browser.net.guard import VERDICT, error_from_verdict
@@ -38,8 +39,10 @@ if TYPE_CHECKING:
 
 
 LOOK_SECONDS = 6.0  # the walk stops itself at 2.5; a page whose script never ends is given up
+EMPTY_SHARE = 0.5  # of a look's time that may be waited for a page that shows nothing yet
 WALK_SHARE = 0.5  # of a look's time that may be spent walking
 ACT_SECONDS = 10.0
+ACT_RESERVE = 3.0  # of it, kept for the page to come to rest once more
 RERENDER_SECONDS = 4.0  # of an action's ten, on a page that renders its elements anew all the time
 OPEN_SECONDS = 20.0
 LOAD_SHARE = 0.7  # of an opening's time that loading may take; the rest is for the first look
@@ -96,6 +99,7 @@ class PageDriver:
         self._check_allowed = check_allowed
         self._allowed_hosts = set[str]()  # checked, or requested by the caller
         self._view: View | None = None
+        self._looked_at = 0  # navigations before the last view
         self._query: str | None = None
         self._acted_frame: Frame | None = None  # of the last action, if not the main frame
 
@@ -124,7 +128,7 @@ class PageDriver:
         self._view, self.events.hold_dialogs, self.events.chooser = None, False, None
         self.events.status = None
         self.events.drain()  # events of the page before
-        self.events.begin(None)
+        self.events.begin(None, acts=False)
         async with within(deadline, f"open {url}"):
             try:
                 response = await self.page.goto(url, wait_until="commit", timeout=deadline * 1000)
@@ -248,6 +252,11 @@ class PageDriver:
                     raise
                 await self.settle()
                 self._view = await self.frames.look(walk_ms)
+            empty_until = time.monotonic() + deadline * EMPTY_SHARE
+            while not self._view.lines and self.events.loading and time.monotonic() < empty_until:
+                await self.settle()  # an application that draws its page itself
+                self._view = await self.frames.look(walk_ms)
+        self._looked_at = self.events.navigations
         return self._view
 
     async def act(
@@ -266,7 +275,13 @@ class PageDriver:
         more, ActionError if the action is not possible.
         """
         before = await self._begin_action(dialog)
-        target = await self.frames.find(ref)
+        try:
+            target = await self.frames.find(ref)
+        except RefError as error:
+            if self.events.navigations == self._looked_at:
+                raise
+            went = f"the page went on to {self.page.url} by itself after it was shown"
+            raise RefError(f"{ref} is gone: {went}") from error
         self._acted_frame = None if target.frame == self.page.main_frame else target.frame
 
         async def perform_on_element() -> str | None:
@@ -305,6 +320,7 @@ class PageDriver:
     ) -> ActionOutcome:
         """Act, wait for the page to come to rest, and report how it differs from `before`."""
         navigations = self.events.navigations
+        until = time.monotonic() + ACT_SECONDS
         try:
             async with within(ACT_SECONDS, did), AsyncExitStack() as while_acting:
                 if moving:
@@ -313,6 +329,9 @@ class PageDriver:
                     did = f"{did} {note}" if note.startswith("in ") else f"{did}, {note}"
                 perform = None  # from here on only its effect is waited for
                 await self.settle()
+                if self.events.unanswered:
+                    await self.events.wait_for_answer(until - ACT_RESERVE)
+                    await self.settle()
             if self.events.closed:
                 self.events.add("the tab closed")
                 return ActionOutcome(did, "", before.url, self.events.drain())
@@ -328,7 +347,12 @@ class PageDriver:
             self._report_passing_changes(before, after)
         text = describe_changes(before, after, DEFAULT_BUDGET, self._query)
         return ActionOutcome(
-            did, text, self.page.url, self.events.drain(), new_lines(before, after)
+            did,
+            text,
+            self.page.url,
+            self.events.drain(),
+            new_lines(before, after),
+            self.events.unanswered,
         )
 
     def _report_passing_changes(self, before: View, after: View) -> None:

@@ -42,6 +42,7 @@ _CAPTIONED_ROLES = ("", "button", "link", "menuitem", "tab")
 _WEAK_NAMES = frozenset("here link more read continue click this learn details next >".split())
 _UNNAMED_ROLES = frozenset({"link", "clickable", "hoverable"})
 _TICKED = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox"})
+LABEL_ONLY = " (label only)"  # after the name of a landmark that does not show it
 _PASSING = frozenset({"focused", "label only"})  # says nothing about the page's content
 # Stands for a space of a field's value while runs of spaces are squashed; clean text has no NUL.
 _KEPT_SPACE = "\0"
@@ -102,7 +103,7 @@ class PageLine:
 
     def visible_text(self) -> str:
         """The text that a person can see."""
-        text = "" if self.hidden or self.kind == "options" else self.text
+        text = "" if self.hidden or self.kind in ("options", "value") else self.text
         for part in self.unseen_text:
             text = text.replace(part, "")
         return text.strip()
@@ -127,7 +128,7 @@ def lines_from_entry(entry: dict[str, Any], base_url: str) -> list[PageLine]:
     if line.kind == "region":
         name = plain_text(pieces[0])[:NAME_SHOWN]
         line.text = f"{entry['r']} {name}:" if name else f"{entry['r']}:"
-        line.plain = f"{entry['r']} {name}" if name else ""
+        line.plain = f"{entry['r']} {name.removesuffix(LABEL_ONLY)}" if name else ""
         return [line]
     line.text, line.plain = _LineText(line, base_url).build(pieces)
     if not line.text:
@@ -151,7 +152,7 @@ def _overflow_lines(line: PageLine) -> Iterator[PageLine]:
         for start in range(0, len(value), VALUE_A_LINE):
             text = value[start : start + VALUE_A_LINE]
             shown = f"value of {ref}: {text}"
-            yield PageLine(shown, "options", line.depth + 1, text.strip(), hidden=True)
+            yield PageLine(shown, "value", line.depth + 1, text.strip(), hidden=True)
 
 
 def _name_of(described: str) -> str:
@@ -305,7 +306,7 @@ class _LineText:
         if hidden in _UNSEEN:
             line.unseen_refs.add(ref)
         elif hidden:
-            line.covered.append((f", {hidden}", ""))
+            line.covered += ((f", {hidden}", ""), (f": {hidden}]", "]"))
         value = self._value(ref, plain_text(piece["v"])) if piece.get("v") else ""
         value = value.replace("  ", _KEPT_SPACE * 2)
         facts = f" = {value}" if value else ""

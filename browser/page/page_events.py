@@ -6,12 +6,15 @@ They are reported with the next observation, and tell when a page has come to re
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from playwright.async_api import Error as PlaywrightError
 
+from browser.net.url import same_site
 from browser.page import injected
 from browser.page.waiting import in_background
 from browser.text.words import clean
@@ -37,6 +40,7 @@ NAVIGATION_SECONDS = 12.0
 _POLL_SECONDS = 0.02  # between two looks at the page's state while requests are open
 # Kinds of requests that are waited for; images and fonts change nothing in a snapshot.
 _RELEVANT = frozenset({"document", "xhr", "fetch", "script", "stylesheet"})
+_READING = frozenset({"GET", "HEAD", "OPTIONS"})
 _STREAMING_SECONDS = 2.0  # a request still open after this is a stream or a long poll
 _MESSAGE_CHARS = 200  # of a dialog
 _LINE_CHARS = 280
@@ -62,9 +66,12 @@ class PageEvents:
         self._page = page
         self._save = save
         self._adopt = adopt
-        self._lines: list[str] = []
+        self._lines: dict[str, int] = {}  # a line, and how often it came
         self._errors = 0
         self._requests: dict[Request, float] = {}  # open ones, with their start
+        self._unanswered: dict[Request, float] = {}  # of those that send something to the site
+        self._polled = set[str]()  # addresses where such a request waits for news of the server
+        self._acted_at = math.inf
         self._popups: list[tuple[str | None, Page]] = []
         self._listens_for_choosers = False
         self.dialog_answer: str | None = None
@@ -96,8 +103,18 @@ class PageEvents:
         """Whether the page is closed."""
         return self._page.is_closed()
 
-    def begin(self, dialog_answer: str | None) -> None:
-        """Start a new action; `dialog_answer` is for the dialogs that it may raise."""
+    def begin(self, dialog_answer: str | None, *, acts: bool = True) -> None:
+        """Start a new action; `dialog_answer` is for the dialogs that it may raise.
+
+        `acts` is False for an opening, which sends nothing for the user.
+        """
+        now = time.monotonic()
+        self._polled |= {
+            _address(request)
+            for request, started in self._unanswered.items()
+            if started < self._acted_at and now - started > _STREAMING_SECONDS
+        }
+        self._acted_at = now if acts else math.inf
         self.dialog_answer, self.became_download, self.popups_opened = dialog_answer, False, 0
 
     def hold(self) -> None:
@@ -112,16 +129,17 @@ class PageEvents:
 
     def add(self, line: str) -> None:
         """Add a line to what the next observation reports."""
-        if len(self._lines) < _LINES_KEPT:
-            self._lines.append(clean(line).replace("\n", " ")[:_LINE_CHARS])
+        line = clean(line).replace("\n", " ")[:_LINE_CHARS]
+        if line in self._lines or len(self._lines) < _LINES_KEPT:
+            self._lines[line] = self._lines.get(line, 0) + 1
 
     def drain(self) -> tuple[str, ...]:
         """Return what happened since the last call, one line each."""
         for name, page in self._popups:
             self.add(f"new tab {name}: {page.url}" if name else "a further new tab was closed")
-        lines, self._lines = tuple(self._lines), []
+        lines, self._lines = self._lines, {}
         self._popups, self._errors = [], 0
-        return lines
+        return tuple(f"{line} ({n} times)" if n > 1 else line for line, n in lines.items())
 
     async def settle(self, acted_in: Frame | None = None) -> None:
         """Wait for navigation, open requests, short timers and DOM changes to come to rest.
@@ -138,6 +156,26 @@ class PageEvents:
             if wait == 0:
                 return
             await asyncio.sleep(min(wait, max(0.0, until - time.monotonic())))
+
+    @property
+    def loading(self) -> bool:
+        """Whether the page waits for scripts, data or another document."""
+        return self.navigating or bool(self._requests)
+
+    @property
+    def unanswered(self) -> str:
+        """The request by which the last action sent something, if it has no answer yet; or ""."""
+        for request, started in self._unanswered.items():
+            if started >= self._acted_at and (address := _address(request)) not in self._polled:
+                return f"{request.method} {urlsplit(address).path}"
+        return ""
+
+    async def wait_for_answer(self, until: float) -> None:
+        """Wait until the site has answered what the last action sent to it, or until a time."""
+        while self.unanswered and time.monotonic() < until:
+            if self.closed or self.crashed:
+                return
+            await asyncio.sleep(_POLL_SECONDS)
 
     async def _seconds_to_rest(self) -> float:
         """Seconds until the state should be polled again; 0 if the page is at rest."""
@@ -212,7 +250,7 @@ class PageEvents:
             self._on_error(f"console error: {message.text}")
 
     def _on_error(self, line: str) -> None:
-        self._errors += 1
+        self._errors += line not in self._lines
         if self._errors <= _ERRORS_KEPT:
             self.add(line)
 
@@ -223,16 +261,20 @@ class PageEvents:
     def _on_request(self, request: Request) -> None:
         if request.resource_type in _RELEVANT:
             self._requests[request] = time.monotonic()
+            if request.method not in _READING and same_site(request.url, self._page.url):
+                self._unanswered[request] = self._requests[request]
         if request.is_navigation_request() and request.frame == self._page.main_frame:
             self.navigating = True
 
     def _on_response(self, response: Response) -> None:
         request = response.request
+        self._unanswered.pop(request, None)
         if request.is_navigation_request() and request.frame == self._page.main_frame:
             self.status = response.status  # the last one of a chain of redirects stays
 
     def _on_request_done(self, request: Request) -> None:
         self._requests.pop(request, None)
+        self._unanswered.pop(request, None)
         if request.is_navigation_request() and request.failure:
             self.navigating = False
 
@@ -241,3 +283,9 @@ class PageEvents:
             self.navigating = False
             self.navigations += 1
             self._requests.clear()  # no end is reported for those of the page before
+            self._unanswered.clear()
+
+
+def _address(request: Request) -> str:
+    """Return where a request goes, without its query."""
+    return request.url.partition("?")[0]

@@ -74,21 +74,32 @@ def _size(text: str) -> int:
 def select_lines(
     lines: Sequence[PageLine], budget: int | None, query: str | None = None
 ) -> LineSelection:
-    """Select the lines that fit in `budget` tokens (None: all), and fold the others."""
+    """Select the lines that fit in `budget` tokens (None: all), and fold the others.
+
+    With a budget, the further options of a select are left out, as nobody sees them: its own line
+    says how many there are, and its ref shows all of them.
+    """
     rendered = [line.rendered() for line in lines]
-    if budget is None or sum(len(text) + 1 for text in rendered) <= budget * 4:
+    if budget is None:
         return LineSelection(rendered, set(range(len(lines))))
-    selection = LineSelection([], _pick_lines(lines, rendered, budget * 4, query))
+    visible = [at for at, line in enumerate(lines) if line.kind != "options"]
+    if sum(len(rendered[at]) + 1 for at in visible) <= budget * 4:
+        return LineSelection([rendered[at] for at in visible], set(visible))
+    picked = _pick_lines(
+        [lines[at] for at in visible], [rendered[at] for at in visible], budget * 4, query
+    )
+    selection = LineSelection([], {visible[at] for at in picked})
     start = 0  # of the lines left out since the last one shown
     for index in range(len(lines) + 1):
         if index < len(lines) and index not in selection.kept:
             continue
-        if index > start:
+        if any(line.kind != "options" for line in lines[start:index]):
             ref = f"x{len(selection.folds) + 1}"
             selection.folds[ref] = range(start, index)
             groups = {line.group and line.group[0] for line in lines[start:index]}
             what = "rows alike" if len(groups) == 1 and None not in groups else "lines"
-            selection.rendered.append(f"[{ref}: {index - start} more {what}]")
+            count = sum(line.kind != "options" for line in lines[start:index])
+            selection.rendered.append(f"[{ref}: {count} more {what}]")
         if index < len(lines):
             selection.rendered.append(rendered[index])
         start = index + 1
@@ -290,8 +301,8 @@ def describe_changes(before: View | None, after: View, budget: int, query: str |
     snapshot, _ = render_snapshot(after, budget, query)
     if before is None or before.url.split("#")[0] != after.url.split("#")[0]:
         return snapshot.text
-    old = [line.uncovered() for line in before.lines]
-    new = [line.uncovered() for line in after.lines]
+    old = [line.uncovered() for line in before.lines if line.kind != "options"]
+    new = [line.uncovered() for line in after.lines if line.kind != "options"]
     if old == new:
         return "\n".join(f"~ [{ref}] looks otherwise: {how}" for ref, how in after.restyled)
     if len(old) + len(new) > _DIFF_LINES:
@@ -302,7 +313,8 @@ def describe_changes(before: View | None, after: View, budget: int, query: str |
     covered = [line for line in after.lines if line.covered]
     newly_covered = sum(line.uncovered() not in covered_before for line in covered)
     if newly_covered:
-        parts.append(f"({newly_covered} lines are covered by what opened)")
+        lines = "a line is" if newly_covered == 1 else f"{newly_covered} lines are"
+        parts.append(f"({lines} covered by what opened)")
     text = "\n".join(parts)
     return text if len(text) <= len(snapshot.text) else snapshot.text
 

@@ -51,7 +51,7 @@ FIRST_BYTE_SECONDS = 5.0  # some servers make the file only when it is requested
 LOOK_AGAIN_SECONDS = 0.2  # while a text is waited for; a look takes a quarter of that
 # Pixels past the middle of a drop target: a sortable list inserts before or after it by the side.
 ASIDE = 2
-LONGEST_RESULT = 4_000  # characters of a script's result
+MAX_RESULT = 4_000  # characters of a script's result
 _SUBMITTING_KEYS = frozenset({"Enter", "NumpadEnter", "Return"})
 _PRESSING_KEYS = _SUBMITTING_KEYS | {"Space"}
 """Keys that press the button or link with the focus."""
@@ -625,8 +625,8 @@ class Tab(PageDriver):
                 raise ActionError(f"the script failed: {error.message.splitlines()[0]}") from error
 
         outcome = await self.act_on_page("ran a script", perform)
-        if len(result) > LONGEST_RESULT:
-            result = f"{result[:LONGEST_RESULT]}…"
+        if len(result) > MAX_RESULT:
+            result = f"{result[:MAX_RESULT]}…"
         return replace(outcome, changes=f"{result}\n{outcome.changes}".strip())
 
     async def answer_dialog(self, *, accept: bool, text: str | None = None) -> ActionOutcome:
@@ -653,6 +653,13 @@ class Tab(PageDriver):
 
         return await self.act_on_page("went back", perform)
 
+    async def _shows(self, matches: Callable[[str], bool]) -> bool:
+        """Whether the page shows a text now; False for one that is too busy to be looked at."""
+        try:
+            return matches((await self.look()).visible_text())
+        except DeadlineExceeded:
+            return False
+
     async def wait_for(self, text: str = "", deadline: float = ACT_SECONDS) -> ActionOutcome:
         """Wait until a text, or a match of a `/pattern/`, is visible as a snapshot shows it.
 
@@ -665,7 +672,7 @@ class Tab(PageDriver):
                 await asyncio.sleep(deadline)
                 return await self._observe(f"waited {deadline:g} s", before)
             matches, until = text_matcher(text), time.monotonic() + deadline
-            while not matches((await self.look()).visible_text()):
+            while not await self._shows(matches):
                 if time.monotonic() > until:
                     why = f"{text!r} did not come within {deadline:g} s"
                     raise DeadlineExceeded(why, hint="SNAPSHOT shows what is there.")

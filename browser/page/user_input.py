@@ -39,7 +39,9 @@ RETRY_SECONDS = 0.05
 DRAG_STEPS = 10
 DRAG_SECONDS = 2.5  # of an action's ten, for the steps on the way
 DROP_SECONDS = 0.12  # some sortable lists poll the dragged element's place, every 50 ms
-KEYS_AT_MOST = 120  # characters; longer texts are inserted at once, without key events
+MAX_KEYS = 120  # characters; longer texts are inserted at once, without key events
+KEYS_AT_ONCE = 4  # characters typed before the time is looked at
+KEYS_SECONDS = 3.0  # of an action's ten; the rest of a text is then inserted at once
 BY_WHEEL = "by the wheel"
 FAR = 1_000_000  # pixels to the end of any list
 _FILLED_AT_ONCE = frozenset("date datetime-local month week time color range".split())
@@ -235,7 +237,7 @@ async def fill(target: Target, text: str, before: ControlState) -> None:
         await _paste(target, text, "ControlOrMeta+a")
         return
     try:
-        if kind in _FILLED_AT_ONCE or len(text) > KEYS_AT_MOST:
+        if kind in _FILLED_AT_ONCE or len(text) > MAX_KEYS:
             await element.fill(text, timeout=POINTER_MS)
         else:
             if before["bare"]:
@@ -281,10 +283,15 @@ async def type_over_selection(page: Page, text: str) -> None:
 async def _type(page: Page, text: str) -> None:
     # A tab key would leave the field; editors indent a new line after an indented one by
     # themselves.
-    if len(text) > KEYS_AT_MOST or "\t" in text or "\n " in text:
+    if len(text) > MAX_KEYS or "\t" in text or "\n " in text:
         await page.keyboard.insert_text(text)
-    else:
-        await page.keyboard.type(text)
+        return
+    until = time.monotonic() + KEYS_SECONDS
+    for at in range(0, len(text), KEYS_AT_ONCE):
+        if time.monotonic() > until:  # the page works for long on every key
+            await page.keyboard.insert_text(text[at:])
+            return
+        await page.keyboard.type(text[at : at + KEYS_AT_ONCE])
 
 
 async def upload(target: Target, paths: Sequence[Path]) -> None:

@@ -31,6 +31,7 @@ from browser.errors import (
 from browser.extract import add_platform_record, extract_body, may_be_platform
 from browser.extract.hidden import strip_hidden
 from browser.extract.html import extract
+from browser.extract.links import embedded_pdf
 from browser.extract.sniff import decode
 from browser.extract.tree import parse_html, raw_text, text_content
 from browser.extract.weighing import MOST
@@ -56,7 +57,7 @@ DEADLINE = 20.0
 # What a page loads late is waited for this long.
 _LATE_SECONDS = 6.0
 # A page that refreshes to another address more than twice goes in circles.
-_MOST_REFRESHES = 2
+_MAX_REFRESHES = 2
 # A browser shows these in a viewer or saves them; only HTTP returns their bytes.
 _DOCUMENT = frozenset(
     """.pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods .odp .epub .eml .mbox .json .xml .csv .txt
@@ -157,7 +158,7 @@ class Reader:
 
     async def _fetch(self, url: str, until: float) -> Page:
         page = await self._get(url, url, until)
-        for _ in range(_MOST_REFRESHES):
+        for _ in range(_MAX_REFRESHES):
             target = _refresh_target(page)
             if target is None:
                 break
@@ -368,7 +369,7 @@ def extract_rendered(html: str, url: str) -> Document:
 # `0; url=/next`, the address perhaps quoted (HTML standard, "shared declarative refresh steps").
 _REFRESH = re.compile(r"\s*(\d+(?:\.\d*)?)\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
 # A page that waits for longer, or has more text, is meant to be read itself.
-_LONGEST_WAIT = 10.0  # seconds
+_MAX_WAIT = 10.0  # seconds
 _MOST_WORDS = 100
 
 
@@ -382,12 +383,13 @@ _MAX_REDIRECT_SCRIPT = 1_000  # characters
 def _refresh_target(page: Page) -> str | None:
     """The absolute URL that a page leads on to; None if it does not, or has content itself.
 
-    It may be named by a Refresh header, a meta element or a script.
+    It may be named by a Refresh header, a meta element or a script, or be a PDF in a frame.
     """
     document = page.document
     header = next((value for name, value in page.headers if name == "Refresh"), "")
     start = page.body[:16_384].lower()
-    if not header and b"refresh" not in start and b"location" not in start:
+    signs = (b"refresh", b"location", b".pdf", b"application/pdf")
+    if not header and not any(sign in start for sign in signs):
         return None
     if document is None or document.kind != "html" or len(document.text.split()) > _MOST_WORDS:
         return None
@@ -399,9 +401,9 @@ def _refresh_target(page: Page) -> str | None:
             found.append(meta.get("content") or "")
     for content in found:
         match = _REFRESH.match(content)
-        if match and float(match[1]) <= _LONGEST_WAIT:
+        if match and float(match[1]) <= _MAX_WAIT:
             return join(page.url, match[2].strip()) or None
-    return _scripted_target(root, page.url)
+    return embedded_pdf(root, page.url) or _scripted_target(root, page.url)
 
 
 def _scripted_target(root: etree._Element, url: str) -> str | None:

@@ -1,8 +1,8 @@
-"""Starting a browser of our own: fast, quiet on the network, with a profile of its own.
+"""Browsers of our own: fast, quiet on the network, shared by the runs of an event loop.
 
-All its files (profile, sockets, incoming downloads) are in one scratch folder, which is removed
-when the browser has ended. If our process is killed, the folder stays behind without its lock, and
-the next start removes it; a folder that is locked is in use.
+All files of a process (profile, sockets, incoming downloads) are in one scratch folder, which is
+removed when the browser has ended. If our process is killed, the folder stays behind without its
+lock, and the next start removes it; a folder that is locked is in use.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
+from weakref import WeakKeyDictionary
 
 from filelock import FileLock, Timeout
 from playwright.async_api import Error as PlaywrightError
@@ -28,12 +29,13 @@ from playwright.async_api import async_playwright
 from browser.errors import BrowserError, LaunchFailed
 from browser.net.egress import CHROMIUM_FEATURES_OFF, CHROMIUM_FLAGS
 from browser.page import injected
-from browser.page.waiting import first_line, within
+from browser.page.waiting import first_line, in_background, within
 from browser.session.chrome import find_chrome, sandboxed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+    from playwright.async_api import Browser as PlaywrightBrowser
     from playwright.async_api import (
         BrowserContext,
         CDPSession,
@@ -48,9 +50,19 @@ if TYPE_CHECKING:
 START_SECONDS = 20.0
 CLOSE_SECONDS = 2.0  # a browser that has not closed by then is killed
 STOP_SECONDS = 3.0
+CONTEXT_SECONDS = 10.0  # a context takes 50 ms, and longer while twenty runs use two processors
+MAX_RUNS_AT_ONCE = 20
+"""Runs of one browser process. Beyond that a second one is started: what one crash interrupts is
+bounded."""
+MAX_RUNS_OF_A_PROCESS = 200
+"""Runs until a browser process is replaced: it keeps some memory of each."""
+MAX_IDLE_SECONDS = 60.0
+"""How long a kept browser waits for the next run; an idle one takes 150 MB."""
+NOWHERE = "http://127.0.0.1:9"
+"""A proxy that is none: nothing listens on the discard port."""
 VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
 ARRIVING = "arriving"
-"""The folder in the scratch folder for downloads until they are saved."""
+"""The folder in the scratch folder for downloads until they are saved or their context closes."""
 QUIET_FLAGS = (
     # No requests to Google: no updates, models, lists, statistics or sign-in.
     "--disable-component-update",
@@ -81,9 +93,8 @@ and our folder's name with `/org.chromium.Chromium.123456/SingletonSocket` takes
 
 @dataclass(frozen=True, slots=True)
 class LaunchOptions:
-    """How to start a browser, also after a crash; its files go to the folder `scratch`."""
+    """How to start a browser, also after a crash."""
 
-    scratch: Path
     headless: bool = True
     proxy: str | None = None
     storage_state: str | os.PathLike[str] | None = None
@@ -93,81 +104,224 @@ class LaunchOptions:
 class Running:
     """A running browser.
 
-    A launched one has a `control` session of the browser process and its `pid`; an attached one has
-    `users`, the person's own tabs.
+    A launched one has its `process`; an attached one has `users`, the user's own tabs.
     """
 
     context: BrowserContext
-    control: CDPSession | None = None
-    pid: int | None = None
+    process: Process | None = None
     users: UsersTabs | None = None
 
     async def alive(self, seconds: float) -> bool:
         """Whether the browser process (not a page) answers within `seconds`."""
         try:
             async with within(seconds, "ask the browser"):
-                if self.control:
-                    await self.control.send("Browser.getVersion")
+                if self.process:
+                    await self.process.control.send("Browser.getVersion")
                 elif self.users:
                     await self.users.all()
         except BrowserError:
             return False
         return True
 
+    def give_up(self) -> None:
+        """Let no other run have a browser of ours that does not answer; kill it if no other has."""
+        if self.process:
+            self.process.retired = True
+            if self.process.leases <= 1:
+                self.process.kill()
+
+
+@dataclass(slots=True)
+class Process:
+    """A browser process of ours with its driver; `control` is a session with the process itself.
+
+    `kind` is what it was started for. A `retired` one gets no further runs.
+    """
+
+    browser: PlaywrightBrowser
+    control: CDPSession
+    pid: int | None
+    kind: tuple[bool, bool]
+    stack: AsyncExitStack
+    leases: int = 0
+    served: int = 0
+    retired: bool = False
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it may get another run."""
+        return not self.retired and self.browser.is_connected()
+
     def kill(self) -> None:
-        """Kill a browser of our own that does not answer."""
+        """Kill the process."""
         if self.pid is not None:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(self.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
 
+    async def new_context(self, options: LaunchOptions) -> BrowserContext:
+        """Make a context with cookies, storage, cache and proxy of its own, and our script."""
+        state = Path(options.storage_state) if options.storage_state else None
+        proxy = proxy_settings(options.proxy)
+        async with within(CONTEXT_SECONDS, "start a browser context"):
+            context = await self.browser.new_context(
+                viewport=VIEWPORT, storage_state=state, proxy=proxy
+            )
+            await context.add_init_script(injected.SOURCE)
+        return context
+
+
+class Processes:
+    """The browser processes of an event loop, which its runs share: a context for each run.
+
+    A process is started when a run needs one, and ends with its last run, or when it has been idle
+    while `keep_browsers` is in force.
+    """
+
+    def __init__(self) -> None:
+        self.keepers = 0
+        self._running: list[Process] = []
+        self._lock = asyncio.Lock()
+
+    @asynccontextmanager
+    async def launched(self, options: LaunchOptions) -> AsyncIterator[Running]:
+        """Make a context of a running browser or of a new one; leaving the block closes it.
+
+        Raises BrowserMissing or LaunchFailed.
+        """
+        process, context = await self._new_context(options)
+        try:
+            yield Running(context, process)
+        finally:
+            try:
+                async with within(CLOSE_SECONDS, "close the browser context"):
+                    await context.close()
+            except BrowserError:
+                process.retired = True
+            await self._give_back(process)
+
+    async def close_idle(self) -> None:
+        """End the processes without a run."""
+        for process in [process for process in self._running if not process.leases]:
+            self._running.remove(process)
+            await process.stack.aclose()
+
+    async def _new_context(self, options: LaunchOptions) -> tuple[Process, BrowserContext]:
+        process = await self._take(options)
+        try:
+            return process, await process.new_context(options)
+        except BrowserError:
+            # It has crashed or hangs, and nobody has noticed yet: then a new one does better.
+            is_new = process.served == 1
+            process.retired = True
+            await self._give_back(process)
+            if is_new:
+                raise
+        except BaseException:
+            await self._give_back(process)
+            raise
+        return await self._new_context(options)
+
+    async def _take(self, options: LaunchOptions) -> Process:
+        kind = options.headless, options.proxy is not None
+        async with self._lock:
+            for process in self._running:
+                if (
+                    process.is_usable
+                    and process.kind == kind
+                    and process.leases < MAX_RUNS_AT_ONCE
+                    and process.served < MAX_RUNS_OF_A_PROCESS
+                ):
+                    break
+            else:
+                process = await _start(kind)
+                self._running.append(process)
+            process.leases += 1
+            process.served += 1
+        return process
+
+    async def _give_back(self, process: Process) -> None:
+        process.leases -= 1
+        if process.leases or process not in self._running:
+            return
+        if self.keepers and process.is_usable and process.served < MAX_RUNS_OF_A_PROCESS:
+            loop = asyncio.get_running_loop()
+            loop.call_later(MAX_IDLE_SECONDS, self._end_idle, process, process.served)
+            return
+        self._running.remove(process)
+        await process.stack.aclose()
+
+    def _end_idle(self, process: Process, served: int) -> None:
+        """End a process that has had no run since."""
+        if process in self._running and not process.leases and process.served == served:
+            self._running.remove(process)
+            in_background(process.stack.aclose())
+
+
+_PROCESSES: WeakKeyDictionary[asyncio.AbstractEventLoop, Processes] = WeakKeyDictionary()
+"""Playwright's objects belong to one event loop."""
+
+
+def processes() -> Processes:
+    """Return the browser processes of this event loop."""
+    return _PROCESSES.setdefault(asyncio.get_running_loop(), Processes())
+
 
 @asynccontextmanager
-async def launched(options: LaunchOptions) -> AsyncIterator[Running]:
-    """Start a browser with our script in every document; leaving the block ends it.
-
-    Raises BrowserMissing or LaunchFailed.
-    """
-    executable = find_chrome()
-    manager = async_playwright()
-    async with _temporary_files_in(options.scratch):
-        playwright = await manager.start()
+async def keep_browsers() -> AsyncIterator[None]:
+    """Keep browsers between the runs of this event loop, for as long as they are not idle."""
+    shared = processes()
+    shared.keepers += 1
     try:
-        running = await _start(playwright, executable, options)
-        try:
-            yield running
-        finally:
-            await _end(running)
+        yield
     finally:
-        with suppress(BrowserError):
-            async with within(STOP_SECONDS, "stop Playwright"):
-                await playwright.stop()
+        shared.keepers -= 1
+        if not shared.keepers:
+            await shared.close_idle()
 
 
-async def _start(playwright: Playwright, executable: Path, options: LaunchOptions) -> Running:
-    state = Path(options.storage_state) if options.storage_state else None
-    try:
-        browser = await playwright.chromium.launch(
-            executable_path=executable,
-            downloads_path=options.scratch / ARRIVING,
-            headless=options.headless,
-            args=launch_flags(),
-            proxy=proxy_settings(options.proxy),
-            chromium_sandbox=sandboxed(),
-            timeout=START_SECONDS * 1000,
-            handle_sigint=False,  # Ctrl-C is the run's to handle
-        )
-        context = await browser.new_context(viewport=VIEWPORT, storage_state=state)
-        await context.add_init_script(injected.SOURCE)
-        control = await browser.new_browser_cdp_session()
-        processes = (await control.send("SystemInfo.getProcessInfo"))["processInfo"]
-    except PlaywrightError as error:
-        if not options.headless and sys.platform == "linux" and not any(map(os.getenv, _DISPLAYS)):
-            message = "--headed needs a display, and there is none: leave it out, or use xvfb-run"
-            raise LaunchFailed(message) from error
-        raise LaunchFailed(f"{executable} did not start: {_reason(error)}") from error
-    # A frozen browser answers no command: it can only be killed by its process id.
-    pid = next((int(p["id"]) for p in processes if p["type"] == "browser"), None)
-    return Running(context, control, pid)
+async def _start(kind: tuple[bool, bool]) -> Process:
+    """Start a browser process; raises BrowserMissing or LaunchFailed."""
+    headless, proxied = kind
+    executable = find_chrome()
+    async with AsyncExitStack() as stack:
+        folder = stack.enter_context(scratch())
+        manager = async_playwright()
+        async with _temporary_files_in(folder):
+            playwright = await manager.start()
+        stack.push_async_callback(_stop, playwright)
+        try:
+            browser = await playwright.chromium.launch(
+                executable_path=executable,
+                downloads_path=folder / ARRIVING,
+                headless=headless,
+                args=launch_flags(),
+                # Each context has its own proxy. What belongs to no context goes nowhere.
+                proxy=proxy_settings(NOWHERE if proxied else None),
+                chromium_sandbox=sandboxed(),
+                timeout=START_SECONDS * 1000,
+                handle_sigint=False,  # Ctrl-C is the run's to handle
+            )
+            control = await browser.new_browser_cdp_session()
+            infos = (await control.send("SystemInfo.getProcessInfo"))["processInfo"]
+        except PlaywrightError as error:
+            if not headless and sys.platform == "linux" and not any(map(os.getenv, _DISPLAYS)):
+                message = (
+                    "--headed needs a display, and there is none: leave it out, or use xvfb-run"
+                )
+                raise LaunchFailed(message) from error
+            raise LaunchFailed(f"{executable} did not start: {_reason(error)}") from error
+        # A frozen browser answers no command: it can only be killed by its process id.
+        pid = next((int(info["id"]) for info in infos if info["type"] == "browser"), None)
+        process = Process(browser, control, pid, kind, AsyncExitStack())
+        stack.push_async_callback(_end, process)
+        process.stack = stack.pop_all()
+        return process
+
+
+async def _stop(playwright: Playwright) -> None:
+    with suppress(BrowserError):
+        async with within(STOP_SECONDS, "stop Playwright"):
+            await playwright.stop()
 
 
 def _reason(error: PlaywrightError) -> str:
@@ -178,14 +332,12 @@ def _reason(error: PlaywrightError) -> str:
     return first_line(error)[:300]
 
 
-async def _end(running: Running) -> None:
+async def _end(process: Process) -> None:
     try:
         async with within(CLOSE_SECONDS, "close the browser"):
-            await running.context.close()
-            if running.context.browser:
-                await running.context.browser.close()
+            await process.browser.close()
     except BrowserError:
-        running.kill()
+        process.kill()
 
 
 def launch_flags() -> list[str]:

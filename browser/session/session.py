@@ -17,7 +17,7 @@ from browser.page.downloads import BYTES_LIMIT, Downloads
 from browser.page.driver import OPEN_SECONDS, Logins
 from browser.page.tab import Tab
 from browser.page.waiting import answer_or_none, in_background, within
-from browser.session.launch import ARRIVING, LaunchOptions, Running, launched, scratch
+from browser.session.launch import LaunchOptions, Running, processes
 from browser.session.relay import Relay, UsersTabs
 from browser.text.words import clean
 from browser.types import TabInfo
@@ -74,20 +74,21 @@ class Browser:
         downloads_quota: int = BYTES_LIMIT,
         logged_in: Iterable[str] = (),
     ) -> AsyncIterator[Browser]:
-        """Start a browser of our own; `proxy` is a URL, with credentials if it needs them.
+        """Open a browser of our own; `proxy` is a URL, with credentials if it needs them.
+
+        It is a context with cookies, storage and downloads of its own, in a process that the runs
+        of this event loop share.
 
         `logged_in` are the sites at which `storage_state` logs in; without it, any. Downloads go to
         `downloads_dir`, up to `downloads_quota` bytes in all. Raises BrowserMissing, LaunchFailed.
         """
-        with scratch() as folder:
-            target = Path(downloads_dir) if downloads_dir else None
-            downloads = Downloads(target, folder / ARRIVING, downloads_quota)
-            options = LaunchOptions(folder, headless, proxy, storage_state)
-            sites = set(logged_in)
-            logins = Logins(sites, anywhere=storage_state is not None and not sites)
-            browser = cls(lambda: launched(options), downloads, logins=logins)
-            async with browser._started():
-                yield browser
+        downloads = Downloads(Path(downloads_dir) if downloads_dir else None, downloads_quota)
+        options = LaunchOptions(headless, proxy, storage_state)
+        sites = set(logged_in)
+        logins = Logins(sites, anywhere=storage_state is not None and not sites)
+        browser = cls(lambda: processes().launched(options), downloads, logins=logins)
+        async with browser._started():
+            yield browser
 
     @classmethod
     @asynccontextmanager
@@ -99,12 +100,10 @@ class Browser:
         `check_allowed` raises Refused for addresses that a page must not lead to. Leaving the block
         closes our own tabs and nothing else. Raises AttachFailed.
         """
-        with scratch() as folder:
-            downloads = Downloads(None, folder / ARRIVING)
-            logins = Logins(anywhere=True)
-            browser = cls(lambda: _attached(url), downloads, check_allowed, logins)
-            async with browser._started():
-                yield browser
+        logins = Logins(anywhere=True)
+        browser = cls(lambda: _attached(url), Downloads(None), check_allowed, logins)
+        async with browser._started():
+            yield browser
 
     @asynccontextmanager
     async def _started(self) -> AsyncIterator[None]:
@@ -114,7 +113,6 @@ class Browser:
         finally:
             await asyncio.gather(*(self.close(tab) for tab in list(self._tabs)))
             await self._stack.aclose()
-            self._downloads.clear()
 
     @property
     def _user_tabs(self) -> UsersTabs | None:
@@ -235,7 +233,7 @@ class Browser:
             if self._running is not lost:
                 return
             if lost:
-                lost.kill()
+                lost.give_up()
             self._tabs.clear()
             self._running = None
             with suppress(BrowserError):  # closing a dead browser may fail

@@ -26,8 +26,8 @@ _GRID, _ROW = f"{_TABLE}table", f"{_TABLE}table-row"
 _AROUND = (_ROW, f"{_TEXT}note", f"{_TEXT}tracked-changes", _COMMENT, _HEADING, _PARAGRAPH)
 _SIGNS = {f"{_TEXT}s": " ", f"{_TEXT}tab": " ", f"{_TEXT}line-break": "\n"}
 # Empty cells and rows are written once with a count that fills the sheet.
-_MOST_REPEATED = 50
-_MOST_ROWS = 20_000
+_MAX_REPEATED = 50
+_MAX_ROWS = 20_000
 _KINDS = {"text": "odt", "spreadsheet": "ods", "presentation": "odp"}
 
 
@@ -52,7 +52,7 @@ def _read_content(data: bytes, composer: Composer) -> None:
     for element in stream_xml(data, _HEADING, _PARAGRAPH, _ROW, _GRID, f"{_DRAW}page"):
         if next(element.iterancestors(*_AROUND), None) is not None:
             continue
-        if element.tag == _ROW and len(rows) < _MOST_ROWS:
+        if element.tag == _ROW and len(rows) < _MAX_ROWS:
             rows += _rows(element)
         elif element.tag == _GRID:
             if next(element.iterancestors("{*}spreadsheet"), None) is not None:
@@ -110,4 +110,4 @@ def _text(element: etree._Element) -> Iterator[str]:
 
 def _repeated(element: etree._Element, what: str) -> int:
     count = element.get(f"{_TABLE}number-{what}-repeated", "1")
-    return min(max(int(count), 1), _MOST_REPEATED) if count.isdecimal() else 1
+    return min(max(int(count), 1), _MAX_REPEATED) if count.isdecimal() else 1

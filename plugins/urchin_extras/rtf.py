@@ -48,7 +48,7 @@ _SIGNS = {
     "~": "\u00a0", "_": "\u2011",
 }  # fmt: skip
 # A book of 800 pages has as many; reading them takes some seconds.
-_MOST_TOKENS = 500_000
+_MAX_TOKENS = 500_000
 _HEADING = re.compile(r"(?:heading|überschrift|titre|título|titolo|kop)\s*(\d)", re.IGNORECASE)
 _LINK = re.compile(r'HYPERLINK\s+"([^"]+)"')
 
@@ -57,7 +57,7 @@ def read_rtf(body: bytes, url: str, name: str) -> Document:
     """Read an RTF file; hidden and deleted text is left out, footnotes stand at the end."""
     reader = _RtfReader()
     tokens = _tokens(body)
-    for word, number, data in itertools.islice(tokens, _MOST_TOKENS):
+    for word, number, data in itertools.islice(tokens, _MAX_TOKENS):
         reader.take(word, number, data)
     if next(tokens, None) is not None:
         reader.composer.notes.append("only its beginning was read: it is far too long")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from agent.channels.channel import MessageHandler
 
-_LONGEST_BODY = 3 * 1024 * 1024  # Meta sends 3 MB at most
+_MAX_BODY = 3 * 1024 * 1024  # Meta sends 3 MB at most
 _LABEL = 20
 _BUTTON_TEXT = 1024
 _FILES = ("image", "document", "video")
@@ -104,7 +104,7 @@ class WhatsApp(Channel):
         body = bytearray()
         async for piece in request.stream():
             body += piece
-            if len(body) > _LONGEST_BODY:
+            if len(body) > _MAX_BODY:
                 return PlainTextResponse("", status_code=413)
         if not self._signed(bytes(body), request.headers.get("x-hub-signature-256", "")):
             return PlainTextResponse("", status_code=403)

@@ -15,7 +15,7 @@ from agent.loop.judge import judge_system
 from agent.memory import Memory
 from agent.prompts import prompt
 from agent.run.conversation_jobs import answered_count
-from agent.run.job_runner import UnsettledRuns
+from agent.run.job_runner import UnfinishedRuns
 from agent.tools.skill_tools import save_skill
 from tests.conftest import COMMAND
 from tests.crash.speaker import speaking
@@ -179,7 +179,7 @@ def test_what_another_process_is_at_is_left_to_it(run, killed, flags, memory, tm
     killed("run.finished", "")
     before = told(tmp_path)
     [name] = (file.name for file in (tmp_path / "data" / "unsettled").iterdir())
-    claim = UnsettledRuns(tmp_path / "data").claim(name)
+    claim = UnfinishedRuns(tmp_path / "data").claim(name)
     run("Which light is the oldest?", *flags)
     assert told(tmp_path) == before
     refused = run("resume", name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from urllib.request import urlopen
 
@@ -61,6 +62,32 @@ def tabs_of(chrome):
 async def test_an_empty_tab_in_front_is_no_page_and_no_failure(ask, script, chrome):
     report = await ask("Is anything open?", model=script("NOT_FOUND"), cdp=chrome)
     assert report.status == "not_found"
+
+
+async def test_a_silent_tab_is_reported_and_looked_for_again(ask, script, chrome, site):
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.connect_over_cdp(chrome, no_defaults=True)
+        context, dismissed = browser.contexts[0], []
+        front = context.pages[0]
+        await front.goto(f"{site.url}/hesk-light")
+        async with context.expect_event("dialog") as opened:
+            await front.evaluate("setTimeout(() => alert('still here'), 0)")
+        dialog = await opened.value
+
+        def answered(event):
+            """Dismiss the dialog once the model has seen the result of SNAPSHOT."""
+            if event.type == "tool.result" and not dismissed:
+                dismissed.append(asyncio.ensure_future(dialog.dismiss()))
+
+        model = script(
+            {"reply": "<<TOOL:SNAPSHOT>>", "expect": "[open page] does not answer yet"},
+            {"reply": "<<TOOL:READ>>", "expect": "the tab in front of the user does not answer"},
+            "It was first lit on 1 November 1829. [S1]",
+        )
+        report = await ask("When was it lit?", model=model, cdp=chrome, on_event=answered)
+        await front.goto("about:blank")
+    assert report.status == "answered", report.error
+    assert report.sources[0].url.endswith("/hesk-light")
 
 
 async def test_the_tab_in_front_is_the_context_and_all_tabs_stay(ask, script, three_tabs, events):

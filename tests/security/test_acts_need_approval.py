@@ -10,7 +10,7 @@ import pytest
 from agent.errors import ToolError
 from agent.guard.provenance import Kind, Provenance
 from agent.run.outcome import exit_code
-from agent.tools.action_tools import keys_text
+from agent.tools.action_tools import ACTING_TOOLS, DOWNLOAD_TOOLS, keys_text
 from agent.tools.policy import check_acts
 from tests.loopback import Handler, serving
 from tests.security.outgoing_texts import TOOLS, context_of
@@ -39,6 +39,15 @@ ACTS = (
     ("HIGHLIGHT", {"text": "Parcel"}),
     ("CLICK", {"ref": "{{ref:Empty}}", "dialog": "accept"}),
 )
+
+
+OWN_TESTS = {"UPLOAD", "DOWNLOAD", "CHECK"}
+"""Acts that are tested with their own pages."""
+
+
+def test_each_tool_that_acts_on_a_page_is_tried():
+    acting = {tool.name for tool in (*ACTING_TOOLS, *DOWNLOAD_TOOLS) if tool.acts}
+    assert {name for name, _ in ACTS} | OWN_TESTS == acting
 
 
 class Mailbox:

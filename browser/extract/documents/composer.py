@@ -10,7 +10,7 @@ from lxml import etree
 from browser.extract.blocks import Block, render_markdown, render_text, walk
 from browser.extract.dates import iso_date
 from browser.extract.hidden import strip_hidden
-from browser.extract.links import MOST_LINKS
+from browser.extract.links import MAX_LINKS
 from browser.extract.tables import table_markdown, table_text
 from browser.extract.tree import local_name, text_content
 from browser.text.words import clean, one_line
@@ -68,7 +68,7 @@ class Composer:
 
     def link(self, url: str, text: str) -> None:
         """Add a link that leads out of the document."""
-        if url.startswith(("http://", "https://")) and len(self.links) < MOST_LINKS:
+        if url.startswith(("http://", "https://")) and len(self.links) < MAX_LINKS:
             self.links.setdefault(url, Link(url, _line(text)))
 
     @property

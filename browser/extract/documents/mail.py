@@ -11,8 +11,8 @@ from browser.errors import ExtractError
 from browser.extract.dates import iso_date
 from browser.extract.documents.composer import Composer
 from browser.extract.sniff import decode
-from browser.extract.text_formats import read_plain
 from browser.extract.tree import parse_html
+from browser.text.sentences import text_blocks
 from browser.text.words import clean, one_line
 from browser.types import Document
 
@@ -87,7 +87,7 @@ def _add_message(message: EmailMessage, composer: Composer, depth: int) -> None:
         if body.get_content_type() == "text/html":
             composer.markup(parse_html(text))
         else:
-            for block in read_plain(text, "", "").text.split("\n\n"):
+            for block in text_blocks(text, unwrapped=True).split("\n\n"):
                 composer.paragraph(block)
     for part in message.iter_attachments() if message.is_multipart() else ():
         if part.get_content_type() == "message/rfc822" and depth > 0:

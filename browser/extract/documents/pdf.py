@@ -153,6 +153,8 @@ def _author(declared: str, shown: str, text: str) -> str | None:
     The declared one may be a user, or the author of a template.
     """
     names = [word for word in re.findall(r"\w+", declared) if len(word) > 1]
+    if names and key(names[-1]) in key(shown):  # one of several: it may be who set it
+        return shown
     if names and (key(names[-1]) in key(text) or (not shown and len(names) > 1)):
         return declared if declared.lower() not in _UNTITLED else None
     return shown or None

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from browser.extract.documents.archive import without_extra
 from browser.extract.documents.composer import Composer
-from browser.extract.text_formats import read_plain
 from browser.extract.tree import parse_html
 from browser.types import Document
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from docutils import nodes
 
 # Characters; docutils takes some 2 s for so many.
-_MAX_LENGTH = 400_000
+MAX_LENGTH = 400_000
 _ROLE = re.compile(r":[\w:.+-]+:`~?!?([^`<]+?)\s*(?:<[^`>]*>)?`")
 _DIRECTIVE = re.compile(r"^\s*\.\. ([\w:.+-]+)::", re.MULTILINE)
 # Of these only the names of files would be shown.
@@ -35,8 +34,6 @@ def read_rst(text: str, url: str, name: str) -> Document:
 
     Raises ExtractError without the extra `documents`.
     """
-    if len(text) > _MAX_LENGTH:
-        return read_plain(text, url, name, kind="rst", note="too long: it stands as written")
     try:
         from docutils.core import publish_parts  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
@@ -55,7 +52,7 @@ def _add_directives(text: str) -> None:
     from docutils import nodes  # noqa: PLC0415 - an extra
     from docutils.parsers.rst import Directive, directives, languages  # noqa: PLC0415
 
-    class Plain(Directive):
+    class Plain(Directive):  # type: ignore[misc] # docutils has no types
         """Shows its arguments and its content, whatever it is for."""
 
         has_content = True

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from browser.errors import ExtractError
+from browser.extract.documents.charts import A, drawn_text, read_chart
 from browser.extract.documents.composer import Composer, dublin_core
 from browser.extract.tree import text_content
 
@@ -15,9 +16,7 @@ if TYPE_CHECKING:
     from browser.extract.documents.archive import Archive
     from browser.types import Document
 
-_A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
-_C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _TITLES = frozenset(("title", "ctrTitle"))
 # Date and number, which differ on every slide, and the slide's picture on its notes.
@@ -25,7 +24,6 @@ _FRAME_ROLES = frozenset(("dt", "sldNum", "sldImg"))
 # What every slide repeats is given once.
 _REPEATED_ROLES = frozenset(("ftr", "hdr"))
 _MAX_SLIDES = 1_000
-_MAX_SERIES = 1_000
 
 
 def read_pptx(archive: Archive, main: str, url: str, name: str) -> Document:
@@ -50,9 +48,11 @@ def _read_slide(archive: Archive, part: str, composer: Composer) -> None:
         return
     related = archive.related(part)
     links = {key: to for key, (kind, to) in related.items() if kind == "hyperlink"}
-    for shape in root.iter(f"{_P}sp", f"{_A}tbl"):
-        if shape.tag == f"{_A}tbl":
-            composer.table([list(map(_text, row.iter(f"{_A}tc"))) for row in shape.iter(f"{_A}tr")])
+    for shape in root.iter(f"{_P}sp", f"{A}tbl"):
+        if shape.tag == f"{A}tbl":
+            composer.table(
+                [list(map(drawn_text, row.iter(f"{A}tc"))) for row in shape.iter(f"{A}tr")]
+            )
         else:
             _read_shape(shape, composer, links)
     for kind, target in related.values():
@@ -63,7 +63,7 @@ def _read_slide(archive: Archive, part: str, composer: Composer) -> None:
     for kind, target in related.values():
         found = archive.tree(target) if kind == "comments" else None
         for comment in found.iter("{*}cm") if found is not None else ():
-            words = _text(comment) or text_content(comment)
+            words = drawn_text(comment) or text_content(comment)
             composer.paragraph(f"Comment: {words}" if words else "")
     notes = archive.tree(archive.part(part, "notesSlide"))
     for shape in notes.iter(f"{_P}sp") if notes is not None else ():
@@ -74,7 +74,7 @@ def _read_shape(shape: etree._Element, composer: Composer, links: dict[str, str]
     role = next((node.get("type", "") for node in shape.iter(f"{_P}ph")), "")
     if role in _FRAME_ROLES:
         return
-    texts = list(filter(None, map(_text, shape.iter(f"{_A}p"))))
+    texts = list(filter(None, map(drawn_text, shape.iter(f"{A}p"))))
     if role in _REPEATED_ROLES:
         known = {block.text for block in composer.blocks}
         texts = [text for text in texts if text not in known]
@@ -83,36 +83,6 @@ def _read_shape(shape: etree._Element, composer: Composer, links: dict[str, str]
     else:
         for text in texts:
             composer.paragraph(text, kind="item" if role else "paragraph")
-    for run in shape.iter(f"{_A}r"):
-        for link in run.iter(f"{_A}hlinkClick"):
-            composer.link(links.get(link.get(f"{_R}id", ""), ""), _text(run))
-
-
-def read_chart(chart: etree._Element, composer: Composer) -> None:
-    """Add the numbers of a chart as a table with a row for each series."""
-    titles = [_text(title) for title in chart.iter(f"{_C}title")]
-    categories: list[str] = []
-    rows: list[list[str]] = []
-    for series in list(chart.iter(f"{_C}ser"))[:_MAX_SERIES]:
-        # Series share their categories; the first that names them is taken.
-        categories = categories or _values(series, "cat") or _values(series, "xVal")
-        numbers = _values(series, "val") or _values(series, "yVal")
-        rows.append(["".join(_values(series, "tx")), *numbers])
-    if categories:
-        rows.insert(0, ["", *categories])
-    composer.table(rows, caption=titles[0] if titles else "")
-    for title in titles[1:]:
-        composer.paragraph(title)
-
-
-def _values(series: etree._Element, name: str) -> list[str]:
-    part = series.find(f"{_C}{name}")
-    return [value.text or "" for value in part.iter(f"{_C}v")] if part is not None else []
-
-
-def _text(element: etree._Element) -> str:
-    pieces = (
-        node.text or "" if node.tag == f"{_A}t" else " "
-        for node in element.iter(f"{_A}t", f"{_A}br")
-    )
-    return " ".join("".join(pieces).split())
+    for run in shape.iter(f"{A}r"):
+        for link in run.iter(f"{A}hlinkClick"):
+            composer.link(links.get(link.get(f"{_R}id", ""), ""), drawn_text(run))

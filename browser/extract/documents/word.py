@@ -19,8 +19,8 @@ from lxml import etree
 
 from browser.errors import ExtractError
 from browser.extract.documents.archive import relations_of, without_extra
+from browser.extract.documents.charts import read_chart
 from browser.extract.documents.composer import Composer, dublin_core
-from browser.extract.documents.slides import read_chart
 from browser.extract.documents.word_numbers import Numbers, W
 from browser.extract.tree import MAX_TAGS, bounded, local_name, parse_html, parse_xml
 
@@ -173,9 +173,8 @@ def _clean_part(root: etree._Element, headings: dict[str, int], numbers: Numbers
         for box in [*itertools.islice(boxes, 1), *empty][:1]:
             _replace(drawing, box)
     _clean_formats(root)
-    for paragraph in root.iter(f"{W}p") if numbers else ():
-        if label := numbers.next_label(paragraph):
-            paragraph.insert(1, _run(f"{label} "))  # its properties come first
+    if numbers is not None:
+        _write_numbers(root, numbers)
     for properties in root.iter(f"{W}pPr"):
         _set_level(properties, headings)
     pictures = sum(1 for _ in root.iter("{*}blip", "{*}imagedata"))
@@ -193,6 +192,12 @@ def _clean_formats(root: etree._Element) -> None:
             run.clear()
         else:
             style[:] = [mark for mark in style if mark.tag in _KEPT_FORMATS]
+
+
+def _write_numbers(root: etree._Element, numbers: Numbers) -> None:
+    for paragraph in root.iter(f"{W}p"):
+        if label := numbers.next_label(paragraph):
+            paragraph.insert(1, _run(f"{label} "))  # its properties come first
 
 
 def _run(text: str) -> etree._Element:

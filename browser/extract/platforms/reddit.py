@@ -1,4 +1,4 @@
-"""Reddit: a post with its comments, from its JSON, the old pages, and both newer layouts."""
+"""Reddit: a post with its comments, from its JSON, the old pages, and the new ones."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ from browser.extract.platforms import (
     attribute,
     find_objects,
     listing,
-    nested,
-    number,
 )
-from browser.net.url import strip_tracking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +27,6 @@ _MARKS = {"stickied": "pinned", "pinned": "pinned", "locked": "locked", "archive
           "distinguished": "distinguished"}  # fmt: skip
 # Who deleted a post or an account has no name any more.
 _NAMED = r" -> ^(?!\[(?:deleted|removed)\]$).+"
-_VOTES = "[id^=vote-arrows] div"
 _POST = RecordPaths(
     "post", id="id", url=_SITE + "{permalink}", title="title", author=f"author{_NAMED}",
     handle=f"author{_NAMED}", published="created_utc", modified="edited",
@@ -75,18 +71,6 @@ _NEW_COMMENT = RecordPaths(
     "comment", id="@thingid -> _(.+)", url=_SITE + "{@permalink}", text="[slot=comment]",
     author=f"@author{_NAMED}", handle=f"@author{_NAMED}", published="time@datetime",
     parent="@parentid -> ^t1_(.+)", counts={"points": "@score"},
-)  # fmt: skip
-# The layout of 2018 to 2023: `t1_` and `t3_` blocks with classes that change.
-_ACCOUNT = "a[href^='/user/']@href -> /user/([^/]+)"
-_BLOCK_POST = RecordPaths(
-    "post", "[id^=t3_][data-testid=post-container], div[id^=t3_]", id="@id -> _(.+)",
-    text="[data-click-id=text]", author=_ACCOUNT, handle=_ACCOUNT,
-    counts={"points": _VOTES, "comments": "[data-click-id=comments]"},
-)  # fmt: skip
-_BLOCK_COMMENT = RecordPaths(
-    "comment", "div[id^=t1_]:has([data-testid=comment])", id="@id -> ^t1_([^-]+)$",
-    url="a[id^=CommentTopMeta--Created]", text="[data-testid=comment]",
-    author=_ACCOUNT, handle=_ACCOUNT, counts={"points": _VOTES},
 )  # fmt: skip
 
 
@@ -174,30 +158,7 @@ def _read_page(page: SitePage) -> Record | None:
         nodes = page.soup.select("shreddit-comment")
         comments = [_NEW_COMMENT.read(page, "reddit", node) for node in nodes]
         return replace(new[0], title=new[0].title or page.text("h1"), items=tuple(comments))
-    return _read_blocks(page)
-
-
-def _read_blocks(page: SitePage) -> Record | None:
-    """Read a post's page of the layout of 2018 to 2023."""
-    post = page.soup.select_one(_BLOCK_POST.at)
-    title = page.text("h1") or page.text("title").rpartition(" : ")[0]
-    if post is None or not title:
-        return None
-    # A hidden line before each comment says its level.
-    blocks = page.soup.select(_BLOCK_COMMENT.at)
-    comments = [_BLOCK_COMMENT.read(page, "reddit", block) for block in blocks]
-    levels = [number(page.text("span", block)) or 1 for block in blocks]
-    rows = [
-        (level - 1, replace(comment, url=strip_tracking(comment.url)))
-        for level, comment in zip(levels, comments, strict=True)
-        if comment.id
-    ]
-    return _BLOCK_POST.read(page, "reddit", post).updated(
-        url=page.canonical,
-        title=title,
-        fields={"community": page.path[1]},
-        items=nested(rows),
-    )
+    return None
 
 
 def _marked(page: SitePage, paths: RecordPaths, node: Tag, names: list[str]) -> Record:

@@ -179,11 +179,14 @@ const labelsVisibleControl = (label) => {
   return !!named && (sizeable(named) || drawnByItsParent(named));
 };
 
+const PRESSED_WHOLE = 'button,a[href],[role=button],[role=link],[role=tab],[role=menuitem],[role=combobox]';
+
 // Why an element can be acted on: 'widget', 'listener', 'pointer', or ''.
 const actionable = (element, role, style, parentCursor, delegated) => {
   if (WIDGETS.has(role)) return 'widget';
   if (element.tagName === 'LABEL') return drawsItsControl(element) || (listensItself(element) && !labelsVisibleControl(element)) ? 'listener' : '';
   if (isRoot(element) || lists.has(element)) return '';
+  if (element instanceof SVGElement && element.closest(PRESSED_WHOLE)) return ''; // the icon of a button
   const draggable = element.draggable && element.tagName !== 'IMG' && element.tagName !== 'A';
   const focusable = element.tabIndex >= 0 && element.hasAttribute('tabindex');
   if (draggable || focusable || delegated.has(element) || hasPressAttribute(element) || listensItself(element)) return 'listener';

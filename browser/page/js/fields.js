@@ -118,37 +118,61 @@ const drop = ({ element, files, data }) => {
   return true;
 };
 
-// A phrase for the form that HTML submits when the element, or the focused one, is clicked or gets Enter; '' for none.
+// Whether clicking a control, or pressing Enter in it, sends what a password field holds. In a form HTML says so. Without
+// one, Enter in the field does, and a click on the first button with a name behind it, before any other password field.
+const NAMED_BUTTON = 'button,input[type=button],input[type=submit],[role=button]';
+const sendsPassword = (field, control, via) => {
+  const isButton = /^(submit|image)$/.test(control.type);
+  if (field.form) return control.form === field.form && (isButton || (via === 'keys' && control.tagName === 'INPUT'));
+  if (via === 'keys') return control === field;
+  if (control.form || control.closest('form')) return false;
+  const follows = (one) => field.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING;
+  const behind = [...field.getRootNode().querySelectorAll(`${NAMED_BUTTON},input[type=password]`)].filter((one) => follows(one) && sizeable(one));
+  return behind.find((one) => one.type === 'password' || squash(one.innerText || one.value)) === control && control.type !== 'password';
+};
+
+// The password field that a stored secret was typed into. A click or key sends it, and it alone, if its form or button is
+// acted on and a form is sent to the page's own origin.
+let secretField = null; // WeakRef
+const secretTyped = (element) => { secretField = new WeakRef(element); };
+const sentTo = (form, control) => new URL(control?.getAttribute('formaction') ?? Element.prototype.getAttribute.call(form, 'action') ?? '', document.baseURI).origin;
+const submitsLogin = ({ element, via }) => {
+  const field = secretField?.deref(), control = element ?? focusedElement();
+  if (!field?.isConnected || !field.value || !control || !sendsPassword(field, control, via)) return false;
+  return !field.form || sentTo(field.form, /^(submit|image)$/.test(control.type) ? control : null) === location.origin;
+};
+// Whether Enter in a password field sends its form to another origin.
+const sendsAway = (element) => !!element.form && sentTo(element.form, element.form.querySelector('[type=submit],button:not([type])')) !== location.origin;
+
+// The name in the field before the only password field, if acting on a control sends both; '' otherwise.
+const NAME_FIELD = 'input:not([type]),input[type=text],input[type=email],input[type=tel]';
+const nameSent = (control, via) => {
+  const root = control.getRootNode(), [field, other] = [...root.querySelectorAll('input[type=password]')].filter(sizeable);
+  if (other || !field?.value || !sendsPassword(field, control, via)) return '';
+  const before = [...(field.form ?? root).querySelectorAll(NAME_FIELD)]
+    .filter((one) => sizeable(one) && one.compareDocumentPosition(field) & Node.DOCUMENT_POSITION_FOLLOWING);
+  return before.length === 1 ? squash(before[0].value).slice(0, 80) : '';
+};
+
+// A phrase for what is sent when the element, or the focused one, is clicked or gets Enter, as far as HTML says; '' for nothing.
 const effect = ({ element, via }) => {
   const acted = element ?? document.activeElement ?? document.body;
   const control = acted.closest('button,input,[role=button],[role=menuitem],a,summary,textarea,[contenteditable]') ?? acted;
   const form = control.form ?? control.closest('form');
   const tag = control.tagName, type = (control.getAttribute('type') ?? '').toLowerCase();
   const to = form?.action ? ` to ${form.getAttribute('action') || location.pathname}` : '';
+  const who = nameSent(control, via), login = who ? `“${who}” and the password` : '';
   if (via === 'keys') {
-    if (form && tag !== 'TEXTAREA' && tag !== 'BUTTON') return `submits a form${to}`;
+    if (form && tag !== 'TEXTAREA' && tag !== 'BUTTON') return `submits a form${to}${login && ` with ${login}`}`;
+    if (login) return `sends ${login}`;
     return control.isContentEditable || tag === 'TEXTAREA' ? 'may send what is written' : '';
   }
   if (type === 'file') return 'hands over a file';
   const submits = (tag === 'BUTTON' && /^(submit)?$/.test(type)) || (tag === 'INPUT' && /^(submit|image)$/.test(type));
-  if (!form || !submits) return '';
+  if (!form || !submits) return login && `sends ${login}`;
   const name = squash(control.getAttribute('aria-label') || control.value || control.innerText).slice(0, 80);
-  return `submits a form${to} (“${name}”)`;
+  return `submits a form${to} (“${name}”)${login && ` with ${login}`}`;
 };
-
-// The form of the password field that a stored secret was typed into. A click or key submits that form, and it alone, if
-// HTML says so, and the form is sent to the page's own origin.
-let secretField = null; // WeakRef
-const secretTyped = (element) => { secretField = new WeakRef(element); };
-const sentTo = (form, control) => new URL(control?.getAttribute('formaction') ?? Element.prototype.getAttribute.call(form, 'action') ?? '', document.baseURI).origin;
-const submitsLogin = ({ element, via }) => {
-  const field = secretField?.deref(), control = element ?? focusedElement();
-  if (!field?.isConnected || !field.form || !field.value || control?.form !== field.form) return false;
-  const isButton = /^(submit|image)$/.test(control.type);
-  return (isButton || (via === 'keys' && control.tagName === 'INPUT')) && sentTo(field.form, isButton ? control : null) === location.origin;
-};
-// Whether Enter in a password field sends its form to another origin.
-const sendsAway = (element) => !!element.form && sentTo(element.form, element.form.querySelector('[type=submit],button:not([type])')) !== location.origin;
 
 const focusedElement = () => {
   let at = document.activeElement;

@@ -146,11 +146,15 @@ const optionTexts = (select) => {
   return [...select.options].filter(isListed).slice(0, OPTIONS_KNOWN).map((option) => squash(option.label || option.text));
 };
 
-// A layout table is read as blocks, a data table as rows.
+// A layout table is read as blocks, a data table as rows. A form that is a button of its row (edit, delete) is no layout.
+const BLOCKS = 'table,h1,h2,h3,ul,ol,iframe,p+p', TYPED_OR_CHOSEN = 'input:not([type=hidden],[type=submit],[type=button],[type=image]),select,textarea';
 const layoutTables = new WeakMap();
 const isLayout = (table) => {
   if (!table) return true;
-  if (!layoutTables.has(table)) layoutTables.set(table, !!table.querySelector('table,h1,h2,h3,ul,ol,iframe,form,p+p'));
+  if (!layoutTables.has(table)) {
+    const forms = [...table.querySelectorAll('form')];
+    layoutTables.set(table, !!table.querySelector(BLOCKS) || forms.some((form) => form.querySelector(TYPED_OR_CHOSEN)));
+  }
   return layoutTables.get(table);
 };
 

@@ -106,11 +106,14 @@ const watchPresses = () => {
 };
 // Says who got the last press if it was not the element that was aimed at, else ''.
 const missed = () => {
-  const anew = aimedAt && !aimedAt.isConnected;
+  if (!aimedAt) return ''; // the press led to this document
+  const gone = !aimedAt.isConnected, anew = gone && !!aimedRef && !!resolve(aimedRef).element;
   aimedAt = null;
   pressEvents.delete('pointerdown');
   if (missedBy) return `it moved or was covered: the press went to ${missedBy}`;
-  return pressEvents.size ? '' : `${anew ? 'the page drew it anew under the press, and ' : ''}no click came of it`;
+  if (pressEvents.size) return '';
+  if (gone && !anew) return 'the page took it away at the press: look whether that did it';
+  return `${anew ? 'the page drew it anew under the press, and ' : ''}no click came of it`;
 };
 
 // Why the page lets nobody press an element; '' if it may be pressed, itself or by its label or content.

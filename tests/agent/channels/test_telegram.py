@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from tests.agent.channels.conftest import Cut, eventually, served
+from tests.loopback import Handler, serving
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -243,3 +245,58 @@ async def test_the_days_limits_hold_for_each_sender(desk) -> None:
         api.write("When was it built?")
         await eventually(lambda: len(api.sent) == 2, desk.said, api)
     assert "today's limit" in api.texts()[1]
+
+
+SWITCH = b"""<!doctype html><title>Pump</title><p id=now>The pump is off.</p>
+<button onclick="fetch('/on', {method: 'POST'}); now.textContent = 'The pump is on.'">Switch on
+</button>"""
+
+
+class Pump(Handler):
+    """A page with a button; the site is the list of what was pressed."""
+
+    def get(self) -> None:
+        self.send(200, "text/html", SWITCH)
+
+    def post(self, body: bytes) -> None:
+        self.server.site.append(self.path)
+        self.send(200, "text/plain", b"")
+
+
+@pytest.mark.parametrize(
+    ("pressed", "done", "answer"),
+    [("yes", ["/on"], "The pump is on."), ("no", [], "It was not approved.")],
+)
+async def test_an_act_is_approved_by_the_button_that_its_user_presses(
+    desk, chrome_in_use, script, pressed, done, answer
+) -> None:
+    api, site = BotApi(), list[str]()
+    with serving(Pump, lambda base: (site.append(base), site)[1]):
+        base = site.pop()
+        click = '<<TOOL:CLICK:{"ref": "{{ref:Switch on}}"}>>'
+        last = "The pump is on. [S2]" if done else "NOT_FOUND It was not approved."
+        run = {
+            "model": script(f"<<TOOL:OPEN:{base}/>>", click, last),
+            "cdp": chrome_in_use.cdp_url,
+            "allow_private": [base.partition("//")[2]],
+        }
+        async with (
+            served(api.app) as url,
+            desk.running("telegram", ENV, url=url, allow=[str(ANN)], poll=0, run=run),
+        ):
+            api.write(f"Switch on the pump at {base}/")
+            await eventually(lambda: api.sent, desk.said, api)
+            [asked] = api.sent
+            assert asked["text"] == f"May I click button Switch on, at {base}/?"
+            [row] = asked["reply_markup"]["inline_keyboard"]
+            assert [key["text"] for key in row] == ["Yes", "Yes, everything on this site", "No"]
+            assert site == []
+            codes = {key["callback_data"].rpartition(":")[2]: key["callback_data"] for key in row}
+            api.press(codes["yes"], sender=EVE)  # a stranger's press decides nothing
+            api.press(f"0000:{pressed}")  # nor does a button of an earlier question
+            await eventually(lambda: len(api.sent) == 2, desk.said, api)
+            assert (site, api.texts()[1]) == ([], "That question is no longer open.")
+            api.press(codes[pressed])
+            await eventually(lambda: len(api.sent) == 3, desk.said, api)
+        assert site == done
+        assert answer in api.texts()[2]

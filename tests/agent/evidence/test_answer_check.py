@@ -170,7 +170,7 @@ def test_a_value_that_is_nowhere_in_the_cited_source_is_named_with_its_number(
 ) -> None:
     claim = "Coal was what the keeper got until 1870. [S2¶2] Whale oil was used until 1862. [S2¶2]"
     missing, beside = check_answer(claim, evidence).sentences
-    assert missing.reason == "“1870” does not stand in [1]"
+    assert missing.reason == "“1870” does not appear in [1]"
     assert "1862" not in beside.reason
 
 
@@ -256,3 +256,17 @@ def test_a_judge_gives_a_sentence_without_a_citation_one(evidence: Evidence) -> 
     checked = check_answer(said, evidence, judge)
     assert checked.answer == f"{said} [1]"
     assert checked.sources[0].url == "https://archive.test/oil"
+
+
+def test_of_two_sources_that_are_cited_as_wholes_a_judge_is_shown_the_best_of_both(make_page):
+    evidence = Evidence()
+    settings = "\n\n".join(f"Books per page, option {n}" for n in range(12))
+    evidence.add(make_page(settings))
+    evidence.add(make_page("The options were saved.", url="https://archive.test/saved"))
+    shown = []
+
+    def judge(_claim, passages):
+        shown.extend(passages)
+
+    check_answer("I set the books per page, and the options were saved. [S1][S2]", evidence, judge)
+    assert "The options were saved." in [passage.text for passage in shown[:2]]

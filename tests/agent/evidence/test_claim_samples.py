@@ -18,7 +18,7 @@ from agent.evidence import split_passages, verify_claim
 if TYPE_CHECKING:
     from agent.types import VerdictState
 
-SETS = Path(__file__).parents[2] / "bench" / "paraphrases"
+SETS = Path(__file__).parents[3] / "bench" / "paraphrases"
 SAMPLE = 300
 
 

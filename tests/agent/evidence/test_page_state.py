@@ -57,6 +57,25 @@ def test_a_heading_of_the_article_stands_again_above_what_it_lacks():
     assert shown.text[shown.shown_from :] == "# Fog signal\n\n2 comments"
 
 
+def test_a_short_line_is_kept_where_it_says_something_else_than_in_the_article():
+    """The balance of a person, beside bills that the same person paid."""
+    article = "2 July\n\nBen\n\nGroceries\n\n3 July\n\nCleo\n\nPizza"
+    shown = f"Ben\n\n-178.60\n\nCleo\n\n-122.20\n\n{article}"
+    state = with_shown(page(article).document, shown)
+    assert state.text[state.shown_from :] == "Ben\n\n-178.60\n\nCleo\n\n-122.20"
+
+
+def test_a_row_that_extraction_emptied_gives_way_to_the_one_that_is_shown():
+    article = "| Setting | Value |\n|---|---|\n| Title | |\n| Tiddlers | |\n| Version | 5.4 |"
+    shown = "| Title | Harbour log |\n\n| Tiddlers | 6 (button) |\n\n| Version | 5.4 |"
+    state = with_shown(page(article).document, shown)
+    rows = [line for line in state.text.splitlines() if line.startswith("|")]
+    assert "| Title | |" not in rows
+    assert {"| Title | Harbour log |", "| Tiddlers | 6 (button) |", "| Version | 5.4 |"} <= {*rows}
+    kept = with_shown(page(article).document, "| Other | row |")
+    assert "| Title | |" in kept.text
+
+
 def test_what_an_act_did_is_a_passage_of_the_state_that_it_led_to():
     source = state(Evidence(), SHOWN, outcome="clicked button Save; new text: Saved.", step="0/4/1")
     [did] = [p for p in source.passages if p.kind == "act"]

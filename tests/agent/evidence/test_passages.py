@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.evidence import split_passages
-from agent.evidence.passages import LONGEST
+from agent.evidence.passages import MAX_PASSAGE_CHARS
 
 ARTICLE = """# Lighthouses of the Skerry coast
 
@@ -62,7 +62,7 @@ def test_long_paragraphs_are_cut_between_sentences() -> None:
     text = "The tide gauge at the pier was read every hour by the warden. " * 60
     passages = split_passages(text, 1)
     assert all(p.text.endswith("warden.") for p in passages)
-    assert all(450 <= len(p.text) <= LONGEST for p in passages[:-1])
+    assert all(450 <= len(p.text) <= MAX_PASSAGE_CHARS for p in passages[:-1])
 
 
 def test_page_numbers_come_from_page_offsets() -> None:
@@ -80,7 +80,7 @@ def test_offsets_are_exact_and_nothing_readable_is_lost(text: str) -> None:
 
 @given(st.integers(min_value=800, max_value=6000))
 def test_text_without_spaces_is_still_cut(length: int) -> None:
-    assert all(len(p.text) <= LONGEST for p in split_passages("x" * length, 1))
+    assert all(len(p.text) <= MAX_PASSAGE_CHARS for p in split_passages("x" * length, 1))
 
 
 def test_a_megabyte_is_split_quickly() -> None:
@@ -103,6 +103,7 @@ def test_a_megabyte_is_split_quickly() -> None:
         ("| First lit | 1 November 1829 |\n| Tower | 34 m |", ""),
         ("| Maker | Ada Holm |\n| Year | 1846 |\n| Place | Hesk |", ""),
         ("| Hesk | 1829 | 34 m |\n| Marrow | 1851 | 27 m |", ""),
+        ("| Ann | | +329.13 |\n| Ben | | -192.77 |", ""),
     ],
 )
 def test_rows_stand_under_the_row_that_names_columns_if_there_is_one(

@@ -87,7 +87,7 @@ def test_two_ways_of_saying_one_thing_do_not_contradict(claim: str, said: str) -
 def test_values_that_are_not_there_are_named() -> None:
     verdict = check("Ada Renwick and Ann Vale built it in 1846 with 31 men.")
     assert verdict.missing == ("1846", "Ann Vale")
-    assert verdict.reason == "“1846”, “Ann Vale” do not stand in what is cited"
+    assert verdict.reason == "“1846”, “Ann Vale” do not appear in what is cited"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,8 @@ def test_the_judge_decides_what_is_not_literal() -> None:
 
     def judge(claim: str, passages: list[Passage]) -> Verdict:
         asked.append(claim)
-        return Verdict(SUPPORTED, "It was never painted.", "the judge says so", "judge")
+        words = "31 metres high" if "34" in claim else "It was never painted."
+        return Verdict(SUPPORTED, words, "the judge says so", "judge")
 
     literal = check("It was never painted.", judge)
     overruled = check("The tower is 34 metres high and cost £12,400.", judge)

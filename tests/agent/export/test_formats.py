@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -21,6 +22,7 @@ from warcio.checker import Checker
 from agent.errors import UsageError
 from agent.export import FORMATS, ending, export
 from agent.export.junit import TestCase, to_xml
+from browser.plugins import IN_EXTRAS
 
 
 @pytest.mark.parametrize(
@@ -146,3 +148,9 @@ def test_a_run_that_was_cut_off_has_nothing_to_export(finished, tmp_path):
     finished.report.unlink()
     with pytest.raises(UsageError, match="cut off"):
         export(finished.path, tmp_path / "a.md")
+
+
+def test_the_documentation_lists_every_format():
+    page = (Path(__file__).parents[3] / "docs" / "archive.md").read_text("utf-8")
+    table = page.partition("## Export formats")[2].partition("\n## ")[0]
+    assert set(re.findall(r"`(\.[a-z.]+)`", table)) == {*FORMATS, *IN_EXTRAS["exports"]}

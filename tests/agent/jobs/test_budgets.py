@@ -60,7 +60,7 @@ def test_what_other_machines_spent_on_one_database_counts(desk, spend, tmp_path,
     (tmp_path / "config.toml").write_text("budget-day = 3.0\n")
     where = str(tmp_path / "another machine")
     told = run("usage", "--data-dir", where, RESEARCH_JOBS_URL=desk.jobs.database.url)
-    assert told.stdout.split()[-1:] == ["1.0000"], told.stderr
+    assert told.stdout.split()[-1:] == ["$1.00"], told.stderr
 
 
 async def test_a_budget_that_is_reached_pauses_the_queue_in_words_and_more_lets_it_go_on(

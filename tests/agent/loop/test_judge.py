@@ -111,7 +111,7 @@ async def test_only_what_code_leaves_open_is_asked(evidence):
     assert "took until 1894" in request
     assert "Claim 2" not in request
     assert "passages" in system
-    assert "these claims: 1." in again
+    assert "decide them: 1." in again
 
 
 @pytest.mark.parametrize(

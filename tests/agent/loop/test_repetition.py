@@ -17,7 +17,7 @@ def step(guard, name, param="", data=None):
 def test_the_same_call_with_the_same_result_is_noted_at_the_third_time_then_ends():
     guard = RepetitionGuard()
     assert [step(guard, "P", "1") for _ in range(2)] == [None, None]
-    assert "made before" in step(guard, "P", "1")
+    assert "you made this call before" in step(guard, "P", "1")
     assert step(guard, "P", "1") is None
     with pytest.raises(LimitReached, match="repetition"):
         step(guard, "P", "1")
@@ -33,7 +33,7 @@ def test_two_tools_that_take_turns_are_noted():
     guard = RepetitionGuard()
     notes = [step(guard, "AB"[n % 2], str(n)) for n in range(8)]
     assert notes[:7] == [None] * 7
-    assert "take turns" in notes[7]
+    assert "you alternate between two tools" in notes[7]
 
 
 def test_a_tool_that_fails_three_times_in_a_row_is_noted():
@@ -61,7 +61,9 @@ def test_the_same_page_spelt_otherwise_is_the_same_page():
     guard = RepetitionGuard()
     step(guard, "READ", '{"url":"https://a.example/x"}')
     step(guard, "READ", "https://a.example/x/")
-    assert "looked at before" in step(guard, "READ", '{"url": "HTTPS://a.example/x"}')
+    assert "you have seen this page or query before" in step(
+        guard, "READ", '{"url": "HTTPS://a.example/x"}'
+    )
 
 
 def test_turns_that_only_think_are_noted_at_the_fifth():

@@ -24,7 +24,7 @@ class Reader:
         self.url, self.notes, self.steps, self.asked, self.seen = url, notes, 0, [], []
 
     async def reply(self, system, messages):
-        if system.startswith("You sum up the older steps"):
+        if system.startswith("You summarise the older steps"):
             self.asked.append(messages[-1].content)
             if isinstance(self.notes, Exception):
                 raise self.notes

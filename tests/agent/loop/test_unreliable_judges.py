@@ -16,7 +16,7 @@ from agent.guard.budget import Budget
 from agent.loop.judge import ClaimJudge
 from agent.loop.loop import LoopResult
 from agent.models.base import ModelReply
-from agent.run.outcome import Ledger, exit_code
+from agent.run.outcome import ReportBuilder, exit_code
 from agent.tools.context import no_record
 from agent.types import VerdictState
 from browser.types import Document, Outcome, Page, SearchResult
@@ -68,8 +68,10 @@ JUDGES: dict[str, Callable[[str], str]] = {
 }
 
 
-def read_page(evidence: Evidence, url: str, title: str, text: str) -> None:
-    document = Document(url=url, title=title, text=text)
+def read_page(
+    evidence: Evidence, url: str, title: str, text: str, published: str | None = None
+) -> None:
+    document = Document(url=url, title=title, text=text, published=published)
     evidence.add(Page(url, url, "http", Outcome.OK, READ_AT, document=document))
 
 
@@ -111,7 +113,7 @@ async def test_what_code_did_not_find_stays_visible_beside_a_judge_without_words
     judge = await reviewed(evidence, JudgeModel(JUDGES["rubber stamp"]), answer)
     [sentence] = check_answer(answer, evidence, judge).sentences
     assert sentence.missing == ["14 June 1926"]
-    assert sentence.reason.startswith("“14 June 1926” does not stand in [1]; the judge called it")
+    assert sentence.reason.startswith("“14 June 1926” does not appear in [1]; the judge called it")
 
 
 async def test_words_that_do_not_hold_the_figure_do_not_support_it(evidence):
@@ -122,15 +124,41 @@ async def test_words_that_do_not_hold_the_figure_do_not_support_it(evidence):
     assert "does not follow from “The Skarvsund Cable Car was opened”" in sentence.reason
 
 
-async def test_a_judge_without_words_is_asked_once_more(evidence):
-    words = iter(("supported", 'supported "in six minutes"'))
+@pytest.mark.parametrize("state", ["supported", "contradicted"])
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ("It is known what caused the fire of 2004. [S1¶4]", "Each of its two cabins carries 38"),
+        ("Passengers ride up to the Storfjell plateau. [S1¶2]", "closed for repairs from 1987"),
+        ("The Orchid House grows 22 plants. [S2¶3]", "Heating is by wood chips since 2011."),
+    ],
+)
+async def test_words_of_the_page_that_are_about_something_else_decide_nothing(
+    evidence, answer, words, state
+):
+    model = JudgeModel(lambda _claim: f'{state} "{words}"')
+    [sentence] = check_answer(answer, evidence, await reviewed(evidence, model, answer)).sentences
+    assert sentence.verdict is VerdictState.UNDECIDED
+    assert f"called it {state} and quoted “{words}”, which is not about this" in sentence.reason
+
+
+async def test_words_in_another_language_than_the_claim_support_it(evidence):
+    answer = "Die Ursache des Brandes wurde nie geklärt. [S1¶4]"
+    model = JudgeModel(lambda _claim: 'supported "the cause was never established"')
+    [sentence] = check_answer(answer, evidence, await reviewed(evidence, model, answer)).sentences
+    assert sentence.verdict is VerdictState.SUPPORTED
+
+
+@pytest.mark.parametrize("said", ["", "supported", 'supported "closed for repairs from 1987"'])
+async def test_a_judge_without_words_that_decide_is_asked_once_more(evidence, said):
+    words = iter((said, 'supported "in six minutes"'))
     model = JudgeModel(lambda _claim: next(words))
     answer = "The ride up lasts six minutes. [S1¶2]"
     [sentence] = check_answer(answer, evidence, await reviewed(evidence, model, answer)).sentences
     assert sentence.verdict is VerdictState.SUPPORTED
     first, second = model.asked
     assert "Claim 1: The ride up lasts six minutes." in first
-    assert "stand in the lines of these claims: 1." in second
+    assert "words of the passages that decide them: 1." in second
 
 
 async def test_the_words_of_another_row_do_not_support_a_row(evidence):
@@ -157,6 +185,57 @@ async def test_a_judge_is_not_asked_about_what_only_a_search_result_says(evidenc
     assert "only a search result was seen" in sentence.reason
 
 
+@pytest.fixture
+def two_pages() -> Evidence:
+    read = Evidence("When was the Nord lock built?")
+    new = "The Nord lock has been open to boats since 1874, when it was finished."
+    old = "As far as I know the Nord lock was built in 1847. It leaks."
+    read_page(read, "https://new.test/", "Nord lock", new, published="2020-06-06")
+    read_page(read, "https://old.test/", "Canal forum", old, published="2011-01-01")
+    return read
+
+
+NORD_LOCK = "The Nord lock has been open to boats since 1874. [S1¶1]"
+
+
+@pytest.mark.parametrize("answer", [NORD_LOCK, "The Nord lock dates from 1874. [S1¶1]"])
+async def test_a_page_that_disagrees_in_other_words_is_a_dispute_of_the_sentence(two_pages, answer):
+    words = answer.partition(" [")[0]
+    last = f'disputed "{words}" S2¶1 "built in 1847"\nanswer: fully'
+    model = JudgeModel(lambda _claim: 'supported "The Nord lock has been open"', last)
+    judge = await reviewed(two_pages, model, answer)
+    assert "S2¶1 (Canal forum) As far as I know" in model.asked[0]
+    report = ReportBuilder(two_pages.question, two_pages).finished_report(LoopResult(answer), judge)
+    [conflict] = report.conflicts
+    assert (conflict.text, conflict.quote, conflict.newer) == (words, "built in 1847", [1])
+    assert report.standing == "disputed"
+    assert exit_code(report, require_verified=True) == 4
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'disputed "it was built in 1874" S2¶1 "built in 1847"',
+        'disputed "The Nord lock has been open" S2¶1 "it was built in 1748"',
+        'disputed "The Nord lock has been open" S1¶1 "open to boats"',
+        'disputed "The Nord lock has been open" S7¶1 "built in 1847"',
+        "disputed",
+    ],
+)
+async def test_a_dispute_needs_words_of_the_answer_and_of_the_passage(two_pages, line):
+    judge = await reviewed(two_pages, JudgeModel(lambda _claim: "", line), NORD_LOCK)
+    assert judge.disputes == []
+
+
+async def test_a_page_that_says_the_same_is_not_asked_about(two_pages):
+    same = "Since 1874 the Nord lock has been open to boats."
+    read_page(two_pages, "https://same.test/", "Locks", same)
+    model = JudgeModel(lambda _claim: "")
+    await reviewed(two_pages, model, NORD_LOCK)
+    assert "Canal forum" in model.asked[0]
+    assert same not in model.asked[0]
+
+
 @pytest.mark.parametrize("last", ["answer: no", "answer: in part", ""])
 @pytest.mark.parametrize(("question", "page", "answer"), IRRELEVANT, ids=lambda text: text[:30])
 async def test_an_irrelevant_answer_is_asked_about_although_it_stands_there(
@@ -169,7 +248,7 @@ async def test_an_irrelevant_answer_is_asked_about_although_it_stands_there(
     [asked] = model.asked
     assert question in asked
     assert answer in asked
-    report = Ledger(question, evidence).finished_report(LoopResult(f"{answer} [S1]"), judge)
+    report = ReportBuilder(question, evidence).finished_report(LoopResult(f"{answer} [S1]"), judge)
     assert report.confidence_parts.answers == (last.removeprefix("answer: ") or None)
     assert report.confidence is None or report.confidence <= 0.5
     assert exit_code(report, require_verified=True) == 4

@@ -24,7 +24,8 @@ async def test_what_a_tool_says_is_a_source_that_an_answer_cites(ask, shop, scri
     )
     [sentence], [source] = report.sentences, report.sources
     assert sentence.verdict == "supported"
-    assert (source.via, source.url) == ("mcp", "mcp://shop/price")
+    assert (source.via, source.title) == ("mcp", 'shop: price({"item":"kettle"})')
+    assert source.url == "mcp://shop/price?%7B%22item%22%3A%22kettle%22%7D"
     noted = next(e.data for e in events(report) if e.type == "tools.offered")
     assert noted["on"]["mcp"] == ["mcp__shop__price"]
     system = next(e.data["system"] for e in events(report) if e.type == "model.request")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.journal.events import Event
 from agent.memory import Hit, Layers, Memory, Origin, ReservedKey, Turn
-from agent.run.outcome import MOST_STEPS, Ledger
+from agent.run.outcome import MAX_PLAYBOOK_STEPS, ReportBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -115,10 +115,10 @@ def test_a_run_without_memory_loads_no_database(script: Callable[..., str], tmp_
 
 
 def _playbook(results: Sequence[Event]) -> tuple[str, ...]:
-    ledger = Ledger(QUESTION)
+    builder = ReportBuilder(QUESTION)
     for event in results:
-        ledger.add(event)
-    return ledger.playbook
+        builder.add(event)
+    return builder.playbook
 
 
 def test_steps_tell_what_was_asked_for_once_and_nothing_that_was_typed() -> None:
@@ -135,5 +135,5 @@ def test_steps_tell_what_was_asked_for_once_and_nothing_that_was_typed() -> None
 def test_a_long_run_tells_no_more_steps_than_a_method_has() -> None:
     urls = [f"https://a.example/{number}" + "x" * 999 for number in range(40)]
     steps = _playbook([_result("READ", json.dumps({"url": url})) for url in urls])
-    assert len(steps) == MOST_STEPS
+    assert len(steps) == MAX_PLAYBOOK_STEPS
     assert max(map(len, steps)) <= 205

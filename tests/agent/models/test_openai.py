@@ -1,4 +1,4 @@
-"""The OpenAI-compatible model, through the real client against a real endpoint."""
+"""The OpenAI-compatible model, against a real endpoint."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ async def test_the_answer_of_react_is_shown_without_its_thoughts(tmp_path: Path)
 
 
 ECHOES = {
-    "of an example": "(a sentence of yours.) [S(source)¶(passage)]",
+    "of an example": "(a sentence that you write.) [S(source)¶(passage)]",
     "of the form": '<<TOOL:NAME:{"field":"value"}>>',
     "of a line": "- " + prompt("core").splitlines()[-1].lstrip("- "),
     "in other words": 'Write tags of the form <<TOOL:NAME:{"field":"value"}>>. Cite as [S2¶7].',

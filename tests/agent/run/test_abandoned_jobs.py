@@ -6,7 +6,7 @@ import pytest
 
 from agent.journal.runs import Runs
 from agent.memory import Memory
-from agent.run.job_runner import MAX_KILLED_RUNS, JobRunner, UnsettledRuns
+from agent.run.job_runner import MAX_KILLED_RUNS, JobRunner, UnfinishedRuns
 
 MEMORY = "default in data folder"
 
@@ -28,7 +28,7 @@ def killed(ask, answering, data):
             lines = folder.journal.read_text().splitlines(keepends=True)
             end = next(n for n, line in enumerate(lines) if '"type":"run.finished"' in line)
             folder.journal.write_text("".join(lines[: end + 1]))
-            UnsettledRuns(data).claim(folder.id).release()
+            UnfinishedRuns(data).claim(folder.id).release()
         return folders
 
     return kill
@@ -38,15 +38,15 @@ def killed(ask, answering, data):
 def finish(data):
     async def finishing(name=MEMORY):
         with Memory.open(data / "memory.db") as memory:
-            return await JobRunner(memory, name).settle_killed(data)
+            return await JobRunner(memory, name).finish_killed_runs(data)
 
     return finishing
 
 
-async def test_a_few_are_settled_at_a_time_and_the_next_go_on(killed, finish, data):
+async def test_a_run_finishes_a_few_killed_runs_and_the_next_run_continues(killed, finish, data):
     *_, last = sorted(await killed(MAX_KILLED_RUNS + 1), key=lambda folder: folder.id)
     assert await finish() == MAX_KILLED_RUNS
-    assert UnsettledRuns(data).names() == [last.id]
+    assert UnfinishedRuns(data).names() == [last.id]
     assert await finish() == 1
     assert await finish() == 0
     assert '"type":"run.settled"' in last.journal.read_text()
@@ -56,7 +56,7 @@ async def test_a_run_on_another_memory_is_let_be(killed, finish, data):
     (folder,) = await killed()
     before = folder.journal.read_bytes()
     assert await finish("work in data folder") == 0
-    assert (folder.journal.read_bytes(), UnsettledRuns(data).names()) == (before, [folder.id])
+    assert (folder.journal.read_bytes(), UnfinishedRuns(data).names()) == (before, [folder.id])
 
 
 async def test_runs_that_are_gone_or_damaged_are_forgotten(killed, finish, data):
@@ -64,7 +64,7 @@ async def test_runs_that_are_gone_or_damaged_are_forgotten(killed, finish, data)
     Runs(data).remove(gone)
     damaged.journal.write_text("no event\nno event\n")
     assert await finish() == 0
-    assert UnsettledRuns(data).names() == []
+    assert UnfinishedRuns(data).names() == []
 
 
 async def test_a_run_whose_record_cannot_be_written_now_is_kept_for_later(killed, finish, data):
@@ -78,13 +78,13 @@ async def test_a_run_whose_record_cannot_be_written_now_is_kept_for_later(killed
         assert await finish() == 0
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert UnsettledRuns(data).names() == [folder.id]
+    assert UnfinishedRuns(data).names() == [folder.id]
     assert await finish() == 1
 
 
 async def test_a_run_without_a_memory_leaves_nothing_to_do(ask, answering, data):
     await ask(model=answering)
-    assert UnsettledRuns(data).names() == []
+    assert UnfinishedRuns(data).names() == []
 
 
 async def test_jobs_that_cannot_be_marked_are_done_and_told(ask, answering, data):

@@ -10,6 +10,7 @@ import pytest
 from agent.journal.runs import Runs
 from agent.run.record import RunRecord
 from agent.run.replay import replay
+from agent.run.resume import resume
 from tests.browser.page.pages import serve_pages
 
 SETTINGS = """<!doctype html><title>Settings</title><h1>Reading</h1>
@@ -17,8 +18,6 @@ SETTINGS = """<!doctype html><title>Settings</title><h1>Reading</h1>
 <label>Blog pages show at most <input type=number name=n value=9></label>
 <label><input type=checkbox checked> Show the sidebar</label><button>Save</button></form>
 <p id=done></p>"""
-SLOW = """<!doctype html><title>Note</title><p>Write a note.</p>
-<button onclick="location = '/slow?4'">Keep it</button>"""
 
 
 @contextmanager
@@ -91,23 +90,70 @@ async def test_what_no_step_did_is_not_done(ask, script):
     assert report.sentences[0].verdict == "undecided"
 
 
+NEVER = "/slow?6"
+FORM = "<!doctype html><title>Form</title><form method=post action={}>{}</form>"
+UNSEEN = {
+    "a slow save": (
+        """<!doctype html><title>Note</title><button onclick="fetch('/slow?6', {method: 'POST'})
+        .then(() => done.textContent = 'Saved.'); done.textContent = 'Saving.'">Keep it</button>
+        <p id=done></p>""",
+        call("CLICK", "Keep it"),
+    ),
+    "a redirect after a save": (
+        FORM.format("/save", "<button>Keep it</button>"),
+        call("CLICK", "Keep it"),
+    ),
+    "a download": (
+        f"<title>Files</title><a href={NEVER}>notes.zip</a>",
+        call("DOWNLOAD", "notes.zip"),
+    ),
+    "a dialog": (
+        FORM.format(NEVER, "<button onclick=\"return confirm('Sure?')\">Delete</button>"),
+        call("CLICK", "Delete", dialog="accept"),
+    ),
+    "a login": (
+        FORM.format(
+            NEVER,
+            "<input aria-label=Name value=ada><input type=password aria-label=Word>"
+            "<button>Log in</button>",
+        ),
+        call("TYPE", "Word", text="anchor", submit=True),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", UNSEEN)
 async def test_an_act_whose_end_is_not_seen_is_looked_for_and_not_repeated(
-    ask, script, events, monkeypatch
+    ask, script, events, monkeypatch, tmp_path, kind
 ):
-    monkeypatch.setattr("browser.page.driver.ACT_SECONDS", 1.0)
-    with served(SLOW) as (address, flags):
-        model = script(
-            f"<<TOOL:OPEN:{address}>>",
-            call("CLICK", "Keep it"),
-            f"<<TOOL:OPEN:{address}>>",
-            "NOT_FOUND It is not shown.",
+    monkeypatch.setattr("browser.page.driver.ACT_SECONDS", 1.5)
+    page, act = UNSEEN[kind]
+    with serve_pages() as pages:
+        pages.put("", "/save", status="303", location=NEVER)
+        address, flags = (
+            f"{pages.base}{pages.put(page)}",
+            {"allow_private": [f"127.0.0.1:{pages.port}"]},
         )
-        report = await ask("Keep the note", model=model, **flags)
-    happened = events(report)
-    clicked = [e.data for e in happened if e.type == "tool.result"][1]
-    assert clicked["data"]["outcome"] == "unknown"
-    assert "not repeated" in clicked["hint"]
-    assert [e.place for e in happened if e.type == "tool.outcome_unknown"] == ["0/2/1"]
+        opening = f"<<TOOL:OPEN:{address}>>"
+        model = script(opening, act, opening, "NOT_FOUND It is not shown.")
+        report = await ask("Do it", model=model, **flags)
+        happened = events(report)
+        # A crash in the act: the record ends with the intent, and the run goes on from there.
+        folder = Runs(tmp_path / "data").find(report.run)
+        lines = folder.journal.read_text().splitlines(keepends=True)
+        intent = next(n for n, line in enumerate(lines) if '"tool.intent"' in line)
+        folder.journal.write_text("".join(lines[: intent + 1]))
+        folder.report.unlink()
+        await resume(RunRecord.read(folder), data_dir=tmp_path / "data")
+    resumed = events(report)
+    for record in (happened, resumed):
+        assert [e.place for e in record if e.type == "tool.intent"] == ["0/2/1"]
+        assert [e.place for e in record if e.type == "tool.outcome_unknown"] == ["0/2/1"]
+        result = [e.data for e in record if e.type == "tool.result"][1]
+        assert result["data"]["outcome"] == "unknown"
+        assert "not repeated" in result["hint"]
+        assert "outcome unknown" in json.dumps(result)
+        assert "once more" not in json.dumps(result)
     # The state of the page that is shown next says what was begun.
     last = [e.data for e in happened if e.type == "source.added"][-1]
     assert last["step"] == "0/2/1"

@@ -99,7 +99,7 @@ async def test_sentences_are_held_against_what_each_cites(audited):
         ("She was born in Lindmark in 1861.", "supported"),
         ("We find this odd.", "uncited"),
     ]
-    assert report.sentences[1].reason == "“42” does not stand in [1]"
+    assert report.sentences[1].reason == "“42” does not appear in [1]"
     assert to_check(report) == [report.sentences[1]]
     assert faults(report) == []
 
@@ -132,7 +132,7 @@ async def test_a_page_that_carries_what_another_was_cited_for_is_named(audited, 
     told = report.sentences[1]
     assert (told.verdict, told.decided_by) == ("undecided", "judge")
     assert verdict_label(told, report) == "not supported"
-    assert "it stands in [2]: “She was born in Lindmark in 1861”" in told.reason
+    assert "it is in [2]: “She was born in Lindmark in 1861”" in told.reason
     assert [(one.key, one.source) for one in report.references] == [("1, 2", 1), ("3", 2)]
 
 

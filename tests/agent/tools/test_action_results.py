@@ -1,7 +1,9 @@
-"""What an action shows: each long text once, where it can be cited."""
+"""What an action shows: each text once."""
 
 from __future__ import annotations
 
+from agent.evidence.page_state import split_state
+from agent.journal.runs import Runs
 from agent.tools.action_tools import type_text
 from browser.session.chrome import OVERRIDES
 from tests.browser.page.pages import serve_pages
@@ -14,8 +16,8 @@ const draw = (days) => { let week = ''; t.innerHTML = '';
 draw(28)</script>"""
 
 
-async def test_a_long_text_that_an_action_brings_stands_once_as_a_passage(
-    ask, script, site, events
+async def test_a_text_that_an_action_brings_is_shown_once_and_is_a_passage(
+    ask, script, site, events, tmp_path
 ):
     model = script(
         f"<<TOOL:OPEN:{site.url}/keepers-log>>",
@@ -26,8 +28,10 @@ async def test_a_long_text_that_an_action_brings_stands_once_as_a_passage(
     [_, clicked] = [event.data for event in events(report) if event.type == "tool.result"]
     said = "The lantern glass broke at twenty past four"
     assert clicked["web"].count(said) == 1
-    place = next(line.partition(" ")[0] for line in clicked["web"].splitlines() if said in line)
-    assert f"+ ({place}, below)" in clicked["web"]
+    [source] = [e.data for e in events(report) if e.type == "source.added"][1:]
+    text = Runs(tmp_path / "data").find(report.run).blob(source["text"]).decode()
+    passages = split_state(text, source["n"], source["shown_from"], acted=True)
+    assert any(said in p.text for p in passages if p.id in clicked["passages"])
 
 
 async def test_the_weeks_of_a_calendar_are_no_new_text(ask, script, events):
@@ -80,3 +84,17 @@ async def test_a_run_that_can_start_no_browser_says_so(ask, script, site, monkey
 def test_a_text_is_entered_with_the_blanks_at_its_ends():
     asked = type_text.parse('{"ref": " e1 ", "text": "  two\\t", "instead": " one "}').arguments
     assert (asked.ref, asked.text, asked.instead) == ("e1", "  two\t", " one ")
+
+
+async def test_a_page_that_shows_nothing_yet_is_said_to(ask, script, events):
+    with serve_pages() as pages:
+        empty = pages.put("<title>App</title><div id=root></div>")
+        model = script(
+            f"<<TOOL:OPEN:{pages.base}{pages.put(f'<a href={empty}>App</a>')}>>",
+            '<<TOOL:CLICK:{"ref":"{{ref:App}}"}>>',
+            "<<TOOL:SNAPSHOT>>",
+            "NOT_FOUND No.",
+        )
+        report = await ask(model=model, allow_private=[f"127.0.0.1:{pages.port}"])
+    results = [event.data["web"] for event in events(report) if event.type == "tool.result"]
+    assert results[1:] == ["(the page shows nothing yet: WAIT, then SNAPSHOT)"] * 2

@@ -63,7 +63,7 @@ async def test_a_figure_must_stand_in_the_passage_it_is_said_to(context):
         context, f'figure("{passage}", "31.4 million") / figure("{passage}", "12 days")'
     )
     assert "2616666.6" in result.web
-    with pytest.raises(ToolError, match="does not stand in"):
+    with pytest.raises(ToolError, match="does not appear in"):
         await computed(context, f'figure("{passage}", "32 million")')
     with pytest.raises(ToolError, match="there is no passage"):
         await computed(context, 'figure("S9¶1", "1")')

@@ -6,7 +6,7 @@ import pytest
 
 from agent.errors import ToolError
 from agent.journal.runs import Runs
-from agent.prompts.skill_files import LARGEST, choose_skills, find_skills, skill_md
+from agent.prompts.skill_files import MAX_SKILL_BYTES, choose_skills, find_skills, skill_md
 from agent.run.record import RunRecord
 
 
@@ -44,7 +44,7 @@ def test_only_files_within_the_folder_are_read_and_none_that_is_too_large(write,
     path = write("own", "law")
     (path / "forms").mkdir()
     (path / "forms" / "courts.txt").write_text("BGH")
-    (path / "large.txt").write_text("x" * (LARGEST + 1))
+    (path / "large.txt").write_text("x" * (MAX_SKILL_BYTES + 1))
     (tmp_path / "secret.txt").write_text("hidden")
     (path / "link.txt").symlink_to(tmp_path / "secret.txt")
     [skill] = find_skills([(tmp_path / "own", "person")])

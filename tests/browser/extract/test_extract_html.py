@@ -260,3 +260,20 @@ def test_the_last_card_of_a_live_blog_is_kept() -> None:
     assert text(f"<main><h1>Storm</h1>{''.join(cards)}{last}</main>").endswith(
         "All boats are home."
     )
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        '<h1><a class=header href="#the-slice-type">The Slice Type</a></h1>',
+        '<h1>The Slice Type<a class=headerlink href="#the-slice-type">¶</a></h1>',
+    ],
+)
+def test_a_heading_that_links_to_itself_is_the_title_before_the_name_of_the_manual(
+    heading: str,
+) -> None:
+    page = (
+        "<title>The Slice Type - Manual of Hesk</title><h1><a href='/'>Manual of Hesk</a></h1>"
+        f"<main>{heading}<p>A slice refers to a part of a row, and owns nothing of it.</p></main>"
+    )
+    assert extract(page, "https://docs.example/book/slices.html").title == "The Slice Type"

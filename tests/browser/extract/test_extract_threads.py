@@ -202,3 +202,25 @@ def test_old_prices_are_struck_in_markdown_and_not_quoted() -> None:
     assert "£39.00" not in document.text
     assert "~~£39.00~~ £35.00" in document.markdown
     assert "![Lamp 3](https://example.org/thread/a3.jpg)" in document.markdown
+
+
+_NAMES = ["marlstone", "Limewash Len", "old_tiler"]
+PHPBB = "<div class='post bg1'><dl class=postprofile><dt><a href='./memberlist.php?u=2' class=username>{who}</a></dt><dd>Posts: 37</dd></dl><div class=postbody><p class=author>by <a class=username href=x>{who}</a> » <time datetime='2021-02-0{n}T18:22:00+00:00'>Feb 0{n}, 2021</time></p><div class=content>{said}</div><div class=signature>Nothing lasts</div></div></div>"
+XENFORO = "<article class='message message--post' data-author='{who}'><div class=message-user><h4><a class=username href='/members/{n}/'>{who}</a></h4></div><div class=message-main><time datetime='2021-02-0{n}T18:22:00+00:00'>Feb {n}, 2021</time><article class=message-body><div class=bbWrapper>{said}</div></article></div></article>"
+VBULLETIN = "<table id=post{n}><tr><td class=thead>0{n}.02.2021, 21:40</td></tr><tr><td class=alt2><a class=bigusername href='member.php?u={n}'>{who}</a></td></tr><tr><td class=alt1 id=td_post_{n}><div id=post_message_{n}>{said}</div></td></tr></table>"
+_MAKES = {"phpBB": PHPBB, "XenForo": XENFORO, "vBulletin": VBULLETIN}
+
+
+@pytest.mark.parametrize("make", _MAKES)
+def test_the_posts_of_forum_software_stand_under_who_said_them_and_when(make: str) -> None:
+    posts = "".join(
+        _MAKES[make].format(n=n, who=who, said=said)
+        for n, (who, said) in enumerate(zip(_NAMES, SAID, strict=True), 1)
+    )
+    page = f"<title>Damp wall - Stonehouse</title><h1>Stonehouse</h1><h2>Damp wall</h2><div>{posts}</div>"
+    blocks = extract(page, "https://forum.example/viewtopic.php?t=7").text.split("\n\n")[2:]
+    assert [line.partition(", ")[0] for line in blocks[::2]] == _NAMES
+    assert [line.partition(", ")[2][:10] for line in blocks[::2]] == [
+        "2021-02-01", "2021-02-02", "2021-02-03",
+    ]  # fmt: skip
+    assert blocks[1::2] == SAID

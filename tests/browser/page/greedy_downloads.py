@@ -84,7 +84,7 @@ async def filled(size: int, files: int, folder: Path, quota: int = QUOTA) -> Fil
             began = len(tab.events.downloads)
             await tab.wait_for(None, 3)
         kept = [one for one in await asyncio.gather(*tab.events.downloads) if one.path]
-        left = sum(path.stat().st_size for path in _files_in(browser._downloads.arriving))
+        left = browser._downloads._bytes_arriving()
         assert "announced" in (await tab.snapshot()).text, "the page is there still"
     server.close()
     lies = _files_in(folder)

@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from browser.errors import PageCrashed
+from browser.errors import PageCrashed, RefError
 from tests.browser.page.pages import ref
 
 
@@ -132,3 +132,46 @@ async def test_lines_whose_controls_stayed_are_told_as_changed_not_as_gone_and_c
     shown = await tab.snapshot()
     told = (await tab.click(ref(shown, "button Hand in"))).changes
     assert told == "~ [e3 button: Hand in] [e4 button: More!]\n+ Received"
+
+
+async def test_an_event_that_comes_again_is_counted(show):
+    tab = await show(
+        """<button onclick="for (let n = 0; n < 3; n++) alert('high tide')">Go</button>"""
+    )
+    outcome = await tab.click(ref(await tab.snapshot(), "button Go"))
+    assert outcome.events == ('dialog: alert "high tide" was accepted (3 times)',)
+
+
+async def test_what_a_dialog_covers_is_counted_and_not_listed(show):
+    rows = "".join(
+        f"<p><a href=#{n} style='display:block'><img src=x></a> Row {n}</p>" for n in range(9)
+    )
+    tab = await show(f"""<button onclick="d.showModal()">Open</button>{rows}
+        <dialog id=d style='position:fixed;inset:0;width:100vw;height:100vh'>Sure?</dialog>""")
+    outcome = await tab.click(ref(await tab.snapshot(), "button Open"))
+    assert "lines are covered by what opened)" in outcome.changes
+    assert "Row 3" not in outcome.changes
+
+
+async def test_a_ref_of_a_page_that_moved_on_by_itself_says_so(show, pages):
+    target = pages.put("<h1>Welcome</h1><button>Go on</button>")
+    tab = await show("<button>Continue</button>")
+    at = ref(await tab.snapshot(), "button Continue")
+    await tab.page.evaluate(f"location = '{target}'")
+    await tab.page.wait_for_selector("h1")
+    with pytest.raises(RefError, match=f"went on to .*{target} by itself") as gone:
+        await tab.click(at)
+    assert gone.value.hint == "Take a new SNAPSHOT."
+
+
+async def test_a_save_without_an_answer_is_named_with_its_own_action_only(show, monkeypatch):
+    monkeypatch.setattr("browser.page.page_events._STREAMING_SECONDS", 0.3)
+    monkeypatch.setattr("browser.page.driver.ACT_RESERVE", 9.0)  # of ten seconds
+    tab = await show("""<button onclick="fetch('/slow?5', {method: 'POST'}); p.textContent = 'Saving'">Save</button>
+        <button onclick="p.textContent = 'Shown'">Show</button><p id=p></p>""")
+    snapshot = await tab.snapshot()
+    saved = await tab.click(ref(snapshot, "button Save"))
+    assert saved.unanswered == "POST /slow"
+    assert "Saving" in saved.changes
+    shown = await tab.click(ref(snapshot, "button Show"))
+    assert shown.unanswered == ""

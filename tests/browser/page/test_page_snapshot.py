@@ -176,3 +176,40 @@ async def test_a_board_is_read_in_rows_and_columns(show):
         f"<style>i{{width:28px;height:28px}}</style><div style='{style}'>{cells}</div>"
     )
     assert (await tab.snapshot()).text == "| | ♜ | |\n| | | |\n| | | ♟ |"
+
+
+async def test_a_table_whose_rows_have_buttons_of_their_own_is_read_as_rows(show):
+    tab = await show("""<table><tr><th>Who<th>Bill<th>Act</tr><tr><td>Ben<td>Pizza
+        <td><form method=post><input type=hidden name=n><button>Delete</button></form></tr></table>""")
+    assert (await tab.snapshot()).text.splitlines() == [
+        "| Who | Bill | Act |",
+        "| Ben | Pizza | [e1 button: Delete] |",
+    ]
+
+
+async def test_a_table_that_lays_out_a_form_is_read_as_blocks(show):
+    tab = await show("<table><tr><td><form><input aria-label=A></form><td>Beside it</tr></table>")
+    assert "|" not in (await tab.snapshot()).text
+
+
+async def test_the_further_options_of_a_select_are_shown_on_request(show):
+    options = "".join(f"<option>Currency {n}" for n in range(60))
+    tab = await show(f"<label>Money <select>{options}</select></label><button>Save</button>")
+    snapshot = await tab.snapshot()
+    at = ref(snapshot, "select Money")
+    assert "Currency 11 +48" in snapshot.text
+    assert "Currency 30" not in snapshot.text
+    assert "Currency 30" in await tab.expand(at)
+    assert "Currency 30" in (await tab.find("Currency 30")).text
+    assert (await tab.select(at, "Currency 30")).changes.count("\n") == 0
+
+
+async def test_the_icon_of_a_button_is_no_control_of_its_own(show):
+    tab = await show("""<button><svg width=16 height=16><path d="M0 0h16v16z"/></svg><span>Sort</span></button>
+        <script>document.addEventListener('click', (e) => e.target.closest('path'))</script>""")
+    assert (await tab.snapshot()).text == "[e1 button: Sort]"
+
+
+async def test_a_tooltip_that_bootstrap_moved_names_its_link(show):
+    tab = await show("<a href=/code data-original-title=Code><i class='icon git'></i></a>")
+    assert "[e1: Code" in (await tab.snapshot()).text

@@ -356,3 +356,33 @@ async def test_a_press_on_what_opened_under_the_pointer_is_told(show):
     shown = await tab.snapshot()
     at = next(iter(shown.refs))
     assert "but it moved or was covered: the press went to" in (await tab.click(at)).did
+
+
+async def test_a_menu_item_that_goes_away_at_the_press_is_to_be_looked_for(show):
+    tab = await show("""<p id=o>light</p><div id=m role=menuitem tabindex=0
+        onmousedown="o.textContent = 'dark'; m.remove()">Dark theme</div>""")
+    outcome = await tab.click(ref(await tab.snapshot(), "menuitem Dark theme"))
+    assert outcome.did.endswith("the page took it away at the press: look whether that did it")
+    assert "dark" in outcome.changes
+
+
+async def test_a_click_that_leads_to_another_page_missed_nothing(show, pages):
+    target = pages.put("<h1>Settings</h1>")
+    tab = await show(f"<a href='{target}'>Settings</a>")
+    assert (await tab.click(ref(await tab.snapshot(), "link Settings"))).did.endswith(
+        "link Settings"
+    )
+
+
+async def test_a_page_that_works_long_on_each_key_gets_the_rest_of_a_text_at_once(
+    show, monkeypatch
+):
+    monkeypatch.setattr("browser.page.user_input.KEYS_SECONDS", 0.2)
+    slow = "const until = performance.now() + 60; while (performance.now() < until);"
+    tab = await show(
+        f'<textarea aria-label=Note onkeydown="n.textContent++; {slow}"></textarea><p id=n>0</p>'
+    )
+    text = "The north quay has 14 berths. Its depth is 5 m at low water."
+    await tab.type(ref(await tab.snapshot(), "textbox Note"), text)
+    assert await tab.page.input_value("textarea") == text
+    assert int(await tab.page.inner_text("#n")) < len(text)

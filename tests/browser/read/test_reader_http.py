@@ -14,12 +14,12 @@ from browser.net.polite import Polite
 from browser.read.habits import Habits
 from browser.read.reader import Reader
 from browser.types import Outcome
+from tests.browser.extract.documents.pdfs import Sheet, build
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.browser.read.reading_site import Site
-
 
 LONG = "The ferry leaves the eastern pier at noon and returns before the tide turns. " * 20
 
@@ -124,6 +124,28 @@ async def test_a_refresh_header_is_followed(site: Site, http: Polite) -> None:
     site.page("/to", f"<p>{LONG}</p>")
     page = await Reader(http).read(site.page("/from", "<p>Moved.</p>", Refresh="0; url=/to"))
     assert page.url.endswith("/to")
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        '<embed src="/paper.pdf?dl=1" type="application/pdf">',
+        '<iframe src="/viewer.html?file=%2Fpaper.pdf"></iframe>',
+        '<object data="/paper.pdf">No PDF here.</object>',
+    ],
+)
+async def test_the_pdf_that_a_page_shows_in_a_frame_is_read(
+    site: Site, http: Polite, frame: str
+) -> None:
+    body = build(Sheet([(50, 700, 11, "The second crane weighs 4711 tons.")]))
+    for path in ("/paper.pdf", "/paper.pdf?dl=1"):
+        site.answers[path] = (200, {"Content-Type": "application/pdf"}, body)
+    page = await Reader(http).read(site.page("/view", f"<h1>Paper</h1><p>See below.</p>{frame}"))
+    assert page.document is not None
+    assert "4711 tons" in page.document.text
+    long = await Reader(http).read(site.page("/long", f"<p>{LONG * 9}</p>{frame}"))
+    assert long.document is not None
+    assert any("/paper.pdf" in note for note in long.document.notes)
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ import sys
 import pytest
 
 from browser.errors import SearchError
-from browser.search import parse_results
+from browser.search import html_engines, json_engines, parse_results
 from browser.search.declared import Declaration
 from browser.search.engines import build_providers, engine_name, keys_from, load
+from browser.search.provider import SearchProvider
 from browser.types import SearchQuery
 from tests.browser.search.pages import ENGINES
 
@@ -87,3 +88,16 @@ def test_importing_search_loads_no_engine_and_no_parser() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "[]"
+
+
+def test_every_engine_that_is_written_is_registered_and_listed() -> None:
+    written = {
+        value.name
+        for module in (json_engines, html_engines)
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, SearchProvider)
+        and value.__module__ == module.__name__
+        and getattr(value, "name", "")
+    }
+    assert written <= set(ENGINES)

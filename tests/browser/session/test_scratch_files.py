@@ -22,7 +22,7 @@ from browser import Browser
 async def main():
     async with Browser.launch() as browser:
         await browser.open("about:blank")
-        print(browser._running.pid, flush=True)
+        print(browser._running.process.pid, flush=True)
         sys.stdin.readline()
 
 asyncio.run(main())

@@ -18,7 +18,7 @@ async def test_a_killed_browser_is_noticed_and_replaced(pages):
     path = pages.put("<p>still here</p>")
     async with Browser.launch() as browser:
         tab = await browser.open(pages.base + path)
-        os.kill(browser._running.pid, signal.SIGKILL)
+        os.kill(browser._running.process.pid, signal.SIGKILL)
         with pytest.raises(BrowserGone):
             await tab.snapshot()
         again = await browser.open(pages.base + path)
@@ -29,7 +29,7 @@ async def test_a_stopped_browser_is_noticed_at_the_deadline_and_replaced(pages):
     path = pages.put("<p>still here</p>")
     async with Browser.launch() as browser:
         tab = await browser.open(pages.base + path)
-        os.kill(browser._running.pid, signal.SIGSTOP)
+        os.kill(browser._running.process.pid, signal.SIGSTOP)
         with pytest.raises(DeadlineExceeded):
             await tab.goto(pages.base + path, deadline=0.3)
         again = await browser.open(pages.base + path)
@@ -37,10 +37,14 @@ async def test_a_stopped_browser_is_noticed_at_the_deadline_and_replaced(pages):
 
 
 async def test_leaving_with_a_stopped_browser_does_not_hang(pages):
-    async with asyncio.timeout(HANGS), Browser.launch() as browser:
-        await browser.open(pages.base + pages.put("<p>x</p>"))
-        pid = browser._running.pid
-        os.kill(pid, signal.SIGSTOP)
+    async def leave() -> int:
+        async with asyncio.timeout(HANGS), Browser.launch() as browser:
+            await browser.open(pages.base + pages.put("<p>x</p>"))
+            pid = browser._running.process.pid
+            os.kill(pid, signal.SIGSTOP)
+        return pid
+
+    pid = await asyncio.to_thread(asyncio.run, leave())  # where no other run shares it
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
 

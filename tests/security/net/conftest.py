@@ -6,10 +6,8 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.async_api import async_playwright
 
-from browser.session.chrome import find_chrome
-from browser.session.launch import launch_flags, proxy_settings
+from browser.session.launch import LaunchOptions, processes
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -21,19 +19,10 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-async def browser_behind() -> AsyncIterator[
-    Callable[[Egress], AbstractAsyncContextManager[BrowserContext]]
-]:
-    async with async_playwright() as playwright:
+def browser_behind() -> Callable[[Egress], AbstractAsyncContextManager[BrowserContext]]:
+    @asynccontextmanager
+    async def behind(egress: Egress) -> AsyncIterator[BrowserContext]:
+        async with processes().launched(LaunchOptions(proxy=egress.proxy_url)) as running:
+            yield running.context
 
-        @asynccontextmanager
-        async def behind(egress: Egress) -> AsyncIterator[BrowserContext]:
-            browser = await playwright.chromium.launch(
-                executable_path=find_chrome(),
-                args=["--no-sandbox", *launch_flags()],
-                proxy=proxy_settings(egress.proxy_url),
-            )
-            async with browser, await browser.new_context() as context:
-                yield context
-
-        yield behind
+    return behind

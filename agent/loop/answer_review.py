@@ -1,4 +1,4 @@
-"""The gate of an answer: unsupported sentences go back to the model, once."""
+"""The answer review: unsupported sentences are sent back to the model, once."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from agent.loop.orchestrator import Orchestrator
     from agent.types import Passage
 
-SAME = 0.6
-"""Least share of a sentence's words in one of the corrected answer for both to be the same."""
+MIN_SAME_SHARE = 0.6
+"""Minimum share of a sentence's words in one of the corrected answer for both to be the same."""
 NO_ANSWER = "it does not answer the question that was asked"
 _CITATION = re.compile(r"\[[^\]]*\]")
 
 
 @dataclass(slots=True)
-class Gate:
+class AnswerReview:
     """Checks an answer: by code, then by a judge, then the model corrects it once."""
 
     work: Orchestrator
@@ -102,7 +102,7 @@ async def repair(
     missing: list[str] = []
     for sentence in supported:
         stems = frozenset(content_words(_CITATION.sub("", sentence)))
-        if stems and not any(len(stems & other) >= SAME * len(stems) for other in new):
+        if stems and not any(len(stems & other) >= MIN_SAME_SHARE * len(stems) for other in new):
             missing.append(sentence)
     return replace(corrected, text="\n\n".join([corrected.text, *missing]))
 

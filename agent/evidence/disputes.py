@@ -1,0 +1,106 @@
+"""Finds pages that were read and that may disagree with an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent.evidence.facts import extract_facts
+from agent.evidence.markers import cited_sentences
+from agent.evidence.values import value_index
+from browser.net.url import host, registrable_domain
+from browser.text.words import content_words
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from agent.evidence.store import Evidence, Source
+    from agent.types import Passage
+
+PASSAGES_SEARCHED = 20
+"""Number of best passages of the run that may disagree with a sentence."""
+PASSAGES_CHECKED = 3
+"""Number of best passages of each other source that a sentence is compared with."""
+MAX_RIVALS = 4
+"""Maximum number of passages shown to a judge because they may disagree: some 300 tokens."""
+MIN_RIVAL_SHARE = 0.5
+"""Minimum share of a sentence's words, values aside, in a passage that may disagree with it."""
+NOT_A_SITE = frozenset({"snippet", "computed", "tool"})
+"""Sources that are not pages of a site, by `via`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """A judge's finding that a page disagrees with an answer.
+
+    `words` are the answer's, `quote` those of the passage.
+    """
+
+    words: str
+    passage: str
+    quote: str
+
+
+def rival_passages(answer: str, evidence: Evidence) -> list[Passage]:
+    """Find passages of pages that an answer does not cite and that may disagree with it.
+
+    They lack a figure, date or name of one of its sentences, and have `MIN_RIVAL_SHARE` of its
+    other words, or of the question's.
+    """
+    found: dict[str, tuple[float, Passage]] = {}
+    asked = frozenset(content_words(evidence.question))
+    claims = list(cited_sentences(answer, evidence))
+    cited = {reference.source for _, references in claims for reference in references}
+    others = {s.n: s for s in other_sources(evidence, cited) if s.via not in NOT_A_SITE}
+    if not others:
+        return []
+    for text, _ in claims:
+        facts = extract_facts(text)
+        has_values = bool(facts.figures or facts.dates or facts.names)
+        for passage in evidence.search(text, PASSAGES_SEARCHED):
+            if passage.source not in others:
+                continue
+            title = others[passage.source].title
+            context = f"{title}\n{passage.heading}\n{passage.text}"
+            missing = value_index((context,)).missing(facts)
+            words = {*content_words(text)} - {*content_words(" ".join(missing))}
+            here = {*content_words(context)}
+            share = max(len(wanted & here) / (len(wanted) or 1) for wanted in (words, asked))
+            if share >= MIN_RIVAL_SHARE and (missing or not has_values):
+                known, _ = found.get(passage.id, (0.0, passage))
+                found[passage.id] = max(share, known), passage
+    best = sorted(found.values(), key=lambda pair: pair[0], reverse=True)
+    return [passage for _, passage in best[:MAX_RIVALS]]
+
+
+def other_sources(evidence: Evidence, supported_by: Collection[int]) -> Iterator[Source]:
+    """Yield the latest state of every page that was read, except those of `supported_by`.
+
+    Parallel loops may have read the same text of a page under several numbers: it is one page.
+    """
+    latest = {source.url: source.n for source in evidence.sources}
+    supporting = [source for source in evidence.sources if source.n in supported_by]
+    texts = {(source.url, source.sha256) for source in supporting}
+    for source in evidence.sources:
+        if (source.url, source.sha256) in texts or latest[source.url] != source.n:
+            continue
+        if not any(_acted_between(source, later) for later in supporting):
+            yield source
+
+
+def _acted_between(before: Source, after: Source) -> bool:
+    """Tell whether the run acted between two states of live pages of one site."""
+    return (
+        before.shown_from is not None
+        and before.n < after.n
+        and before.step != after.step
+        and site_name(before.url) == site_name(after.url)
+    )
+
+
+def site_name(url: str) -> str:
+    """Name the site of a URL: its registrable domain, else its scheme (all local files are one).
+
+    Pages of one site do not count as independent.
+    """
+    return registrable_domain(host(url)) or url.partition(":")[0]

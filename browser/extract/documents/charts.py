@@ -1,0 +1,46 @@
+"""Reads what Office documents draw: charts as tables of their numbers, and the text of shapes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lxml import etree
+
+    from browser.extract.documents.composer import Composer
+
+A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
+"""The namespaces of shapes and of charts."""
+_MAX_SERIES = 1_000
+"""Series of a chart: more could not be read as a table."""
+
+
+def read_chart(chart: etree._Element, composer: Composer) -> None:
+    """Add the numbers of a chart as a table with a row for each series."""
+    titles = [drawn_text(title) for title in chart.iter(f"{C}title")]
+    categories: list[str] = []
+    rows: list[list[str]] = []
+    for series in list(chart.iter(f"{C}ser"))[:_MAX_SERIES]:
+        # Series share their categories; the first that names them is taken.
+        categories = categories or _values(series, "cat") or _values(series, "xVal")
+        numbers = _values(series, "val") or _values(series, "yVal")
+        rows.append(["".join(_values(series, "tx")), *numbers])
+    if categories:
+        rows.insert(0, ["", *categories])
+    composer.table(rows, caption=titles[0] if titles else "")
+    for title in titles[1:]:
+        composer.paragraph(title)
+
+
+def _values(series: etree._Element, name: str) -> list[str]:
+    part = series.find(f"{C}{name}")
+    return [value.text or "" for value in part.iter(f"{C}v")] if part is not None else []
+
+
+def drawn_text(element: etree._Element) -> str:
+    """Return the text of a shape on one line."""
+    pieces = (
+        node.text or "" if node.tag == f"{A}t" else " " for node in element.iter(f"{A}t", f"{A}br")
+    )
+    return " ".join("".join(pieces).split())

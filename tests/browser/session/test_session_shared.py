@@ -1,0 +1,165 @@
+"""Runs share a browser process: each has what is its own, and none loses by another's loss."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+import pytest
+
+from browser.errors import BrowserError, BrowserGone
+from browser.net.egress import Egress, EgressPolicy
+from browser.session import launch
+from browser.session.launch import keep_browsers
+from browser.session.session import Browser
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+STORE = """<p id=p></p><script>
+p.textContent = [document.cookie, localStorage.a, sessionStorage.b].join();
+document.cookie = 'c=1; path=/'; localStorage.a = '2'; sessionStorage.b = '3';
+</script>"""
+
+
+@pytest.fixture
+async def two() -> AsyncIterator[tuple[Browser, Browser]]:
+    async with Browser.launch() as one, Browser.launch() as other:
+        assert pid(one) == pid(other)
+        yield one, other
+
+
+def pid(browser: Browser) -> int:
+    return browser._running.process.pid
+
+
+async def said(browser: Browser, url: str) -> str:
+    tab = await browser.open(url)
+    return (await tab.snapshot()).text
+
+
+async def test_cookies_and_storage_are_a_run_s_own(two, pages):
+    one, other = two
+    url = pages.base + pages.put(STORE)
+    assert await said(one, url) == ",,"
+    assert await said(one, url) == "c=1,2,"
+    assert await said(other, url) == ",,"
+
+
+async def test_a_login_is_loaded_for_one_run_alone(pages, tmp_path):
+    state = tmp_path / "state.json"
+    where = {"domain": "127.0.0.1", "path": "/", "expires": -1, "sameSite": "Lax"}
+    cookie = {"name": "in", "value": "1", "httpOnly": False, "secure": False, **where}
+    state.write_text(json.dumps({"cookies": [cookie], "origins": []}))
+    url = pages.base + pages.put(
+        "<p id=p></p><script>p.textContent = `(${document.cookie})`</script>"
+    )
+    async with Browser.launch(storage_state=state) as known, Browser.launch() as unknown:
+        assert pid(known) == pid(unknown)
+        assert await said(known, url) == "(in=1)"
+        assert await said(unknown, url) == "()"
+
+
+async def test_each_run_goes_out_by_its_own_proxy(pages):
+    url = pages.base + pages.put("<p>inside</p>")
+    async with AsyncExitStack() as stack:
+        browsers = []
+        for allowed in ((f"127.0.0.1:{pages.port}",), ()):
+            egress = await stack.enter_async_context(Egress(EgressPolicy(allow_private=allowed)))
+            opened = Browser.launch(proxy=egress.proxy_url)
+            browsers.append(await stack.enter_async_context(opened))
+        may, may_not = browsers
+        assert pid(may) == pid(may_not)
+        assert await said(may, url) == "inside"
+        try:
+            refused = await said(may_not, url)
+        except BrowserError as error:
+            refused = str(error)
+        assert "inside" not in refused
+
+
+async def test_downloads_go_to_the_folder_of_their_run_and_count_for_it_alone(pages, tmp_path):
+    path = pages.put("x" * 600, content_disposition="attachment; filename=t.txt")
+    url = pages.base + pages.put(f"<a href='{path}'>file</a>")
+    folders = [tmp_path / "one", tmp_path / "other"]
+
+    async def kept(folder):
+        async with Browser.launch(downloads_dir=folder, downloads_quota=1000) as browser:
+            tab = await browser.open(url)
+            (link,) = (await tab.snapshot()).refs
+            return await tab.download(link)
+
+    files = await asyncio.gather(*map(kept, folders))
+    assert [file.path for file in files] == [folder / "t.txt" for folder in folders]
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+async def test_all_runs_go_on_when_their_browser_is_lost(two, pages, how):
+    one, other = two
+    url = pages.base + pages.put("<p>here</p>")
+    tabs = [await browser.open(url) for browser in two]
+    lost = pid(one)
+    os.kill(lost, how)
+    if how == signal.SIGKILL:
+        for tab in tabs:
+            with pytest.raises(BrowserGone):
+                await tab.snapshot()
+    assert [await said(browser, url) for browser in two] == ["here", "here"]
+    assert pid(one) == pid(other) != lost
+
+
+async def test_a_page_that_never_ends_holds_up_no_other_run(two, pages):
+    one, other = two
+    busy = pages.base + pages.put("<script>for (;;);</script>")
+    calm = pages.base + pages.put("<p>calm</p>")
+    with pytest.raises(BrowserError):
+        await one.open(busy, deadline=0.5)
+    assert await said(other, calm) == "calm"
+
+
+async def test_a_browser_is_kept_between_runs_and_replaced_after_many(pages, monkeypatch):
+    monkeypatch.setattr(launch, "MAX_RUNS_OF_A_PROCESS", 2)
+
+    async def three_runs() -> list[int]:
+        pids = []
+        async with keep_browsers():
+            for _ in range(3):
+                async with Browser.launch() as browser:
+                    pids.append(pid(browser))
+        return pids
+
+    first, second, third = await asyncio.to_thread(asyncio.run, three_runs())
+    assert first == second != third
+    for ended in (first, third):
+        with pytest.raises(ProcessLookupError):
+            os.kill(ended, 0)
+
+
+async def test_one_process_has_so_many_runs_at_a_time_and_no_more(monkeypatch):
+    monkeypatch.setattr(launch, "MAX_RUNS_AT_ONCE", 2)
+
+    async def at_once() -> list[int]:
+        async with AsyncExitStack() as stack:
+            opened = [await stack.enter_async_context(Browser.launch()) for _ in range(3)]
+            return [pid(browser) for browser in opened]
+
+    first, second, third = await asyncio.to_thread(asyncio.run, at_once())
+    assert first == second != third
+
+
+async def test_an_idle_browser_ends(monkeypatch):
+    monkeypatch.setattr(launch, "MAX_IDLE_SECONDS", 0.01)
+
+    async def idle() -> bool:
+        async with keep_browsers():
+            async with Browser.launch() as browser:
+                ended = asyncio.Event()
+                browser._running.process.browser.on("disconnected", lambda _: ended.set())
+            await ended.wait()
+        return True
+
+    assert await asyncio.to_thread(asyncio.run, idle())
