@@ -9,7 +9,7 @@ WORKDIR /app
 COPY pyproject.toml README.md LICENSE ./
 COPY agent agent
 COPY browser browser
-COPY urchin urchin
+COPY urchin_research urchin_research
 COPY plugins plugins
 RUN pip install --no-cache-dir ".[serve,jobs,mcp,postgres,office,docx,anthropic]" "./plugins[whatsapp]"
 COPY fixtures fixtures

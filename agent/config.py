@@ -260,6 +260,11 @@ def read_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
+def provider_keys(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the API keys of an environment: of models, search engines and other services."""
+    return {name: value for name, value in environ.items() if name.endswith("_API_KEY")}
+
+
 def read_setting(name: str) -> Any:
     """Return one setting from the environment or the file, unvalidated; None if it is not set."""
     in_environment = read_environment(os.environ).get(name)

@@ -203,7 +203,7 @@ class Options:
     )
     lang: str | None = setting(None, "Language of the results.", "CODE")
     region: str | None = setting(None, "Region of the results.", "CODE")
-    corpus: Path | None = setting(None, "Search the files in this folder first.", "DIR")
+    corpus: Path | None = setting(None, "Search this folder, or zotero:COLLECTION, first.", "DIR")
     file: _Paths = setting((), "Add a file as context.", "PATH")
     attach: bool = setting(False, "Use a running Chrome.")
     cdp: str | None = setting(None, "Browser to attach to.", "URL|chrome|msedge")

@@ -6,11 +6,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, computed_field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PrivateAttr, computed_field
 
 from agent import jsvalues as js
+from agent.errors import UsageError
 
 if TYPE_CHECKING:
     from browser.types import SearchResult
@@ -304,14 +307,20 @@ class ClosePassage(ReportPart):
 class Fit(ReportPart):
     """How well a quoted sentence fits the question; the confidence of the keyless model uses it.
 
-    `own` is the share (0 to 1) of the question's words that are in the sentence, weighted by how
-    rare they are; `margin` the distance of its score to the next sentence's, 0 to 2.5. `open` is
-    set in records of earlier versions: a part of the question has no answer, the worst fit.
+    `covered` is the share (0 to 1) of the question's words that the sentence, its heading and its
+    page's title state, weighted by how rare they are; what only stands beside the sentence counts
+    half. `stated` is the sum of the rarity (IDF) of these words without the latter. `margin` is the
+    distance of its score to the next sentence's, 0 to 2.5. `has_value` says if it has a value of
+    the kind that is asked for (a date, a number, a name, a reason), None if the question asks for
+    no such kind, or the value stands far from the question's words. A question with an open part
+    has the worst fit.
     """
 
-    own: float
+    # `own` in records of earlier versions.
+    covered: float = Field(0.0, validation_alias=AliasChoices("covered", "own"))
     margin: float
-    open: bool = False
+    stated: float = 0.0
+    has_value: bool | None = None
 
 
 class ConfidenceParts(ReportPart):
@@ -545,8 +554,60 @@ class Report(ReportPart):
         return [sentence for sentence in self.claims if not sentence.holds]
 
     def to_json(self, **options: Any) -> str:
-        """Serialise as JSON, two spaces deep unless told otherwise."""
+        """Serialise as JSON, by default with an indent of two spaces."""
         return self.model_dump_json(**{"indent": 2, **options})
+
+    # The record of the run has what these show beside the answer: the saved pages, the steps.
+
+    _record: Path | None = PrivateAttr(default=None)
+
+    def with_record(self, folder: Path) -> Self:
+        """Set the folder of the run, which the methods below read."""
+        self._record = folder
+        return self
+
+    def to_html(self) -> str:
+        """Render as a page, as `--export report.html` does; raises `UsageError` without a record.
+
+        `research` returns reports with their record; one that was read from JSON has none.
+        """
+        return self._rendered("report.html")
+
+    def to_markdown(self) -> str:
+        """Render as Markdown, as `to_html` does."""
+        return self._rendered("report.md")
+
+    def to_bibtex(self) -> str:
+        """Render the sources as BibTeX, as `to_html` does."""
+        return self._rendered("report.bib")
+
+    def to_frame(self) -> Any:
+        """Return the sentences as a pandas `DataFrame`, one row each; needs pandas.
+
+        Columns: text, verdict, reason, citations (numbers of sources), urls.
+        """
+        import pandas as pd  # noqa: PLC0415 - only this method needs it
+
+        urls = {source.n: source.url for source in self.sources}
+        rows = [
+            (s.text, s.verdict.value, s.reason, s.citations, [urls[n] for n in s.citations])
+            for s in self.sentences
+        ]
+        return pd.DataFrame(rows, columns=["text", "verdict", "reason", "citations", "urls"])
+
+    def _repr_html_(self) -> str:
+        """Render for a notebook: badge, answer, passages and sources."""
+        # By name, as `agent.export` is above this module; both parts of it read a report alone.
+        return str(import_module("agent.export.markup").notebook_html(self))
+
+    def _rendered(self, name: str) -> str:
+        if self._record is None:
+            raise UsageError(
+                f"no record of the run {self.run or 'of this report'} is known",
+                hint="Take the report that `research` returns, or use `research export RUN FILE`.",
+            )
+        writer = import_module("agent.export").writer(Path(name))
+        return str(writer(self._record).decode())
 
 
 def _data_rows(

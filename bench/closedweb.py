@@ -79,8 +79,8 @@ class Result:
     @property
     def shown(self) -> bool:
         """The gold answer is given, or stands in one of the first passages that are shown."""
-        if self.place is not None:
-            return True
+        if self.place is not None or self.kind == "unanswerable":
+            return self.place is not None
         texts = [f"{one.heading} {one.text}" for one in self.report.closest[:PASSAGES]]
         return any(has_gold(text, self.question) for text in texts)
 

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent import research
-from agent.evidence.confidence import FIT_COEFFICIENTS, fit_feature, logistic
+from agent.evidence.confidence import FIT_COEFFICIENTS, fit_features, fit_probability
 from agent.types import Fit
 from bench import bundled, closedweb
 from fixtures.server import serve
@@ -167,29 +167,33 @@ def refit(webs: dict[str, list[Row]]) -> None:
     print(f"on all: {tuple(round(c, 2) for c in fitted(every))}; in use: {FIT_COEFFICIENTS}")
 
 
-def _tried(said: str, curve: tuple[float, float], rows: Sequence[Row]) -> None:
+def _tried(said: str, curve: tuple[float, ...], rows: Sequence[Row]) -> None:
     told = [probability(curve, row) for row in rows]
     constant = brier(rows, [share(rows)] * len(rows))
     print(f"{said}: Brier {brier(rows, told):.3f} (a constant: {constant:.3f})")
 
 
-def fitted(rows: Sequence[Row], *, rounds: int = 4000, pace: float = 0.5) -> tuple[float, float]:
+def fitted(
+    rows: Sequence[Row], *, rounds: int = 4000, pace: float = 0.3, decay: float = 0.002
+) -> tuple[float, ...]:
     """Fit a logistic curve by gradient descent, with a little weight decay."""
-    xs = [fit_feature(Fit(**row["parts"]["fit"])) for row in rows]
-    constant = weight = 0.0
+    fits = [Fit(**row["parts"]["fit"]) for row in rows]
+    inputs = [(1.0, *fit_features(fit)) for fit in fits]
+    curve = [0.0] * len(inputs[0])
     for _ in range(rounds):
         misses = [
-            logistic(x, (constant, weight)) - row["right"] for x, row in zip(xs, rows, strict=True)
+            fit_probability(fit, tuple(curve)) - row["right"]
+            for fit, row in zip(fits, rows, strict=True)
         ]
-        slope = sum(miss * x for miss, x in zip(misses, xs, strict=True)) / len(rows)
-        constant -= pace * sum(misses) / len(rows)
-        weight -= pace * (slope + 0.002 * weight)
-    return constant, weight
+        for n, weight in enumerate(curve):
+            slope = sum(miss * one[n] for miss, one in zip(misses, inputs, strict=True)) / len(rows)
+            curve[n] -= pace * (slope + (decay * weight if n else 0.0))
+    return tuple(curve)
 
 
-def probability(curve: tuple[float, float], row: Row) -> float:
+def probability(curve: tuple[float, ...], row: Row) -> float:
     """Give what a curve says of an answer."""
-    return logistic(fit_feature(Fit(**row["parts"]["fit"])), curve)
+    return fit_probability(Fit(**row["parts"]["fit"]), curve)
 
 
 def banded(pairs: Iterable[tuple[Row, float]]) -> list[tuple[int, list[tuple[Row, float]]]]:
@@ -237,7 +241,7 @@ def _is_right(report: Report, question: Row) -> bool:
 def _row(web: str, report: Report, *, right: bool) -> Row:
     fit, confidence = report.confidence_parts.fit, report.confidence
     if report.status != "answered" and fit:
-        confidence = logistic(fit_feature(fit), FIT_COEFFICIENTS)
+        confidence = fit_probability(fit)
     return {
         "web": web,
         "question": report.question,

@@ -21,5 +21,5 @@ printf '# Pump\n\nIda repaired the pump on 3 May 2024.\n' > "$empty/notes/pump.m
 cd "$empty"
 "$empty/venv/bin/urchin-research" --version
 "$empty/venv/bin/research" --corpus notes --search corpus --data-dir data -q "Who repaired the pump?"
-"$empty/venv/bin/python" -c 'import urchin; print(urchin.research)'
+"$empty/venv/bin/python" -c 'import urchin_research; print(urchin_research.research)'
 printf '%s packages, %s\n' "$(venv/bin/python -m pip list --format freeze | wc -l)" "$(du -sh venv | cut -f1)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -95,7 +96,9 @@ def test_make_research_asks_the_question_given(newcomer, tmp_path):
 
 @pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
 def test_the_python_example_runs(page, newcomer, tmp_path):
-    [example] = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    example, *others = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    for other in others:
+        compile(other, page, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     done = subprocess.run(
         [sys.executable, "-c", example],
         env=newcomer,

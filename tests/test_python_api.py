@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import subprocess
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
+import pytest
+
 import agent
-import urchin
+import urchin_research as urchin
 from agent.config import Flags
+from agent.journal.runs import Runs
 from agent.options import SETTINGS
+from tests.agent.models.wire import OpenAIProvider, running
 
 ROOT = Path(__file__).parent.parent
 
 
-def test_urchin_gives_the_public_names_of_agent():
-    assert set(urchin.__all__) == set(agent.__all__)
-    assert all(getattr(urchin, name) is getattr(agent, name) for name in urchin.__all__)
+def test_urchin_research_has_the_public_names_of_agent():
+    assert set(urchin.__all__) > set(agent.__all__)
+    assert all(getattr(urchin, name) is getattr(agent, name) for name in agent.__all__)
 
 
 def test_the_keyword_arguments_are_the_settings_there_are():
@@ -30,7 +36,11 @@ def test_a_folder_that_hides_a_package_is_named(tmp_path):
     (tmp_path / "agent").mkdir()
     (tmp_path / "agent" / "__init__.py").write_text("")
     done = subprocess.run(
-        [sys.executable, "-c", f"import sys; sys.path.append({str(ROOT)!r}); import urchin"],
+        [
+            sys.executable,
+            "-c",
+            f"import sys; sys.path.append({str(ROOT)!r}); import urchin_research",
+        ],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -40,9 +50,98 @@ def test_a_folder_that_hides_a_package_is_named(tmp_path):
 
 
 def test_every_part_says_that_it_is_typed():
-    assert all((ROOT / part / "py.typed").is_file() for part in ("agent", "browser", "urchin"))
+    assert all(
+        (ROOT / part / "py.typed").is_file() for part in ("agent", "browser", "urchin_research")
+    )
 
 
 def test_the_command_has_the_name_of_the_package_too():
     commands = entry_points(group="console_scripts")
     assert commands["urchin-research"].load() is commands["research"].load()
+
+
+ASKED = "When was Hesk Light first lit?"
+
+
+async def test_keys_of_the_environment_count_and_other_settings_there_do_not(
+    ask, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("RESEARCH_MODEL", "scripted:nowhere")
+    monkeypatch.setenv("OPENAI_API_KEY", "k1")
+    with running(OpenAIProvider, "/v1") as provider:
+        provider.says("It was lit. [S1]")
+        report = await ask(model="openai/m", base_url=provider.url)
+    assert report.error is None
+    assert provider.requests
+
+
+async def test_memory_is_off_unless_it_is_given(site, script, tmp_path):
+    flags = {"search": ["searxng"], "searxng_url": site.url, "model": script("NOT_FOUND")}
+    await urchin.research(ASKED, data_dir=tmp_path / "off", **flags)
+    assert not list((tmp_path / "off").glob("memory*"))
+    await urchin.research(ASKED, data_dir=tmp_path / "on", memory=True, **flags)
+    assert list((tmp_path / "on").glob("memory*"))
+
+
+async def test_a_stream_gives_typed_events_and_the_report_last(site, tmp_path):
+    flags = {"search": ["searxng"], "searxng_url": site.url, "model": "extractive"}
+    events = [e async for e in urchin.stream(ASKED, data_dir=tmp_path, **flags)]
+    *steps, last = events
+    assert isinstance(last, urchin.Finished)
+    assert last.report.question == ASKED
+    assert any(e.url.endswith("/hesk-light") for e in steps if isinstance(e, urchin.SourceRead))
+    assert any("search" in e.text.lower() for e in steps if isinstance(e, urchin.Progress))
+    assert "Hesk" in last.report.to_markdown()
+
+
+async def test_a_stream_that_is_closed_stops_its_run(site, tmp_path):
+    flags = {"search": ["searxng"], "searxng_url": site.url, "model": "extractive"}
+    stream = urchin.stream(ASKED, data_dir=tmp_path, **flags)
+    await anext(stream)
+    await stream.aclose()
+    [run] = Runs(tmp_path).root.iterdir()
+    assert "run.interrupted" in run.joinpath("journal.jsonl").read_text()
+
+
+async def test_a_report_renders_for_notebooks_and_files(ask, answering):
+    report = await ask(model=answering)
+    shown = report._repr_html_()
+    assert "first lit on 1 November 1829" in shown
+    assert f'<a href="{report.sources[0].url}">' in shown
+    assert "<!doctype html>" in report.to_html().lower()
+    assert "1 November 1829" in report.to_markdown()
+    assert report.to_bibtex().startswith("@")
+    with pytest.raises(urchin.UsageError, match="no record of the run"):
+        urchin.Report.model_validate_json(report.to_json()).to_html()
+
+
+async def test_a_frame_has_a_row_for_each_sentence(ask, answering):
+    pytest.importorskip("pandas")
+    frame = (await ask(model=answering)).to_frame()
+    assert list(frame["verdict"]) == ["supported"]
+    assert frame["urls"][0][0].endswith("/hesk-light")
+
+
+async def test_a_batch_keeps_the_order_of_its_questions(site, script, tmp_path):
+    flags = {"search": ["searxng"], "searxng_url": site.url, "model": script("NOT_FOUND")}
+    questions = ["First?", "Second?", "Third?"]
+    done = await urchin.batch(questions, parallel=2, data_dir=tmp_path, **flags)
+    asked = list(done["question"]) if hasattr(done, "columns") else [r.question for r in done]
+    assert asked == questions
+
+
+async def test_the_steps_of_a_run_go_to_one_logger(ask, answering, caplog):
+    with caplog.at_level(logging.INFO, logger="urchin_research"):
+        await ask(model=answering)
+    assert any("Hesk Light" in record.message for record in caplog.records)
+
+
+def test_the_package_runs_as_the_command():
+    done = subprocess.run(
+        [sys.executable, "-m", "urchin_research", "--version"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert agent.__version__ in done.stdout

@@ -204,7 +204,10 @@ def _print_help(ctx: click.Context, option: click.Parameter, asked: bool) -> Non
 @click.option("--man", is_flag=True, is_eager=True, expose_value=False, callback=_print_help)
 @click.version_option(__version__, prog_name="research")
 def cli() -> None:
-    """Research a question on the live web. Every sentence of the answer cites its sources."""
+    """Research a question on the live web. Every sentence of the answer cites its sources.
+
+    Without a language model it finds and quotes passages: store a key with `research keys set`.
+    """
     from agent.cli.settings_commands import fill_environment  # noqa: PLC0415 - as above
 
     fill_environment()

@@ -39,8 +39,8 @@ from browser.text.words import clean
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from agent.config import Options
     from agent.mcp_client.server_settings import NamedServer
+    from agent.options import Options
 
 NO_SERVERS = ("No MCP servers are configured.", "`research mcp add NAME COMMAND…` adds one.")
 NAME: Final = "urchin"

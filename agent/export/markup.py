@@ -11,6 +11,10 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from agent.export.report_view import (
+    annotated_answer,
+    closest_place,
+    closest_title,
+    head_lines,
     mark_sentences,
     marker,
     nearest_quote,
@@ -19,6 +23,8 @@ from agent.export.report_view import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from agent.types import Report, Sentence
 
 _INLINE = {"strong", "em", "code"}
@@ -85,6 +91,31 @@ def answer_html(report: Report) -> Markup:
         if number not in found and sentence_note(sentence, report)
     )
     return Markup(html)  # noqa: S704 - cleaned, and what was added is escaped
+
+
+def notebook_html(report: Report) -> Markup:
+    """Render a report for a notebook's cell: no styles, no anchors that another cell could have."""
+    parts = [Markup("<p><b>{}</b></p>").format(report.question)]
+    parts += [Markup("<p><em>{}</em></p>").format(line) for line in head_lines(report)]
+    parts.append(Markup(prose(annotated_answer(report))))  # noqa: S704 - cleaned
+    if report.closest:
+        passage = Markup("<li><q>{}</q> [{}] {}</li>")
+        items = (passage.format(p.text, p.source, closest_place(p)) for p in report.closest)
+        parts.append(Markup("<p>{}</p><ol>{}</ol>").format(closest_title(report), _join(items)))
+    sources = []
+    for source in report.sources:
+        title = source.title or source.url
+        if source.url.startswith(("http://", "https://")):
+            title = Markup('<a href="{}">{}</a>').format(source.url, title)
+        quotes = _join(Markup("<br><q>{}</q>").format(quote) for quote in source.quotes)
+        sources.append(Markup("<li value={}>{}{}</li>").format(source.n, title, quotes))
+    if sources:
+        parts.append(Markup("<p>Sources</p><ol>{}</ol>").format(_join(sources)))
+    return _join(parts)
+
+
+def _join(parts: Iterable[Markup]) -> Markup:
+    return Markup("").join(parts)
 
 
 def cite(report: Report, n: int, sentence: str) -> Markup:

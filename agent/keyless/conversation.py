@@ -19,7 +19,7 @@ _NOTES = (REPORT, "[Limit reached:", "[Note:", "[Previous conversation")
 class Conversation:
     """A question and the observations that were made for it.
 
-    `earlier` holds the person's previous questions, oldest first; `attached` the files and the page
+    `earlier` holds the user's previous questions, oldest first; `attached` the files and the page
     that came with the question; `steps` the observations of each step. `ended` means that no
     further tool will run, `wants_report` that what was read should be written up.
     """
@@ -43,7 +43,7 @@ class Conversation:
 
     @property
     def page(self) -> Observation | None:
-        """The page that the person is looking at."""
+        """The page that the user is looking at."""
         return next((o for o in self.attached if o.tool == "PAGE_CONTEXT"), None)
 
     def parameter_values(self, tool: str, key: str) -> list[str]:
@@ -61,9 +61,9 @@ class Conversation:
 
 
 def read_conversation(messages: Sequence[Message]) -> Conversation:
-    """Read the messages of a loop; the person's last message without tool results is the question.
+    """Read the messages of a loop; the user's last message without tool results is the question.
 
-    A message without `question`, the person's own words, counts with its whole text.
+    A message without `question`, the user's own words, counts with its whole text.
     """
     questions: list[int] = []
     for n, message in enumerate(messages):

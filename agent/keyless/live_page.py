@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Call = tuple[str, "dict[str, Any]"]
 """A tool's name and the parameters of a call."""
 LIVE_TOOLS = frozenset({"OPEN", "CLICK", "TYPE"})
-MOST_PAGES, MOST_ACTIONS = 2, 5
-"""Most pages opened in the browser for one question, and most actions on them."""
+MAX_PAGES, MAX_ACTIONS = 2, 5
+"""Maximum number of pages opened in the browser for one question, and of actions on them."""
 SHORT_PAGE = 40
 """A page with fewer words than this probably shows its content only in a browser."""
 RELEVANT = 0.3
@@ -34,7 +34,7 @@ _CONSEQUENTIAL = frozenset(
     """buy order pay delete remove sign log login logout subscribe send post share follow accept
     download upload cancel report donate""".split()
 )
-"""Words of controls that change something outside, or in the person's account: never clicked."""
+"""Words of controls that change something outside, or in the user's account: never clicked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def live_call(conversation: Conversation, ranking: Ranking) -> Call | None:
     if not ranking.is_insufficient and _has_shown_answer(conversation, ranking):
         return None
     action = None
-    if conversation.count_steps("CLICK", "TYPE") < MOST_ACTIONS:
+    if conversation.count_steps("CLICK", "TYPE") < MAX_ACTIONS:
         action = _next_action(conversation, ranking)
     return action or _page_to_open(conversation, ranking)
 
@@ -131,7 +131,7 @@ def _page_to_open(conversation: Conversation, ranking: Ranking) -> Call | None:
             text = " ".join([*snippets, page.title, *texts, *map(str, page_controls)])
             best = max(best, (ranking.coverage(content_words(text)), page.url))
     coverage, url = best
-    return ("OPEN", {"url": url}) if coverage >= RELEVANT and len(opened) < MOST_PAGES else None
+    return ("OPEN", {"url": url}) if coverage >= RELEVANT and len(opened) < MAX_PAGES else None
 
 
 def _next_action(conversation: Conversation, ranking: Ranking) -> Call | None:

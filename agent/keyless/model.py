@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent.evidence.confidence import ANSWER_BY_RULES_FROM, fit_probability
 from agent.evidence.passages import named_cells, split_row
 from agent.keyless.conversation import read_conversation
 from agent.keyless.question import MARKS, synthesis_task
-from agent.keyless.ranking import BULLETS, LEAST_COVERED, MOST_ITEMS, kind_score
+from agent.keyless.ranking import BULLETS, MAX_ITEMS, kind_score
 from agent.keyless.researcher import Research, Researcher, excerpt
 from agent.limits import STANDARD
 from agent.models.base import ModelReply
@@ -18,7 +19,7 @@ from browser.text.words import FOLDED, content_words, words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent.keyless.ranking import Candidate, Ranking, Scored
+    from agent.keyless.ranking import Candidate, Ranking
     from agent.limits import Effort
     from agent.models.base import Task
     from agent.types import Message, Passage
@@ -51,7 +52,10 @@ class ExtractiveModel:
         calls = self._researcher.calls_for(research)
         if calls is None:
             text = final_answer(research)
-            return ModelReply(text, model=self.name, fit=_fit(research, text))
+            fit = _fit(research, text)
+            if fit and fit_probability(fit) < ANSWER_BY_RULES_FROM:
+                text = _not_found("", research.rankings)
+            return ModelReply(text, model=self.name, fit=fit)
         tags = "\n".join(f"<<TOOL:{call.name}:{call.param}>>" for call in calls)
         return ModelReply(tags, model=self.name)
 
@@ -86,15 +90,21 @@ def final_answer(research: Research) -> str:
 def _fit(research: Research, text: str) -> Fit | None:
     """Measure how well an answer's sentences fit, by the worst of them; None if it gives up."""
     answered = [
-        (part.best.own, part.margin(part.best))
+        part.fit(part.best)
         for part in research.rankings
         if part.best and not part.is_insufficient and _cite(part.best.candidate, part) in text
     ]
     if text.startswith(NOT_FOUND) or not answered:
         return None
-    own, margin = map(min, zip(*answered, strict=True))
-    is_open = len(answered) < len(research.rankings)
-    return Fit(own=round(own, 3), margin=round(margin, 3), open=is_open)
+    if len(answered) < len(research.rankings):
+        return Fit(covered=0.0, margin=0.0)
+    values = [fit.has_value for fit in answered if fit.has_value is not None]
+    return Fit(
+        covered=min(fit.covered for fit in answered),
+        margin=min(fit.margin for fit in answered),
+        stated=min(fit.stated for fit in answered),
+        has_value=all(values) if values else None,
+    )
 
 
 def _quote_best(ranking: Ranking) -> str:
@@ -132,7 +142,7 @@ def _cite(candidate: Candidate, ranking: Ranking) -> str:
 
 def _item(passage: Passage, text: str) -> str:
     """Format a passage as a cited list item, as code if it does not look like prose."""
-    lines = [line for line in text.removeprefix(FOLDED).split("\n") if line.strip()][:MOST_ITEMS]
+    lines = [line for line in text.removeprefix(FOLDED).split("\n") if line.strip()][:MAX_ITEMS]
     is_code = passage.kind == "text" and not text.rstrip().endswith(".")
     formatted = [f"`{line}`" if is_code else line.lstrip(BULLETS) for line in lines]
     return "- " + "  \n  ".join(formatted) + f" [{passage.id}]"
@@ -181,13 +191,8 @@ def _not_found(task: str, rankings: Sequence[Ranking]) -> str:
 
     `task` is what the question asks that takes a language model, such as "compare".
     """
-    closest: list[Scored] = []
-    for ranking in rankings:
-        best: dict[str, Scored] = {}  # the best sentence of each passage, by the passage's id
-        for x in ranking.scored:
-            if x.candidate.is_quotable and x.covered >= LEAST_COVERED / 2:
-                best.setdefault(x.candidate.passage.id, x)
-        closest += [*best.values()][: max(1, CLOSEST // len(rankings))]
+    most = max(1, CLOSEST // len(rankings))
+    closest = [candidate for ranking in rankings for candidate in ranking.closest(most)]
     message = f"{NOT_FOUND} {f'To {task} takes a language model. ' if task else ''}"
     if not closest:
         read = "No page that was read bears on the question."
@@ -196,9 +201,9 @@ def _not_found(task: str, rankings: Sequence[Ranking]) -> str:
     # Names of the question that none of these passages mentions.
     first = rankings[0]
     names = {n for n in first.question.names if not first.question.text.startswith(n)}
-    missing = names.intersection(*(first.missing_words(x.candidate) for x in closest))
+    missing = names.intersection(*map(first.missing_words, closest))
     without = f"; none says {' or '.join(sorted(missing))}" if missing and not task else ""
-    ids = "".join(dict.fromkeys(f"[{x.candidate.passage.id}]" for x in closest))
+    ids = "".join(dict.fromkeys(f"[{c.passage.id}]" for c in closest))
     return f"{message}The closest passages may not answer the question{without}. {ids}"
 
 

@@ -1,6 +1,7 @@
 """Analyses a question: its names, its content words, and the kind of answer that it wants.
 
-Kinds are recognised in English only; in other languages a question has just words and names.
+Kinds are recognised in English only; in other languages a question has just words and names, which
+are matched by the stems of its language.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent.evidence.passages import bare_title
+from browser.text.languages import question_language, stems_in
 from browser.text.sentences import sentences
 from browser.text.words import STOP_WORDS, content_words, stem, words
 
@@ -83,7 +85,8 @@ _COMPARATIVES = frozenset(
     """older oldest younger youngest earlier earliest first later latest larger largest bigger
     taller longer higher more most""".split()
 )
-_NOUN_LONGEST, _NOUN_WITHIN = 3, 6
+_NONE: frozenset[str] = frozenset()
+_MAX_NOUN_WORDS, _NOUN_WITHIN = 3, 6
 _QUOTED = re.compile(r"""["“„«]([^"“”„«»]{1,80})["”“»]""")
 
 
@@ -98,6 +101,7 @@ class Question:
     role: the stems of what a person asked for is or did ("who *designed* …").
     inherited: the stems of an earlier question that a pronoun stands for. They say where to look,
         but an answer need not state them.
+    language: its language (ISO 639-1), None for English and where it is not certain.
     """
 
     text: str
@@ -108,17 +112,34 @@ class Question:
     focus: frozenset[str]
     role: frozenset[str]
     inherited: frozenset[str] = frozenset()
+    language: str | None = None
+
+    def stems_of(self, text: str) -> frozenset[str]:
+        """Return the stems of a text's content words, as far as they matter also in its language.
+
+        Of a question in English these are `content_words`.
+        """
+        stems = frozenset(content_words(text))
+        if self.language is None:
+            return stems
+        return stems | (frozenset(stems_in(self.language, text)) & frozenset(self.terms))
 
     def word_of(self, term: str) -> str:
         """Return the word of the question that a stem came from."""
         tokens = (token.strip(MARKS) for token in self.text.split())
-        return next((t for t in tokens if term in content_words(t)), term)
+        return next((t for t in tokens if term in self.stems_of(t)), term)
 
 
 @functools.lru_cache(maxsize=64)
-def analyse(text: str) -> Question:
-    """Analyse a question; cached."""
+def analyse(text: str, language: str | None = None) -> Question:
+    """Analyse a question; cached. `language` is the documents', if its own is not certain."""
     text = " ".join(text.split())
+    language = question_language(text) or language
+    if language is not None and language != "en":
+        terms = tuple(dict.fromkeys(stems_in(language, text)))
+        # A capital letter makes a name in few languages, so only numbers are certain.
+        figures = frozenset(term for term in terms if term.isdigit())
+        return Question(text, terms, (), figures, AnswerKind.THING, _NONE, _NONE, language=language)
     names = tuple(dict.fromkeys([*map(str.strip, _QUOTED.findall(text)), *find_names(text)]))
     name_terms = frozenset(term for name in names for term in name_stems(name))
     name_terms |= {word for word in words(text) if word.isdigit()}
@@ -173,7 +194,7 @@ def _noun_phrase(following: Sequence[str]) -> list[str]:
             break
         if not ends:
             phrase.append(word)
-        if len(phrase) == _NOUN_LONGEST or (token[-1:] in _CLOSERS and phrase):
+        if len(phrase) == _MAX_NOUN_WORDS or (token[-1:] in _CLOSERS and phrase):
             break
     return phrase
 

@@ -22,6 +22,7 @@ from agent.evidence.passages import (
 )
 from agent.evidence.tokens import NUMBER_WORDS
 from agent.keyless.question import MARKS, PRONOUNS, AnswerKind, find_names, name_stems
+from agent.types import Fit
 from browser.text.sentences import sentences
 from browser.text.words import FOLDED, STOP_WORDS, content_words, stem, synonym_groups, words
 
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from agent.keyless.question import Question
     from agent.types import Observation, Passage
 
-LONGEST = 120
-"""Most words of a sentence that can be quoted; 60 lost 7 of 260 single questions."""
+MAX_WORDS = 120
+"""Maximum length of a sentence that can be quoted, in words; 60 lost 7 of 260 single questions."""
 NEAR = 0.5
 """Weight of a word of the question that stands beside a sentence, or in it in another form."""
 IN_CONTEXT, IN_SENTENCE, KIND, FOCUS = 7.5, 3.5, 2.0, 1.25
@@ -43,7 +44,7 @@ HOP_GAIN = 0.08
 """Share of the question that a bridge sentence must add to be quoted with the first one."""
 BESIDE = 1
 """Most words that are not the question's between a figure and the word that it belongs to."""
-MOST_ITEMS, ADJOINING = 6, 4
+MAX_ITEMS, ADJOINING = 6, 4
 """Most items quoted of a list, and most characters between passages that adjoin."""
 CLEAR, SAME = 2.5, 0.8
 """Largest margin that counts; share of words from which two sentences count as the same."""
@@ -55,6 +56,10 @@ LEAST_COVERED, UNNAMED = 0.35, 0.15
 """Share of the question's weight that an answer must cover, and what is added to it if the question
 names something and no page about that was read. Of sixteen features this one alone recognised
 unanswerable questions better on unseen halves; without it 33 of 60 are refused instead of 42."""
+MIN_SENTENCES = 100
+"""Rarity is taken among at least so many sentences: of two, any word is in half."""
+MIN_BEARING = LEAST_COVERED / 2
+"""Share of the question's weight that a passage must cover to bear on the question."""
 
 _NONE: frozenset[str] = frozenset()
 _AMOUNTS = NUMBER_WORDS | {"half", "third", "quarter", "dozen"}
@@ -93,6 +98,11 @@ class Candidate:
     shown_heading: str = ""
 
     @property
+    def full_text(self) -> str:
+        """Its text, and what it introduces."""
+        return " ".join([self.text, *(passage.text for passage in self.following)])
+
+    @property
     def stated(self) -> frozenset[str]:
         """The stems that it states itself, by its headings or by its page's title."""
         return self.stems | self.heading_stems | self.title
@@ -117,22 +127,22 @@ class Scored:
 class Ranking:
     """The candidates for an answer: `scored`, best first; `best` is the first quotable one.
 
-    Of the person's own files only those count whose name or title has a word of the question, if
-    there are any. Of 188 questions on five folders the three best passages then hold the answer of
-    145, of 142 without; none is lost.
+    Of the user's own files only those count whose name or title has a word of the question, if
+    there are any, and sentences that have all its words. Of 188 questions on five folders the three
+    best passages then hold the answer of 145, of 142 without; none is lost.
     """
 
     def __init__(self, question: Question, candidates: Sequence[Candidate]) -> None:
         self.question = question
         self.candidates = candidates
         frequency = Counter(stem for c in candidates for stem in c.stems)
-        total = len(candidates)
-        idf = {
+        total = max(len(candidates), MIN_SENTENCES)
+        self._idf = {
             term: math.log(1 + (total - frequency[term] + 0.5) / (frequency[term] + 0.5))
             for term in question.terms
         }
-        total_idf = sum(idf.values()) or 1.0
-        self.weight = {term: value / total_idf for term, value in idf.items()}
+        total_idf = sum(self._idf.values()) or 1.0
+        self.weight = {term: value / total_idf for term, value in self._idf.items()}
         # Stemming all synonyms takes a quarter of a second: not before anything was read.
         self.forms = {t: _synonyms(t) if candidates else frozenset() for t in question.terms}
         self._topics = frozenset(question.terms)
@@ -144,9 +154,9 @@ class Ranking:
         scored = [
             self._score(_with_heading(c, self._topics))
             for c in candidates
-            if not relevant_files or c.page in relevant_files
+            if not relevant_files or c.page in relevant_files or self._topics <= c.stated
             # A sentence that only repeats the question answers nothing.
-            if len(c.text.split()) <= LONGEST and (c.following or not c.stems <= question_forms)
+            if len(c.text.split()) <= MAX_WORDS and (c.following or not c.stems <= question_forms)
         ]
         scored.sort(key=lambda x: -x.score)
         pool = scored[:POOL]
@@ -156,12 +166,15 @@ class Ranking:
 
     def missing_words(self, candidate: Candidate) -> list[str]:
         """List the question's names and words that a candidate and its page's title lack."""
-        question = self.question
-        stated, stems = candidate.stated, candidate.stems | candidate.heading_stems
-        missing = [t for t in question.terms if t not in stated and not self.forms[t] & stems]
+        question, missing = self.question, self._missing_terms(candidate)
         names = [name for name in question.names if name_stems(name) & set(missing)]
         others = [question.word_of(term) for term in missing if term not in question.name_terms]
         return list(dict.fromkeys([*names, *others]))
+
+    def _missing_terms(self, candidate: Candidate) -> list[str]:
+        stated, stems = candidate.stated, candidate.stems | candidate.heading_stems
+        terms = self.question.terms
+        return [t for t in terms if t not in stated and not self.forms[t] & stems]
 
     @functools.cached_property
     def is_insufficient(self) -> bool:
@@ -189,16 +202,51 @@ class Ranking:
     def margin(self, x: Scored) -> float:
         """Return how far an answer's score is above that of the next different one, up to `CLEAR`.
 
-        Different means: in another passage, and with less than `SAME` of its words in common.
+        Different means: in another passage, with less than `SAME` of its words in common, and with
+        another date, number or name where one is asked for.
         """
-        own = x.candidate
+        own, values = x.candidate, asked_values(x.candidate.full_text, self.question)
         for other in self.scored:
             candidate = other.candidate
             if not candidate.is_quotable or candidate.passage.id == own.passage.id:
                 continue
+            if values:
+                others = asked_values(candidate.full_text, self.question)
+                if not others or others & values:
+                    continue
             if len(candidate.stems & own.stems) < SAME * len(candidate.stems | own.stems):
                 return min(CLEAR, x.score - other.score)
         return CLEAR
+
+    def fit(self, x: Scored) -> Fit:
+        """Measure how well a candidate fits the question."""
+        question, candidate = self.question, x.candidate
+        missing = set(self._missing_terms(candidate))
+        has_value: bool | None = None
+        if question.kind not in (AnswerKind.THING, AnswerKind.WAY):
+            has_value = kind_score(candidate.full_text, question) == 1
+            if has_value and not _value_near_term(candidate.text, question):
+                has_value = None  # it may be a value of something else
+        return Fit(
+            covered=round(x.covered, 3),
+            margin=round(self.margin(x), 3),
+            stated=round(sum(idf for term, idf in self._idf.items() if term not in missing), 3),
+            has_value=has_value,
+        )
+
+    def closest(self, limit: int) -> list[Candidate]:
+        """Return the best candidates of different passages that bear on the question, best first.
+
+        The sentence of a second hop comes right after the one that it belongs to.
+        """
+        found: dict[str, Candidate] = {}  # by the passage's id
+        for x in self.scored:
+            if x.candidate.is_quotable and x.covered >= MIN_BEARING:
+                for candidate in filter(None, (x.candidate, x.bridge)):
+                    found.setdefault(candidate.passage.id, candidate)
+            if len(found) >= limit:
+                break
+        return [*found.values()][:limit]
 
     def coverage(self, stems: Iterable[str]) -> float:
         """Return the share (0-1) of the question's weight that these stems cover."""
@@ -221,7 +269,7 @@ class Ranking:
                 covered += weight * NEAR
         if self.question.inherited and not own:
             covered = 0.0  # it only matches the earlier question
-        kind = kind_score(" ".join([c.text, *(p.text for p in c.following)]), self.question)
+        kind = kind_score(c.full_text, self.question)
         if c.following and self.question.kind is AnswerKind.WAY:
             kind = 1.0
         if kind == 1 and not _value_near_term(c.text, self.question):
@@ -267,11 +315,15 @@ def _with_heading(c: Candidate, topics: frozenset[str]) -> Candidate:
     return replace(c, is_quotable=True, shown_heading=heading)
 
 
-def extract_candidates(observations: Iterable[Observation]) -> list[Candidate]:
+def extract_candidates(
+    observations: Iterable[Observation], question: Question | None = None
+) -> list[Candidate]:
     """Extract the candidates of all passages shown; the same text of one page counts once.
 
+    For a `question` in another language than English, their stems are also those of its language.
     The following pages of a list get the title of its first page.
     """
+    foreign = question if question and question.language else None
     found: dict[tuple[str, str], Candidate] = {}
     titles = {o.url: o.title for o in observations if o.title}
     list_titles: dict[str, str] = {}  # URL of a following page -> title of the first
@@ -290,7 +342,7 @@ def extract_candidates(observations: Iterable[Observation]) -> list[Candidate]:
             elif at == 0 or o.passages[at - 1].kind != "table":
                 above = f"{above} {passage.text}"
             beside = f"{above} {changed}" if is_row else changed
-            for candidate in split_candidates(passage, title, o.url, headers, beside):
+            for candidate in split_candidates(passage, title, o.url, headers, beside, foreign):
                 key = (o.url, candidate.text)
                 following: tuple[Passage, ...] = ()
                 if introduces_next(candidate.text):
@@ -305,7 +357,7 @@ def extract_candidates(observations: Iterable[Observation]) -> list[Candidate]:
 def _following_passages(passages: Sequence[Passage], at: int) -> tuple[Passage, ...]:
     """Return the text right below a passage that introduces it, or the items of the list there."""
     below: list[Passage] = []
-    for previous, passage in itertools.pairwise(passages[at : at + MOST_ITEMS + 1]):
+    for previous, passage in itertools.pairwise(passages[at : at + MAX_ITEMS + 1]):
         is_adjoining = 0 <= passage.start - previous.end <= ADJOINING
         if not is_adjoining or passage.kind not in ("text", "list"):
             break
@@ -317,11 +369,17 @@ def _following_passages(passages: Sequence[Passage], at: int) -> tuple[Passage, 
 
 @functools.lru_cache(maxsize=4096)
 def split_candidates(
-    passage: Passage, title: str, page: str, headers: frozenset[str], beside: str
+    passage: Passage,
+    title: str,
+    page: str,
+    headers: frozenset[str],
+    beside: str,
+    foreign: Question | None,
 ) -> tuple[Candidate, ...]:
     """Split a passage into candidates; cached, as each step of a run looks at all that was read."""
     if passage.kind == "heading":
         return ()
+    stems_of = foreign.stems_of if foreign else _content_stems
     above, columns, is_row = passage.heading, named_cells(passage), passage.kind == "table"
     pieces: Iterable[str] = _sentences(passage.text)
     if is_row:
@@ -331,12 +389,12 @@ def split_candidates(
         above = " ".join([above, *(name for name, cell in columns if cell)])
     # Text under a heading that asks a question answers it.
     question = above.rpartition(HEADING_SEPARATOR)[2] if above.endswith("?") else ""
-    question_stems = frozenset(content_words(question))
-    title_stems = frozenset(content_words(bare_title(title)))
-    context = frozenset(content_words(f"{passage.text} {passage.heading} {beside}"))
+    question_stems = stems_of(question)
+    title_stems = stems_of(bare_title(title))
+    context = stems_of(f"{passage.text} {passage.heading} {beside}")
     found: list[Candidate] = []
     for text in pieces:
-        stems = frozenset(content_words(text))
+        stems = stems_of(text)
         if stems and (columns or any(map(str.isalpha, text))):
             found.append(
                 Candidate(
@@ -346,11 +404,15 @@ def split_candidates(
                     stems=stems | question_stems,
                     title=title_stems,
                     context=context,
-                    heading_stems=frozenset(content_words(above)),
+                    heading_stems=stems_of(above),
                     is_quotable=is_row or _ends_sentence(text),
                 )
             )
     return tuple(found)
+
+
+def _content_stems(text: str) -> frozenset[str]:
+    return frozenset(content_words(text))
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -398,25 +460,38 @@ def kind_score(text: str, question: Question) -> float:
 
     0.5 if the question does not say what kind it wants. English only.
     """
-    known = set(words(question.text))
-    new = [word for word in words(text) if word not in known]
     match question.kind:
         case AnswerKind.DATE:
             has_clock = any(
                 ":" in token.strip(":") and token[0].isdigit() for token in text.split()
             )
-            return float(has_clock or any(map(_is_time, new)))
-        case AnswerKind.NUMBER:
-            return float(any(map(_is_amount, new)))
-        case AnswerKind.PERSON | AnswerKind.PLACE:
-            # A sentence begins with a capital anyway, which makes no name.
-            uncapitalised = text[:1].lower() + text[1:]
-            terms = set(question.terms)
-            return float(any(not name_stems(name) <= terms for name in find_names(uncapitalised)))
+            return float(has_clock or bool(asked_values(text, question)))
+        case AnswerKind.NUMBER | AnswerKind.PERSON | AnswerKind.PLACE:
+            return float(bool(asked_values(text, question)))
         case AnswerKind.REASON:
-            return float(bool(_REASONS & set(words(text))))
+            new = set(words(text)) - set(words(question.text))
+            return float(bool(_REASONS & new))
         case AnswerKind.THING | AnswerKind.WAY:
             return 0.5
+
+
+def asked_values(text: str, question: Question) -> frozenset[str]:
+    """Return the words of dates, numbers or names in a text, whichever the question asks for.
+
+    Those that the question has itself are left out. Empty for other kinds. English only.
+    """
+    known = set(words(question.text))
+    match question.kind:
+        case AnswerKind.DATE:
+            return frozenset(w for w in words(text) if w not in known and _is_time(w))
+        case AnswerKind.NUMBER:
+            return frozenset(w for w in words(text) if w not in known and _is_amount(w))
+        case AnswerKind.PERSON | AnswerKind.PLACE:
+            # A sentence begins with a capital anyway, which makes no name.
+            names = find_names(text[:1].lower() + text[1:])
+            return frozenset().union(*map(name_stems, names)) - set(question.terms)
+        case _:
+            return frozenset()
 
 
 def _value_near_term(text: str, question: Question) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from agent.keyless.conversation import read_conversation
 from agent.keyless.live_page import LIVE_TOOLS, RELEVANT, brought_text, live_call
 from agent.keyless.question import (
+    analyse,
     find_names,
     keywords,
     name_stems,
@@ -21,6 +22,7 @@ from agent.keyless.question import (
 from agent.keyless.ranking import Ranking, extract_candidates
 from agent.limits import STANDARD
 from agent.types import ToolCall
+from browser.text.languages import language_of
 from browser.text.sentences import sentences as split_sentences
 from browser.text.words import content_words
 
@@ -45,12 +47,18 @@ class Research:
         self.conversation = conversation
         text, self.urls = split_urls(conversation.question)
         title = conversation.page.title if conversation.page else ""
-        self.question = resolve_question(text, conversation.earlier, title)
+        question = resolve_question(text, conversation.earlier, title)
+        if question.language is None and not question.inherited:
+            read = " ".join(p.text for o in conversation.observations for p in o.passages)
+            question = analyse(question.text, language_of(read))
+        self.question = question
 
     @cached_property
     def ranking(self) -> Ranking:
         """The candidates of everything that was read, ranked."""
-        return Ranking(self.question, extract_candidates(self.conversation.observations))
+        return Ranking(
+            self.question, extract_candidates(self.conversation.observations, self.question)
+        )
 
     @cached_property
     def rankings(self) -> list[Ranking]:
@@ -68,7 +76,7 @@ class Research:
 
     @property
     def is_about_page(self) -> bool:
-        """Tell whether the question is about the page that the person is looking at."""
+        """Tell whether the question is about the page that the user is looking at."""
         return self.conversation.page is not None and points_at_page(self.conversation.question)
 
     @property
@@ -148,7 +156,7 @@ class Researcher:
         return found[:limit]
 
     def _read_named(self, research: Research) -> list[Call]:
-        """Read what the question itself names: its URLs, and the page that the person looks at."""
+        """Read what the question itself names: its URLs, and the page that the user looks at."""
         conversation, page = research.conversation, research.conversation.page
         if conversation.steps:
             return []

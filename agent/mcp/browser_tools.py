@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from agent.mcp.tool_session import ToolSession
 
 Ctx = Context[Any, Any]
-Target = Annotated[str, Field(description="The element's ref from a snapshot, or a selector.")]
+Target = Annotated[str, Field(description="A ref from a snapshot, or a selector; so in all tools.")]
+"""Described once: each tool's description is sent with every request of a client's model."""
 Button = Literal["left", "right", "middle"]
 Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]
 Level = Literal["error", "warning", "info", "debug"]
@@ -74,7 +75,8 @@ class BrowserTools:
     def add_to(self, server: MCPServer[Any]) -> None:
         """Add these tools to a server."""
         for name in (*_LOOKING, *_ACTING):
-            notes = ToolAnnotations(read_only_hint=name in _LOOKING, open_world_hint=True)
+            # By the protocol a tool acts unless it says otherwise.
+            notes = ToolAnnotations(read_only_hint=True) if name in _LOOKING else None
             tool = as_tool(getattr(self, name))
             server.add_tool(tool, f"browser_{name}", annotations=notes, structured_output=False)
 
@@ -141,9 +143,7 @@ class BrowserTools:
         """Answer the open dialog."""
         return await self._call(ctx, "DIALOG", accept=accept, text=promptText)
 
-    async def type(
-        self, text: str, ctx: Ctx, target: Target, submit: bool = False
-    ) -> CallToolResult:
+    async def type(self, text: str, ctx: Ctx, target: str, submit: bool = False) -> CallToolResult:
         """Replace the text of a field; submit then presses Enter."""
         return await self._call(ctx, "TYPE", ref=target, text=text, submit=submit)
 
@@ -151,15 +151,15 @@ class BrowserTools:
         """Press a key, such as `Enter`, `Control+a`, `x`."""
         return await self._call(ctx, "PRESS", keys=key)
 
-    async def hover(self, ctx: Ctx, target: Target) -> CallToolResult:
+    async def hover(self, ctx: Ctx, target: str) -> CallToolResult:
         """Hover over an element."""
         return await self._call(ctx, "HOVER", ref=target)
 
-    async def drag(self, ctx: Ctx, startTarget: Target, endTarget: Target) -> CallToolResult:
+    async def drag(self, ctx: Ctx, startTarget: str, endTarget: str) -> CallToolResult:
         """Drag an element onto another element."""
         return await self._call(ctx, "DRAG", ref=startTarget, to=endTarget)
 
-    async def select_option(self, values: list[str], ctx: Ctx, target: Target) -> CallToolResult:
+    async def select_option(self, values: list[str], ctx: Ctx, target: str) -> CallToolResult:
         """Select options of a list by text or value."""
         return await self._call(ctx, "SELECT", ref=target, value="\n".join(values))
 
@@ -198,7 +198,7 @@ class BrowserTools:
     async def drop(
         self,
         ctx: Ctx,
-        target: Target,
+        target: str,
         paths: list[str] = [],
         data: dict[str, str] = {},
     ) -> CallToolResult:

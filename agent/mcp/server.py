@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError
-from mcp.types import CallToolResult, ResourceLink, ToolAnnotations
+from mcp.types import CallToolResult, ResourceLink, Tool, ToolAnnotations
 from pydantic import Field
 
 from agent import __version__
@@ -28,13 +28,14 @@ from agent.protocol.replies import inert
 from agent.run.audit import audit as run_audit
 from agent.run.recheck import recheck as run_recheck
 from agent.run.research import research as run_research
+from agent.tools.registry import compact_schema
 from agent.validation import Depth
 
 if TYPE_CHECKING:
     from agent.mcp.tool_session import ToolSession
 
 Ctx = Context[Any, Any]
-READ_ONLY: Final = ToolAnnotations(read_only_hint=True, open_world_hint=True)
+READ_ONLY: Final = ToolAnnotations(read_only_hint=True)
 MAX_CLAIMS: Final = 50
 SNIPPET_CHARS: Final = 300
 """Maximum length of a memory in a list, in characters."""
@@ -51,13 +52,28 @@ def make_server(
     session: ToolSession, flags: dict[str, Any], *, browser: bool = False
 ) -> MCPServer[Any]:
     """Make the server; `flags` apply to each run. With `browser` it offers browser tools too."""
-    server = MCPServer[Any](
+    server = CompactServer(
         "urchin-research", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING"
     )
     ResearchTools(session, flags).add_to(server)
     if browser:
         BrowserTools(session).add_to(server)
     return server
+
+
+class CompactServer(MCPServer[Any]):
+    """Lists tools without what a client's model does not need: it reads them with every request."""
+
+    async def list_tools(self) -> list[Tool]:
+        """List the tools; schemas have no titles, `null` alternatives or empty defaults."""
+        tools = await super().list_tools()
+        for tool in tools:
+            tool.description = " ".join((tool.description or "").split())
+            tool.input_schema = compact_schema(tool.input_schema)
+            for field in tool.input_schema.get("properties", {}).values():
+                if not field.get("default", True):
+                    del field["default"]
+        return tools
 
 
 class ResearchTools:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,6 +36,37 @@ CONSENT_SCHEMA: Final = {
     "properties": {"yes": {"type": "boolean", "title": "Do it"}},
 }
 """The form of a question to the user, for MCP's elicitation."""
+
+
+CLIENT_NAMES: Final = {
+    "BACK": "browser_navigate_back",
+    "CHECK": "browser_fill_form",
+    "CLICK": "browser_click",
+    "DIALOG": "browser_handle_dialog",
+    "DRAG": "browser_drag",
+    "DROP": "browser_drop",
+    "EVALUATE": "browser_evaluate",
+    "FIND": "browser_find",
+    "HOVER": "browser_hover",
+    "OPEN": "browser_navigate",
+    "PRESS": "browser_press_key",
+    "READ": "read",
+    "SCREENSHOT": "browser_take_screenshot",
+    "SELECT": "browser_select_option",
+    "SNAPSHOT": "browser_snapshot",
+    "TABS": "browser_tabs",
+    "TYPE": "browser_type",
+    "UPLOAD": "browser_file_upload",
+    "WAIT": "browser_wait_for",
+    "WEB_SEARCH": "search",
+}
+"""The names that a client knows our tools by."""
+_TOOL_NAME: Final = re.compile(rf"\b(?:{'|'.join(CLIENT_NAMES)})\b(?!_)")
+
+
+def in_client_names(text: str) -> str:
+    """Replace the names of our tools in a message of ours by those that the client knows."""
+    return _TOOL_NAME.sub(lambda name: CLIENT_NAMES[name[0]], text)
 
 
 class Consent:
@@ -105,7 +137,8 @@ class ToolSession(ToolCalls):
         if result.failed:
             more = {name: value for name, value in result.data.items() if name != "error"}
             details = f" ({json.dumps(more, ensure_ascii=False)})" if more else ""
-            raise ToolFailure(result.data["error"], result.hint, details=details)
+            message, hint = map(in_client_names, (result.data["error"], result.hint))
+            raise ToolFailure(message, hint, details=details)
         return result
 
     async def check_search(self, ctx: Context[Any, Any], text: str) -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from agent.config import Options
+    from agent.options import Options
     from agent.tools.context import ToolContext, Web
     from browser.types import Page
 

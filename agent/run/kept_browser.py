@@ -121,6 +121,11 @@ async def serve(folder: Path, options: Mapping[str, Any]) -> None:
     """Answer requests until one asks for the end, or none came for IDLE_MINUTES."""
     from agent.run.tool_calls import ToolCalls  # noqa: PLC0415 - the client needs none of it
 
+    if sys.platform == "win32":
+        raise UsageError(
+            "a browser session needs sockets of the user, which Python does not have on Windows",
+            hint="Use `research mcp` there.",
+        )
     used = asyncio.Event()
     ended = asyncio.Event()
     async with AsyncExitStack() as stack:

@@ -6,7 +6,6 @@ The command line, the server, jobs, channels and MCP all start their runs here.
 from __future__ import annotations
 
 import asyncio
-import os
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
@@ -16,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ParamSpec, Unpack
 
 from agent.config import load_options, private_folder
-from agent.errors import InternalError, ResearchError, error_text
+from agent.errors import InternalError, ResearchError, UsageError, error_text
 from agent.journal.events import utc_now
 from agent.journal.runs import Runs
 from agent.loop.answer_review import AnswerReview, check_parts
@@ -49,8 +48,8 @@ async def research(
     question: str,
     *,
     model: str | Model | None = None,
-    memory: bool | Memory = True,
-    tools: Mapping[str, Callable[[str], Awaitable[Any]]] | None = None,
+    memory: bool | Memory | None = None,
+    tools: Mapping[str, Callable[..., Any]] | None = None,
     on_event: Callable[[Event], None] | None = None,
     approve: Callable[[str], Awaitable[bool | str]] | None = None,
     ask: Callable[[str], Awaitable[str]] | None = None,
@@ -62,22 +61,25 @@ async def research(
 ) -> Report:
     """Research a question.
 
-    `flags` are the command line's flags with underscores (lists where a flag repeats). `tools` are
-    async functions by name: each gets the raw parameter and returns the result. `on_event` is
-    called with each journal event; `approve` asks the user about a risky step, `ask` asks them
-    what they meant, at most once; `opened` is called with the run's `ToolContext` once its web is
-    open. Environment and settings file are read only with `config`. `run` sets the id of the run,
-    for callers that must know it beforehand; `tasks` makes the tools of `allow_tasks`.
+    `flags` are the command line's flags with underscores (lists where a flag repeats). Memory is
+    off unless it is given. `tools` are functions by name, async or not: parameters and docstring
+    describe them to the model, and their results, any JSON, can be cited. `on_event` is called with
+    each journal event; `approve` asks the user about a risky step, `ask` asks them what they meant,
+    at most once; `opened` is called with the run's `ToolContext` once its web is open. Providers'
+    keys in the environment (`OPENAI_API_KEY`, …) count; other environment variables and the
+    settings file are read only with `config`. `run` sets the id of the run, for callers that must
+    know it beforehand; `tasks` makes the tools of `allow_tasks`.
 
     A model or a web that fails ends in a report with status `failed`; wrong settings raise
     `UsageError`, and a cancelled run keeps its record and raises `CancelledError`.
     """
-    model_name = model if isinstance(model, str) else None
-    use_memory = memory if isinstance(memory, bool) else True
-    options = load_options({**flags, "model": model_name, "memory": use_memory}, config=config)
+    given: dict[str, Any] = {**flags, "model": model if isinstance(model, str) else None}
+    if memory is not None or not config:  # with `config`, the settings decide
+        given["memory"] = bool(memory) if isinstance(memory, bool | None) else True
+    options = load_options(given, config=config)
     inputs = Inputs(
         model=None if isinstance(model, str) else model,
-        memory=None if isinstance(memory, bool) else memory,
+        memory=None if isinstance(memory, bool | None) else memory,
         tools=dict(tools or {}),
         on_event=on_event,
         approve=approve,
@@ -126,7 +128,7 @@ async def run_question(
     Raises `UsageError` for wrong settings, before the run begins.
     """
     runs = Runs(private_folder(options.data))
-    model = resolve_model(options, inputs.model, os.environ if inputs.config else {})
+    model = resolve_model(options, inputs.model, inputs.environ)
     if options.keep_days is not None:
         runs.remove_older(timedelta(days=options.keep_days), utc_now())
     async with RunServices(question, options, inputs, runs) as services:
@@ -216,12 +218,11 @@ class Run:
         save = partial(save_turns, context, session, services.question, resumed=prior is not None)
         try:
             result = await work.answer(services.question)
-        except ResearchError as error:  # memory still keeps the question and the failure
-            await save(None)
-            failed = services.report_builder.failed_report(error)
-            failed.answer = ""
-            if context.memory is not None:
-                await context.in_memory_thread(save_findings, context.memory, failed)
+        except ResearchError as error:
+            # A mistyped file or model says nothing about the question.
+            if error.exit_code != UsageError.exit_code:
+                await save(None)
+                await self._remember_failure(error)
             raise
         review = AnswerReview(work, judge)
         result = await review.check(await answer_by_rules(result, work.messages))
@@ -238,6 +239,14 @@ class Run:
         if jobs is not None and self._ended_ms is not None:
             await jobs.run(report, self._ended_ms)
         return report
+
+    async def _remember_failure(self, error: ResearchError) -> None:
+        """Let memory keep the question and why it was not answered."""
+        context = self._services.context
+        if context.memory is not None:
+            failed = self._services.report_builder.failed_report(error)
+            failed.answer = ""
+            await context.in_memory_thread(save_findings, context.memory, failed)
 
     def _checked(self, result: LoopResult, judge: ClaimJudge | None = None) -> Report:
         """Make the report of an answer, and record the verdict on each sentence."""
@@ -268,7 +277,7 @@ class Run:
         services.folder.write(services.folder.report, report.to_json().encode())
         if report.status in FINAL:  # it will not be resumed, and the browser's state has logins
             services.folder.browser_state.unlink(missing_ok=True)
-        self._report = report
+        self._report = report.with_record(services.folder.path)
         return report
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
 
 from agent.errors import UsageError
@@ -11,6 +12,7 @@ from browser.search.chain import Chain
 from browser.search.declared import Declaration
 from browser.search.engines import build_providers, engine_name, keys_from
 from browser.search.state import SearchCache
+from browser.search.zotero import zotero_collection
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -46,7 +48,16 @@ def make_search_chain(
             from browser.extract import extract_body  # noqa: PLC0415
             from browser.search.corpus import Corpus  # noqa: PLC0415
 
-            corpus = Corpus(options.corpus, options.data / "corpus", extract_body)
+            collection = zotero_collection(options.corpus, os.environ)
+            if collection:
+                collection.files()  # a library or collection that is not there is reported now
+            corpus = Corpus(
+                collection.folder if collection else options.corpus,
+                options.data / "corpus",
+                extract_body,
+                only=collection.files if collection else None,
+                part=f" {collection.name}" if collection else "",
+            )
         declared = [
             Declaration.parse(name, url) for name, url in addresses.items() if _QUERY in url
         ]

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
+from agent.config import provider_keys
 from agent.errors import ResearchError, from_extra
 from agent.evidence.store import Evidence
 from agent.evidence.values import value_index
 from agent.evidence.verify import statement_index
+from agent.export.event_lines import event_lines
 from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import Kind, Provenance
 from agent.guard.redact import Redactor, find_secrets
@@ -32,7 +35,7 @@ from agent.tools.context import Person, ToolContext
 from agent.tools.person import approvals_given
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from contextlib import AsyncExitStack
     from pathlib import Path
 
@@ -56,6 +59,16 @@ _COLLECTOR_VARIABLES: Final = (
 )
 
 
+LOGGER: Final = logging.getLogger("urchin_research")
+"""The one logger of the library: the lines that the command line shows, at level INFO."""
+LOGGER.addHandler(logging.NullHandler())
+
+
+def _log(event: Event) -> None:
+    for line in event_lines(event):
+        LOGGER.info("%s", line)
+
+
 @dataclass(frozen=True, slots=True)
 class Inputs:
     """What a caller passes besides the settings; None if the settings decide.
@@ -67,7 +80,7 @@ class Inputs:
 
     model: Model | None = None
     memory: Memory | None = None
-    tools: dict[str, Callable[[str], Awaitable[Any]]] = field(default_factory=dict)
+    tools: dict[str, Callable[..., Any]] = field(default_factory=dict)
     on_event: Callable[[Event], None] | None = None
     approve: Callable[[str], Awaitable[bool | str]] | None = None
     ask: Callable[[str], Awaitable[str]] | None = None
@@ -76,6 +89,11 @@ class Inputs:
     opened: Callable[[ToolContext], None] | None = None
     run: str | None = None
     tasks: Callable[[Options], Sequence[Tool]] | None = None
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The environment of the run; of a library call without `config` only providers' keys."""
+        return os.environ if self.config else provider_keys(os.environ)
 
 
 class RunServices:
@@ -91,9 +109,7 @@ class RunServices:
         self.question = question
         self.options = options
         self.inputs = inputs
-        # Without `config` a library call does not depend on the environment; its secrets are
-        # redacted as well.
-        self.environ = os.environ if inputs.config else {}
+        self.environ = inputs.environ
         self.schema = _read_schema(options)
         self.redactor = Redactor(find_secrets(os.environ))
         self.evidence = prior.source.evidence if prior else Evidence(question)
@@ -112,6 +128,8 @@ class RunServices:
         self.journal.listen(self.report_builder.add)
         if inputs.on_event:
             self.journal.listen(inputs.on_event)
+        if LOGGER.isEnabledFor(logging.INFO):
+            self.journal.listen(_log)
         provenance = Provenance(
             question,
             frozenset(options.share),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ from browser.net.polite import Polite
 from browser.net.url import normalize, parse
 from browser.read.crawl import Crawler
 from browser.read.reader import Reader
+from browser.search.zotero import zotero_collection
 from browser.types import Document, Outcome, Page
 
 if TYPE_CHECKING:
@@ -73,7 +75,8 @@ async def open_web(
         polite = Polite(http, obey_robots=not options.ignore_robots, is_named=named.include)
         readable = [*options.file]
         if options.corpus:
-            readable.append(options.corpus)
+            collection = zotero_collection(options.corpus, os.environ)
+            readable.append(collection.folder if collection else options.corpus)
         reader = Reader(
             polite, browser=browser.get, files=tuple(readable), habits=folder / "habits.json"
         )

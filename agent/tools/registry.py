@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import sys
@@ -9,13 +10,28 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, partial
-from inspect import Parameter, signature
+from inspect import (
+    Parameter,
+    getdoc,
+    isawaitable,
+    iscoroutinefunction,
+    signature,
+    unwrap,
+)
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PydanticUserError,
+    ValidationError,
+    create_model,
+)
+from pydantic_core import to_jsonable_python
 
-from agent.errors import ToolError
+from agent.errors import ToolError, UsageError
 from agent.guard.outgoing import Sent, Sink
 from agent.guard.provenance import FUNCTION
 from agent.protocol.forms import CALL_TOOL_SPEC
@@ -346,24 +362,26 @@ def _json_type(field: dict[str, Any]) -> str:
 
 @cache
 def _params_schema(params: type[Params]) -> dict[str, Any]:
-    schema = _compact(params.model_json_schema(), {})
+    schema = compact_schema(params.model_json_schema())
     schema.pop("description", None)  # the class's docstring; the tool has its own description
     return schema
 
 
-def _compact(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+def compact_schema(
+    schema: dict[str, Any], definitions: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """Shorten a JSON Schema for a prompt: no titles, no empty defaults, no `null` alternatives.
 
     References are replaced with their `definitions`.
     """
-    definitions = schema.get("$defs", definitions)
+    definitions = schema.get("$defs", definitions or {})
     if "$ref" in schema:
-        target = _compact(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+        target = compact_schema(definitions[schema["$ref"].rpartition("/")[2]], definitions)
         return {key: value for key, value in target.items() if key != "description"}
     choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
     if len(choices) == 1:
         rest = {key: value for key, value in schema.items() if key != "anyOf"}
-        return _compact({**choices[0], **rest}, definitions)
+        return compact_schema({**choices[0], **rest}, definitions)
     uninformative = {"default": (None, ""), "minLength": (1,)}
     compact = {
         key: value
@@ -372,10 +390,11 @@ def _compact(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, A
     }
     if "properties" in compact:
         compact["properties"] = {
-            name: _compact(field, definitions) for name, field in compact["properties"].items()
+            name: compact_schema(field, definitions)
+            for name, field in compact["properties"].items()
         }
     if "items" in compact:
-        compact["items"] = _compact(compact["items"], definitions)
+        compact["items"] = compact_schema(compact["items"], definitions)
     return compact
 
 
@@ -445,7 +464,7 @@ _TEXT_PARAM = {
     "properties": {"input": {"type": "string"}},
     "required": ["input"],
 }
-"""Parameters of a caller's function, which takes one text."""
+"""Parameters of a caller's function that takes one text."""
 
 
 def tool_specs(tools: Registry) -> list[dict[str, Any]]:
@@ -526,24 +545,61 @@ def raw_tool(
     return lambda run: Tool(name, description, None, run, risk, schema=schema, **settings)
 
 
-def tools_from_functions(functions: Mapping[str, Callable[[str], Awaitable[Any]]]) -> list[Tool]:
-    """Make tools from a caller's async functions, each of which takes one text.
+def tools_from_functions(functions: Mapping[str, Callable[..., Any]]) -> list[Tool]:
+    """Make tools from a caller's functions, async or not.
 
-    They declare nothing, so they count as sending their input, and as acting.
+    Parameters and docstring describe them to the model. The result may be any JSON value, or what
+    pydantic turns into one. They declare nothing, so they count as sending their input, and as
+    acting.
     """
+    return [_tool_from_function(name, function) for name, function in functions.items()]
 
-    async def call(
-        function: Callable[[str], Awaitable[Any]], _: ToolContext, param: str
-    ) -> ToolResult:
-        return ToolResult(await function(param))
 
-    return [
-        Tool(
-            name,
-            (function.__doc__ or "").strip().split("\n")[0],
-            None,
-            partial(call, function),
-            is_source=True,
-        )
-        for name, function in functions.items()
-    ]
+def _tool_from_function(name: str, function: Callable[..., Any]) -> Tool:
+    params = _params_of_function(name, function)
+    is_async = iscoroutinefunction(unwrap(function)) or iscoroutinefunction(
+        getattr(function, "__call__", None)  # noqa: B004 - an object with an async `__call__`
+    )
+
+    async def run(_: ToolContext, arguments: Any) -> ToolResult:
+        fields = {} if params is None else dict(arguments)
+        bound = partial(function, **fields) if params else partial(function, arguments)
+        result = bound() if is_async else await asyncio.to_thread(bound)
+        if isawaitable(result):
+            result = await result
+        return ToolResult(to_jsonable_python(result, fallback=str))
+
+    description = " ".join((getdoc(function) or "").split())
+    return Tool(name, description, params, run, is_source=True)
+
+
+def _params_of_function(name: str, function: Callable[..., Any]) -> type[Params] | None:
+    """Build the parameters of a caller's function.
+
+    None if it takes one parameter without a type or a name: it gets the raw text. Raises
+    `UsageError` for parameters that no model can fill.
+    """
+    try:
+        parameters = [*signature(function, eval_str=True).parameters.values()]
+        by_name = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+        if len(parameters) == 1:
+            [only] = parameters
+            if only.annotation is only.empty or only.name.startswith("_"):
+                return None
+        if len(by_name) < len(parameters):
+            raise TypeError("it takes parameters without names")
+        fields: dict[str, Any] = {
+            p.name: (
+                Any if p.annotation is p.empty else p.annotation,
+                ... if p.default is p.empty else p.default,
+            )
+            for p in by_name
+        }
+        params = create_model(name, __base__=Params, **fields)
+        params.model_json_schema()
+    except (NameError, TypeError, ValueError, PydanticUserError) as error:
+        raise UsageError(
+            f"the tool {name} cannot be described to a model: {error}",
+            hint="Give each parameter a name and a type of JSON: str, int, float, bool, list, …",
+        ) from error
+    return params

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agent.tools.context import ToolContext
     from agent.tools.registry import ToolResult
     from agent.types import Passage, ToolCall
-    from browser.types import SearchResult
+    from browser.types import SearchResult, Via
 
 BEST_PASSAGES = 8
 """Passages of a long page that a query shows at least: enough for three sentences."""
@@ -154,7 +154,7 @@ def register_tool_result(context: ToolContext, call: ToolCall, result: ToolResul
 
 
 def register_call(
-    context: ToolContext, address: str, name: str, arguments: str, text: str, via: str = "tool"
+    context: ToolContext, address: str, name: str, arguments: str, text: str, via: Via = "tool"
 ) -> Source:
     """Make the text that a call returned a source; its address and title say with what arguments.
 

@@ -15,15 +15,22 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from browser.search.corpus_index import PASSAGE_BITS, Index, SyncResult, checked_folder, unspaced
+from browser.search.corpus_index import (
+    PASSAGE_BITS,
+    Index,
+    SyncResult,
+    checked_folder,
+    foreign_stems,
+)
 from browser.search.provider import SearchSource
 from browser.search.results import since_day
+from browser.text.languages import question_language, small_words_in
 from browser.text.sentences import sentences
-from browser.text.words import STOP_WORDS, content_words, one_line
+from browser.text.words import STOP_WORDS, character_pairs, content_words, one_line
 from browser.types import Outcome, SearchPage, SearchResult
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from browser.net.http import HttpClient
     from browser.search.corpus_index import Extractor
@@ -42,9 +49,9 @@ _TITLE_WEIGHT = 3.0
 _COMMON_SHARE = 0.25
 # Shares are taken of at least so many passages: in a folder of two any word is in half of them.
 _MIN_PASSAGES = 100
-_MOST_TERMS = 12
+_MAX_TERMS = 12
 # Passages read for one query: 20 for each of ten results.
-_MOST_PASSAGES = 200
+_MAX_PASSAGES = 200
 # The weight of a file's second-best passage: two matching places are better than one.
 _SECOND_PASSAGE = 0.25
 # If the best hit covers less than this share of the query's weight, the folder has no answer and
@@ -53,25 +60,29 @@ _SECOND_PASSAGE = 0.25
 _MIN_COVERAGE = 0.2
 _SNIPPET = 320
 # Files not read that are named in the trail.
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 
 # Security: only constants are formatted into these statements; the query is always bound.
 _FILES_WITH_TERM = f"SELECT rowid >> {PASSAGE_BITS} FROM passage WHERE passage MATCH ?"  # noqa: S608
 _SCORED = (
     f"SELECT rowid, -bm25(passage, {_TITLE_WEIGHT}, 1.0, 1.0) AS score"  # noqa: S608
-    f" FROM passage WHERE passage MATCH ?%s ORDER BY score DESC, rowid LIMIT {_MOST_PASSAGES}"
+    f" FROM passage WHERE passage MATCH ?%s ORDER BY score DESC, rowid LIMIT {_MAX_PASSAGES}"
 )
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 
 
 @dataclass(frozen=True, slots=True)
 class _Term:
-    """A word of the query: its FTS5 expression, weight (IDF), number of passages, and stems."""
+    """A word of the query: its FTS5 expression, weight (IDF), number of passages, and stems.
+
+    `foreign` are its stems in other languages than English; one of them is enough.
+    """
 
     match: str
     weight: float
     found: int
     stems: tuple[str, ...]
+    foreign: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,25 +91,35 @@ class _FileHit:
     title: str
     passage: str
     modified: int
+    language: str
 
 
 class Corpus(SearchSource):
     """The documents below `folder` (of the kinds in `corpus_index.KINDS`), indexed in SQLite.
 
     `index_path` is the index's file or, without a suffix, a folder for the indexes of all corpora.
-    `extract(body, content_type, url)` returns the `Document` of a file. Raises `SearchError` if the
-    folder or the index cannot be used.
+    `extract(body, content_type, url)` returns the `Document` of a file. `only` returns the paths of
+    the files that belong to it, if not all of the folder do; `part` names them. Raises
+    `SearchError` if the folder or the index cannot be used.
     """
 
     name = "corpus"
     local = True
 
-    def __init__(self, folder: Path | str, index_path: Path | str, extract: Extractor) -> None:
+    def __init__(
+        self,
+        folder: Path | str,
+        index_path: Path | str,
+        extract: Extractor,
+        *,
+        only: Callable[[], frozenset[str]] | None = None,
+        part: str = "",
+    ) -> None:
         self.folder = checked_folder(Path(folder))
         path = Path(index_path)
         if not path.suffix:
-            path /= f"{sha256(str(self.folder).encode()).hexdigest()[:16]}.db"
-        self._index = Index(self.folder, path)
+            path /= f"{sha256(f'{self.folder}{part}'.encode()).hexdigest()[:16]}.db"
+        self._index = Index(self.folder, path, only)
         self._extract = extract
         self._synced = SyncResult()
         self._synced_at = -math.inf
@@ -179,7 +200,7 @@ class Corpus(SearchSource):
             SearchResult(
                 url=Path(hit.path).as_uri(),
                 title=one_line(hit.title),
-                snippet=one_line(_snippet(hit.passage, terms)),
+                snippet=one_line(_snippet(hit, terms)),
                 provider=self.name,
                 rank=rank,
             )
@@ -196,7 +217,7 @@ class Corpus(SearchSource):
             parts.append(f"{synced.left} of {synced.files} files not indexed yet")
         if synced.unread and not self._unread_reported:
             self._unread_reported = True
-            named = [f"{Path(path).name} ({note})" for path, note in synced.unread[:_MOST_NAMED]]
+            named = [f"{Path(path).name} ({note})" for path, note in synced.unread[:_MAX_NAMED]]
             more = len(synced.unread) - len(named)
             named += [f"and {more} more"] if more else []
             count = f"{len(synced.unread)} of {synced.files} files were not read"
@@ -204,24 +225,34 @@ class Corpus(SearchSource):
         return "; ".join(parts)
 
 
+def _query_words(text: str) -> Iterator[str]:
+    """Yield the words of a query; of a word in a script without spaces, its pairs of characters."""
+    for word in _WORD.findall(text.lower()):
+        yield from character_pairs(word) or (word,)
+
+
 def _terms(db: sqlite3.Connection, text: str) -> list[_Term]:
     """Return the terms of the query, the rarest first."""
     # FTS5's table of lengths has a row per passage; counting `passage` itself would read all texts.
     (row_count,) = db.execute("SELECT count(*) FROM passage_docsize").fetchone()
     passages = max(row_count, _MIN_PASSAGES)
+    rows = db.execute("SELECT DISTINCT language FROM file WHERE language NOT IN ('', 'en')")
+    asked = question_language(text) or ""
+    languages = {language for (language,) in rows} | {asked} - {"", "en"}
     terms = []
-    for word in dict.fromkeys(_WORD.findall(text.lower())):
-        if word in STOP_WORDS:
+    for word in dict.fromkeys(_query_words(text)):
+        if word in STOP_WORDS | small_words_in(asked):
             continue
-        match = f'"{unspaced(word) or word}"'
+        foreign = frozenset(stem for one in languages for stem in foreign_stems(one, word))
+        match = " OR ".join(f'"{form}"' for form in (word, *sorted(foreign - {word})))
         count = "SELECT count(*) FROM passage WHERE passage MATCH ?"
         (found,) = db.execute(count, (match,)).fetchone()
         weight = math.log(1 + (passages - found + 0.5) / (found + 0.5))
-        terms.append(_Term(match, weight, found, tuple(content_words(word))))
+        terms.append(_Term(f"({match})", weight, found, tuple(content_words(word)), foreign))
     terms.sort(key=lambda term: -term.weight)
     specific = [term for term in terms if term.found <= _COMMON_SHARE * passages]
     # Common words are used only if no other one is found: they may be the topic of the folder.
-    return (specific if any(term.found for term in specific) else terms)[:_MOST_TERMS]
+    return (specific if any(term.found for term in specific) else terms)[:_MAX_TERMS]
 
 
 def _find(db: sqlite3.Connection, terms: list[_Term], limit: int) -> list[_FileHit]:
@@ -253,29 +284,39 @@ def _find(db: sqlite3.Connection, terms: list[_Term], limit: int) -> list[_FileH
 
 
 def _file_hit(db: sqlite3.Connection, number: int, scores: dict[int, float]) -> _FileHit:
-    select = "SELECT path, title, modified FROM file WHERE id = ?"
-    path, title, modified = db.execute(select, (number,)).fetchone()
+    select = "SELECT path, title, modified, language FROM file WHERE id = ?"
+    path, title, modified, language = db.execute(select, (number,)).fetchone()
     row = max(scores, key=lambda row: scores[row])
     (passage,) = db.execute("SELECT text FROM passage WHERE rowid = ?", (row,)).fetchone()
-    return _FileHit(path, title, passage, modified)
+    return _FileHit(path, title, passage, modified, language)
 
 
 def _coverage(hit: _FileHit, terms: list[_Term]) -> float:
     """The share of the terms' weight that is in a hit's title or passage, 0 to 1."""
-    words = set(content_words(f"{hit.title} {hit.passage}"))
-    found = sum(term.weight for term in terms if words.issuperset(term.stems))
+    text = f"{hit.title} {hit.passage}"
+    words = set(content_words(text))
+    foreign = set(foreign_stems(hit.language, text))
+    found = sum(
+        term.weight
+        for term in terms
+        if words.issuperset(term.stems) or not foreign.isdisjoint(term.foreign)
+    )
     return found / (sum(term.weight for term in terms) or 1.0)
 
 
-def _snippet(passage: str, terms: list[_Term]) -> str:
+def _snippet(hit: _FileHit, terms: list[_Term]) -> str:
     """Cut out the sentences around the one that matches best, up to _SNIPPET characters."""
-    weights = {stem: term.weight for term in terms for stem in term.stems}
+    passage, language = hit.passage, hit.language
+    weights = {stem: term.weight for term in terms for stem in (*term.stems, *term.foreign)}
     spans = sentences(passage)
     if not spans:
         return " ".join(passage.split())[:_SNIPPET]
     scores = [
-        sum(weights.get(word, 0.0) for word in set(content_words(passage[span.start : span.end])))
-        for span in spans
+        sum(
+            weights.get(stem, 0.0)
+            for stem in {*content_words(text), *foreign_stems(language, text)}
+        )
+        for text in (passage[span.start : span.end] for span in spans)
     ]
     first = last = max(range(len(spans)), key=lambda n: scores[n])
     while last + 1 < len(spans) and spans[last + 1].end - spans[first].start <= _SNIPPET:

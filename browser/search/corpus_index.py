@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from browser.errors import BrowserError, SearchError
+from browser.text.languages import language_of, stems_in
 from browser.text.sentences import sentences
-from browser.text.words import UNSPACED, clean
+from browser.text.words import character_pairs, clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,26 +38,25 @@ KINDS = frozenset(
     .conf""".split()
 )
 # The same limit as for reading a file.
-_LARGEST_FILE = 32 * 1024 * 1024
+_MAX_FILE_BYTES = 32 * 1024 * 1024
 # Characters of a passage: long enough to contain a question's words, short enough for one topic.
-_SHORTEST, _LONGEST = 500, 1500
-_UNSPACED = re.compile(f"[{UNSPACED}]")
+_MIN_CHARS, _MAX_CHARS = 500, 1500
 
 PASSAGE_BITS = 20
-_MOST_PASSAGES = (1 << PASSAGE_BITS) - 1
+_MAX_PASSAGES = (1 << PASSAGE_BITS) - 1
 # A file changed this shortly before it was indexed may have changed again without a new time,
 # within one tick of its file system's clock (2 s on FAT): it is checked again by its content.
 _CLOCK_TICK_NS = 2_000_000_000
-_VERSION = 5
+_VERSION = 6
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS file (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, modified INTEGER NOT NULL,
     size INTEGER NOT NULL, sha256 TEXT NOT NULL, indexed INTEGER NOT NULL,
-    title TEXT NOT NULL, note TEXT NOT NULL, failed INTEGER NOT NULL
+    title TEXT NOT NULL, note TEXT NOT NULL, failed INTEGER NOT NULL, language TEXT NOT NULL
 );
 CREATE VIRTUAL TABLE IF NOT EXISTS passage USING fts5(
-    title, text, unspaced, tokenize = 'porter unicode61 remove_diacritics 2'
+    title, text, stems, tokenize = 'porter unicode61 remove_diacritics 2'
 );
 """
 
@@ -98,8 +98,11 @@ class Index:
     Raises `SearchError` if the file cannot be written.
     """
 
-    def __init__(self, folder: Path, path: Path) -> None:
+    def __init__(
+        self, folder: Path, path: Path, only: Callable[[], frozenset[str]] | None = None
+    ) -> None:
         self.folder = folder
+        self._only = only
         self._path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -128,6 +131,10 @@ class Index:
         until = time.monotonic() + (math.inf if seconds is None else seconds)
         left_out: list[tuple[str, str]] = []
         files = list(_list_files(self.folder, left_out))
+        if self._only is not None:
+            wanted = self._only()
+            files = [file for file in files if file.path in wanted]
+            left_out = [(path, why) for path, why in left_out if path in wanted]
         with self.connect() as db:
             rows = db.execute("SELECT path, id, modified, size, indexed FROM file")
             known = {path: row for path, *row in rows}
@@ -172,8 +179,8 @@ def _is_current(
 
 def _index_file(db: sqlite3.Connection, file: CorpusFile, extract: Extractor) -> None:
     now, path, body, failure = time.time_ns(), Path(file.path), b"", ""
-    if file.size > _LARGEST_FILE:
-        failure = f"larger than {_LARGEST_FILE >> 20} MB"
+    if file.size > _MAX_FILE_BYTES:
+        failure = f"larger than {_MAX_FILE_BYTES >> 20} MB"
     else:
         try:
             body = path.read_bytes()
@@ -189,28 +196,42 @@ def _index_file(db: sqlite3.Connection, file: CorpusFile, extract: Extractor) ->
         return
     text = FileText(path.stem, note=failure) if failure else _read_text(path, body, extract)
     failed = not text.body.strip()
-    row = (file.path, file.modified, file.size, digest, now, text.title, text.note, failed)
+    language = language_of(text.body) or ""
+    row = (
+        file.path,
+        file.modified,
+        file.size,
+        digest,
+        now,
+        text.title,
+        text.note,
+        failed,
+        language,
+    )
     with _transaction(db):
         # Looked up again: another process may have indexed it meanwhile.
         current = db.execute("SELECT id FROM file WHERE path = ?", (file.path,)).fetchone()
         if current is not None:
             _delete_file(db, current[0])
         number = db.execute(
-            "INSERT INTO file (path, modified, size, sha256, indexed, title, note, failed)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO file (path, modified, size, sha256, indexed, title, note, failed,"
+            " language) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             row,
         ).lastrowid
         first = (number or 0) << PASSAGE_BITS
-        passages = list(_split_passages(text.body))[: _MOST_PASSAGES + 1]
+        passages = list(_split_passages(text.body))[: _MAX_PASSAGES + 1]
         db.executemany(
-            "INSERT INTO passage (rowid, title, text, unspaced) VALUES (?, ?, ?, ?)",
-            ((first + n, text.title, part, unspaced(part)) for n, part in enumerate(passages)),
+            "INSERT INTO passage (rowid, title, text, stems) VALUES (?, ?, ?, ?)",
+            (
+                (first + n, text.title, part, " ".join(foreign_stems(language, part)))
+                for n, part in enumerate(passages)
+            ),
         )
 
 
 def _delete_file(db: sqlite3.Connection, number: int) -> None:
     first = number << PASSAGE_BITS
-    db.execute("DELETE FROM passage WHERE rowid BETWEEN ? AND ?", (first, first + _MOST_PASSAGES))
+    db.execute("DELETE FROM passage WHERE rowid BETWEEN ? AND ?", (first, first + _MAX_PASSAGES))
     db.execute("DELETE FROM file WHERE id = ?", (number,))
 
 
@@ -310,11 +331,11 @@ def _split_passages(text: str) -> Iterator[str]:
     passage = ""
     for block in re.split(r"\n\s*\n", text):
         for piece in _split_block(block.strip()):
-            if passage and len(passage) + len(piece) > _LONGEST:
+            if passage and len(passage) + len(piece) > _MAX_CHARS:
                 yield passage
                 passage = ""
             passage = f"{passage}\n\n{piece}" if passage else piece
-            if len(passage) >= _SHORTEST:
+            if len(passage) >= _MIN_CHARS:
                 yield passage
                 passage = ""
     if passage:
@@ -325,15 +346,18 @@ def _split_block(block: str) -> Iterator[str]:
     """Split a long block between sentences, or by length if it has none (tables, logs)."""
     start = end = 0
     parts = []
-    for span in sentences(block) if len(block) > _LONGEST else ():
-        if span.end - start > _LONGEST and end > start:
+    for span in sentences(block) if len(block) > _MAX_CHARS else ():
+        if span.end - start > _MAX_CHARS and end > start:
             parts.append(block[start:end])
             start = span.start
         end = span.end
     for part in (*parts, block[start:]):
-        yield from (part[n : n + 2 * _LONGEST] for n in range(0, len(part), 2 * _LONGEST))
+        yield from (part[n : n + 2 * _MAX_CHARS] for n in range(0, len(part), 2 * _MAX_CHARS))
 
 
-def unspaced(text: str) -> str:
-    """Return the characters of scripts written without spaces, each as a word of its own."""
-    return " ".join(_UNSPACED.findall(text))
+def foreign_stems(language: str, text: str) -> list[str]:
+    """Return the stems that FTS5's own stemmer, which is for English, does not find.
+
+    Those of the text's language, and pairs of characters of scripts without spaces.
+    """
+    return character_pairs(text) if language in ("", "en") else stems_in(language, text)

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from typing import Final
 
-from browser.text.words import STOP_WORDS, words
+from browser.text.words import STOP_WORDS, character_pairs, stem_in, words
 
 SCRIPTS: Final = tuple(
     (language, re.compile(f"[{letters}]"))
@@ -184,6 +184,18 @@ def small_words(question: str) -> frozenset[str]:
 def small_words_in(language: str) -> frozenset[str]:
     """The small words of a language (ISO 639-1) as `words` returns them; empty without a list."""
     return frozenset(words(" ".join(_QUESTION_WORDS.get(language, ()))))
+
+
+def stems_in(language: str, text: str) -> list[str]:
+    """Stems of a text's words in a language (ISO 639-1) without its small words, in order.
+
+    Of Korean and of scripts without spaces, pairs of characters.
+    """
+    small = STOP_WORDS | small_words_in(language)
+    pairs = character_pairs(text)
+    paired = set("".join(pairs))
+    found = [word for word in words(text) if word not in small and not paired & set(word)]
+    return [stem_in(language, word) for word in found] + pairs
 
 
 def foreign_small_words(question: str) -> frozenset[str]:

@@ -161,7 +161,7 @@ class Engine:
         )
 
     def _tool(self, name: str, what: Any) -> Callable[[str], Awaitable[Any]]:
-        async def run(param: str) -> Any:
+        async def run(param):  # without a type it gets the raw text, as the reference does
             self._tool_calls.append({"name": name, "param": param})
             if not isinstance(what, dict):
                 return what

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from contextlib import asynccontextmanager
 
@@ -189,3 +190,22 @@ async def test_waiting_ends_when_what_is_waited_for_is_so(tmp_path, site, wait):
 async def test_where_nobody_could_look_nothing_is_told_as_gone(tmp_path):
     async with browsing(tmp_path) as (call, _):
         assert "gone" not in await call("wait_for", fails=True, textGone="Berth")
+
+
+async def test_what_a_clients_model_reads_of_the_tools_is_short(tmp_path):
+    async with open_session(Options(data_dir=tmp_path)) as session:
+        tools = await make_server(session, {}, browser=True).list_tools()
+    read = [
+        {"name": t.name, "description": t.description, "input_schema": t.input_schema}
+        for t in tools
+    ]
+    assert len(read) == 31
+    assert len(json.dumps(read, separators=(",", ":"))) <= 9_000
+    assert all("  " not in t.description for t in tools)
+
+
+async def test_errors_name_the_tools_that_the_client_knows(tmp_path):
+    async with browsing(tmp_path) as (call, _):
+        said = await call("snapshot", fails=True)
+    assert "no page is open" in said
+    assert "browser_navigate a page first" in said

@@ -228,6 +228,7 @@ async def attack(
             "file": files,
             "max_steps": 200,
             "session": "s",
+            "memory": True,
             "tools": {"MAIL": post},
             "on_event": lambda e: _note(tried, e),
         }

@@ -83,7 +83,7 @@ def folder() -> str:
     return "".join(extract(page.read_bytes(), page.as_uri()).text + "\n\n" for page in pages)
 
 
-async def _function(_: str) -> str:
+async def _function(_) -> str:
     """Take anything."""
     return ""
 

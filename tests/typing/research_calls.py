@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from urchin import Report, research, research_sync
+from urchin_research import Report, research, research_sync
 
 
 def plain() -> Report:

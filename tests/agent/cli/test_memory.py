@@ -205,3 +205,10 @@ async def test_a_run_remembers_where_the_url_says_and_records_no_password(
     with Memory.open(postgres, name) as shared:
         assert shared.newest(["outcome"]), "what the run left"
     assert postgres not in "".join(str(event.data) for event in events(report))
+
+
+def test_a_mistyped_file_leaves_no_memory(run, store):
+    done = run(QUESTION, "--file", "nofile.txt", "--model", "extractive")
+    assert done.returncode == 2
+    assert "nofile.txt" in done.stderr
+    assert store.entries.all() == []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent.evidence import Evidence, assess_answer, check_answer
+from agent.evidence.confidence import ANSWER_BY_RULES_FROM
 from agent.types import Fit
 
 if TYPE_CHECKING:
@@ -144,19 +145,27 @@ def test_a_judge_says_whether_the_question_is_answered(weighed: Callable[..., As
     assert by_word == sorted(by_word, reverse=True)
 
 
-def test_a_quoted_sentence_is_trusted_by_what_it_says_itself_and_by_how_clear_it_leads(
+def test_a_quoted_sentence_is_trusted_by_what_it_covers_states_and_leads_by(
     weighed: Callable[..., Assessment],
 ) -> None:
-    pairs = ((0.9, 2.5), (0.3, 2.5), (0.9, 0.1), (0.3, 0.1))
-    clear, little, close, neither = (
-        weighed(LIT, answers=None, fit=Fit(own=own, margin=margin)).confidence
-        for own, margin in pairs
-    )
-    assert clear > 0.8
-    assert clear > max(little, close) > min(little, close) > neither
-    assert neither < 0.4
-    left = weighed(LIT, answers=None, fit=Fit(own=0.9, margin=2.5, open=True)).confidence
-    assert left < 0.4  # a part of the question is not answered
+    def confidence(**fit: object) -> float:
+        best = {"covered": 1.0, "margin": 2.5, "stated": 12.0, "has_value": True}
+        found = weighed(LIT, answers=None, fit=Fit.model_validate({**best, **fit})).confidence
+        assert found is not None
+        return found
+
+    best = confidence()
+    weaker = [
+        confidence(covered=0.5),
+        confidence(margin=0.2),
+        confidence(stated=2.0),
+        confidence(has_value=None),
+        confidence(has_value=False),
+    ]
+    assert best >= ANSWER_BY_RULES_FROM
+    assert best > max(weaker)
+    assert confidence(has_value=False) < confidence(has_value=None)
+    assert confidence(covered=0.0, margin=0.0, stated=0) < 0.4  # a part of it is not answered
 
 
 def test_the_heading_above_the_quoted_words_speaks_of_the_question(

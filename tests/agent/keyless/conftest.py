@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from agent.evidence import split_passages
-from agent.keyless.model import ExtractiveModel
+from agent.keyless.conversation import read_conversation
+from agent.keyless.model import ExtractiveModel, final_answer
+from agent.keyless.researcher import Research
 from agent.protocol import parse
 from agent.types import Message, Observation, ToolCall
 from browser.text.words import BM25, content_words
@@ -79,7 +81,10 @@ Ask = Callable[..., Awaitable[str]]
 
 @pytest.fixture
 def ask() -> Ask:
-    """Let the model work on a small web until it answers; at most twelve replies."""
+    """Let the model work on a small web until it answers; gives what it would quote.
+
+    At most twelve replies. How sure it must be to answer is the subject of `test_confidence.py`.
+    """
 
     async def run(
         web: SmallWeb,
@@ -94,7 +99,7 @@ def ask() -> Ask:
         for _ in range(12):
             reply = parse((await model.reply("", messages)).text)
             if not reply.calls:
-                return reply.text
+                return final_answer(Research(read_conversation(messages)))
             messages.append(Message("assistant", reply.text))
             results = [web.run(call.name, call.param) for call in reply.calls]
             messages.append(Message("user", "as text", observations=tuple(results)))

@@ -11,6 +11,7 @@ import pytest
 from agent.evidence import split_passages
 from agent.keyless.model import ExtractiveModel
 from agent.keyless.question import analyse, split_question
+from agent.keyless.ranking import Ranking, extract_candidates
 from agent.keyless.researcher import Researcher
 from agent.limits import STANDARD
 from agent.models.base import Task, takes
@@ -370,3 +371,77 @@ def test_the_best_passages_are_pieces_of_those_shown_under_their_ids(isles) -> N
     assert (best[0].id, best[0].heading) == ("S3¶1", "Log of Widow Rock")
     assert best[0].text.count(".") == 3
     assert len(best) <= 2
+
+
+def ranked(question: str, **files: str) -> Ranking:
+    """Rank the sentences of files by their names, all of which were read."""
+    read = [
+        Observation(
+            ToolCall("READ"),
+            {"url": f"file:///notes/{name.replace('_', '-')}.txt", "title": name.replace("_", " ")},
+            tuple(split_passages(text, number)),
+        )
+        for number, (name, text) in enumerate(files.items(), 1)
+    ]
+    asked = analyse(question)
+    return Ranking(asked, extract_candidates(read, asked))
+
+
+def test_a_file_with_a_matching_name_does_not_hide_the_sentence_that_has_all_words() -> None:
+    ranking = ranked(
+        "When was the stork gate opened?",
+        goose_gate="The goose gate was closed in 1911. It was opened again in 1920.",
+        town_walls="The town has three gates. The stork gate was opened in 1874.",
+    )
+    assert ranking.best.candidate.text == "The stork gate was opened in 1874."
+
+
+def test_sentences_with_the_same_date_do_not_compete() -> None:
+    same = {"a": "The mill was built in 1874.", "b": "People say that 1874 saw the mill built."}
+    other = same | {"b": "People say that 1899 saw the mill built."}
+    agreeing, competing = (ranked("When was the mill built?", **texts) for texts in (same, other))
+    assert agreeing.margin(agreeing.best) > competing.margin(competing.best)
+
+
+def test_the_closest_passages_are_the_best_ranked_each_once() -> None:
+    ranking = ranked(
+        "Who repaired the pump of the old mill?",
+        mill="The old mill has a pump. Nobody repaired the mill. The pump stands still.",
+        pump="A pump was repaired by Ada Quill.",
+        gulls="Herring gulls nest on the mole.",
+    )
+    closest = ranking.closest(5)
+    assert len({candidate.passage.id for candidate in closest}) == len(closest) == 2
+    assert closest[0] == ranking.best.candidate
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "other"),
+    [
+        (
+            "Wann wurden die Brücken von Altenfeld eingeweiht?",
+            "Die Brücke von Altenfeld wurde 1893 eingeweiht.",
+            "Die Mühle von Altenfeld steht am Fluss und wurde nie verkauft.",
+        ),
+        (
+            "¿Cuándo se inauguró el puente de San Telmo?",
+            "El puente de San Telmo se inauguró en 1931.",
+            "El río de San Telmo nace en la sierra.",
+        ),
+        (
+            "Когда были построены маяки на мысе Тихом?",
+            "Маяк на мысе Тихом был построен в 1887 году.",
+            "На мысе Тихом живут чайки.",
+        ),
+        ("石塔是什么时候建成的?", "村口的石塔建成于1756年。", "村子里有很多竹林。"),
+        (
+            "灯台はいつ建てられましたか?",
+            "この灯台は1874年に建てられた。",
+            "この村の祭りは夏にある。",
+        ),
+        ("등대는 언제 세워졌습니까?", "이 등대는 1905년에 세워졌습니다.", "이 마을은 조용합니다."),
+    ],
+)
+def test_other_languages_are_matched_by_their_own_stems(question, answer, other) -> None:
+    ranking = ranked(question, notes=f"{other}\n\n{answer}", more=other)
+    assert ranking.best.candidate.text == answer

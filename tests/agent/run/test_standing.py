@@ -41,7 +41,7 @@ def report(*verdicts: VerdictState, status: str = "answered", **fields: Any) -> 
         (report(SUPPORTED, parts={"answers": "in part"}), "in_part"),
         (report(SUPPORTED, parts={"answers": "no"}), "not_verified"),
         (report(SUPPORTED, parts={}), "not_verified"),
-        (report(SUPPORTED, parts={"fit": Fit(own=1, margin=2)}), "supported"),
+        (report(SUPPORTED, parts={"fit": Fit(covered=1, margin=2)}), "supported"),
         (report(UNDECIDED, UNDECIDED), "not_verified"),
         (report(SUPPORTED, conflicts=[CONFLICT]), "disputed"),
         (report(SUPPORTED, CONTRADICTED, conflicts=[CONFLICT]), "contradicted"),

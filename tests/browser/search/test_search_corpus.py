@@ -400,3 +400,23 @@ async def test_a_folder_of_one_short_file_is_found_by_some_of_the_words(
     (tmp_path / "bowl.md").write_text("# Bowls\n\nThe serving bowl measures 32 cm across.\n")
     corpus = Corpus(tmp_path, index, extract_body)
     assert await find(corpus, "How big is the serving bowl?")
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("石塔是什么时候建成的?", "村口的石塔建成于1756年,由当地工匠修建。"),
+        ("灯台はいつ建てられましたか?", "この岬の灯台は1874年に建てられました。"),
+        ("등대는 언제 세워졌습니까?", "이 등대는 1905년에 세워졌습니다."),
+        (
+            "Welche Brücken wurden eingeweiht?",
+            """Die Brücke von Altenfeld ist aus Stein. Sie wurde vom Grafen gebaut, ist nicht lang
+            und auch nach dem Krieg für die Bauern auf dem Weg zum Markt noch sehr wichtig.""",
+        ),
+    ],
+)
+async def test_other_scripts_and_inflected_words_are_found(
+    folder: Path, index: Path, query: str, text: str
+) -> None:
+    (folder / "found.txt").write_text(text)
+    assert "found" in await find(Corpus(folder, index, extract_body), query)

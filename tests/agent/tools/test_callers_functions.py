@@ -1,0 +1,71 @@
+"""Functions of a Python program as tools: described by signatures, called with checked values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import Field
+
+from agent.errors import UsageError
+from agent.tools.registry import tools_from_functions
+
+
+@dataclass
+class Tide:
+    """What a tide table says."""
+
+    port: str
+    at: date
+    metres: float
+
+
+def tides(port: str, days: Annotated[int, Field(le=7)] = 1, unit: Literal["m", "ft"] = "m"):
+    """List the high tides of a port.
+
+    `days` counts from today.
+    """
+    return [Tide(port, date(2026, 11, 28 + n), 2.5) for n in range(days)]
+
+
+def test_signature_and_docstring_describe_a_function():
+    [tool] = tools_from_functions({"TIDES": tides})
+    assert tool.description == "List the high tides of a port. `days` counts from today."
+    assert tool.usage() == '<<TOOL:TIDES:{"port":text,"days"?:number,"unit"?:m|ft}>>'
+    assert tool.parameters["properties"]["days"]["maximum"] == 7
+
+
+async def test_a_plain_function_returns_any_json_and_is_cited(ask, script):
+    model = script('<<TOOL:TIDES:{"port":"Hesk","days":2}>>', "Hesk is at 2.5 metres. [S1]")
+    report = await ask("How high is the tide?", model=model, tools={"TIDES": tides})
+    assert "Hesk" in report.sources[0].quotes[0]
+
+
+async def test_values_that_do_not_fit_are_refused_with_the_form(ask, script, events):
+    model = script('<<TOOL:TIDES:{"port":"Hesk","days":30}>>', "NOT_FOUND")
+    report = await ask("How high is the tide?", model=model, tools={"TIDES": tides})
+    results = [e.data["data"] for e in events(report) if e.type == "tool.result"]
+    assert "days: Input should be less than or equal to 7" in results[0]["error"]
+
+
+async def test_methods_and_callable_objects_are_functions_too(ask, script, events):
+    class Ports:
+        def names(self) -> tuple[str, ...]:
+            return ("Hesk", "Sunnock")
+
+        async def __call__(self, port: str) -> dict[str, str]:
+            return {"mayor": f"the mayor of {port}"}
+
+    tools = {"NAMES": Ports().names, "MAYOR": Ports()}
+    model = script("<<TOOL:NAMES>><<TOOL:MAYOR:Hesk>>", "NOT_FOUND")
+    report = await ask("Who is the mayor?", model=model, tools=tools)
+    results = [e.data["data"] for e in events(report) if e.type == "tool.result"]
+    assert results == [["Hesk", "Sunnock"], {"mayor": "the mayor of Hesk"}]
+
+
+@pytest.mark.parametrize("function", [print, lambda a, b, /: a, lambda a, *more: a])
+def test_a_function_that_no_model_can_call_is_refused_by_name(function):
+    with pytest.raises(UsageError, match="the tool ODD cannot be described"):
+        tools_from_functions({"ODD": function})

@@ -1,0 +1,110 @@
+"""Zotero's library as a corpus: its database is read, also while Zotero holds its lock."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from browser.errors import SearchError
+from browser.extract import extract_body
+from browser.search import Corpus
+from browser.search.zotero import DATA_VARIABLE, zotero_collection
+from browser.types import SearchQuery
+
+# As in Zotero's `userdata.sql`; columns that are not read are left out.
+TABLES = """
+CREATE TABLE items (itemID INTEGER PRIMARY KEY, key TEXT NOT NULL);
+CREATE TABLE itemAttachments (
+    itemID INTEGER PRIMARY KEY, parentItemID INT, linkMode INT, contentType TEXT, path TEXT
+);
+CREATE TABLE collections (
+    collectionID INTEGER PRIMARY KEY, collectionName TEXT NOT NULL, parentCollectionID INT
+);
+CREATE TABLE collectionItems (collectionID INT NOT NULL, itemID INT NOT NULL);
+CREATE TABLE deletedItems (itemID INTEGER PRIMARY KEY);
+INSERT INTO collections VALUES (1, 'Thesis', NULL), (2, 'Pumps', 1), (3, 'Other', NULL);
+INSERT INTO items VALUES (1, 'PAPER1'), (2, 'FILE1'), (3, 'PAPER2'), (4, 'FILE2'),
+    (5, 'FILE3'), (6, 'FILE4'), (7, 'FILE5');
+INSERT INTO itemAttachments VALUES
+    (2, 1, 1, 'text/plain', 'storage:pumps.txt'),
+    (4, 3, 1, 'text/plain', 'storage:gulls.txt'),
+    (5, NULL, 1, 'text/plain', 'storage:alone.txt'),
+    (6, 1, 1, 'text/plain', 'storage:binned.txt'),
+    (7, 1, 2, 'text/plain', '/elsewhere/linked.txt');
+INSERT INTO collectionItems VALUES (2, 1), (3, 3), (1, 5);
+INSERT INTO deletedItems VALUES (6);
+"""
+TEXTS = {
+    "FILE1/pumps.txt": "Ada Quill repaired the pump of the mill.",
+    "FILE2/gulls.txt": "The pump of the gull colony was never repaired.",
+    "FILE3/alone.txt": "A lone note says that the pump is old.",
+    "FILE4/binned.txt": "This pump is in the bin.",
+}
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    data = tmp_path / "Zotero"
+    for name, text in TEXTS.items():
+        path = data / "storage" / name
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    with sqlite3.connect(data / "zotero.sqlite") as db:
+        db.executescript(TABLES)
+    db.close()
+    return data
+
+
+def names(library: Path, corpus: str) -> set[str]:
+    collection = zotero_collection(Path(corpus), {DATA_VARIABLE: str(library)})
+    assert collection is not None
+    return {Path(path).name for path in collection.files()}
+
+
+def test_a_collection_has_the_files_of_its_items_and_of_those_below(library: Path) -> None:
+    assert names(library, "zotero:thesis") == {"pumps.txt", "alone.txt"}
+    assert names(library, "zotero:Pumps") == {"pumps.txt"}
+    assert names(library, "zotero:") == {"pumps.txt", "gulls.txt", "alone.txt"}
+    assert zotero_collection(Path("notes"), {}) is None
+
+
+def test_an_unknown_collection_is_reported_with_those_that_there_are(library: Path) -> None:
+    with pytest.raises(SearchError, match="no collection 'Tesis'") as caught:
+        names(library, "zotero:Tesis")
+    assert caught.value.hint == "There are: Other, Pumps, Thesis."
+    with pytest.raises(SearchError, match="no Zotero library"):
+        names(library / "nowhere", "zotero:")
+
+
+async def test_only_the_collection_is_searched_while_zotero_runs(
+    library: Path, tmp_path: Path
+) -> None:
+    before = (library / "zotero.sqlite").read_bytes()
+    running = sqlite3.connect(library / "zotero.sqlite", isolation_level=None)
+    running.execute("PRAGMA locking_mode=EXCLUSIVE")
+    running.execute("BEGIN EXCLUSIVE")
+    try:
+        collection = zotero_collection(Path("zotero:Pumps"), {DATA_VARIABLE: str(library)})
+        assert collection is not None
+        corpus = Corpus(
+            collection.folder, tmp_path / "index.db", extract_body, only=collection.files
+        )
+        page = await corpus.search(SearchQuery("Who repaired the pump?"))
+    finally:
+        running.execute("ROLLBACK")
+        running.close()
+    assert [result.title for result in page.results] == ["pumps"]
+    assert (library / "zotero.sqlite").read_bytes() == before
+
+
+def test_the_command_searches_a_collection(run, library: Path, tmp_path: Path) -> None:
+    done = run(
+        *("Who repaired the pump of the mill?", "--corpus", "zotero:Pumps", "--no-memory"),
+        **{DATA_VARIABLE: str(library), "RESEARCH_SEARCH": "corpus"},
+    )
+    assert "Ada Quill repaired the pump of the mill." in done.stdout, done.stderr
+    wrong = run("Who?", "--corpus", "zotero:Tesis", **{DATA_VARIABLE: str(library)})
+    assert wrong.returncode == 2
+    assert "There are: Other, Pumps, Thesis." in wrong.stderr
