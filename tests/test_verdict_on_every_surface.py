@@ -368,6 +368,7 @@ SHOWS_NOTHING = {
     "agent/run/outcome.py": "makes the report",
     "agent/run/recheck.py": "makes the report",
     "agent/run/rerun.py": "makes the report",
+    "agent/run/streaming.py": "a table with a column for the doubt and the whole report",
 }
 
 

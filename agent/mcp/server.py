@@ -9,21 +9,17 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp.types import CallToolResult, ResourceLink, Tool, ToolAnnotations
 from pydantic import Field
 
 from agent import __version__
-from agent.errors import ResearchError
-from agent.export.report_markdown import render_markdown
-from agent.export.run_record import FinishedRun
 from agent.guard.provenance import Kind
 from agent.journal.runs import Runs
 from agent.mcp.browser_tools import BrowserTools
 from agent.mcp.claims import check_addresses, verify_claims
 from agent.mcp.followed_run import audit_result, follow_run, recheck_result, report_result
+from agent.mcp.resources import RunResources
 from agent.mcp.results import ToolFailure, as_tool, call_result, text_result
-from agent.mcp.tool_session import ToolSession
 from agent.protocol.replies import inert
 from agent.run.audit import audit as run_audit
 from agent.run.recheck import recheck as run_recheck
@@ -56,6 +52,7 @@ def make_server(
         "urchin-research", version=__version__, instructions=INSTRUCTIONS, log_level="WARNING"
     )
     ResearchTools(session, flags).add_to(server)
+    RunResources(session).add_to(server)
     if browser:
         BrowserTools(session).add_to(server)
     return server
@@ -77,7 +74,7 @@ class CompactServer(MCPServer[Any]):
 
 
 class ResearchTools:
-    """The tools and resources. Clients see their docstrings as descriptions."""
+    """The tools. Clients see their docstrings as descriptions."""
 
     def __init__(self, session: ToolSession, flags: dict[str, Any]) -> None:
         self._session = session
@@ -85,7 +82,7 @@ class ResearchTools:
         self._runs = Runs(session.options.data)
 
     def add_to(self, server: MCPServer[Any]) -> None:
-        """Add these tools and resources to a server; memory tools only with a memory."""
+        """Add these tools to a server; memory tools only with a memory."""
         memory = (self.memory_search, self.memory_get) if self._session.options.memory else ()
         tools: tuple[Callable[..., Any], ...] = (
             self.research,
@@ -98,13 +95,6 @@ class ResearchTools:
         )
         for tool in tools:
             server.add_tool(as_tool(tool), annotations=READ_ONLY, structured_output=False)
-        for uri, mime_type, resource in (
-            ("research://runs/{run}/report.md", "text/markdown", self.report_markdown),
-            ("research://runs/{run}/report.json", "application/json", self.report_json),
-            ("research://runs/{run}/sources/{n}", "text/plain", self.source_text),
-            ("research://pages/{name}", "text/plain", self.page_text),
-        ):
-            server.resource(uri, mime_type=mime_type)(resource)
 
     async def research(
         self,
@@ -200,7 +190,7 @@ class ResearchTools:
         run: Annotated[str, Field(min_length=1, description="Id of an earlier run, or `last`.")],
         ctx: Ctx,
     ) -> CallToolResult:
-        """Check an earlier report against today's pages: what stands, moved, changed or is gone."""
+        """Check an earlier report against today's pages."""
         # An id, not a file: a client must not make the server read any path.
         start = partial(run_recheck, self._runs.find(run).id, **self._flags)
         return recheck_result(await follow_run(ctx, self._session, start))
@@ -241,33 +231,3 @@ class ResearchTools:
             "source": hit.source,
         }
         return text_result([data["text"]], **data)
-
-    def report_markdown(self, run: str) -> str:
-        """Return a run's report: answer, verdicts, sources with quotes, searches, steps."""
-        return render_markdown(self._finished(run).folder.path).decode()
-
-    def report_json(self, run: str) -> str:
-        """Return a run's report as JSON."""
-        return self._finished(run).report.to_json()
-
-    def source_text(self, run: str, n: int) -> str:
-        """Return the saved text of a source."""
-        record = self._finished(run)
-        source = next((s for s in record.report.sources if s.n == n), None)
-        if source is None:
-            raise ResourceNotFoundError(f"{run} has no source {n}")
-        return inert(record.source_text(source))
-
-    async def page_text(self, name: str) -> str:
-        """Return the full text of a page that `read` has read."""
-        n = int(name[1:]) if name[1:].isdecimal() else 0
-        source = self._session.context.evidence.source(n)
-        if source is None:
-            raise ResourceNotFoundError(f"{name} is no longer stored; read its URL again")
-        return inert(source.text)
-
-    def _finished(self, run: str) -> FinishedRun:
-        try:
-            return FinishedRun.read(self._runs.find(run).path)
-        except ResearchError as error:
-            raise ResourceNotFoundError(f"{error}. {error.hint}") from error

@@ -16,7 +16,7 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, chdir, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,8 +40,6 @@ START_SECONDS: Final = 30.0
 CALL_SECONDS: Final = 120.0
 """Seconds that a command waits for its answer; a tool's own limit is shorter."""
 _POLL_SECONDS: Final = 0.05
-MAX_SOCKET_PATH: Final = 100
-"""Characters of a socket's path: systems take 103 to 107."""
 MAX_LINE: Final = 32_000_000
 """Bytes of a request or an answer."""
 
@@ -50,10 +48,7 @@ def session_folder(data: Path, name: str) -> Path:
     """The folder of a session, made for the user alone; raises `UsageError` for a bad name."""
     if not name.replace("-", "").replace("_", "").isalnum():
         raise UsageError(f"{name!r} is not a name", hint="Use letters, digits, - and _.")
-    folder = private_folder(private_folder(private_folder(data) / "browser") / name)
-    if len(str(folder / SOCKET)) > MAX_SOCKET_PATH:
-        raise UsageError(f"{folder} is too long for a socket", hint="Name a shorter --data-dir.")
-    return folder
+    return private_folder(private_folder(private_folder(data) / "browser") / name)
 
 
 def ask(folder: Path, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -82,7 +77,8 @@ def _connected(folder: Path) -> socket.socket | None:
     connection = socket.socket(socket.AF_UNIX)
     connection.settimeout(CALL_SECONDS)
     try:
-        connection.connect(str(folder / SOCKET))
+        with chdir(folder):  # systems take only some 100 characters of a socket's path
+            connection.connect(SOCKET)
     except OSError:  # no socket, or nobody listens any more
         connection.close()
         return None
@@ -145,11 +141,14 @@ async def serve(folder: Path, options: Mapping[str, Any]) -> None:
             writer.close()
             used.set()
 
+        at = socket.socket(socket.AF_UNIX)
         mask = os.umask(0o177)  # the socket is the user's alone from the start
         try:
-            listening = await asyncio.start_unix_server(answer, folder / SOCKET, limit=MAX_LINE)
+            with chdir(folder):
+                at.bind(SOCKET)
         finally:
             os.umask(mask)
+        listening = await asyncio.start_unix_server(answer, sock=at, limit=MAX_LINE)
         async with listening:
             await _until_idle(used, ended)
     (folder / SOCKET).unlink(missing_ok=True)

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from agent.config import provider_keys
 from agent.errors import ResearchError, from_extra
 from agent.evidence.store import Evidence
-from agent.evidence.values import value_index
-from agent.evidence.verify import statement_index
 from agent.export.event_lines import event_lines
 from agent.guard.outgoing import Outgoing
 from agent.guard.provenance import Kind, Provenance
@@ -22,7 +20,7 @@ from agent.guard.redact import Redactor, find_secrets
 from agent.guard.secret_store import SecretStore
 from agent.journal.events import Journal, read_events, utc_now
 from agent.journal.runs import Runs
-from agent.keyless.ranking import split_candidates
+from agent.run.caches import clear_page_caches
 from agent.run.outcome import ReportBuilder
 from agent.run.settings import (
     load_skills,
@@ -165,10 +163,7 @@ class RunServices:
 
     async def __aexit__(self, *_: object) -> None:
         self.journal.close()
-        # They hold what was made of this run's pages: in a server, 300 MB after 250 runs. Runs
-        # that are still at work fill them anew.
-        for cached in (split_candidates, statement_index, value_index):
-            cached.cache_clear()
+        clear_page_caches()
         if self._spans is not None:
             await asyncio.to_thread(self._spans.close)
 

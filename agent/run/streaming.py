@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias
 
 from agent.export.event_lines import event_lines
@@ -115,7 +116,7 @@ async def batch(questions: Iterable[str], *, parallel: int = 4, **arguments: Any
 
     reports = await asyncio.gather(*map(ask, questions))
     try:
-        import pandas as pd  # noqa: PLC0415 - only this function needs it
+        pandas = import_module("pandas")  # the user's own: nothing else here needs it
     except ImportError:
         return reports
     rows = [
@@ -123,6 +124,7 @@ async def batch(questions: Iterable[str], *, parallel: int = 4, **arguments: Any
             "question": report.question,
             "status": report.status,
             "standing": report.standing,
+            "doubt": report.doubt,
             "answer": report.answer,
             "confidence": report.confidence,
             "sources": [source.url for source in report.sources],
@@ -131,4 +133,4 @@ async def batch(questions: Iterable[str], *, parallel: int = 4, **arguments: Any
         }
         for report in reports
     ]
-    return pd.DataFrame(rows)
+    return pandas.DataFrame(rows)

@@ -74,6 +74,8 @@ def sniff(body: bytes, content_type: str, url: str) -> str:
     head = body[:_PREFIX].removeprefix(codecs.BOM_UTF8)
     declared = _TYPES.get(content_type.partition(";")[0].strip().lower(), "")
     ending = _SUFFIXES.get(PurePosixPath(urlsplit(url).path).suffix.lower(), "")
+    if signed := _signed(head):  # before an encoding is guessed from its zero bytes
+        return signed
     _, codec = _codec_by_bytes(head)
     codec = codec or ("utf-16" if "utf-16" in content_type.lower() else "")
     if codec not in {"", "utf-8"}:
@@ -89,10 +91,13 @@ def sniff(body: bytes, content_type: str, url: str) -> str:
     return _kind_of_text(head, declared or ending)
 
 
+def _signed(head: bytes) -> str:
+    return next((kind for magic, kind in _SIGNATURES if head.startswith(magic)), "")
+
+
 def _signature(head: bytes, declared: str) -> str:
-    for magic, kind in _SIGNATURES:
-        if head.startswith(magic):
-            return kind
+    if signed := _signed(head):
+        return signed
     # Some generators put lines before the signature, which PDF readers skip; a text may quote it.
     if declared in {"pdf", ""} and b"%PDF-" in head and not head.lstrip().startswith(b"<"):
         return "pdf"

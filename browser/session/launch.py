@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -357,7 +357,8 @@ def _recording(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
 
     They go to FILE.webm, FILE-2.webm, … in the order of the tabs.
     """
-    with tempfile.TemporaryDirectory() as videos:
+    has_video = any(file.suffix == ".webm" for file in files)
+    with scratch() if has_video else nullcontext() as videos:
         settings: dict[str, Any] = {}
         for file in files:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -367,7 +368,9 @@ def _recording(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
             else:
                 settings |= {"record_video_dir": videos, "record_video_size": VIEWPORT}
         yield settings
-        made = sorted(Path(videos).glob("*.webm"), key=lambda video: video.stat().st_mtime)
+        if videos is None:
+            return
+        made = sorted(videos.glob("*.webm"), key=lambda video: video.stat().st_mtime)
         for target in (file for file in files if file.suffix == ".webm"):
             for number, video in enumerate(made, 1):
                 name = target if number == 1 else target.with_stem(f"{target.stem}-{number}")

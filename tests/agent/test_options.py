@@ -27,6 +27,7 @@ OWN_SAMPLES = {
     "share": (("file",), ("page",), ("memory@x.example",)),
     "yes": (("click@a.example",), ("type@b.example",), ("login@c.example",)),
     "tool_sources": (("mcp",), ("domain",), ("memory", "mcp")),
+    "record": (Path("one.har"), Path("two.har"), Path("three.webm")),
     "context_window": (5000, 6000, 7000),
     "max_tokens": (5000, 6000, 7000),
 }

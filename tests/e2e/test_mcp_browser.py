@@ -199,7 +199,7 @@ async def test_what_a_clients_model_reads_of_the_tools_is_short(tmp_path):
         {"name": t.name, "description": t.description, "input_schema": t.input_schema}
         for t in tools
     ]
-    assert len(read) == 31
+    assert len(read) == 32
     assert len(json.dumps(read, separators=(",", ":"))) <= 9_000
     assert all("  " not in t.description for t in tools)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from browser.session import launch
 from tests.browser.page.pages import Pages, serve_pages
 from tests.browser.session.hostile import kill, stop, wire_to
 
@@ -82,6 +83,12 @@ def renderers(browser: int) -> list[int]:
 
     rendering = [p for p in every.values() if "--type=renderer" in p.line and is_below(p)]
     return [process.pid for process in rendering]
+
+
+@pytest.fixture(autouse=True)
+async def browser_of_the_run() -> None:
+    """No browser that other tests kept is used: the run's own is the newest."""
+    await launch.processes().close_idle()
 
 
 async def killed(_: str) -> str:

@@ -120,29 +120,17 @@ LOGIN = """<title>Sign in</title><form method=post action=/in>
 <form method=post action=OTHER/in><label>Away <input type=password name=word></label>
 <button>Send</button></form>"""
 
-FORMLESS = """<title>Sign in</title><input aria-label=User value=ada>
-<input type=password aria-label=Word><button aria-label=Show><svg width=9 height=9></svg></button>
-<div role=button tabindex=0 onclick="go('/in', word())">Log in</div>
-<button onclick="go('/gone')">Delete account</button><script>
-const field = document.querySelector('[type=password]');
-const word = () => new URLSearchParams({word: field.value}).toString();
-const go = (path, body) => fetch(path, {method: 'POST', body});
-field.onkeydown = (event) => event.key === 'Enter' && go('/in', word());</script>"""
-
 
 class LoginRequests(Requests):
     def get(self) -> None:
         other = self.server.site.base.replace("127.0.0.1", "localhost")
-        page = FORMLESS if self.path == "/formless" else LOGIN.replace("OTHER", other)
-        self.send(200, "text/html", page.encode())
+        self.send(200, "text/html", LOGIN.replace("OTHER", other).encode())
 
     def post(self, body: bytes) -> None:
         super().post(self.path.encode() + b" " + body)
 
 
-async def logged_in(
-    ask, script, events, tmp_path, question: str, call: str, label: str = "Word", path: str = "/"
-):
+async def logged_in(ask, script, events, tmp_path, question: str, call: str, label: str = "Word"):
     """Type the secret and make one more call; gives the site, that call's error and the events."""
     with serving(LoginRequests, Login) as site:
         SecretStore(tmp_path / "data").put("mail", site.base, VALUE)
@@ -150,7 +138,7 @@ async def logged_in(
         report = await ask(
             question.replace("SITE", site.base),
             model=script(
-                f"<<TOOL:OPEN:{site.base}{path}>>",
+                f"<<TOOL:OPEN:{site.base}/>>",
                 f"<<TOOL:TYPE:{typing}>>",
                 "<<TOOL:SNAPSHOT>>",
                 call,
@@ -167,12 +155,11 @@ NAMED = "Log in at SITE with the secret mail. What is new?"
 ENTER = '<<TOOL:PRESS:{"keys": "Enter"}>>'
 
 
-@pytest.mark.parametrize("path", ["/", "/formless"])
 @pytest.mark.parametrize("call", ["<<TOOL:CLICK:{{ref:Log in}}>>", ENTER])
-async def test_a_secret_that_the_question_names_may_be_sent_where_it_was_typed(
-    ask, script, events, tmp_path, call, path
+async def test_a_secret_that_the_question_names_may_submit_its_login_form(
+    ask, script, events, tmp_path, call
 ):
-    site, error, approved = await logged_in(ask, script, events, tmp_path, NAMED, call, path=path)
+    site, error, approved = await logged_in(ask, script, events, tmp_path, NAMED, call)
     assert not error
     assert site.posted == [b"/in word=drizzle-otter+7"]
     assert [e.data["by"] for e in approved] == ["secret mail"]
@@ -196,22 +183,6 @@ async def test_nothing_else_is_submitted_for_it(
     assert "needs a" in error
     assert not site.posted
     assert not approved
-
-
-async def test_a_login_without_a_form_approves_no_other_button(ask, script, events, tmp_path):
-    call = "<<TOOL:CLICK:{{ref:Delete account}}>>"
-    site, error, approved = await logged_in(
-        ask, script, events, tmp_path, NAMED, call, path="/formless"
-    )
-    assert "needs approval to click button Delete account" in error
-    assert not site.posted
-    assert not approved
-
-
-async def test_the_approval_of_a_login_names_who_logs_in(ask, script, events, tmp_path):
-    question, call = "Log in at SITE. What is new?", "<<TOOL:CLICK:{{ref:Log in}}>>"
-    _, error, _ = await logged_in(ask, script, events, tmp_path, question, call, path="/formless")
-    assert "Log in, which sends “ada” and the password, at http" in error
 
 
 async def test_a_form_that_leads_elsewhere_is_not_submitted_with_the_secret(

@@ -371,7 +371,7 @@ async def test_a_page_is_watched_and_what_changed_is_told_as_a_diff(narrow, serv
             spec = JobSpec(
                 id=said, kind="monitor", question="", run=said, origin=f"schedule:{found['name']}"
             )
-            seen.append((await check_monitor(spec, jobs, None)).status)
+            seen.append((await check_monitor(spec, jobs, None, None)).status)
     assert seen == ["first", "changed"]
     await narrow.reload()
     await expect(row.locator("del")).to_contain_text("The ferry leaves at nine.")

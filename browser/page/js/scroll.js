@@ -55,7 +55,7 @@ const scroll = async ({ element, pages, to }) => {
 const DRAWN_LATE_MS = 100; // a list that rendered nothing new by then has nothing new
 const SCREEN = 0.9; // of the visible height for one step, so that no row is skipped
 const SAME_STEPS = 2; // after so many steps without a change the list is no virtual one
-const GROWTH_MS = 600, LOAD_MS = 1500; // for an endless feed to load more at its end: the first time, and once it did
+const LOAD_MS = 1500; // for an endless feed to load more at its end
 const ROW_AT_MOST = 400, LISTS_AT_MOST = 8, LIST_SIZE = 60;
 const NOTCH = 120, FAR = 1e6; // pixels of the wheel: one step of it, and the way to the end of any list
 const GRIDS = 'table,[role=table],[role=grid],[role=treegrid]';
@@ -204,7 +204,7 @@ const scrollList = async function* (way, wanted, limit, inside = null) {
     }
     let atEnd = way.at() >= way.end() - 1;
     if (atEnd && !round && !way.known) {
-      const more = await untilRendered(shown, drawn, grew ? LOAD_MS : GROWTH_MS);
+      const more = await untilRendered(shown, drawn, LOAD_MS);
       if (more !== drawn) [grew, same] = [true, -Infinity];
       atEnd = way.at() >= way.end() - 1;
     }

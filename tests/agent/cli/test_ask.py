@@ -26,6 +26,7 @@ def test_json_prints_one_report_and_nothing_else(run, web, answering):
         "run", "question", "status", "answer", "confidence", "sentences", "sources", "searches",
         "confidence_parts", "conflicts", "references", "data", "values", "data_notes",
         "usage", "steps", "elapsed_s", "error", "standing", "doubt", "closest",
+        "rechecked", "challenges",
     }  # fmt: skip
 
 

@@ -70,7 +70,7 @@ async def test_words_that_stand_apart_in_one_sentence_are_found(asked):
 
 
 async def test_a_name_of_the_question_may_stand_elsewhere_on_the_page(asked, tmp_path):
-    middle = " ".join(f"In year {n} the mill ground {n * 7} sacks of rye." for n in range(1, 30))
+    middle = " ".join(f"Loft {n} of the house holds {n * 7} sacks of rye." for n in range(1, 30))
     text = f"# Mills\n\nSkarn Mill stands in Oby. {middle} It burned down on Midsummer Eve."
     (tmp_path / "mills.md").write_text(text, encoding="utf-8")
     report = await asked("On what day did the mill of Skarn burn down?", named("Midsummer Eve"))

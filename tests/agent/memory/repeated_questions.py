@@ -61,6 +61,7 @@ async def rounds(site: Site, folder: Path, runs: int, asked: Sequence[str] = ASK
             searxng_url=site.url,
             allow_private=[site.address],
             data_dir=folder,
+            memory=True,
         )
         if (number + 1) % len(asked) == 0 or number + 1 == runs:
             found.append(left(folder, asked))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agent.evidence.page_state import split_state
 from agent.journal.runs import Runs
 from agent.tools.action_tools import type_text
+from browser.session import launch
 from browser.session.chrome import OVERRIDES
 from tests.browser.page.pages import serve_pages
 
@@ -69,6 +70,7 @@ async def test_after_a_failed_act_the_later_acts_of_the_reply_are_not_done(ask, 
 
 
 async def test_a_run_that_can_start_no_browser_says_so(ask, script, site, monkeypatch):
+    await launch.processes().close_idle()  # those of other tests
     monkeypatch.setenv(OVERRIDES[0], "/nowhere/chrome")
     report = await ask(model=script(f"<<TOOL:OPEN:{site.url}/hesk>>", "It was lit in 1871."))
     assert report.status == "failed"

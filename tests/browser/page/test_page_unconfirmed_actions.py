@@ -99,7 +99,7 @@ async def test_a_choice_that_stands_is_told_without_more_words(show):
     tab = await show(LIST % "box.textContent = 'Elm'")
     outcome = await tab.select(next(iter((await tab.snapshot()).refs)), "Elm")
     assert outcome.did.startswith("selected 'Elm' in [e1] combobox")
-    assert outcome.did.endswith("spinbutton month")
+    assert "but" not in outcome.did
 
 
 async def test_a_field_of_a_frame_is_waited_for_too(show):
@@ -211,7 +211,7 @@ async def test_the_rest_of_a_large_page_can_be_found_acted_on_and_shown(show):
     assert await tab.page.title() == "edited 821"
 
     await tab.scroll(to="bottom")
-    last = await tab.snapshot(budget=None)
+    last = await tab.snapshot()
     assert "Imprint of the harbour board" in last.text
     assert "number 17," not in last.text
     await tab.scroll(to="top")
@@ -418,7 +418,7 @@ async def test_a_part_of_a_date_takes_digits(show):
     )
     outcome = await tab.type(ref(await tab.snapshot(), "spinbutton"), "3")
     assert await tab.page.evaluate("m.ariaValueNow") == "3"
-    assert "but" not in outcome.did
+    assert outcome.did.endswith("spinbutton month")
 
 
 async def test_a_shape_is_not_covered_by_its_label(show):

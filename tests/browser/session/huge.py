@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-BYTES_AT_MOST = 200_000
+BYTES_AT_MOST = 400_000
 SECONDS_AT_MOST = 5.0
 HUGE_BYTES = 1_000_000_000
 _BLOCK = b"<p>" + b"word " * 20_000 + b"</p>"

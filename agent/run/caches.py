@@ -1,0 +1,16 @@
+"""The caches of the process that hold what was made of pages."""
+
+from __future__ import annotations
+
+from agent.evidence.values import value_index
+from agent.evidence.verify import statement_index
+from agent.keyless.ranking import split_candidates
+
+
+def clear_page_caches() -> None:
+    """Forget the pages of a run that ended: a server would keep thousands.
+
+    Runs that are still at work fill the caches anew.
+    """
+    for cached in (split_candidates, statement_index, value_index):
+        cached.cache_clear()
