@@ -208,6 +208,7 @@ const scrollList = async function* (way, wanted, limit, inside = null) {
       if (more !== drawn) [grew, same] = [true, -Infinity];
       atEnd = way.at() >= way.end() - 1;
     }
+    const end = way.end();
     if (atEnd && (round || began <= 1)) {
       if (renderedText(shown) === drawn) break;
     } else if (round && way.at() >= began) break;
@@ -216,6 +217,8 @@ const scrollList = async function* (way, wanted, limit, inside = null) {
       round ||= atEnd;
     }
     const now = await untilRendered(shown, drawn, DRAWN_LATE_MS);
+    // What loads at once was loaded, too: the place that was its end is its end no more.
+    if (!round && way.at() >= end - 1 && way.end() > end + LIST_SIZE && way.end() < Infinity) grew = true;
     same = now === drawn ? same + 1 : way.end() < Infinity ? -Infinity : 0;
     const says = rowContains(shown, wanted);
     if (says === 'exact') yield { found: true };

@@ -31,7 +31,8 @@ FEED = """<div id=list></div><div id=end style="height:20px"></div><script>
 let n = 0;
 const add = () => { for (let i = 0; i < 20 && n < 200; i += 1) list.insertAdjacentHTML('beforeend', `<p style="height:40px">Post ${n++} is here</p>`); };
 add();
-new IntersectionObserver(([one]) => { if (one.isIntersecting) { const go = () => setTimeout(() => { add(); if (n < 200 && end.getBoundingClientRect().top < innerHeight) go(); }, 60); go(); } }).observe(end);
+let asked = false;
+onscroll = () => { if (asked || n >= 200 || end.getBoundingClientRect().top > innerHeight) return; asked = true; setTimeout(() => { add(); asked = false; onscroll(); }, 60); };
 </script>"""
 
 
