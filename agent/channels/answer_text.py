@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent.types import Report
 
 MAX_MESSAGES = 3
-"""Maximum number of messages of an answer; nobody reads more in a chat. The rest is a file."""
+"""Maximum number of messages per answer; a longer answer is sent as a file as well."""
 _MARKERS = re.compile(r"(?:\s*\[\d{1,3}\])*\s*")
 _MORE = "… The full answer with its sources is in the file."
 

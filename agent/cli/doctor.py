@@ -17,7 +17,7 @@ import click
 from agent.cli.flags import drop_unset, only_run_flags, switch
 from agent.cli.terminal import print_error, print_json, print_text
 from agent.config import load_options, private_folder
-from agent.errors import ResearchError
+from agent.errors import ModelError, ResearchError
 from agent.models.adaptation import Abilities, remember
 from agent.models.base import SystemPrompt, Usage
 from agent.models.providers import SMALL, find_endpoint, is_small, with_price
@@ -177,7 +177,9 @@ async def _check_model(settings: Options) -> list[Checkup]:
                 return await _probe(model)
             reply = await model.reply("Answer with one word.", [Message("user", "Say ok.")])
     except ResearchError as error:
-        return [Checkup("model", well=False, seen=str(error), mend=error.hint)]
+        own = "Check --model, --base-url and the key, or use `--model extractive`."
+        mend = own if error.hint == ModelError.hint else error.hint  # which would send here
+        return [Checkup("model", well=False, seen=str(error), mend=mend)]
     calls = "functions" if endpoint.native else "text tags"
     if is_small(endpoint.model) if settings.guided is None else settings.guided:
         calls = f"guided: models up to {SMALL:g} billion parameters select passages but do not plan"

@@ -218,7 +218,7 @@ def _negations(words: Sequence[Token]) -> int:
 
 
 def _is_near(before: Sequence[Token], after: Sequence[Token]) -> bool:
-    """Tell whether two figures are about the same: 8.2 million became 8.3 million."""
+    """Tell whether two figures state the same quantity: 8.2 million became 8.3 million."""
     if len(before) != len(after):
         return False
     pairs = [(a.value, b.value) for a, b in zip(before, after, strict=True) if a.key != b.key]

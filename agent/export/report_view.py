@@ -401,7 +401,7 @@ CHALLENGES = "Searched for the contrary:"
 
 
 def challenge_lines(report: Report) -> list[str]:
-    """List the claims whose contrary was searched for, each with what was found."""
+    """List the challenged claims with the result of the search for the contrary."""
     return [
         f"{one.text} — {_challenge_found(one)} (query “{one.query}”)" for one in report.challenges
     ]

@@ -151,7 +151,7 @@ def joined(states: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _bound(name: str, url: str) -> bytes:
-    """What a session is bound to: under another name or origin it cannot be decrypted."""
+    """Return the associated data: under another name or origin a session cannot be decrypted."""
     return f"{name} {origin(url)}".encode()
 
 

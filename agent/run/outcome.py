@@ -128,9 +128,7 @@ class ReportBuilder:
                 self._calls += 1
             case "tool.result":
                 self._add_result(data)
-            case "policy.refused" if data.get(
-                "undone"
-            ):  # it needed an approval that nobody could give
+            case "policy.refused" if data.get("undone"):  # no user could be asked for approval
                 self._undone.append(f"{data['name']} was not done: {data['effect']}")
             case "model.reply":
                 self._add_reply(event)
