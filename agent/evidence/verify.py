@@ -114,6 +114,8 @@ def with_judge(
     if judged.state is VerdictState.DONE and not quotes:  # the record shows that it was begun
         return replace(judged, state=VerdictState.ATTEMPTED, quote="", decided_by="judge")
     if not counts(claim, judged, passages, titles):
+        if judged.state is verdict.state:  # code has words of the page for it
+            return verdict
         reason = NOT_ABOUT_IT if quotes else NO_WORDS
         reason = reason.format(state=judged.state.value, words=_quoted(quotes))
         return replace(verdict, reason=f"{verdict.reason}; {reason}")
