@@ -52,7 +52,9 @@ StorageState = dict[str, Any]
 START_SECONDS = 20.0
 CLOSE_SECONDS = 2.0  # a browser that has not closed by then is killed
 RECORDED_CLOSE_SECONDS = 30.0  # a video or the requests are written then
-STOP_SECONDS = 3.0
+STOP_SECONDS = 10.0
+"""For the driver, which takes .1 s, and several on a busy machine. After that it is left to itself:
+its input is closed, and it ends when it notices."""
 CONTEXT_SECONDS = 10.0  # a context takes 50 ms, and longer while twenty runs use two processors
 MAX_RUNS_AT_ONCE = 20
 """Runs of one browser process. Beyond that a second one is started: what one crash interrupts is
@@ -296,10 +298,8 @@ async def _start(kind: tuple[bool, bool]) -> Process:
     executable = find_chrome()
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(scratch())
-        manager = async_playwright()
         async with _temporary_files_in(folder):
-            playwright = await manager.start()
-        stack.push_async_callback(_stop, playwright)
+            playwright = await stack.enter_async_context(driver())
         try:
             browser = await playwright.chromium.launch(
                 executable_path=executable,
@@ -327,6 +327,21 @@ async def _start(kind: tuple[bool, bool]) -> Process:
         stack.push_async_callback(_end, process)
         process.stack = stack.pop_all()
         return process
+
+
+@asynccontextmanager
+async def driver() -> AsyncIterator[Playwright]:
+    """Run Playwright's driver. One that starts while we are cancelled is stopped, too."""
+    starting = asyncio.ensure_future(async_playwright().start())
+    try:
+        playwright = await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        await _stop(await starting)
+        raise
+    try:
+        yield playwright
+    finally:
+        await _stop(playwright)
 
 
 async def _stop(playwright: Playwright) -> None:

@@ -6,7 +6,9 @@ import asyncio
 import json
 import os
 import signal
+import sys
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -163,3 +165,23 @@ async def test_an_idle_browser_ends(monkeypatch):
         return True
 
     assert await asyncio.to_thread(asyncio.run, idle())
+
+
+def children() -> set[int]:
+    return {
+        int(pid)
+        for file in Path("/proc/self/task").glob("*/children")
+        for pid in file.read_text().split()
+    }
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it looks into /proc")
+async def test_a_driver_that_starts_while_its_run_is_cancelled_is_stopped():
+    before = children()
+    starting = asyncio.create_task(AsyncExitStack().enter_async_context(launch.driver()))
+    while not children() - before:
+        await asyncio.sleep(0.001)
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert not children() - before
