@@ -29,7 +29,7 @@ from playwright.async_api import async_playwright
 from browser.errors import BrowserError, LaunchFailed
 from browser.net.egress import CHROMIUM_FEATURES_OFF, CHROMIUM_FLAGS
 from browser.page import injected
-from browser.page.waiting import first_line, in_background, within
+from browser.page.waiting import first_line, within
 from browser.session.chrome import find_chrome, sandboxed
 
 if TYPE_CHECKING:
@@ -189,6 +189,7 @@ class Processes:
     def __init__(self) -> None:
         self.keepers = 0
         self._running: list[Process] = []
+        self._ending: set[asyncio.Task[None]] = set()  # of processes that were idle for too long
         self._lock = asyncio.Lock()
 
     @asynccontextmanager
@@ -211,10 +212,11 @@ class Processes:
                 await self._give_back(process)
 
     async def close_idle(self) -> None:
-        """End the processes without a run."""
+        """End the processes without a run, and wait for those that are ending."""
         for process in [process for process in self._running if not process.leases]:
             self._running.remove(process)
             await process.stack.aclose()
+        await asyncio.gather(*self._ending)
 
     async def _new_context(
         self, options: LaunchOptions, recording: dict[str, Any]
@@ -267,7 +269,9 @@ class Processes:
         """End a process that has had no run since."""
         if process in self._running and not process.leases and process.served == served:
             self._running.remove(process)
-            in_background(process.stack.aclose())
+            ending = asyncio.create_task(process.stack.aclose())
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
 
 
 _PROCESSES: WeakKeyDictionary[asyncio.AbstractEventLoop, Processes] = WeakKeyDictionary()

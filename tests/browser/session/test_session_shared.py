@@ -28,6 +28,14 @@ document.cookie = 'c=1; path=/'; localStorage.a = '2'; sessionStorage.b = '3';
 </script>"""
 
 
+def children() -> set[int]:
+    return {
+        int(pid)
+        for file in Path("/proc/self/task").glob("*/children")
+        for pid in file.read_text().split()
+    }
+
+
 @pytest.fixture
 async def two() -> AsyncIterator[tuple[Browser, Browser]]:
     async with Browser.launch() as one, Browser.launch() as other:
@@ -153,6 +161,7 @@ async def test_one_process_has_so_many_runs_at_a_time_and_no_more(monkeypatch):
     assert first == second != third
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="it looks into /proc")
 async def test_an_idle_browser_ends(monkeypatch):
     monkeypatch.setattr(launch, "MAX_IDLE_SECONDS", 0.01)
 
@@ -164,22 +173,16 @@ async def test_an_idle_browser_ends(monkeypatch):
             await ended.wait()
         return True
 
+    before = children()
     assert await asyncio.to_thread(asyncio.run, idle())
-
-
-def children() -> set[int]:
-    return {
-        int(pid)
-        for file in Path("/proc/self/task").glob("*/children")
-        for pid in file.read_text().split()
-    }
+    assert not children() - before
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it looks into /proc")
 async def test_a_driver_that_starts_while_its_run_is_cancelled_is_stopped():
     before = children()
     starting = asyncio.create_task(AsyncExitStack().enter_async_context(launch.driver()))
-    while not children() - before:
+    while not children() - before:  # noqa: ASYNC110 - the system tells nobody
         await asyncio.sleep(0.001)
     starting.cancel()
     with pytest.raises(asyncio.CancelledError):
