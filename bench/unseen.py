@@ -1,4 +1,4 @@
-"""Actions whose end is not seen: 50 tries of five kinds, each must be reported as *outcome unknown*.
+"""Actions whose end is not seen: 50 tries of five kinds, all to be reported as *outcome unknown*.
 
     python -m bench.unseen [KIND…]
 
@@ -93,8 +93,7 @@ TRIES: dict[str, list[Try]] = {
         click(button(f"if (confirm('Sure?') && confirm('Really?')) {POST}"), dialog="accept"),
         click(button("if (confirm('Sure?')) location = '/slow'"), dialog="accept"),
         click("<a href=/slow onclick=\"return confirm('Leave?')\">Keep it</a>", dialog="accept"),
-        click(form("/slow", "<button>Keep it</button>", "method=post onsubmit=\"return confirm(1)\""),
-              dialog="accept"),
+        click(form("/slow", how="method=post onsubmit='return confirm(1)'"), dialog="accept"),
         click(f"<dialog open>{button(POST)}</dialog>"),
     ],
     "login": [
@@ -138,7 +137,11 @@ def served() -> Iterator[tuple[str, dict[str, str]]]:
                 return None
             return self.answer(200, pages.get(path, ""))
 
-        do_POST = do_PUT = do_GET
+        def do_POST(self) -> None:
+            self.do_GET()
+
+        def do_PUT(self) -> None:
+            self.do_GET()
 
         def answer(self, code: int, text: str, **headers: str) -> None:
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
