@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from agent.errors import ToolError
 from agent.tools.context import PERSON_TIMEOUT, SOLVABLE, require_web
+from agent.tools.person import require_approval
+from agent.tools.policy import is_named, secrets_for
 from agent.tools.registry import (
     Group,
     NonEmpty,
@@ -20,6 +22,8 @@ from agent.tools.registry import (
 )
 from agent.tools.sources import register_source
 from browser.errors import BrowserError
+from browser.net.url import host, origin, registrable_domain
+from browser.page.http_login import HttpLogin
 from browser.solvers import SolverFailed
 from browser.types import Outcome
 
@@ -79,6 +83,8 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
             tab = web.tab = await browser.open(url, deadline=seconds)
             if dead is not None:
                 await browser.close(dead)
+        if tab.login_realm is not None:
+            await _log_in_by_http(context, tab, seconds)
         if web.polite is not None and (remark := web.polite.remark(url)):
             tab.events.add(remark)
         view = await take_snapshot(context, tab)
@@ -87,6 +93,42 @@ async def open_page(context: ToolContext, *, url: NonEmpty) -> Finish:
         state, pictures = await read_state(context), await take_pictures(context, tab)
         events = tab.events.drain()
     return lambda: with_pictures(_open_result(context, state, view, events), pictures)
+
+
+async def _log_in_by_http(context: ToolContext, tab: Tab, seconds: float) -> None:
+    """Open a page behind HTTP authentication with a secret stored for its site as `user:password`.
+
+    The question names it, or the user approves; otherwise the page that refuses it stays.
+    """
+    url = tab.url  # where a redirect led
+    here, site = origin(url), registrable_domain(host(url))
+    asks = f"{here} asks for a user name and a password (HTTP authentication, {tab.login_realm!r})"
+    names = secrets_for(context, url)
+    if not names or context.secrets is None:
+        command = f"research secret set NAME --origin {here}"
+        tab.events.add(f"{asks}; the user can store them as user:password with `{command}`")
+        return
+    name = next((name for name in names if is_named(context, name)), "")
+    effect = f"log in at {here} with the stored secret {name or names[0]}"
+    if name:
+        context.record("policy.approved", name="OPEN", effect=effect, by=f"secret {name}")
+    else:
+        name = names[0]
+        try:
+            await require_approval(context, "OPEN", effect, site, kinds=("login",))
+        except ToolError as refused:
+            tab.events.add(f"{asks}; {refused}")
+            return
+    user, colon, password = (context.secrets.value(name, url) or "").partition(":")
+    if not colon:
+        tab.events.add(f"{asks}; the secret {name} is not of the form user:password")
+        return
+    context.redactor.add(password)
+    context.provenance.sites.add(site)
+    tab.logins.add(url)
+    await tab.goto(url, deadline=seconds, login=HttpLogin(user, password))
+    if tab.login_realm is not None:
+        tab.events.add(f"{here} did not accept the secret {name}")
 
 
 def _open_result(

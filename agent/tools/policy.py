@@ -412,15 +412,9 @@ async def _named_login(context: ToolContext, tool: Tool, arguments: Any) -> str:
     which the secret was typed may be submitted.
     """
     tab = context.web.tab if context.web else None
-    if tab is None or context.secrets is None:
+    if tab is None:
         return ""
-    here = origin(tab.url)
-    question = {word.casefold() for word in _WORDS.findall(context.question)}
-    named = [
-        name
-        for name, own in context.secrets.origins().items()
-        if own == here and question.issuperset(w.casefold() for w in _WORDS.findall(name))
-    ]
+    named = [name for name in secrets_for(context, tab.url) if is_named(context, name)]
     if tool.name == "TYPE":
         wanted = secret_name(arguments.text)
         return wanted if wanted in named else ""
@@ -428,6 +422,18 @@ async def _named_login(context: ToolContext, tool: Tool, arguments: Any) -> str:
         return ""
     submits = await tab.submits_login(arguments.ref, getattr(arguments, "keys", None))
     return named[0] if submits else ""
+
+
+def secrets_for(context: ToolContext, url: str) -> list[str]:
+    """Return the names of the stored secrets that may be typed at an address."""
+    stored = context.secrets.origins() if context.secrets else {}
+    return [name for name, own in stored.items() if own == origin(url)]
+
+
+def is_named(context: ToolContext, secret: str) -> bool:
+    """Whether the question names a stored secret."""
+    question = {word.casefold() for word in _WORDS.findall(context.question)}
+    return question.issuperset(word.casefold() for word in _WORDS.findall(secret))
 
 
 def _file_names(arguments: Any) -> list[str]:

@@ -62,6 +62,8 @@ def render_snapshot(
     if budget is None and _size("\n".join(selection.rendered)) > MAX_BYTES:
         selection = select_lines(view.lines, MAX_BYTES // 5, query)
     text = "\n".join(selection.rendered)
+    if view.is_pdf:
+        text = "(the browser shows a PDF: READ without url gives its text)"
     if view.cut_above:
         text = "(from where the page is scrolled to; SCROLL to top for its beginning)\n" + text
     if view.cut_below:

@@ -60,7 +60,7 @@ class Walk {
     if (renamed.size) this.lines.rename(renamed);
     return {
       lines: this.lines.all, cut: this.cut, frames: this.frames.map((ref) => renamed.get(ref) ?? ref), title: document.title,
-      url: location.href, consent: !!findConsent(), suspects: suspected.length,
+      url: location.href, type: document.contentType, consent: !!findConsent(), suspects: suspected.length,
     };
   }
 
@@ -261,7 +261,10 @@ class Walk {
     if (piece.n && !seen) this.labelOnly(piece, 'n');
     if (!piece.n && piece.x === 'invisible' && !EDITABLE.has(role)) return null;
     const rowTells = this.inRow && (BOX_ROLES.has(role) || role === 'columnheader');
-    if (!piece.n && !rowTells) piece.a = catches ? 'editor' : this.looksOf(element, role, style);
+    if (!piece.n && !rowTells) {
+      piece.a = catches ? 'editor' : this.looksOf(element, role, style);
+      piece.u ||= addressOf(element);
+    }
     piece.whole = (box && text) || (EDITABLE.has(role) && !MADE_OF_PARTS.has(role));
     return piece;
   }
@@ -334,7 +337,8 @@ class Walk {
     const name = attributeName(element) || fallbackName(element), rect = element.getBoundingClientRect();
     const owner = element.closest('a,button');
     if (owner && (!shortText(owner, 1) || shortText(owner, TEXT_COMPARED).includes(name))) return; // it is the name of the control
-    if (name && rect.width > 8 && !hiddenByPosition(look, rect)) this.lines.piece({ i: name.slice(0, 150) });
+    const shown = name.slice(0, 150) || unlabelled(element, rect);
+    if (shown && rect.width > 8 && !hiddenByPosition(look, rect)) this.lines.piece({ i: shown });
   }
 
   frame(element, style, look) {
