@@ -156,20 +156,11 @@ class PageDriver:
             await self.close_consent()
 
     async def _request(self, url: str, deadline: float, login: HttpLogin | None) -> Response | None:
-        async def request() -> Response | None:
-            return await self.page.goto(url, wait_until="commit", timeout=deadline * 1000)
-
         self.login_realm = None
-        if login is None:
-            try:
-                return await request()
-            except PlaywrightError as error:
-                if not http_login.is_wanted(error):
-                    raise
         async with http_login.answered(self.page, url, login) as realms:
-            response = await request()
-        if response is not None and response.status == 401:
-            self.login_realm = next(iter(realms), "")
+            response = await self.page.goto(url, wait_until="commit", timeout=deadline * 1000)
+        if response is not None and response.status == 401 and realms:
+            self.login_realm = realms[-1]
         return response
 
     async def _check_response(self, url: str, response: Response | None) -> None:

@@ -23,18 +23,13 @@ class HttpLogin(NamedTuple):
     password: str
 
 
-def is_wanted(error: PlaywrightError) -> bool:
-    """Whether a page was not opened because nothing answered the site's request for a login."""
-    return "ERR_INVALID_AUTH_CREDENTIALS" in error.message
-
-
 @asynccontextmanager
 async def answered(page: Page, url: str, login: HttpLogin | None) -> AsyncIterator[list[str]]:
     """Answer the origin of `url` once with `login` while the body runs, and decline all else.
 
-    A request that is declined gets the page that the site shows then. Afterwards the browser keeps
-    what was accepted for that origin, as it does for a person. Gives the names of the realms that
-    asked.
+    A document that is declined comes with the page that the site shows then; without an answer it
+    would not come at all. Afterwards the browser keeps what was accepted for that origin. Gives the
+    names of the realms that asked.
     """
     session = await page.context.new_cdp_session(page)
     realms: list[str] = []
@@ -62,7 +57,8 @@ async def answered(page: Page, url: str, login: HttpLogin | None) -> AsyncIterat
 
     session.on("Fetch.authRequired", answer)
     session.on("Fetch.requestPaused", go_on)
-    await session.send("Fetch.enable", {"handleAuthRequests": True})
+    documents = {"patterns": [{"resourceType": "Document"}], "handleAuthRequests": True}
+    await session.send("Fetch.enable", documents)
     try:
         yield realms
     finally:

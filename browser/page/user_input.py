@@ -40,8 +40,6 @@ DRAG_STEPS = 10
 DRAG_SECONDS = 2.5  # of an action's ten, for the steps on the way
 DROP_SECONDS = 0.12  # some sortable lists poll the dragged element's place, every 50 ms
 MAX_KEYS = 120  # characters; longer texts are inserted at once, without key events
-KEYS_AT_ONCE = 4  # characters typed before the time is looked at
-KEYS_SECONDS = 3.0  # of an action's ten; the rest of a text is then inserted at once
 MAX_STEPS = 250  # arrow keys to set a slider: some 5 ms each
 NUMBER_LOOKS, NUMBER_SECONDS = 6, 0.025
 """How often, and how many seconds apart, a slider is read: some change only when they draw."""
@@ -371,12 +369,7 @@ async def _type(page: Page, text: str) -> None:
     if len(text) > MAX_KEYS or "\t" in text or "\n " in text:
         await page.keyboard.insert_text(text)
         return
-    until = time.monotonic() + KEYS_SECONDS
-    for at in range(0, len(text), KEYS_AT_ONCE):
-        if time.monotonic() > until:  # the page works for long on every key
-            await page.keyboard.insert_text(text[at:])
-            return
-        await page.keyboard.type(text[at : at + KEYS_AT_ONCE])
+    await page.keyboard.type(text)
 
 
 async def upload(target: Target, paths: Sequence[Path]) -> None:

@@ -457,17 +457,3 @@ async def test_a_click_that_leads_to_another_page_missed_nothing(show, pages):
     assert (await tab.click(ref(await tab.snapshot(), "link Settings"))).did.endswith(
         "link Settings"
     )
-
-
-async def test_a_page_that_works_long_on_each_key_gets_the_rest_of_a_text_at_once(
-    show, monkeypatch
-):
-    monkeypatch.setattr("browser.page.user_input.KEYS_SECONDS", 0.2)
-    slow = "const until = performance.now() + 60; while (performance.now() < until);"
-    tab = await show(
-        f'<textarea aria-label=Note onkeydown="n.textContent++; {slow}"></textarea><p id=n>0</p>'
-    )
-    text = "The north quay has 14 berths. Its depth is 5 m at low water."
-    await tab.type(ref(await tab.snapshot(), "textbox Note"), text)
-    assert await tab.page.input_value("textarea") == text
-    assert int(await tab.page.inner_text("#n")) < len(text)
