@@ -92,8 +92,11 @@ async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
     held: list[Modifier] = []
     try:
         # Move first: a menu that closes as the pointer leaves it may move the element.
-        await page.mouse.move(*await _aimed_point(target, hit))
-        x, y = await _aimed_point(target, hit)
+        x, y, _ = await _aimed_point(target, hit)
+        await page.mouse.move(x, y)
+        x, y, over = await _aimed_point(target, hit)
+        if over:
+            return f"but nothing was pressed: {over} came under the pointer"
         for key in options.get("hold", ()):
             await page.keyboard.down(key)
             held.append(key)
@@ -116,14 +119,17 @@ async def click(target: Target, **options: Unpack[ClickOptions]) -> str:
     return ""
 
 
-async def _aimed_point(target: Target, hit: dict[str, Any]) -> Point:
-    """Find where the point that was aimed at is now, in CSS pixels of the main viewport."""
+async def _aimed_point(target: Target, hit: dict[str, Any]) -> tuple[float, float, str]:
+    """Find where the point that was aimed at is now, in CSS pixels of the main viewport.
+
+    The text says what has come over it since, if that can be told.
+    """
     if target.frame == target.page.main_frame:
         point = await injected.call(target.frame, "aimedPoint")
         if point is not None:
-            return point["x"], point["y"]
+            return point["x"], point["y"], str(point["over"])
     elif box := await target.element.bounding_box():
-        return box["x"] + hit["x"], box["y"] + hit["y"]
+        return box["x"] + hit["x"], box["y"] + hit["y"], ""
     raise ElementLeft("it left the page")
 
 
@@ -164,7 +170,7 @@ async def hit_point(target: Target, at: Point | None = None, *, covered: bool = 
     if not covered:
         hit = await _find_hit_point(target, at)
         if not hit.get("direct"):
-            return await _aimed_point(target, hit)
+            return (await _aimed_point(target, hit))[:2]
     box = await target.element.bounding_box()
     if box is None:
         raise ActionError("the element has no place on the page")

@@ -349,13 +349,15 @@ async def test_frames_of_a_page_that_is_cut_are_searched_too(show):
     assert (await tab.find("channel 71")).found
 
 
-async def test_a_press_on_what_opened_under_the_pointer_is_told(show):
+async def test_what_opens_under_the_pointer_is_reported_and_not_pressed(show):
     tab = await show("""<div id=box onclick=1 style="width:120px;height:60px"><span id=s>Layers</span>
         <label id=l hidden style="position:fixed;left:0;top:0;width:300px;height:200px"><input type=checkbox id=c> Rivers</label></div>
         <script>box.onmouseenter = () => { s.hidden = true; l.hidden = false }</script>""")
     shown = await tab.snapshot()
-    at = next(iter(shown.refs))
-    assert "but it moved or was covered: the press went to" in (await tab.click(at)).did
+    outcome = await tab.click(next(iter(shown.refs)))
+    assert "but nothing was pressed: <label#l>" in outcome.did
+    assert "checkbox: Rivers" in outcome.changes
+    assert not await tab.page.is_checked("#c")
 
 
 async def test_a_chosen_file_is_not_reported_as_uploaded(show, tmp_path):
