@@ -96,7 +96,7 @@ async def test_a_dialog_comes_first_and_what_lies_beneath_follows(show, dialog):
     assert "covered" not in snapshot.text
     small = (await tab.snapshot(budget=60)).text
     assert "Really?" in small
-    assert "button: Yes]" in small
+    assert "button: Yes" in small
     assert "more lines]" in small
     whole = (await tab.snapshot(budget=None)).text
     assert whole.index("Really?") < whole.index("Entry 7")
