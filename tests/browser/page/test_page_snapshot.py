@@ -243,7 +243,7 @@ async def test_a_tool_without_a_name_shows_its_address_and_a_picture_without_one
 async def test_a_pdf_in_the_pages_place_is_named_and_read(show, pages):
     pages.put(PDF, "/report.pdf", content_type="application/pdf")
     tab = await show("<a href=/report.pdf>Report</a>")
-    outcome = await tab.click(ref(await tab.snapshot(), "Report"))
+    outcome = await tab.click(ref(await tab.snapshot(), "link Report"))
     assert "the browser shows a PDF: READ" in outcome.changes
     page = await read_rendered(tab)
     assert page.document.text.strip() == "The mast of Hesk Light"
