@@ -129,16 +129,6 @@ async def test_blanks_and_tabs_are_typed_as_written(show):
     assert await tab.page.evaluate("document.querySelector('textarea').value") == "  if x:\n\ty()  "
 
 
-async def test_what_comes_over_an_element_under_the_pointer_is_not_pressed(show):
-    tab = await show(
-        "<button style='position:absolute;left:0;top:0;width:90px;height:40px'>Save</button>"
-        "<div id=ad hidden style='position:absolute;left:0;top:0;width:90px;height:40px;background:#eee'>Ad</div>"
-        "<script>document.querySelector('button').onmouseover = () => { ad.hidden = false }</script>"
-    )
-    outcome = await tab.click(ref(await tab.snapshot(), "button Save"))
-    assert "nothing was pressed: <div#ad> \"Ad\" came under the pointer" in outcome.did
-
-
 async def test_a_list_drawn_anew_all_the_time_gets_the_press_on_its_row(show):
     """No element of it lives for longer than a call to the browser takes."""
     tab = await show("""<div id=l></div><p id=o></p><script>
