@@ -6,19 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from browser.read.reader import read_rendered
 from tests.browser.page.pages import ref
-
-PDF = """%PDF-1.4
-1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
-2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
-3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 100]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>endobj
-4 0 obj<</Length 51>>stream
-BT /F 18 Tf 20 40 Td (The mast of Hesk Light) Tj ET
-endstream endobj
-5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj
-trailer<</Root 1 0 R>>
-"""
 
 
 async def test_text_and_controls_stand_in_reading_order(show):
@@ -238,12 +226,3 @@ async def test_a_tool_without_a_name_shows_its_address_and_a_picture_without_one
     assert "→ logout]" in text
     assert "(image: chart-2024.svg 640×400, without a description)" in text
     assert text.count("(image") == 1
-
-
-async def test_a_pdf_in_the_pages_place_is_named_and_read(show, pages):
-    pages.put(PDF, "/report.pdf", content_type="application/pdf")
-    tab = await show("<a href=/report.pdf>Report</a>")
-    outcome = await tab.click(ref(await tab.snapshot(), "link Report"))
-    assert "the browser shows a PDF: READ" in outcome.changes
-    page = await read_rendered(tab)
-    assert page.document.text.strip() == "The mast of Hesk Light"
