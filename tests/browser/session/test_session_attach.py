@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 PDF = """%PDF-1.4
 1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
-3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 100]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 100]/Contents 4 0 R
+/Resources<</Font<</F 5 0 R>>>>>>endobj
 4 0 obj<</Length 51>>stream
 BT /F 18 Tf 20 40 Td (The mast of Hesk Light) Tj ET
 endstream endobj
