@@ -8,9 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ToolError
+from agent.guard.provenance import site_of
 from agent.tools.context import PERSON_TIMEOUT, SOLVABLE, require_web
-from agent.tools.person import require_approval
-from agent.tools.policy import is_named, secrets_for
 from agent.tools.registry import (
     Group,
     NonEmpty,
@@ -101,34 +100,42 @@ async def _log_in_by_http(context: ToolContext, tab: Tab, seconds: float) -> Non
     The question names it, or the user approves; otherwise the page that refuses it stays.
     """
     url = tab.url  # where a redirect led
-    here, site = origin(url), registrable_domain(host(url))
+    here, site = origin(url), site_of(url)
     asks = f"{here} asks for a user name and a password (HTTP authentication, {tab.login_realm!r})"
-    names = secrets_for(context, url)
+    names = context.secrets_for(url)
     if not names or context.secrets is None:
         command = f"research secret set NAME --origin {here}"
         tab.events.add(f"{asks}; the user can store them as user:password with `{command}`")
         return
-    name = next((name for name in names if is_named(context, name)), "")
-    effect = f"log in at {here} with the stored secret {name or names[0]}"
-    if name:
-        context.record("policy.approved", name="OPEN", effect=effect, by=f"secret {name}")
+    name = next(filter(context.is_named, names), names[0])
+    effect = f"log in at {here} with the stored secret {name}"
+    if context.is_named(name):
+        by = f"secret {name}"
+    elif ("login", site) in context.approvals:
+        by = f"--yes login@{site}"
+    elif await _approved(context, effect):
+        by = "the user"
     else:
-        name = names[0]
-        try:
-            await require_approval(context, "OPEN", effect, site, kinds=("login",))
-        except ToolError as refused:
-            tab.events.add(f"{asks}; {refused}")
-            return
+        tab.events.add(f"{asks}; it needs approval to {effect}: --yes login@{site}")
+        return
+    context.record("policy.approved", name="OPEN", effect=effect, by=by)
     user, colon, password = (context.secrets.value(name, url) or "").partition(":")
     if not colon:
         tab.events.add(f"{asks}; the secret {name} is not of the form user:password")
         return
     context.redactor.add(password)
-    context.provenance.sites.add(site)
+    context.provenance.sites.add(registrable_domain(host(url)))
     tab.logins.add(url)
     await tab.goto(url, deadline=seconds, login=HttpLogin(user, password))
     if tab.login_realm is not None:
         tab.events.add(f"{here} did not accept the secret {name}")
+
+
+async def _approved(context: ToolContext, effect: str) -> bool:
+    if context.approve is None:
+        return False
+    context.extend_timeout(PERSON_TIMEOUT)
+    return bool(await context.approve(effect))
 
 
 def _open_result(
@@ -340,9 +347,8 @@ async def clear_wall(context: ToolContext, tab: Tab) -> bool:
         task = _PERSON_TASKS.get(page.outcome)
         if task is None:
             return False
-        context.extend_timeout(PERSON_TIMEOUT)
         request = f"continue at {page.url} once you have {task} in the browser window"
-        return bool(await context.approve(request))
+        return await _approved(context, request)
     if web.solver is not None and (await web.read_tab()).outcome in SOLVABLE:
         return (await _solve(context, tab))[0] is Outcome.OK
     return False

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import time
 from contextlib import nullcontext
 from dataclasses import replace
@@ -34,7 +33,7 @@ from browser.errors import (
     OutcomeUnknown,
     RefError,
 )
-from browser.net.url import origin, parse
+from browser.net.url import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -343,8 +342,6 @@ async def _approve_sending(
 
 # What may act, and what may outlast the run.
 
-_WORDS: Final = re.compile(r"\w+")
-
 
 async def check_acts(context: ToolContext, tool: Tool, arguments: Any) -> None:
     """Ask for approval of an action: where the user is logged in, only reading needs none.
@@ -414,7 +411,7 @@ async def _named_login(context: ToolContext, tool: Tool, arguments: Any) -> str:
     tab = context.web.tab if context.web else None
     if tab is None:
         return ""
-    named = [name for name in secrets_for(context, tab.url) if is_named(context, name)]
+    named = [name for name in context.secrets_for(tab.url) if context.is_named(name)]
     if tool.name == "TYPE":
         wanted = secret_name(arguments.text)
         return wanted if wanted in named else ""
@@ -422,18 +419,6 @@ async def _named_login(context: ToolContext, tool: Tool, arguments: Any) -> str:
         return ""
     submits = await tab.submits_login(arguments.ref, getattr(arguments, "keys", None))
     return named[0] if submits else ""
-
-
-def secrets_for(context: ToolContext, url: str) -> list[str]:
-    """Return the names of the stored secrets that may be typed at an address."""
-    stored = context.secrets.origins() if context.secrets else {}
-    return [name for name, own in stored.items() if own == origin(url)]
-
-
-def is_named(context: ToolContext, secret: str) -> bool:
-    """Whether the question names a stored secret."""
-    question = {word.casefold() for word in _WORDS.findall(context.question)}
-    return question.issuperset(word.casefold() for word in _WORDS.findall(secret))
 
 
 def _file_names(arguments: Any) -> list[str]:

@@ -234,7 +234,7 @@ def test_a_name_stands_alone(text, name):
 
 @pytest.mark.parametrize(
     ("asked", "seen"),
-    [("with mail", ("Inside the gate.",)), ("", ("Ask the porter.", "mail, and no user can"))],
+    [("with mail", ("Inside the gate.",)), ("", ("Ask the porter.", "--yes login@127.0.0.1"))],
 )
 async def test_http_authentication_takes_a_stored_secret_that_the_question_names(
     ask, script, events, tmp_path, asked, seen
