@@ -2,7 +2,7 @@
 const fieldKind = (element) => {
   if (isStepper(element)) return roleOf(element);
   if (element.tagName === 'INPUT') return element.type;
-  if (isKeyCatcher(element)) return 'editor';
+  if (isKeyCatcher(element)) return TERMINALS.test(stageOf(element).closest(TERMINAL_CLASS)?.className ?? '') ? 'keys' : 'editor';
   if (element.isContentEditable) return 'rich';
   const focusable = element.hasAttribute('tabindex') && !/^(TEXTAREA|SELECT|BUTTON|A)$/.test(element.tagName);
   if (focusable && element.getAttribute('role') === 'textbox') return 'editor'; // a code editor that renders its text itself
@@ -15,6 +15,7 @@ const isStepper = (element) => element.tagName !== 'INPUT' && /^(slider|spinbutt
 // A textarea that nobody can see, and that only catches the keys for an editor or terminal which draws its text itself
 // (Ace, CodeMirror 5, xterm); the stage is the element that it draws on.
 const STAGE_WITHIN = 5, STAGE_SIZE = [60, 14]; // levels; pixels
+const TERMINAL_CLASS = '[class*=term i]', TERMINALS = /(^|[\s_-])x?term(inal)?([\s_-]|$)/i;
 const stageOf = (element) => outward(composedParent(element), (at) => at.clientWidth >= STAGE_SIZE[0] && at.clientHeight >= STAGE_SIZE[1], STAGE_WITHIN);
 const isKeyCatcher = (element) => {
   if (element.tagName !== 'TEXTAREA' || !element.checkVisibility()) return false;
