@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PAGES = Path(__file__).with_name("office")
+DIGEST = f"""() => {{
+  const state = ({STATE})();
+  const digest = [...state].reduce((sum, one) => (sum * 31 + one.charCodeAt(0)) | 0, 7);
+  return JSON.stringify({{ digest, length: state.length, end: state.slice(-300) }});
+}}"""
+"""A page's state in short: `research browser eval` shows the beginning of a long result."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +204,7 @@ class Played:
 async def recorded(session: Session, url: str, address: str, folder: Path) -> Played:
     """Play a session with @playwright/mcp."""
     with TemporaryDirectory() as made:
-        async with reference(folder, address, Path(made)) as recorder:
+        async with reference(folder, address, Path(made), DIGEST) as recorder:
             await recorder.call(Step("browser_navigate", {"url": url}))
             for act in session.acts:
                 await recorder.call(act.step())
@@ -239,7 +245,7 @@ class Command:
         self.look()
 
     def look(self) -> None:
-        self.played.states.append(self.evaluated(STATE))
+        self.played.states.append(self.evaluated(DIGEST))
 
     def evaluated(self, function: str) -> str:
         said = self.run("EVALUATE", counted=False, function=function)

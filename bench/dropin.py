@@ -79,9 +79,10 @@ class Session:
 class Recorder:
     """Makes calls of @playwright/mcp, and notes them."""
 
-    def __init__(self, client: Client, folder: Path) -> None:
+    def __init__(self, client: Client, folder: Path, state: str = STATE) -> None:
         self._client = client
         self._folder = folder
+        self._state_function = state
         self.session = Session()
         self.shown = ""
         self._listed = ""
@@ -103,7 +104,7 @@ class Recorder:
         return True
 
     async def _state(self) -> str:
-        return await self.evaluated(STATE)
+        return await self.evaluated(self._state_function)
 
     async def evaluated(self, function: str) -> str:
         """Return what browser_evaluate gives: a JSON text in a JSON text below a heading."""
@@ -167,14 +168,16 @@ async def resolved(value: Any, find: Callable[[str, str], Awaitable[str]]) -> An
 
 
 @asynccontextmanager
-async def reference(folder: Path, address: str, work: Path) -> AsyncIterator[Recorder]:
-    """Start @playwright/mcp in a folder."""
+async def reference(
+    folder: Path, address: str, work: Path, state: str = STATE
+) -> AsyncIterator[Recorder]:
+    """Start @playwright/mcp in a folder; `state` is the function that reads a page's state."""
     program = folder / "node_modules" / PACKAGE / "cli.js"
     flags = ["--headless", "--isolated", "--no-sandbox", "--executable-path", str(find_chrome())]
     flags += ["--allowed-origins", address]
     started = StdioServerParameters(command="node", args=[str(program), *flags], cwd=work)
     async with Client(started) as client:
-        yield Recorder(client, work)
+        yield Recorder(client, work, state)
 
 
 async def recorded(urls: list[str], folder: Path, address: str) -> Session:
