@@ -6,6 +6,7 @@ import pytest
 
 from agent.evidence import split_passages, verify_claim
 from agent.evidence.passages import nearest_quote
+from agent.evidence.verify import counts
 from agent.types import Passage, Verdict, VerdictState
 
 PAGE = """# Grey Holm
@@ -145,3 +146,21 @@ def test_a_judge_that_quotes_what_is_not_there_loses_its_quote() -> None:
         return Verdict(SUPPORTED, "words that stand nowhere", "", "judge")
 
     assert check("Donors paid for most of it.", judge).quote == ""
+
+
+def test_a_judges_words_bear_on_a_claim_by_more_than_the_name_of_the_page() -> None:
+    page = (
+        "The Parker Charter School is a school in Devens. It was established in 1995. "
+        "Its pupils come from forty towns. A bus from the station takes ten minutes."
+    )
+    claim, titles = "Parker Charter School, year founded: 1995", ["Parker Charter School"]
+    passages = split_passages(page, 1)
+
+    def bears(quote: str, claim: str = claim, times: int = 1) -> bool:
+        return counts(claim, Verdict(SUPPORTED, quote), passages * times, titles)
+
+    assert bears("It was established in 1995.")
+    assert not bears("Its pupils come from forty towns.")
+    bus = "The bus from the station to the school in Devens runs every ten minutes."
+    weak = "Its pupils come from forty towns."
+    assert bears(weak, bus) == bears(weak, bus, times=2)  # a passage that is listed twice
