@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from agent.evidence.facts import APPROXIMATORS, extract_facts, is_month
 from agent.evidence.passages import named_cells
 from agent.evidence.tokens import ORDINALS, is_negation, tokenize, word_tokens
-from agent.evidence.units import heading_unit, is_rounded, quantities, same_unit
+from agent.evidence.units import (
+    Quantity,
+    find_unit,
+    heading_unit,
+    is_rounded,
+    quantities,
+    same_unit,
+)
 from agent.types import Verdict, VerdictState
 from browser.text.words import STOP_WORDS, stem
 
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
     from agent.evidence.facts import Date, Facts, Figure
     from agent.evidence.literal import Statement, StatementIndex
     from agent.evidence.tokens import Token
-    from agent.evidence.units import Quantity, Unit
+    from agent.evidence.units import Unit
     from agent.types import Passage
 
 APPROXIMATE_TOLERANCE = 0.08
@@ -38,6 +45,7 @@ MAX_VALUE_WORDS = 5
 MIN_SHARED_WORDS = 4
 """Minimum number of words that a claim shares with a sentence it is compared with."""
 
+_PARTS = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 _AUXILIARIES = frozenset({"do", "does", "did"})
 
 
@@ -132,6 +140,7 @@ def underived(
     wrong ones. `cells` are numbers of quoted table rows, with the units of their columns.
     """
     cells, said = list(cells), [quantity for quote in quotes for quantity in quantities(quote)]
+    said += (share for quote in quotes for share in _shares(quote))
     sums = [math.fsum(quantity.value for quantity in group) for group in (cells, said)]
     index = value_index(tuple(quotes))
     return tuple(
@@ -205,6 +214,15 @@ def cell_quantities(row: Passage) -> list[Quantity]:
         for name, cell in named_cells(row)
         for quantity in quantities(cell)
     ]
+
+
+def _shares(text: str) -> Iterator[Quantity]:
+    """Yield the shares that a text has in words: `a tenth` is 10 %, `two thirds` are 66.7 %."""
+    tokens = word_tokens(tokenize(text))
+    for before, token in zip([None, *tokens], tokens, strict=False):
+        if parts := _PARTS.get(token.key.removesuffix("s")):
+            count = before.value if before and before.value else 1.0
+            yield Quantity(100 * count / parts, find_unit("%"), text[token.start : token.end])
 
 
 def _follows(value: str, quoted: Sequence[Quantity], sums: Sequence[float]) -> bool:
