@@ -111,7 +111,7 @@ async def test_words_that_a_style_sheet_sets_apart_are_no_single_word(show):
 
 async def test_an_unnamed_control_is_told_apart_by_what_it_has(show):
     tab = await show("""<button class="icon-trash" data-id="7"></button><button><svg><use href="#pencil"/></svg></button>
-        <button><img src="/i/star.png"></button><button><span class="mdi mdi-gear"></span></button>
+        <button><img src="/i/star.png"></button><button><span class="mdi mdi-gear" style="padding:4px"></span></button>
         <button>\uf1f8</button>""")
     text = (await tab.snapshot()).text
     assert "icon mdi mdi-gear" in text
