@@ -68,6 +68,7 @@ def print_report(report: Report, limit: str | None = None) -> None:
     weak = [f"  ~ {one.text} ({one.reason})" for one in report.sentences if one.weak]
     withheld = [f"  – {line.withheld}" for line in report.searches if line.withheld]
     closest = [_close_passage(one) for one in report.closest]
+    files = report_view.files_note(report.searches)
     blocks = [
         head,
         report_view.doubt_line(report),
@@ -78,6 +79,7 @@ def print_report(report: Report, limit: str | None = None) -> None:
         _section("Not verified:", unverified),
         _section(report_view.CHALLENGES, [f"  – {x}" for x in report_view.challenge_lines(report)]),
         _section("Supported only by search results:", weak),
+        files if files not in report.answer else "",
         _section("Withheld from search engines (allow with --share KIND):", withheld),
         _section(report_view.closest_title(report), closest),
         "" if is_audit or is_recheck else "\n".join(_source(one, report) for one in report.sources),

@@ -10,6 +10,7 @@ from agent.evidence.answer import CheckedAnswer, SourceList, check_answer
 from agent.evidence.confidence import ANSWER_BY_RULES_FROM, assess_answer
 from agent.evidence.disputes import Dispute
 from agent.evidence.store import Evidence
+from agent.export.report_view import files_note
 from agent.guard.budget import Budget
 from agent.guard.provenance import UNTRUSTED
 from agent.journal.events import JUDGE, MAIN
@@ -348,6 +349,7 @@ class ReportBuilder:
             f"Read: {read or 'no page'}.",
             f"Search engines that failed: {_listed(failed, ', ')}." if failed else "",
             f"Failed: {_listed(self._failures, '; ')}." if self._failures else "",
+            files_note(self._searches),
             f"Stopped early: {_LIMITS.get(limit, limit)}." if limit else "",
         ]
         return " ".join(filter(None, sentences))

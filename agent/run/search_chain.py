@@ -45,7 +45,7 @@ def make_search_chain(
     try:
         if options.corpus is not None:
             # Imported here: most runs have no folder, and extraction loads large libraries.
-            from browser.extract import extract_body  # noqa: PLC0415
+            from browser.extract import extract_for_index  # noqa: PLC0415
             from browser.search.corpus import Corpus  # noqa: PLC0415
 
             collection = zotero_collection(options.corpus, os.environ)
@@ -54,7 +54,7 @@ def make_search_chain(
             corpus = Corpus(
                 collection.folder if collection else options.corpus,
                 options.data / "corpus",
-                extract_body,
+                extract_for_index,
                 only=collection.files if collection else None,
                 part=f" {collection.name}" if collection else "",
             )

@@ -25,6 +25,7 @@ from browser.net.polite import Polite
 from browser.net.url import normalize, parse
 from browser.read.crawl import Crawler
 from browser.read.reader import Reader
+from browser.search.corpus import Corpus
 from browser.search.zotero import zotero_collection
 from browser.types import Document, Outcome, Page
 
@@ -71,6 +72,10 @@ async def open_web(
         browser = _LazyBrowser(options, egress, stack, record)
         chain = make_search_chain(options, environ, http, browser.render)
         stack.callback(chain.close)
+        for provider in chain.providers:
+            if isinstance(provider, Corpus):
+                indexing = asyncio.create_task(_report_indexing(provider, record))
+                stack.callback(indexing.cancel)
         named = NamedAddresses(request, options.allow_private)
         polite = Polite(http, obey_robots=not options.ignore_robots, is_named=named.include)
         readable = [*options.file]
@@ -100,6 +105,18 @@ async def open_web(
             web.look_for_page = partial(_take_context, web, record)
             await web.look_for_page()
         yield web
+
+
+async def _report_indexing(corpus: Corpus, record: Record) -> None:
+    """Index the user's folder from the beginning of the run, and record how far it is."""
+    async for state in corpus.follow():
+        unread = () if state.left else state.unread
+        record(
+            "corpus.indexed",
+            files=state.files,
+            left=state.left,
+            unread=[{"path": path, "reason": reason} for path, reason in unread],
+        )
 
 
 class NamedAddresses:

@@ -25,7 +25,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 """Thai, Lao, Burmese, Khmer, kana, Han: as a part of a regular expression's character class."""
 _UNSPACED = re.compile(f"([{UNSPACED}])")
-_PAIRED = re.compile(rf"[{UNSPACED}\uac00-\ud7af]")
+_PAIRS = re.compile(rf"(?=([{UNSPACED}\uac00-\ud7af]{{2}}))")
 # A word of Chinese, Japanese or Thai has some two characters.
 _CHARACTERS_A_WORD = 2
 _LATIN_ACCENT = re.compile("(?<=[a-z])[\u0300-\u036f]+")
@@ -118,11 +118,7 @@ def character_pairs(text: str) -> list[str]:
     """
     if text.isascii():
         return []
-    return [
-        text[n : n + 2]
-        for n in range(len(text) - 1)
-        if _PAIRED.match(text[n]) and _PAIRED.match(text[n + 1])
-    ]
+    return _PAIRS.findall(text)
 
 
 def content_words(text: str) -> list[str]:
