@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -151,6 +152,10 @@ def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = 
         return 0
     if settings.allow_tasks:
         check_task_targets(settings)
+    model = _first_choice(settings, flags)
+    if model:
+        flags = {**flags, "model": model}
+        settings = replace(settings, model=model)
     _note_limits_of_rules(settings)
     start = partial(
         research, question, approve=approver(), ask=asker(flags), tasks=task_tools, config=True
@@ -160,6 +165,21 @@ def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = 
     )
     dream_after(code, settings, quiet=flags["quiet"])
     return code
+
+
+def _first_choice(settings: Options, flags: Mapping[str, Any]) -> str | None:
+    """Ask once what shall answer, if nothing is set up; without a terminal, a line says it."""
+    if settings.model or settings.base_url or flags["quiet"] or default_model(os.environ):
+        return None
+    from agent.cli import model_commands  # noqa: PLC0415 - until a model is chosen
+
+    if asker(dict(flags)) is None:
+        model_commands.note_no_model()
+        return None
+    return model_commands.ask_first_choice(
+        settings.data,
+        lambda text: str(click.prompt(text, default="", show_default=False, err=True)),
+    )
 
 
 def _note_limits_of_rules(settings: Options) -> None:
