@@ -178,7 +178,9 @@ def _first_choice(settings: Options, flags: Mapping[str, Any]) -> str | None:
         return None
     return model_commands.ask_first_choice(
         settings.data,
-        lambda text: str(click.prompt(text, default="", show_default=False, err=True)),
+        lambda text: str(
+            click.prompt(text, default="", show_default=False, prompt_suffix="> ", err=True)
+        ),
     )
 
 

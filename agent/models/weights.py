@@ -14,9 +14,9 @@ from urllib.parse import unquote, urlsplit
 import httpx2
 
 from agent.errors import UsageError, WebOutOfReach
-from browser.errors import BrowserError
+from browser.errors import BrowserError, Refused
 from browser.net.egress import Egress, EgressPolicy
-from browser.net.transport import certificates, typed_errors
+from browser.net.transport import EgressTransport, typed_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,9 +127,7 @@ async def _download(
         async with (
             Egress(policy) as egress,
             httpx2.AsyncClient(
-                proxy=egress.proxy_url,
-                verify=certificates(),
-                trust_env=False,
+                transport=EgressTransport(egress.proxy_url),
                 follow_redirects=True,
                 timeout=_SECONDS_WITHOUT_BYTES,
             ) as client,
@@ -145,13 +143,17 @@ async def _download(
                         raise WebOutOfReach(f"{weights.url} answers {response.status_code}")
                     total = done + int(response.headers.get("Content-Length") or 0)
                     with part.open("ab" if done else "wb") as file:
-                        async for chunk in response.aiter_bytes(_CHUNK):
+                        async for chunk in response.aiter_raw():
                             file.write(chunk)
                             digest.update(chunk)
                             done += len(chunk)
                             progress(done, weights.size or total)
                         file.flush()
                         os.fsync(file.fileno())
+    except Refused as error:
+        raise WebOutOfReach(
+            str(error), hint="--allow-private HOST allows a private one."
+        ) from error
     except BrowserError as error:
         raise WebOutOfReach(
             f"the download stopped: {error}", hint="Run it again: it continues where it stopped."
