@@ -10,12 +10,12 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import click
-import httpx2
 
 from agent.cli.flags import data_dir_option, option
 from agent.cli.terminal import note, print_rows, print_text
 from agent.config import load_options, private_folder
 from agent.errors import UsageError
+from agent.models.available import ollama_models
 from agent.models.providers import EXTRACTIVE, PROVIDERS, default_model
 from agent.models.weights import KNOWN, Weights, downloaded, pull
 from browser.net.egress import EgressPolicy
@@ -25,21 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-OLLAMA_SECONDS = 1.0
-"""Ollama is on this machine: it answers at once, or not at all."""
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _BY_RULES = "finds and quotes passages, without a language model: always there"
-
-
-def ollama_models() -> list[str]:
-    """Return the models that Ollama offers on this machine; empty if it does not answer."""
-    default = next(one.base_url for one in PROVIDERS if one.prefix == "ollama")
-    address = os.environ.get("OLLAMA_BASE_URL", default).rstrip("/")
-    try:
-        reply = httpx2.get(f"{address}/models", timeout=OLLAMA_SECONDS, trust_env=False)
-        return [str(one["id"]) for one in reply.raise_for_status().json()["data"]]
-    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, LookupError, TypeError):
-        return []
 
 
 @click.group(invoke_without_command=True)
@@ -64,7 +51,7 @@ def _rows(data: Path) -> list[tuple[str, str]]:
             has_key = bool(os.environ.get(provider.key))
             state = "its key is set" if has_key else f"`research keys set {provider.prefix}`"
             rows.append((f"{provider.prefix}/{provider.default}", state))
-    rows += [(f"ollama/{name}", "Ollama on this machine") for name in ollama_models()]
+    rows += [(f"ollama/{name}", "Ollama on this machine") for name in ollama_models(os.environ)]
     measured = {one.file: one.measured for one in KNOWN}
     files = downloaded(data)
     rows += [(f"local:{path}", measured.get(path.name, "not measured")) for path in files]
@@ -162,7 +149,7 @@ def ask_first_choice(data: Path, choose: Callable[[str], str]) -> str:
     from agent.cli.settings_commands import keep_key, keep_setting  # noqa: PLC0415 - one run only
 
     small = KNOWN[0]
-    found = ollama_models()
+    found = ollama_models(os.environ)
     ways = [("an API key (OpenAI, Anthropic, …)", "key")]
     ways += [(f"Ollama on this machine ({found[0]})", "ollama")] if found else []
     size = _gigabytes(small.size)
