@@ -44,6 +44,8 @@ _WIDEST = 100
 _DOT = " · "
 """Separator of the facts in the last line."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
+_ZOTERO = "zotero:"
+"""In place of a file: the sources are saved to the running Zotero."""
 _SOURCE_LISTS = frozenset({".bib", ".biblatex.bib", ".ris", ".csl.json"})
 """Formats that contain only sources."""
 
@@ -196,9 +198,16 @@ def write_exports(folder: Path, paths: Iterable[Path], tell: Callable[[str], Non
     """
     code = 0
     for path in paths:
-        if ending(path) in _SOURCE_LISTS and (reason := _why_no_sources(folder)):
+        is_list = ending(path) in _SOURCE_LISTS or str(path) == _ZOTERO
+        if is_list and (reason := _why_no_sources(folder)):
             print_error(f"{path.name} was not written: {reason}")
             code = NotFound.exit_code
+            continue
+        if str(path) == _ZOTERO:
+            from agent.export.zotero import save_to_zotero  # noqa: PLC0415 - loads an HTTP client
+
+            save_to_zotero(folder)
+            tell("saved the sources to Zotero")
             continue
         export(folder, path)
         tell(f"wrote {path}")
@@ -220,6 +229,8 @@ def _why_no_sources(folder: Path) -> str:
 def export_paths(values: tuple[Path, ...]) -> tuple[Path, ...]:
     """Check the formats and folders of `--export` before the run."""
     for path in values:
+        if str(path) == _ZOTERO:
+            continue
         if not path.parent.is_dir():
             raise click.BadParameter(
                 f"{path}: the folder {path.parent} does not exist; create it first"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agent.export.report_view import paged_quotes, shown_address
 from agent.export.run_record import FinishedRun
+from agent.export.zotero import citation_key
 from browser.net.url import host, registrable_domain
 from browser.text.words import clean, escaped, one_line
 from browser.types import UNKNOWN, Publication
@@ -77,7 +78,8 @@ def references(folder: Path) -> list[Reference]:
         found.append(
             Reference(
                 # The usual form of keys: `example2024-1`.
-                key=f"{plain}{published[0] if published else ''}-{source.n}",
+                key=citation_key(source.url)
+                or f"{plain}{published[0] if published else ''}-{source.n}",
                 title=one_line(source.title or shown_address(source.url)),
                 url="" if source.url.startswith("file:") else one_line(source.url),
                 site=site,

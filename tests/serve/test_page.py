@@ -337,7 +337,7 @@ async def test_a_file_is_asked_about_a_key_is_stored_and_times_are_the_users(
     await page.get_by_role("button", name="Remove b.txt").click()
     run = await ask(page, "Who repaired the pump at Hesk Light?")
     await expect(page.locator("#report .answer")).to_contain_text("Ida Marrin")
-    [file] = (served.data / "uploads").glob("*/*")
+    [file] = (served.data / "uploads").glob("*/*pump log.md")
     assert (file.parent.parent.name, file.read_bytes()) == ("uploads", body)
     assert str(file) in (served.data / "runs" / run / "journal.jsonl").read_text()
 
