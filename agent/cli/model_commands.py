@@ -74,7 +74,7 @@ def _gigabytes(size: int) -> str:
 @option("--allow-private", "HOST", "Allow this private address.", multiple=True)
 @option("--proxy", "URL", "Reach the web through this proxy.")
 @click.pass_obj
-def pull_model(data: Path, name: str, **flags: object) -> None:
+def pull_model(data: Path, /, name: str, **flags: object) -> None:
     """Download the model NAME (`small`), or a .gguf file by its address and --sha256."""
     weights = find_weights(name, str(flags["sha256"] or ""))
     private, proxy = flags["allow_private"], flags["proxy"]

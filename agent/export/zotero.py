@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from agent.errors import NotFound, UsageError
 from browser.errors import SearchError
@@ -71,7 +72,7 @@ def citation_key(url: str) -> str:
     if not url.startswith("file:"):
         return ""
     storage = data_folder(os.environ) / "storage"
-    path = Path(unquote(urlsplit(url).path))
+    path = Path(url2pathname(urlsplit(url).path))
     if not path.is_relative_to(storage.resolve()) or len(path.parts) < 2:
         return ""
     return ZoteroApp(os.environ).citation_key(path.relative_to(storage.resolve()).parts[0])

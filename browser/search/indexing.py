@@ -226,8 +226,9 @@ def _import_name(extract: Extractor) -> str:
 def work(folder: str, path: str, extractor: str) -> None:
     """Index the files whose names come on standard input, until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run, which stops its workers
-    with suppress(AttributeError, OSError):
-        os.nice(5)  # the run and the user's other programs come first; not on Windows
+    if sys.platform != "win32":
+        with suppress(OSError):
+            os.nice(5)  # the run and the user's other programs come first
     module, _, name = extractor.partition(":")
     extract: Extractor = getattr(import_module(module), name)
     index = Index(Path(folder), Path(path))
