@@ -14,7 +14,7 @@ import click
 from agent.cli.terminal import plural, print_error
 from agent.errors import NotFound
 from agent.export import FORMATS, ending, export, report_view
-from agent.types import format_usd
+from agent.types import files_note, format_usd
 from browser.plugins import extras_hint, plugins
 from browser.text.words import clean
 
@@ -70,7 +70,7 @@ def print_report(report: Report, limit: str | None = None) -> None:
     weak = [f"  ~ {one.text} ({one.reason})" for one in report.sentences if one.weak]
     withheld = [f"  – {line.withheld}" for line in report.searches if line.withheld]
     closest = [_close_passage(one) for one in report.closest]
-    files = report_view.files_note(report.searches)
+    files = files_note(report.searches)
     blocks = [
         head,
         report_view.doubt_line(report),

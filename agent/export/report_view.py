@@ -16,7 +16,7 @@ from agent.types import Report, VerdictState
 from browser.text.words import BM25, content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from agent.types import (
         CheckedReference,
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         ContrarySearch,
         RecheckedSentence,
         ReportSource,
-        SearchLine,
         Sentence,
     )
 
@@ -97,12 +96,6 @@ def badge_kind(report: Report) -> str:
 
 def _has_answer(report: Report) -> bool:
     return report.status in ("answered", "partial")
-
-
-def files_note(searches: Sequence[SearchLine]) -> str:
-    """Say what of the user's folder the last search could not see; "" if it saw all of it."""
-    details = [line.detail for line in searches if line.provider == "corpus"]
-    return f"Your files: {details[-1]}." if details and details[-1] else ""
 
 
 def doubt_line(report: Report) -> str:

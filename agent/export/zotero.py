@@ -1,18 +1,18 @@
-"""Saves the sources of a run to Zotero (`--export zotero:`), and finds the citation keys it has."""
+"""Saves the sources of a run to Zotero (`--export zotero:`)."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from agent.errors import NotFound, UsageError
+from agent.export.bibliography import references
 from browser.errors import SearchError
-from browser.search.zotero import ZoteroApp, data_folder
+from browser.search.zotero import ZoteroApp
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agent.export.bibliography import Reference
 
 _KINDS: Final = {"article": "journalArticle", "inproceedings": "conferencePaper"}
@@ -24,8 +24,6 @@ def save_to_zotero(folder: Path) -> None:
     Files of the user are left out. Raises `UsageError` if Zotero does not answer, `NotFound` if
     there is nothing to save.
     """
-    from agent.export.bibliography import references  # noqa: PLC0415 - it asks us for keys
-
     items = [_item(found) for found in references(folder) if found.url]
     if not items:
         raise NotFound("nothing was saved to Zotero: the answer has no sources on the web")
@@ -65,14 +63,3 @@ def _item(found: Reference) -> dict[str, Any]:
         "tags": [],
         "attachments": [],
     }
-
-
-def citation_key(url: str) -> str:
-    """Return the citation key that Zotero has for one of its stored files; "" for anything else."""
-    if not url.startswith("file:"):
-        return ""
-    storage = data_folder(os.environ) / "storage"
-    path = Path(url2pathname(urlsplit(url).path))
-    if not path.is_relative_to(storage.resolve()) or len(path.parts) < 2:
-        return ""
-    return ZoteroApp(os.environ).citation_key(path.relative_to(storage.resolve()).parts[0])

@@ -10,7 +10,6 @@ from agent.evidence.answer import CheckedAnswer, SourceList, check_answer
 from agent.evidence.confidence import ANSWER_BY_RULES_FROM, assess_answer
 from agent.evidence.disputes import Dispute
 from agent.evidence.store import Evidence
-from agent.export.report_view import files_note
 from agent.guard.budget import Budget
 from agent.guard.provenance import UNTRUSTED
 from agent.journal.events import JUDGE, MAIN
@@ -32,6 +31,7 @@ from agent.types import (
     ToolCall,
     UsageTotals,
     VerdictState,
+    files_note,
     has_error,
 )
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from agent.options import Options
+    from agent.tools.context import Record
     from browser.net.http import HttpClient
     from browser.search.provider import SearchSource
 
@@ -77,3 +78,22 @@ def make_search_chain(
         raise UsageError(str(error), hint=error.hint) from error
     cache = SearchCache(options.data / "search-cache.db")
     return Chain(providers, http, options.data / "search-rests.db", cache=cache)
+
+
+async def report_indexing(chain: Chain, record: Record) -> None:
+    """Index the user's folder from the beginning of the run, and record how far it is."""
+    if not any(provider.local for provider in chain.providers):
+        return
+    from browser.search.corpus import Corpus  # noqa: PLC0415 - loaded by the chain
+
+    for provider in chain.providers:
+        if not isinstance(provider, Corpus):
+            continue
+        async for state in provider.follow():
+            unread = () if state.left else state.unread
+            record(
+                "corpus.indexed",
+                files=state.files,
+                left=state.left,
+                unread=[{"path": path, "reason": reason} for path, reason in unread],
+            )

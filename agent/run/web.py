@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.config import host_port
 from agent.errors import UsageError, WebOutOfReach
 from agent.guard.saved_logins import SavedLogins, joined
-from agent.run.search_chain import make_search_chain
+from agent.run.search_chain import make_search_chain, report_indexing
 from agent.run.settings import logged_in_sites
 from agent.tools.context import Web, no_record
 from browser.errors import AttachFailed, BrowserError, BrowserMissing, SessionError
@@ -25,7 +25,6 @@ from browser.net.polite import Polite
 from browser.net.url import normalize, parse
 from browser.read.crawl import Crawler
 from browser.read.reader import Reader
-from browser.search.corpus import Corpus
 from browser.search.zotero import zotero_collection
 from browser.types import Document, Outcome, Page
 
@@ -72,10 +71,8 @@ async def open_web(
         browser = _LazyBrowser(options, egress, stack, record)
         chain = make_search_chain(options, environ, http, browser.render)
         stack.callback(chain.close)
-        for provider in chain.providers:
-            if isinstance(provider, Corpus):
-                indexing = asyncio.create_task(_report_indexing(provider, record))
-                stack.callback(indexing.cancel)
+        indexing = asyncio.create_task(report_indexing(chain, record))
+        stack.callback(indexing.cancel)
         named = NamedAddresses(request, options.allow_private)
         polite = Polite(http, obey_robots=not options.ignore_robots, is_named=named.include)
         readable = [*options.file]
@@ -105,18 +102,6 @@ async def open_web(
             web.look_for_page = partial(_take_context, web, record)
             await web.look_for_page()
         yield web
-
-
-async def _report_indexing(corpus: Corpus, record: Record) -> None:
-    """Index the user's folder from the beginning of the run, and record how far it is."""
-    async for state in corpus.follow():
-        unread = () if state.left else state.unread
-        record(
-            "corpus.indexed",
-            files=state.files,
-            left=state.left,
-            unread=[{"path": path, "reason": reason} for path, reason in unread],
-        )
 
 
 class NamedAddresses:

@@ -15,6 +15,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import httpx2
 
@@ -185,6 +187,17 @@ def data_folder(environ: Mapping[str, str]) -> Path:
     """Return Zotero's data folder."""
     data = environ.get(DATA_VARIABLE)
     return Path(data).expanduser() if data else Path.home() / "Zotero"
+
+
+def citation_key(url: str, environ: Mapping[str, str]) -> str:
+    """Return the citation key that Zotero has for one of its stored files; "" for anything else."""
+    if not url.startswith("file:"):
+        return ""
+    storage = (data_folder(environ) / "storage").resolve()
+    path = Path(url2pathname(urlsplit(url).path))
+    if not path.is_relative_to(storage):
+        return ""
+    return ZoteroApp(environ).citation_key(path.relative_to(storage).parts[0])
 
 
 def zotero_collection(corpus: Path, environ: Mapping[str, str]) -> ZoteroCollection | None:
