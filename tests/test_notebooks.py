@@ -9,7 +9,7 @@ import nbformat
 from nbclient import NotebookClient
 
 NOTEBOOKS = Path(__file__).parent.parent / "docs" / "notebooks"
-LIT = "Hesk Light was first lit on 1 November 1829. [S1]"
+LIT = "It was first lit on 1 November 1829. [S1]"
 
 
 def test_every_notebook_runs_to_its_end_and_shows_what_it_promises(site, tmp_path, monkeypatch):
@@ -21,7 +21,7 @@ def test_every_notebook_runs_to_its_end_and_shows_what_it_promises(site, tmp_pat
         "tools": ('<<TOOL:TIDES:{"port":"Hesk"}>>', "High tide in Hesk is at 14:05. [S1]"),
     }
     shown = {
-        "answer": ("1 November 1829", "supported", "@misc{", '<section class="source"'),
+        "answer": ("supported It was first lit", "@misc{", "<q>It was first lit"),
         "own_files": ("Ida Marrin", "not_found"),
         "streams": ("read", "1 November 1829", "2"),
         "tools": ("14:05",),
@@ -39,4 +39,5 @@ def test_every_notebook_runs_to_its_end_and_shows_what_it_promises(site, tmp_pat
         notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
         NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
         outputs = json.dumps([cell.get("outputs") for cell in notebook.cells], ensure_ascii=False)
-        assert [words for words in shown[name] if words not in outputs.replace('\\"', '"')] == []
+        missing = [words for words in shown[name] if words not in outputs.replace('\\"', '"')]
+        assert missing == [], (name, outputs[:4_000])
