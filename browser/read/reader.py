@@ -36,6 +36,7 @@ from browser.extract.sniff import decode
 from browser.extract.tree import parse_html, raw_text, text_content
 from browser.extract.weighing import MOST
 from browser.net.url import host, join, registrable_domain
+from browser.page.view import PDF
 from browser.page.walls import Wall, find_wall, is_bare_page, may_be_paywall, mentions_captcha
 from browser.read.habits import Habits
 from browser.text.words import count_words
@@ -282,6 +283,8 @@ async def read_rendered(tab: Tab, *, check_status: bool = False) -> Page:
     With `check_status` a page that came with an HTTP error is a wall, as it is over plain HTTP. A
     tab in which somebody acts shows what it shows.
     """
+    if body := await tab.pdf():
+        return await asyncio.to_thread(_page_of_pdf, tab.url, body)
     html = await tab.rendered_html()
     url = tab.url
     # On a known platform the full DOM, with its scripts, adds to what a person sees.
@@ -304,6 +307,20 @@ async def read_rendered(tab: Tab, *, check_status: bool = False) -> Page:
         status=status, content_type="text/html; charset=utf-8",
         body=html.encode("utf-8", "replace"), document=document,
         reason=wall.reason if wall else "", shown=tab.citable(),
+    )  # fmt: skip
+
+
+def _page_of_pdf(url: str, body: bytes) -> Page:
+    """Make a Page of a PDF that a tab shows."""
+    document, reason = None, ""
+    try:
+        document = extract_body(body, PDF, url)
+    except BrowserError as error:
+        reason = _reason_of(error)
+    return Page(
+        requested_url=url, url=url, via="browser", fetched_at=datetime.now(UTC), content_type=PDF,
+        outcome=Outcome.ERROR if reason else _outcome(document), body=body, document=document,
+        reason=reason,
     )  # fmt: skip
 
 
