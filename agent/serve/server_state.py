@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 MAX_UPLOAD_AGE: Final = 30 * 86_400.0
 """Seconds that an uploaded file is kept: a run that is resumed reads it again."""
-MAX_UPLOAD_NAME: Final = 60
+MAX_UPLOAD_NAME: Final = 50
 """Characters of its name; a file system takes 255 bytes."""
 _UNSAFE: Final = re.compile(r"[^\w.\- ]")
 
