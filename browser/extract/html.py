@@ -31,7 +31,7 @@ from browser.extract.tree import parse_page, raw_text, remove
 from browser.extract.weighing import MOST, Scale, read_plainly
 from browser.net.url import join
 from browser.text.languages import language_of
-from browser.text.words import count_words, word_list, word_runs
+from browser.text.words import count_words, same_words, word_list, word_runs
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -233,6 +233,7 @@ class _Body:
         self._authors = [name.strip().casefold() for name in names if name.strip()]
         self._prose = [block.is_prose for block in blocks]
         self._words = [block.words for block in blocks]
+        self._word_lists = [word_list(block.text) for block in blocks]
 
     def choose(self, root: etree._Element) -> list[Block]:
         """Select the blocks that trafilatura finds, then correct its selection."""
@@ -253,8 +254,7 @@ class _Body:
         known = set(word_runs(word_list(extracted)))
         lines = {tuple(word_list(line)) for line in extracted.split("\n")}
         kept = []
-        for block in self._blocks:
-            words = word_list(block.text)
+        for words in self._word_lists:
             runs = word_runs(words)
             shared = sum(run in known for run in runs)
             kept.append(shared >= _MATCH_SHARE * len(runs) if runs else tuple(words) in lines)
@@ -339,8 +339,7 @@ class _Body:
         )
 
     def _is_title(self, block: Block) -> bool:
-        named = block.kind in {"heading", "paragraph"} and bool(self._title)
-        return named and word_list(block.text) == self._title
+        return block.kind in {"heading", "paragraph"} and same_words(block.text, self._title)
 
     def _is_summary(self, place: int) -> bool:
         block = self._blocks[place]
