@@ -24,6 +24,7 @@ from browser.net.http import HttpClient
 from browser.net.polite import Polite
 from browser.net.url import normalize, parse
 from browser.read.crawl import Crawler
+from browser.read.online_metadata import OnlineMetadata
 from browser.read.reader import Reader
 from browser.search.zotero import zotero_collection
 from browser.types import Document, Outcome, Page
@@ -78,7 +79,11 @@ async def open_web(
             collection = zotero_collection(options.corpus, os.environ)
             readable.append(collection.folder if collection else options.corpus)
         reader = Reader(
-            polite, browser=browser.get, files=tuple(readable), habits=folder / "habits.json"
+            polite,
+            browser=browser.get,
+            files=tuple(readable),
+            habits=folder / "habits.json",
+            metadata=OnlineMetadata(http) if options.online_metadata else None,
         )
         filters = {name: getattr(options, name) for name in ("site", "since", "lang", "region")}
         attached = bool(options.attach or options.cdp)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from browser.net.polite import Polite
     from browser.net.transport import Response
     from browser.page.tab import Tab
+    from browser.read.online_metadata import OnlineMetadata
     from browser.session.session import Browser
     from browser.types import Document
 
@@ -81,7 +82,7 @@ class Reader:
 
     `browser` starts or returns a browser session, and is called only when a page needs it. `files`
     are the files and folders whose `file://` addresses may be read. `habits` remembers which sites
-    need the browser.
+    need the browser. With `metadata`, registries complete what a PDF says of its publication.
     """
 
     def __init__(
@@ -91,11 +92,13 @@ class Reader:
         browser: Callable[[], Awaitable[Browser]] | None = None,
         files: Iterable[Path | str] = (),
         habits: Habits | Path | None = None,
+        metadata: OnlineMetadata | None = None,
     ) -> None:
         self._http = http
         self._browser = browser
         # Security: symbolic links are resolved once, so that one changed later opens nothing new.
         self._files = [Path(path).expanduser().resolve() for path in files]
+        self._metadata = metadata
         self.habits = habits if isinstance(habits, Habits) else Habits(habits)
 
     def allow_file(self, path: Path) -> None:
@@ -110,14 +113,17 @@ class Reader:
         until = time.monotonic() + deadline
         try:
             if url.lower().startswith("file:"):
-                return await asyncio.to_thread(_read_file, url, self._files)
-            if mode == "browser":
+                page = await asyncio.to_thread(_read_file, url, self._files)
+            elif mode == "browser":
                 page = await self._browse(url, until, "asked to read it in the browser")
             elif mode == "http":
                 page = await self._fetch(url, until)
             else:
                 page = await self._read_auto(url, until)
-            return _with_note(page, self._http.remark(url))
+            page = _with_note(page, self._http.remark(url))
+            if self._metadata is None or page.document is None:
+                return page
+            return replace(page, document=await self._metadata.complete(page.document))
         except BrowserError as error:
             return _page_from_error(url, error)
 
