@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 # A block is part of trafilatura's text if this share of its four-word runs is (.3 to .7 tie).
 _MATCH_SHARE = 0.5
+# A fast reading that finds this share of a page's prose is not compared with others.
+_SURE_SHARE = 0.8
 # A page that does not declare an article is none if the body has less than this share of its words.
 _ARTICLE_SHARE = 0.4
 # No article has fewer words, and none has more blocks or deeper nesting: trafilatura takes seconds
@@ -237,8 +239,10 @@ class _Body:
 
     def choose(self, root: etree._Element) -> list[Block]:
         """Select the blocks that trafilatura finds, then correct its selection."""
-        kept = self._blocks_in(read_plainly(root, precise=True))
-        if self._prose_words(kept) < MOST * self._prose_words([True] * len(kept)):
+        kept = self._blocks_in(read_plainly(root, precise=True, fast=True))
+        if self._share(kept) < _SURE_SHARE:
+            kept = self._blocks_in(read_plainly(root, precise=True))
+        if self._share(kept) < MOST:
             wider = self._blocks_in(self._scale.plain)
             kept = wider if any(wider) else kept
         self._keep_gaps(kept)
@@ -260,9 +264,12 @@ class _Body:
             kept.append(shared >= _MATCH_SHARE * len(runs) if runs else tuple(words) in lines)
         return kept
 
-    def _prose_words(self, kept: Sequence[bool]) -> int:
+    def _share(self, kept: Sequence[bool]) -> float:
+        """The share of the page's prose that is kept, 0 to 1."""
         rows = zip(self._words, self._prose, kept, strict=True)
-        return sum(count for count, prose, keep in rows if prose and keep)
+        prose = [(count, keep) for count, is_prose, keep in rows if is_prose]
+        total = sum(count for count, _ in prose)
+        return sum(count for count, keep in prose if keep) / total if total else 1.0
 
     def _keep_gaps(self, kept: list[bool]) -> None:
         """Keep the blocks between two kept ones, if their container holds kept ones."""
