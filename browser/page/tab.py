@@ -68,6 +68,7 @@ class Tab(PageDriver):
         super().__init__(page, PageEvents(page, downloads.save, adopt), check_allowed, logins)
         self.id = tab_id
         self._selection = LineSelection([], set())
+        self._pdf: tuple[int, bytes | None] | None = None  # by the navigations before it
 
     async def snapshot(
         self,
@@ -139,6 +140,15 @@ class Tab(PageDriver):
         self.check_alive()
         await self.check_current_url()
         return await content.rendered_html(self.page)
+
+    async def pdf(self) -> bytes | None:
+        """Return the PDF that the browser shows; None if it shows a page, or not that again."""
+        if self._view is None or not self._view.is_pdf:
+            return None
+        if self._pdf is None or self._pdf[0] != self.events.navigations:
+            async with self.reading("read the PDF", ACT_SECONDS):
+                self._pdf = self.events.navigations, await content.pdf_bytes(self.page)
+        return self._pdf[1]
 
     async def wait_until_idle(self, seconds: float) -> None:
         """Wait until the page's requests have ended, at most so long."""

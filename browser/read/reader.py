@@ -36,6 +36,7 @@ from browser.extract.sniff import decode
 from browser.extract.tree import parse_html, raw_text, text_content
 from browser.extract.weighing import MOST
 from browser.net.url import host, join, registrable_domain
+from browser.page.view import PDF
 from browser.page.walls import Wall, find_wall, is_bare_page, may_be_paywall, mentions_captcha
 from browser.read.habits import Habits
 from browser.text.words import count_words
@@ -67,7 +68,7 @@ _DOCUMENT = frozenset(
 # Walls that a real browser, with its scripts and cookies, may pass.
 _BROWSER_MAY_PASS = frozenset((Outcome.BOT_CHECK, Outcome.CONSENT, Outcome.BLOCKED))
 # The same limit as for a body over HTTP: nothing readable is larger.
-_LARGEST_FILE = 32 * 1024 * 1024
+_MAX_FILE_BYTES = 32 * 1024 * 1024
 
 # Headers about the document, which are kept. Others may be meant for one reader alone: cookies,
 # tokens, the name of a session.
@@ -238,8 +239,8 @@ def _read_file(url: str, allowed: list[Path]) -> Page:
         )
     if not path.is_file():
         raise BadResponse(f"no file {path}", hint="Check the path.")
-    if path.stat().st_size > _LARGEST_FILE:
-        raise TooLarge(f"{path} is larger than {_LARGEST_FILE >> 20} MB")
+    if path.stat().st_size > _MAX_FILE_BYTES:
+        raise TooLarge(f"{path} is larger than {_MAX_FILE_BYTES >> 20} MB")
     body = path.read_bytes()
     kind = mimetypes.guess_type(path.name)[0] or ""
     return Page(
@@ -288,6 +289,8 @@ async def read_rendered(tab: Tab, *, check_status: bool = False) -> Page:
     With `check_status` a page that came with an HTTP error is a wall, as it is over plain HTTP. A
     tab in which somebody acts shows what it shows.
     """
+    if body := await tab.pdf():
+        return await asyncio.to_thread(_page_of_pdf, tab.url, body)
     html = await tab.rendered_html()
     url = tab.url
     # On a known platform the full DOM, with its scripts, adds to what a person sees.
@@ -310,6 +313,20 @@ async def read_rendered(tab: Tab, *, check_status: bool = False) -> Page:
         status=status, content_type="text/html; charset=utf-8",
         body=html.encode("utf-8", "replace"), document=document,
         reason=wall.reason if wall else "", shown=tab.citable(),
+    )  # fmt: skip
+
+
+def _page_of_pdf(url: str, body: bytes) -> Page:
+    """Make a Page of a PDF that a tab shows."""
+    document, reason = None, ""
+    try:
+        document = extract_body(body, PDF, url)
+    except BrowserError as error:
+        reason = _reason_of(error)
+    return Page(
+        requested_url=url, url=url, via="browser", fetched_at=datetime.now(UTC), content_type=PDF,
+        outcome=Outcome.ERROR if reason else _outcome(document), body=body, document=document,
+        reason=reason,
     )  # fmt: skip
 
 
@@ -376,7 +393,7 @@ def extract_rendered(html: str, url: str) -> Document:
 _REFRESH = re.compile(r"\s*(\d+(?:\.\d*)?)\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
 # A page that waits for longer, or has more text, is meant to be read itself.
 _MAX_WAIT = 10.0  # seconds
-_MOST_WORDS = 100
+_MAX_WORDS = 100
 
 
 # A short page whose script sets the address to a literal one; a longer script decides something.
@@ -397,7 +414,7 @@ def _refresh_target(page: Page) -> str | None:
     signs = (b"refresh", b"location", b".pdf", b"application/pdf")
     if not header and not any(sign in start for sign in signs):
         return None
-    if document is None or document.kind != "html" or len(document.text.split()) > _MOST_WORDS:
+    if document is None or document.kind != "html" or len(document.text.split()) > _MAX_WORDS:
         return None
     root = parse_html(decode(page.body, page.content_type))
     found = [header] if header else []
@@ -423,7 +440,7 @@ def _scripted_target(root: etree._Element, url: str) -> str | None:
 
 
 # A page with so many words has its content without scripts, whatever else they may add.
-_ENOUGH_WORDS = 150
+_MIN_WORDS = 150
 # A page that runs scripts and has no more words than this is an empty shell.
 _NOTHING_WORDS = 6
 _LOADING = frozenset(
@@ -450,10 +467,10 @@ def _reason_for_browser(page: Page) -> str:
     if document.needs_scripts:
         return document.needs_scripts
     words = count_words(document.text)
-    if words >= _ENOUGH_WORDS and b"<script" not in page.body:
+    if words >= _MIN_WORDS and b"<script" not in page.body:
         return ""
     root = parse_html(decode(page.body, page.content_type))
-    if words >= _ENOUGH_WORDS:
+    if words >= _MIN_WORDS:
         heading = _unfilled_section(root)
         return f"a script fills the section {heading!r}" if heading else ""
     if any(map(_is_content_frame, root.iter("iframe", "frame"))):

@@ -91,9 +91,10 @@ const scrollsOf = (element, style) => {
 
 // An empty box that is visible by its colour or border: a swatch, a bar, a block, a drop target.
 const BOX_FROM = 5, BOX_TO = 200, FRAME_FROM = 30;
-const boxOf = (element, style, back, rect) => {
-  if (Math.min(rect.width, rect.height) < BOX_FROM || Math.max(rect.width, rect.height) > BOX_TO) return '';
-  if (element.childElementCount || squash(element.textContent) || style.backgroundImage !== 'none') return '';
+const boxOf = (element, style, back) => {
+  if (element.firstElementChild || squash(element.textContent)) return '';
+  const rect = element.getBoundingClientRect();
+  if (Math.min(rect.width, rect.height) < BOX_FROM || Math.max(rect.width, rect.height) > BOX_TO || style.backgroundImage !== 'none') return '';
   const colour = parseColour(style.backgroundColor);
   const filled = colour && colour[3] > 0.5 && (!back || !sameColour(colour, back));
   const framed = ['Top', 'Right', 'Bottom', 'Left'].every((side) => style[`border${side}Style`] !== 'none' && parseFloat(style[`border${side}Width`]) > 0);

@@ -9,7 +9,18 @@ const BLANK = /^[\u200b-\u200f\u2060\ufeff\s]+$/; // invisible characters that o
 const TEXT_NODE_LIMIT = 150000; // characters; the rest of a longer one is left out and marked with …
 const VALUE_LIMIT = 20000; // characters of a field's value
 const NAME_COMPARED = 40, BOX_TEXT = 120, ICON_NAME = 40; // characters
-const ICON_FONTS = /^["']?(material (icons|symbols)|google material)/i; // draw an icon for its name; other icon fonts use private characters
+
+// Whether a word is drawn as one square picture, as icon fonts do: the browser then gives each letter an equal part of it.
+const isLigature = (node, text, style, rect) => {
+  const size = parseFloat(style.fontSize);
+  if (!/^[a-z]\w{2,}$/.test(text) || Math.abs(rect.width - size) > size / 10) return false;
+  const letters = document.createRange(), start = node.data.indexOf(text);
+  return start >= 0 && [...text].every((_, at) => {
+    letters.setStart(node, start + at);
+    letters.setEnd(node, start + at + 1);
+    return Math.abs(letters.getBoundingClientRect().width - rect.width / text.length) < 0.1;
+  });
+};
 
 class Walk {
   constructor(options) {
@@ -60,7 +71,7 @@ class Walk {
     if (renamed.size) this.lines.rename(renamed);
     return {
       lines: this.lines.all, cut: this.cut, frames: this.frames.map((ref) => renamed.get(ref) ?? ref), title: document.title,
-      url: location.href, consent: !!findConsent(), suspects: suspected.length,
+      url: location.href, type: document.contentType, consent: !!findConsent(), suspects: suspected.length,
     };
   }
 
@@ -72,9 +83,10 @@ class Walk {
       if (raw) this.lines.space = true;
       return;
     }
-    if (style.visibility !== 'visible' || this.isIconName(text, style)) return;
+    if (style.visibility !== 'visible') return;
     this.range.selectNode(node);
     const rect = this.range.getBoundingClientRect();
+    if (this.isIconName(node, text, style, rect)) return;
     let hidden = textHidden(style, look, rect);
     const hasBox = rect.width > 0 || rect.height > 0 || this.range.getClientRects().length > 0;
     if (hidden === 'invisible' && (!hasBox || parent.closest('[aria-hidden=true]'))) return; // not even for screen readers
@@ -87,8 +99,8 @@ class Walk {
   }
 
   // The name of an icon, which a font draws as a picture; it is left out where a control says more than it.
-  isIconName(text, style) {
-    if (text.length > ICON_NAME || !/^[a-z0-9_ ]+$/.test(text) || !ICON_FONTS.test(style.fontFamily)) return false;
+  isIconName(node, text, style, rect) {
+    if (text.length > ICON_NAME || !isLigature(node, text, style, rect)) return false;
     const owner = this.opened.at(-1);
     if (owner && (owner.text !== text || attributeName(owner.element))) return true;
     this.lines.piece({ i: `icon ${text}`, drawn: `icon ${text}` });
@@ -261,7 +273,10 @@ class Walk {
     if (piece.n && !seen) this.labelOnly(piece, 'n');
     if (!piece.n && piece.x === 'invisible' && !EDITABLE.has(role)) return null;
     const rowTells = this.inRow && (BOX_ROLES.has(role) || role === 'columnheader');
-    if (!piece.n && !rowTells) piece.a = catches ? 'editor' : this.looksOf(element, role, style);
+    if (!piece.n && !rowTells) {
+      piece.a = catches ? 'editor' : this.looksOf(element, role, style);
+      piece.u ||= addressOf(element);
+    }
     piece.whole = (box && text) || (EDITABLE.has(role) && !MADE_OF_PARTS.has(role));
     return piece;
   }
@@ -313,7 +328,7 @@ class Walk {
 
   box(element, style, look) {
     if (refOf.has(element.parentElement)) return; // a part of a control
-    const description = boxOf(element, style, look.back, element.getBoundingClientRect());
+    const description = boxOf(element, style, look.back);
     if (description) this.lines.picture(description);
   }
 
@@ -334,7 +349,8 @@ class Walk {
     const name = attributeName(element) || fallbackName(element), rect = element.getBoundingClientRect();
     const owner = element.closest('a,button');
     if (owner && (!shortText(owner, 1) || shortText(owner, TEXT_COMPARED).includes(name))) return; // it is the name of the control
-    if (name && rect.width > 8 && !hiddenByPosition(look, rect)) this.lines.piece({ i: name.slice(0, 150) });
+    const shown = name.slice(0, 150) || unlabelled(element, rect);
+    if (shown && rect.width > 8 && !hiddenByPosition(look, rect)) this.lines.piece({ i: shown });
   }
 
   frame(element, style, look) {
@@ -353,8 +369,8 @@ class Walk {
     const repeat = shape ? { shape, id: (this.groups += 1), count: 0 } : null;
     const closed = element.tagName === 'DETAILS' && !element.open;
     const nodes = closed ? element.querySelectorAll(':scope > summary:first-of-type') : childrenOf(element);
-    const jobs = Array.from(nodes, (node) => ({ node, parent: element, style, look, cursor: style.cursor, repeat }));
-    for (const job of jobs.reverse()) stack.push(job);
+    const { cursor } = style;
+    for (let at = nodes.length - 1; at >= 0; at -= 1) stack.push({ node: nodes[at], parent: element, style, look, cursor, repeat });
   }
 }
 

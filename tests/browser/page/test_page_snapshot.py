@@ -213,3 +213,16 @@ async def test_the_icon_of_a_button_is_no_control_of_its_own(show):
 async def test_a_tooltip_that_bootstrap_moved_names_its_link(show):
     tab = await show("<a href=/code data-original-title=Code><i class='icon git'></i></a>")
     assert "[e1: Code" in (await tab.snapshot()).text
+
+
+async def test_a_tool_without_a_name_shows_its_address_and_a_picture_without_one_its_file(show):
+    tab = await show("""<table><tr><td>Hello<td><a href="/post.php?id=1&action=trash"><svg width=16 height=16></svg></a>
+        <a href="javascript:copyRow(5)"><svg width=16 height=16></svg></a><form action=/logout><button></button></form></table>
+        <img src=/chart-2024.svg width=640 height=400><img src=/line.svg width=640 height=400 alt="">
+        <img src=/dot.svg width=20 height=20>""")
+    text = (await tab.snapshot()).text
+    assert "→ post.php?id=1&action=trash]" in text
+    assert "→ copyRow(5)]" in text
+    assert "→ logout]" in text
+    assert "(image: chart-2024.svg 640×400, without a description)" in text
+    assert text.count("(image") == 1
