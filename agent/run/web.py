@@ -24,7 +24,6 @@ from browser.net.http import HttpClient
 from browser.net.polite import Polite
 from browser.net.url import normalize, parse
 from browser.read.crawl import Crawler
-from browser.read.online_metadata import OnlineMetadata
 from browser.read.reader import Reader
 from browser.search.zotero import zotero_collection
 from browser.types import Document, Outcome, Page
@@ -83,7 +82,7 @@ async def open_web(
             browser=browser.get,
             files=tuple(readable),
             habits=folder / "habits.json",
-            metadata=OnlineMetadata(http) if options.online_metadata else None,
+            metadata=options.online_metadata,
         )
         filters = {name: getattr(options, name) for name in ("site", "since", "lang", "region")}
         attached = bool(options.attach or options.cdp)

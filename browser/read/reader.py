@@ -39,6 +39,7 @@ from browser.net.url import host, join, registrable_domain
 from browser.page.view import PDF
 from browser.page.walls import Wall, find_wall, is_bare_page, may_be_paywall, mentions_captcha
 from browser.read.habits import Habits
+from browser.read.online_metadata import OnlineMetadata
 from browser.text.words import count_words
 from browser.types import Outcome, Page
 
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from browser.net.polite import Polite
     from browser.net.transport import Response
     from browser.page.tab import Tab
-    from browser.read.online_metadata import OnlineMetadata
     from browser.session.session import Browser
     from browser.types import Document
 
@@ -93,13 +93,16 @@ class Reader:
         browser: Callable[[], Awaitable[Browser]] | None = None,
         files: Iterable[Path | str] = (),
         habits: Habits | Path | None = None,
-        metadata: OnlineMetadata | None = None,
+        metadata: OnlineMetadata | bool = False,
     ) -> None:
         self._http = http
         self._browser = browser
         # Security: symbolic links are resolved once, so that one changed later opens nothing new.
         self._files = [Path(path).expanduser().resolve() for path in files]
-        self._metadata = metadata
+        if isinstance(metadata, bool):
+            self._metadata = OnlineMetadata(http.client) if metadata else None
+        else:
+            self._metadata = metadata
         self.habits = habits if isinstance(habits, Habits) else Habits(habits)
 
     def allow_file(self, path: Path) -> None:
