@@ -80,7 +80,11 @@ async def open_web(
             collection = zotero_collection(options.corpus, os.environ)
             readable.append(collection.folder if collection else options.corpus)
         reader = Reader(
-            polite, browser=browser.get, files=tuple(readable), habits=folder / "habits.json"
+            polite,
+            browser=browser.get,
+            files=tuple(readable),
+            habits=folder / "habits.json",
+            metadata=options.online_metadata,
         )
         filters = {name: getattr(options, name) for name in ("site", "since", "lang", "region")}
         attached = bool(options.attach or options.cdp)

@@ -77,6 +77,11 @@ def word_runs(words: Sequence[str]) -> list[tuple[str, ...]]:
     return list(zip(*(words[n:] for n in range(_RUN_LENGTH)), strict=False))
 
 
+def same_words(text: str, words: Sequence[str]) -> bool:
+    """Whether a text has these words (`word_list`) and no others; not if there are none."""
+    return bool(words) and words[0] in text and word_list(text) == words
+
+
 def count_words(text: str) -> int:
     """The length of a text in words, estimated for scripts without spaces."""
     found = len(text.split())
@@ -149,6 +154,8 @@ def clean(text: str) -> str:
 
     Zero-width joiners are kept: emoji and several scripts need them.
     """
+    if text.isascii() and text.isprintable():
+        return text
     unified = text.replace("\r\n", "\n").replace("\r", "\n")
     return _INVISIBLE.sub("", _ESCAPE_SEQUENCE.sub("", unified))
 
