@@ -48,7 +48,8 @@ def button(script: str, label: str = "Keep it") -> str:
 
 
 FIELD = "<input aria-label=Title value=tide>"
-SECRET = "<input aria-label=Name value=ada><input type=password aria-label=Word>"
+WORD = "<input type=password aria-label=Word>"
+SECRET = f"<input aria-label=Name value=ada>{WORD}"
 POST = "fetch('/slow', {method: 'POST'})"
 TRIES: dict[str, list[Try]] = {
     "slow save": [
@@ -88,7 +89,7 @@ TRIES: dict[str, list[Try]] = {
         click(form("/slow", button("return confirm('Sure?')")), dialog="accept"),
         click(form("/redirect?303", button("return confirm('Sure?')")), dialog="accept"),
         click(button(f"if (confirm('Sure?')) {POST}"), dialog="accept"),
-        click(button(f"if (prompt('Which?', 'tide')) {POST}"), dialog="accept"),
+        click(button(f"if (prompt('Which?') !== null) {POST}"), dialog="accept"),
         click(button(f"alert('Beginning'); {POST}"), dialog="accept"),
         click(button(f"if (confirm('Sure?') && confirm('Really?')) {POST}"), dialog="accept"),
         click(button("if (confirm('Sure?')) location = '/slow'"), dialog="accept"),
@@ -98,8 +99,8 @@ TRIES: dict[str, list[Try]] = {
     ],
     "login": [
         click(form("/slow", f"{SECRET}<button>Keep it</button>"), "Word", "TYPE", text="anchor"),
-        click(form("/slow", SECRET), "Word", "TYPE", text="anchor"),
-        click(form("/redirect?303", SECRET), "Word", "TYPE", text="anchor"),
+        click(form("/slow", WORD), "Word", "TYPE", text="anchor"),
+        click(form("/redirect?303", WORD), "Word", "TYPE", text="anchor"),
         click(form("/redirect?302", f"{SECRET}<button>Keep it</button>")),
         click(form("/slow", f"{SECRET}<button>Keep it</button>")),
         click(f"{SECRET}{button(POST)}"),
