@@ -222,16 +222,17 @@ class PassageIndex:
         terms = content_words(query)
         own = self._bm25.scores(terms)
         idf = {term: self._bm25.idf(term) for term in set(terms)}
-        for i, heading in enumerate(self._headings):
-            if own[i] > 0:
-                own[i] += HEADING_WEIGHT * sum(idf[term] for term in idf.keys() & heading)
-        scores = own.copy()
-        for i, passage in enumerate(self._passages):
+        hits = [i for i, score in enumerate(own) if score > 0]
+        for i in hits:
+            own[i] += HEADING_WEIGHT * sum(idf[term] for term in idf.keys() & self._headings[i])
+        scores = {}
+        for i in {j for hit in hits for j in (hit - 1, hit, hit + 1) if 0 <= j < len(own)}:
             near = [j for j in (i - 1, i + 1) if 0 <= j < len(own)]
-            beside = (own[j] for j in near if self._passages[j].source == passage.source)
-            scores[i] += NEIGHBOUR_WEIGHT * max(beside, default=0.0)
+            passage_source = self._passages[i].source
+            beside = (own[j] for j in near if self._passages[j].source == passage_source)
+            scores[i] = own[i] + NEIGHBOUR_WEIGHT * max(beside, default=0.0)
         found: dict[str, Passage] = {}
-        for i in sorted(range(len(scores)), key=lambda i: (-scores[i], i)):
+        for i in sorted(scores, key=lambda i: (-scores[i], i)):
             if scores[i] <= 0 or len(found) == limit:
                 break
             passage = self._passages[i]

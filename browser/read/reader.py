@@ -39,6 +39,7 @@ from browser.net.url import host, join, registrable_domain
 from browser.page.view import PDF
 from browser.page.walls import Wall, find_wall, is_bare_page, may_be_paywall, mentions_captcha
 from browser.read.habits import Habits
+from browser.read.online_metadata import OnlineMetadata
 from browser.text.words import count_words
 from browser.types import Outcome, Page
 
@@ -82,7 +83,7 @@ class Reader:
 
     `browser` starts or returns a browser session, and is called only when a page needs it. `files`
     are the files and folders whose `file://` addresses may be read. `habits` remembers which sites
-    need the browser.
+    need the browser. With `metadata`, registries complete what a PDF says of its publication.
     """
 
     def __init__(
@@ -92,11 +93,16 @@ class Reader:
         browser: Callable[[], Awaitable[Browser]] | None = None,
         files: Iterable[Path | str] = (),
         habits: Habits | Path | None = None,
+        metadata: OnlineMetadata | bool = False,
     ) -> None:
         self._http = http
         self._browser = browser
         # Security: symbolic links are resolved once, so that one changed later opens nothing new.
         self._files = [Path(path).expanduser().resolve() for path in files]
+        if isinstance(metadata, bool):
+            self._metadata = OnlineMetadata(http.client) if metadata else None
+        else:
+            self._metadata = metadata
         self.habits = habits if isinstance(habits, Habits) else Habits(habits)
 
     def allow_file(self, path: Path) -> None:
@@ -111,14 +117,17 @@ class Reader:
         until = time.monotonic() + deadline
         try:
             if url.lower().startswith("file:"):
-                return await asyncio.to_thread(_read_file, url, self._files)
-            if mode == "browser":
+                page = await asyncio.to_thread(_read_file, url, self._files)
+            elif mode == "browser":
                 page = await self._browse(url, until, "asked to read it in the browser")
             elif mode == "http":
                 page = await self._fetch(url, until)
             else:
                 page = await self._read_auto(url, until)
-            return _with_note(page, self._http.remark(url))
+            page = _with_note(page, self._http.remark(url))
+            if self._metadata is None or page.document is None:
+                return page
+            return replace(page, document=await self._metadata.complete(page.document))
         except BrowserError as error:
             return _page_from_error(url, error)
 
