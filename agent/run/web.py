@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.config import host_port
 from agent.errors import UsageError, WebOutOfReach
 from agent.guard.saved_logins import LoginsInUse, SavedLogins, joined
-from agent.run.search_chain import make_search_chain
+from agent.run.search_chain import make_search_chain, report_indexing
 from agent.run.settings import logged_in_sites
 from agent.tools.context import Web, no_record
 from browser.errors import AttachFailed, BrowserError, BrowserMissing, SessionError
@@ -71,6 +71,8 @@ async def open_web(
         browser = _LazyBrowser(options, egress, stack, record)
         chain = make_search_chain(options, environ, http, browser.render)
         stack.callback(chain.close)
+        indexing = asyncio.create_task(report_indexing(chain, record))
+        stack.callback(indexing.cancel)
         named = NamedAddresses(request, options.allow_private)
         polite = Polite(http, obey_robots=not options.ignore_robots, is_named=named.include)
         readable = [*options.file]

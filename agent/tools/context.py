@@ -17,7 +17,6 @@ from agent.guard.provenance import Kind
 from agent.guard.redact import Redactor
 from agent.limits import EFFORTS, STANDARD, Effort, LimitSettings
 from browser.net.url import host, origin, registrable_domain
-from browser.search.corpus import Corpus
 from browser.types import Outcome
 
 if TYPE_CHECKING:
@@ -121,12 +120,12 @@ class Web:
     @property
     def searches_locally_only(self) -> bool:
         """Tell whether only the user's folder is searched, so that no query leaves the machine."""
-        return all(isinstance(provider, Corpus) for provider in self.chain.providers)
+        return all(provider.local for provider in self.chain.providers)
 
     @property
     def has_files(self) -> bool:
         """Tell whether a folder of the user is searched (`--corpus`)."""
-        return any(isinstance(provider, Corpus) for provider in self.chain.providers)
+        return any(provider.local for provider in self.chain.providers)
 
     @property
     def can_clear_walls(self) -> bool:
