@@ -17,6 +17,7 @@ ResearchError
  │    └── NotAnEndpoint    2 the address is not a model's API but a web page or another API
  ├── LimitReached       5   a limit of the run was reached (defined in `agent.guard.budget`)
  ├── NeedsPerson        5   an action needs the user's approval, and no user can be asked
+ ├── PlanRefused        5   the user did not approve the plan of a run (--plan)
  ├── NotSent            6   a messaging service did not accept a message
  ├── ReplayDiverged     8   a replayed run makes a request that its journal does not have
  ├── JournalError       1   the journal cannot be written or read
@@ -175,6 +176,13 @@ class NeedsPerson(ResearchError):
 
     exit_code = 5
     hint = "Run it on a terminal, where it can ask you before it acts."
+
+
+class PlanRefused(ResearchError):
+    """The user did not approve the plan of a run."""
+
+    exit_code = 5
+    hint = "Run it again and edit the plan, or leave out --plan."
 
 
 class NotSent(ResearchError):

@@ -15,13 +15,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ParamSpec, Unpack
 
 from agent.config import load_options, private_folder
-from agent.errors import InternalError, ResearchError, UsageError, error_text
+from agent.errors import InternalError, PlanRefused, ResearchError, UsageError, error_text
 from agent.journal.events import utc_now
 from agent.journal.runs import Runs
 from agent.loop.answer_review import AnswerReview, check_parts
 from agent.loop.context_builder import ContextBuilder
 from agent.loop.judge import ClaimJudge
 from agent.loop.loop import LoopResult
+from agent.loop.plan_approval import PLAN_NEEDS_USER
 from agent.run.job_runner import BackgroundJobs, event_time_ms, save_findings, save_turns
 from agent.run.models import resolve_model
 from agent.run.outcome import INTERRUPT, add_values, answer_by_rules
@@ -57,6 +58,7 @@ async def research(
     config: bool = False,
     run: str | None = None,
     tasks: Callable[[Options], Sequence[Tool]] | None = None,
+    edit_plan: Callable[[str], Awaitable[str | None]] | None = None,
     **flags: Unpack[Flags],
 ) -> Report:
     """Research a question.
@@ -65,10 +67,11 @@ async def research(
     off unless it is given. `tools` are functions by name, async or not: parameters and docstring
     describe them to the model, and their results, any JSON, can be cited. `on_event` is called with
     each journal event; `approve` asks the user about a risky step, `ask` asks them what they meant,
-    at most once; `opened` is called with the run's `ToolContext` once its web is open. Providers'
-    keys in the environment (`OPENAI_API_KEY`, …) count; other environment variables and the
-    settings file are read only with `config`. `run` sets the id of the run, for callers that must
-    know it beforehand; `tasks` makes the tools of `allow_tasks`.
+    at most once; with `plan`, `edit_plan` shows them the plan as Markdown and returns it as they
+    edited it, or None to stop; `opened` is called with the run's `ToolContext` once its web is
+    open. Providers' keys in the environment (`OPENAI_API_KEY`, …) count; other environment
+    variables and the settings file are read only with `config`. `run` sets the id of the run, for
+    callers that must know it beforehand; `tasks` makes the tools of `allow_tasks`.
 
     A model or a web that fails ends in a report with status `failed`; wrong settings raise
     `UsageError`, and a cancelled run keeps its record and raises `CancelledError`.
@@ -88,6 +91,7 @@ async def research(
         opened=opened,
         run=run,
         tasks=tasks,
+        edit_plan=edit_plan,
     )
     # A shell passes on any bytes: halves of surrogate pairs could not be written to the record.
     text = question.encode("utf-8", "replace").decode()
@@ -127,6 +131,8 @@ async def run_question(
 
     Raises `UsageError` for wrong settings, before the run begins.
     """
+    if options.plan and make is None and inputs.edit_plan is None and inputs.prior is None:
+        raise UsageError("nobody can approve the plan here", hint=PLAN_NEEDS_USER)
     runs = Runs(private_folder(options.data))
     model = resolve_model(options, inputs.model, inputs.environ)
     if options.keep_days is not None:
@@ -219,8 +225,8 @@ class Run:
         try:
             result = await work.answer(services.question)
         except ResearchError as error:
-            # A mistyped file or model says nothing about the question.
-            if error.exit_code != UsageError.exit_code:
+            # A mistyped file or model, or a refused plan, says nothing about the question.
+            if not isinstance(error, PlanRefused) and error.exit_code != UsageError.exit_code:
                 await save(None)
                 await self._remember_failure(error)
             raise

@@ -11,6 +11,7 @@ from agent.errors import from_extra
 from agent.guard.provenance import Kind
 from agent.guard.window import tokens
 from agent.loop.orchestrator import Orchestrator
+from agent.loop.plan_approval import PlanApproval
 from agent.loop.subtasks import SavedPages, SubtaskCalls
 from agent.models.base import SystemPrompt, sees, uses_native_tools
 from agent.prompts import BROWSING, CITING, system_prompt
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
     from agent.loop.context_builder import ContextBuilder
+    from agent.loop.report_sections import Section
     from agent.models.base import Model
     from agent.options import Options
     from agent.protocol.call_results import Caller
@@ -116,6 +118,17 @@ def new_orchestrator(
                 context.provenance.add(message.content, kind)
         return recorded
 
+    kept: Sequence[Section] = ()
+    if prior is not None:
+        kept = prior.sections or (prior.source.kept_sections if prior.resumed else ())
+    approval = None
+    if options.plan and not kept:
+        known = prior.source.approval if prior is not None and prior.resumed else {}
+        own_words = partial(context.provenance.add, kind=Kind.PERSON)
+        approval = PlanApproval(
+            services.edit_plan, context.person, services.record, own_words, **known
+        )
+
     return Orchestrator(
         model,
         calls,
@@ -128,6 +141,8 @@ def new_orchestrator(
         guides=partial(guides_for, selection=offered),
         context_window=options.context_window,
         join_loops=services.evidence.join_loops,
+        approval=approval,
+        sections=kept,
     )
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.errors import ResearchError, UsageError
 from agent.journal.events import TRANSIENT, utc_now
 from agent.journal.runs import RunFolder, Runs, new_id
+from agent.run.resume import research_section_again
 from agent.serve.event_stream import EventStream
 from browser.errors import BrowserError
 
@@ -126,7 +127,11 @@ class ActiveRun:
         """Research to the end, or until it is stopped; raises what `start` is refused with."""
         hooks: dict[str, Any] = {"on_event": self._tell, "opened": self._keep_context}
         if self._attended:
-            hooks |= {"approve": self._approve, "ask": partial(self._ask_person, "ask")}
+            hooks |= {
+                "approve": self._approve,
+                "ask": partial(self._ask_person, "ask"),
+                "edit_plan": self._edit_plan,
+            }
         with (
             suppress(asyncio.CancelledError),
             asyncio.Runner(loop_factory=lambda: self._loop) as runner,
@@ -153,6 +158,10 @@ class ActiveRun:
     async def _approve(self, effect: str) -> bool | str:
         reply = await self._ask_person("approve", effect)
         return "site" if reply == "site" else reply is True or reply == "yes"
+
+    async def _edit_plan(self, text: str) -> str | None:
+        reply = await self._ask_person("plan", text)
+        return reply if isinstance(reply, str) else None
 
     async def _ask_person(self, kind: str, what: str) -> bool | str:
         asking = asyncio.run_coroutine_threadsafe(self._reply(kind, what), self._server)
@@ -252,6 +261,18 @@ class RunManager:
         # Its record has the other flags, which hold again.
         resuming = partial(self._resume_run, folder, data_dir=self._flags["data_dir"], **flags)
         return await self._launch(folder, resuming, attended=attended)
+
+    async def research_section(self, folder: RunFolder, heading: str) -> ActiveRun:
+        """Research one section of a finished report again, in a new run that a user follows."""
+        new = RunFolder(self.runs.root / new_id(utc_now()))
+        start = partial(
+            research_section_again,
+            folder,
+            heading,
+            data_dir=self._flags["data_dir"],
+            run=new.id,
+        )
+        return await self._launch(new, start, attended=True)
 
     async def _launch(self, folder: RunFolder, start: StartRun, *, attended: bool) -> ActiveRun:
         """Start a run's thread; returns once the run has written its first event."""

@@ -143,6 +143,7 @@ class ServerState:
         start = await asyncio.to_thread(start_of, folder)
         options = start.get("options") or {}
         asked = {*ASKED, "corpus"} & options.keys()
+        asked.discard("plan")  # nobody follows the run who could approve it
         flags = {name: options[name] for name in asked if options[name] not in (None, [], False)}
         if start.get("schema"):
             flags["schema"] = start["schema"]
