@@ -2,6 +2,7 @@
 
 ResearchError
  ├── UsageError         2   a flag, a file or the configuration is wrong
+ │    └── NobodyToApprove    --plan, and no user can be asked
  ├── NotFound           3   nothing found (raised only by the command line; a run reports a status)
  ├── WebOutOfReach      6   every search provider failed, or there is no browser
  │    └── Offline            could not connect to any search provider
@@ -183,6 +184,15 @@ class PlanRefused(ResearchError):
 
     exit_code = 5
     hint = "Run it again and edit the plan, or leave out --plan."
+
+
+class NobodyToApprove(UsageError):
+    """The run has a plan to be approved (--plan), and no user can be asked."""
+
+    hint = (
+        "Run it on a terminal or on the page of `research serve`, or pass `edit_plan` to "
+        "`research()`."
+    )
 
 
 class NotSent(ResearchError):

@@ -38,7 +38,7 @@ from agent.models.providers import EXTRACTIVE, default_model
 from agent.run.outcome import exit_code
 from agent.run.preview import preview
 from agent.run.research import research
-from agent.run.resume import research_section_again, resume_run
+from agent.run.resume import resume_run
 from agent.types import Report
 
 if TYPE_CHECKING:
@@ -137,11 +137,16 @@ def resume(run: str, section: str | None, data_dir: Path, **flags: Any) -> int:
     required = load_options(
         drop_unset({"require_verified": flags.pop("require_verified")}), config=True
     ).require_verified
-    hooks = {"data_dir": data, "ask": asker(flags), "tasks": task_tools}
-    if section is not None:
-        start = partial(research_section_again, folder, section, approve=approver(), **hooks)
-    else:
-        start = partial(resume_run, folder, edit_plan=plan_editor(), **hooks)
+    start = partial(
+        resume_run,
+        folder,
+        section=section,
+        data_dir=data,
+        approve=approver() if section else None,
+        ask=asker(flags),
+        tasks=task_tools,
+        edit_plan=plan_editor(),
+    )
     return run_to_end(start, flags, data, required=required)
 
 

@@ -10,6 +10,7 @@ import signal
 import sys
 import textwrap
 from contextlib import suppress
+from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -119,7 +120,8 @@ def plan_editor() -> EditPlan | None:
                 return None
             if answer in ("e", "edit"):
                 # In the editor of $VISUAL or $EDITOR; None if it was left without saving.
-                text = await asyncio.to_thread(click.edit, text, extension=".md") or text
+                edited = await asyncio.to_thread(partial(click.edit, text, extension=".md"))
+                text = edited or text
 
     return edit
 

@@ -12,7 +12,6 @@ from agent.errors import ReplayDiverged, ResearchError, UsageError
 from agent.guard.model_client import ModelClient
 from agent.guard.window import Window, fit_opening
 from agent.journal.events import CLOSING, MAIN, MISSING, OUTLINE, PLAN, PROPOSAL, SYNTHESIS
-from agent.keyless.researcher import first_searches
 from agent.limits import STANDARD, Effort
 from agent.loop import plan as planning
 from agent.loop import report_sections as sections
@@ -59,7 +58,7 @@ class Orchestrator:
     is the number of loops that may run at once. `guides(system)` returns the help texts of a loop,
     which are added when a tool is first used; `context_window` is in tokens. `join_loops(text)`
     gives pages that several loops read one id, in a text that cites them. `approval` has the user
-    approve the plan before anything is searched; None for runs without it. `sections` are those of
+    approve the plan before anything is searched; None for runs without it. `kept` are those of
     an earlier report: the ones with a text are kept, the others are researched.
     """
 
@@ -78,7 +77,7 @@ class Orchestrator:
     context_window: int = CONTEXT_WINDOW
     join_loops: Callable[[str], str] = str
     approval: PlanApproval | None = None
-    sections: Sequence[sections.Section] = ()
+    kept: Sequence[sections.Section] = ()
     _loop: Loop = field(init=False)
     _parts: dict[str, tuple[Loop, str]] = field(default_factory=dict)  # with what they wrote
 
@@ -96,8 +95,8 @@ class Orchestrator:
         Raises `PlanRefused` if the user was asked for approval and did not give it.
         """
         self._loop.messages = fit_opening(await self.build_context(question, MAIN))
-        if self.sections:
-            return await self._write_sections(question, self.sections)
+        if self.kept:
+            return await self._write_sections(question, self.kept)
         if self.approval is not None:
             return await self._by_approved_plan(question, self.approval)
         if self.as_report:
@@ -146,7 +145,7 @@ class Orchestrator:
 
         Returns the plan, and what the user was asked with their answer.
         """
-        by_rules = ResearchPlan(tuple(first_searches(question)))
+        by_rules = ResearchPlan.by_rules(question)
         if not takes(self.model, Task.PLAN):
             return by_rules, None
         most = self._max_sections() if self.as_report else 0

@@ -11,8 +11,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from agent.errors import PlanRefused, UsageError
+from agent.errors import NobodyToApprove, PlanRefused
 from agent.journal.events import PROPOSAL
+from agent.keyless.researcher import first_searches
 from agent.loop.report_sections import MIN_SECTIONS, Section, approved_searches
 from agent.protocol.loose_json import loose_object
 from agent.protocol.replies import inert
@@ -42,6 +43,11 @@ class ResearchPlan:
     searches: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
     ask: str = ""
+
+    @classmethod
+    def by_rules(cls, question: str) -> ResearchPlan:
+        """Return the searches that the rules would begin with."""
+        return cls(tuple(first_searches(question)))
 
     @classmethod
     def from_reply(cls, reply: str, max_sections: int) -> ResearchPlan:
@@ -122,7 +128,7 @@ class PlanApproval:
         """Return the plan as the user approved it; raises `PlanRefused` if they did not."""
         if self.approved is None:
             if self.edit is None:
-                raise UsageError("nobody can approve the plan here", hint=PLAN_NEEDS_USER)
+                raise NobodyToApprove("nobody can approve the plan here")
             self.approved = (await self.edit(plan.to_text())) or ""
             self.record("plan.approved", PROPOSAL, proposed=plan.to_text(), text=self.approved)
         self.note(self.approved)
@@ -132,15 +138,12 @@ class PlanApproval:
         return approved
 
 
-PLAN_NEEDS_USER: Final = (
-    "Run it on a terminal or on the page of `research serve`, or pass `edit_plan` to `research()`."
-)
+Clarified = tuple[str, str]
+"""What the user was asked, and the answer."""
 
 
-def proposal_request(
-    question: str, max_sections: int, clarified: tuple[str, str] | None
-) -> Message:
-    """Make the request for a plan; `clarified` is what the user was asked, and the answer."""
+def proposal_request(question: str, max_sections: int, clarified: Clarified | None) -> Message:
+    """Make the request for a plan."""
     lines = [f"Request: {question}"]
     if max_sections:
         lines.append(f"Plan a report of at most {max_sections} sections.")

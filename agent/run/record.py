@@ -34,6 +34,7 @@ from agent.journal.events import (
     read_events,
 )
 from agent.journal.messages import images_from_rows, message_from_row, passages_by_id
+from agent.loop.plan_approval import PlanApproval
 from agent.loop.report_sections import Section
 from agent.models.base import ModelReply, ModelWrapper, Usage, ask_model, start_guided_mode
 from agent.models.providers import EXTRACTIVE
@@ -146,15 +147,13 @@ class RunRecord:
         found = self.started.get("schema")
         return found if isinstance(found, dict) else None
 
-    @property
-    def approval(self) -> dict[str, str | None]:
-        """What the user `answered` before the run, and the plan that they `approved`."""
+    def approval(self) -> PlanApproval:
+        """What the user answered and approved before the run, as far as it got."""
         answers = [event.data["answer"] for event in self.events_of("plan.clarified")]
         plans = [event.data["text"] for event in self.events_of("plan.approved")]
-        return {
-            "answered": answers[-1] if answers else None,
-            "approved": plans[-1] if plans else None,
-        }
+        return PlanApproval(
+            answered=answers[-1] if answers else None, approved=plans[-1] if plans else None
+        )
 
     @property
     def sections(self) -> list[Section]:
@@ -225,6 +224,8 @@ class RunRecord:
             # request for that is the last message.
             if loop == MAIN and request.place in (SYNTHESIS, CLOSING):
                 return self.messages(request)[:-1]
+        if self.approval().approved == "":  # the user refused the plan, so that no loop began
+            return [Message("user", self.question)]
         return None
 
     def messages(self, request: Event) -> list[Message]:

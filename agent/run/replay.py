@@ -16,21 +16,19 @@ from agent.loop.answer_review import repair
 from agent.loop.judge import ClaimJudge
 from agent.loop.loop import NUDGED, LoopResult, asks_for_notes
 from agent.loop.orchestrator import Orchestrator
-from agent.loop.plan_approval import PlanApproval
 from agent.models.base import Task
 from agent.options import CONTEXT_WINDOW, MAX_STEPS
 from agent.run.outcome import INTERRUPT, ReportBuilder, add_values, answer_by_rules
 from agent.run.record import ResumedModel
 from agent.tools.context import no_record
 from agent.tools.toolset import guides_for
-from agent.types import Message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from agent.models.base import ModelReply
     from agent.run.record import RunRecord
-    from agent.types import Observation, Report, ToolCall
+    from agent.types import Message, Observation, Report, ToolCall
 
 _PLACES_OF_TASK: Final = {
     Task.PLAN: (PLAN, f"{PROPOSAL}/1"),
@@ -72,8 +70,8 @@ async def replay(record: RunRecord) -> Report:
         join_loops=evidence.join_loops,
         context_window=int(options.get("context_window", CONTEXT_WINDOW)),
         objections=partial(_recorded_objections, reviews),
-        sections=record.kept_sections,
-        approval=PlanApproval(**record.approval) if options.get("plan") else None,
+        kept=record.kept_sections,
+        approval=record.approval() if options.get("plan") else None,
     )
     try:
         result = await answer_by_rules(await work.answer(question), work.messages)
@@ -96,10 +94,8 @@ async def replay(record: RunRecord) -> Report:
     return report
 
 
-async def _recorded_opening(record: RunRecord, question: str, place: str) -> list[Message]:
+async def _recorded_opening(record: RunRecord, _question: str, place: str) -> list[Message]:
     messages = record.opening_at(place)
-    if messages is None and record.approval["approved"] == "":  # the run ended before any loop
-        return [Message("user", question)]
     if messages is None:
         raise ReplayDiverged(f"the run begins a loop {place} that is not on record")
     return messages

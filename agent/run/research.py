@@ -15,14 +15,20 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ParamSpec, Unpack
 
 from agent.config import load_options, private_folder
-from agent.errors import InternalError, PlanRefused, ResearchError, UsageError, error_text
+from agent.errors import (
+    InternalError,
+    NobodyToApprove,
+    PlanRefused,
+    ResearchError,
+    UsageError,
+    error_text,
+)
 from agent.journal.events import utc_now
 from agent.journal.runs import Runs
 from agent.loop.answer_review import AnswerReview, check_parts
 from agent.loop.context_builder import ContextBuilder
 from agent.loop.judge import ClaimJudge
 from agent.loop.loop import LoopResult
-from agent.loop.plan_approval import PLAN_NEEDS_USER
 from agent.run.job_runner import BackgroundJobs, event_time_ms, save_findings, save_turns
 from agent.run.models import resolve_model
 from agent.run.outcome import INTERRUPT, add_values, answer_by_rules
@@ -132,7 +138,7 @@ async def run_question(
     Raises `UsageError` for wrong settings, before the run begins.
     """
     if options.plan and make is None and inputs.edit_plan is None and inputs.prior is None:
-        raise UsageError("nobody can approve the plan here", hint=PLAN_NEEDS_USER)
+        raise NobodyToApprove("nobody can approve the plan here")
     runs = Runs(private_folder(options.data))
     model = resolve_model(options, inputs.model, inputs.environ)
     if options.keep_days is not None:

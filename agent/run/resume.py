@@ -41,8 +41,13 @@ The user's own settings decide what a run on a stranger's archive may reach.
 """
 
 
-async def resume_run(folder: RunFolder, **settings: Any) -> Report:
-    """Resume the run in a folder; same settings and errors as `resume`."""
+async def resume_run(folder: RunFolder, *, section: str | None = None, **settings: Any) -> Report:
+    """Resume the run in a folder; same settings and errors as `resume`.
+
+    With `section`, research that section of its report again: see `research_section_again`.
+    """
+    if section is not None:
+        return await research_section_again(folder, section, **settings)
     return await resume(RunRecord.read(folder), **settings)
 
 

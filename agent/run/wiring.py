@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -123,10 +124,13 @@ def new_orchestrator(
         kept = prior.sections or (prior.source.kept_sections if prior.resumed else ())
     approval = None
     if options.plan and not kept:
-        known = prior.source.approval if prior is not None and prior.resumed else {}
-        own_words = partial(context.provenance.add, kind=Kind.PERSON)
-        approval = PlanApproval(
-            services.edit_plan, context.person, services.record, own_words, **known
+        on_record = prior.source.approval() if prior and prior.resumed else PlanApproval()
+        approval = replace(
+            on_record,
+            edit=services.edit_plan,
+            person=context.person,
+            record=services.record,
+            note=partial(context.provenance.add, kind=Kind.PERSON),
         )
 
     return Orchestrator(
@@ -142,7 +146,7 @@ def new_orchestrator(
         context_window=options.context_window,
         join_loops=services.evidence.join_loops,
         approval=approval,
-        sections=kept,
+        kept=kept,
     )
 
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final
 from agent.errors import ResearchError, UsageError
 from agent.journal.events import TRANSIENT, utc_now
 from agent.journal.runs import RunFolder, Runs, new_id
-from agent.run.resume import research_section_again
 from agent.serve.event_stream import EventStream
 from browser.errors import BrowserError
 
@@ -210,7 +209,7 @@ class RunManager:
     """All runs of a data folder: those `active` here, at most `at_once`, and those on disk.
 
     `flags` are those of each run, where its question has no others; `research` begins one,
-    `resume_run` goes on with one.
+    `resume_run` goes on with one, or researches a section of its report again.
     """
 
     def __init__(
@@ -265,13 +264,8 @@ class RunManager:
     async def research_section(self, folder: RunFolder, heading: str) -> ActiveRun:
         """Research one section of a finished report again, in a new run that a user follows."""
         new = RunFolder(self.runs.root / new_id(utc_now()))
-        start = partial(
-            research_section_again,
-            folder,
-            heading,
-            data_dir=self._flags["data_dir"],
-            run=new.id,
-        )
+        data = self._flags["data_dir"]
+        start = partial(self._resume_run, folder, section=heading, data_dir=data, run=new.id)
         return await self._launch(new, start, attended=True)
 
     async def _launch(self, folder: RunFolder, start: StartRun, *, attended: bool) -> ActiveRun:
