@@ -112,6 +112,10 @@ class Orchestrator:
             answer = await self._loop.run(self.messages)
         return await self._fill_gaps(question, answer)
 
+    async def continue_with(self, messages: list[Message]) -> LoopResult:
+        """Work in one loop from these messages on, without a plan."""
+        return await self._loop.run(fit_opening(messages))
+
     async def follow_up(self, answer: str, note: str) -> LoopResult:
         """Send a note about an answer, and work until the next one."""
         return await self._loop.follow_up(note, answer)
