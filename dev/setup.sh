@@ -49,7 +49,7 @@ make_venv() {
 install() {
   # An old pip fails on some extras and knows no dependency groups (25.1 does).
   "$bin/python" -m pip install --quiet --disable-pip-version-check --upgrade pip
-  "$bin/python" -m pip install --quiet --editable . --editable ./plugins "$@"
+  "$bin/python" -m pip install --quiet "$@"
 }
 
 core=$venv/.core-${ready#"$venv"/.ready-}
@@ -58,11 +58,11 @@ if [ "${1:-}" = core ]; then
   [ -e "$core" ] && exit 0
   make_venv
   say "installing the project"
-  install
+  install --editable . --editable ./plugins
 else
   make_venv
   say "installing the project and its development tools"
-  install --group dev
+  install --editable '.[all]' --editable './plugins[timestamps,whatsapp]' --group dev
 fi
 . dev/browser.sh
 ensure_browser

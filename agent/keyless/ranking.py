@@ -52,13 +52,13 @@ WRAPPED = 60
 """A line of at least this many characters that ends within a sentence was wrapped."""
 POOL = 40
 """Best sentences among which bridges are looked for."""
-LEAST_COVERED, UNNAMED = 0.35, 0.15
+MIN_COVERED, UNNAMED = 0.35, 0.15
 """Share of the question's weight that an answer must cover, and what is added to it if the question
 names something and no page about that was read. Of sixteen features this one alone recognised
 unanswerable questions better on unseen halves; without it 33 of 60 are refused instead of 42."""
 MIN_SENTENCES = 100
 """Rarity is taken among at least so many sentences: of two, any word is in half."""
-MIN_BEARING = LEAST_COVERED / 2
+MIN_BEARING = MIN_COVERED / 2
 """Share of the question's weight that a passage must cover to bear on the question."""
 
 _NONE: frozenset[str] = frozenset()
@@ -187,7 +187,7 @@ class Ranking:
         names = [name_stems(name) for name in question.names]
         titles = {c.title for c in self.candidates if c.title}
         is_named = not names or any(n <= t or t <= n for n in names for t in titles)
-        if best is None or best.covered < LEAST_COVERED + (0 if is_named else UNNAMED):
+        if best is None or best.covered < MIN_COVERED + (0 if is_named else UNNAMED):
             return True
         if question.kind is AnswerKind.REASON and not kind_score(best.candidate.text, question):
             return True

@@ -59,13 +59,13 @@ MAX_FAILURES: Final = 3
 REST_SECONDS: Final = 30.0
 """After `MAX_FAILURES` in a row a server is left alone for so long, then tried once."""
 MAX_TOOLS: Final = 128
-LARGEST_DEFINITION: Final = 65_536
+MAX_DEFINITION_BYTES: Final = 65_536
 """Characters of a tool's definition as JSON; larger ones are ignored."""
 MAX_LINE: Final = 300
 """Characters of a server's text that are shown within our own messages."""
-LARGEST_MESSAGE: Final = 8_000_000
+MAX_MESSAGE_BYTES: Final = 8_000_000
 """Bytes: a screenshot has one or two million in base64."""
-TOO_LONG: Final = f"a message of more than {LARGEST_MESSAGE:,} bytes"
+TOO_LONG: Final = f"a message of more than {MAX_MESSAGE_BYTES:,} bytes"
 CONNECT_SECONDS: Final = 10.0
 SILENCE_SECONDS: Final = 600.0
 """An event stream may be silent for as long as a person takes to answer."""
@@ -110,7 +110,7 @@ class Connection:
                     for _ in range(MAX_TOOLS):  # pages
                         page = await client.list_tools(cursor=cursor)
                         rows = (tool.model_dump(mode="json", by_alias=True) for tool in page.tools)
-                        found += (row for row in rows if len(str(row)) <= LARGEST_DEFINITION)
+                        found += (row for row in rows if len(str(row)) <= MAX_DEFINITION_BYTES)
                         cursor = page.next_cursor
                         if cursor is None or len(found) >= MAX_TOOLS:
                             break
@@ -193,7 +193,7 @@ class Connection:
             return sse_client(settings.url, httpx_client_factory=factory)
         http = await stack.enter_async_context(_http_client(egress.proxy_url, settings))
         return streamable_http_client(
-            settings.url, http_client=http, max_sse_event_size=LARGEST_MESSAGE
+            settings.url, http_client=http, max_sse_event_size=MAX_MESSAGE_BYTES
         )
 
     async def _on_message(self, message: object) -> None:
@@ -267,7 +267,7 @@ class _LimitedStream(httpx2.AsyncByteStream):
         size = 0
         async for chunk in self._stream:
             size += len(chunk)
-            if size > LARGEST_MESSAGE:
+            if size > MAX_MESSAGE_BYTES:
                 raise httpx2.StreamError(TOO_LONG)
             yield chunk
 
@@ -295,7 +295,7 @@ async def stdio(
         env=get_default_environment() | settings.env,
         cwd=settings.cwd,
         start_new_session=True,  # a process group of its own, to be ended as a whole
-        limit=LARGEST_MESSAGE,  # `readline` raises ValueError for a longer line
+        limit=MAX_MESSAGE_BYTES,  # `readline` raises ValueError for a longer line
     )
     assert process.stdin
     assert process.stdout

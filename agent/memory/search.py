@@ -39,7 +39,7 @@ COMMON = 1_000  # a word in at least so many memories brings no candidates of it
 OCCURRENCES = 600  # most occurrences of all words that are read
 CANDIDATES = 60  # most candidates whose windows are read
 PROMISING = 0.35  # share of the best candidate's words that a candidate must have
-ENOUGH = 30  # with fewer candidates, combinations of common words are looked up too
+MIN_CANDIDATES = 30  # with fewer candidates, combinations of common words are looked up too
 TOGETHER = 100  # most memories for each combination of common words
 BACKGROUND = 100  # virtual memories without the word, so that IDF works in small stores
 
@@ -201,7 +201,7 @@ class WordSearch:
         if len(rare) < len(terms):
             # Memories with all of the words together, then with fewer, down to the rarest alone.
             for count in sorted({len(terms), len(terms) // 2, 2, 1} - {0}, reverse=True):
-                if len(scores) >= ENOUGH:
+                if len(scores) >= MIN_CANDIDATES:
                     break
                 holding, values = self._holding(terms[:count])
                 newest = f"{holding} ORDER BY id DESC LIMIT {TOGETHER}"

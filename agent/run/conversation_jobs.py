@@ -26,7 +26,7 @@ from agent.memory.layers import SKILL_SCORE, transcript
 from agent.prompts import prompt
 from agent.protocol.loose_json import loose_object
 from agent.protocol.replies import inert
-from agent.tools.skill_tools import LONGEST_NAME, LONGEST_SKILL, save_skill
+from agent.tools.skill_tools import MAX_NAME_CHARS, MAX_SKILL_CHARS, save_skill
 from agent.types import Message
 
 if TYPE_CHECKING:
@@ -297,8 +297,8 @@ class ConversationJobs:
         proposed: dict[str, str] = {}
         for row in rows if isinstance(rows, list) else []:
             fields = row if isinstance(row, dict) else {}
-            name = _line(fields.get("name"), LONGEST_NAME)
-            instruction = _line(fields.get("instruction"), LONGEST_SKILL)
+            name = _line(fields.get("name"), MAX_NAME_CHARS)
+            instruction = _line(fields.get("instruction"), MAX_SKILL_CHARS)
             if name and instruction and name not in known:
                 proposed[name] = instruction
         # A killed process may have added some of its skills: none is added a second time.

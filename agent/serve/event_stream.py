@@ -41,15 +41,21 @@ class Frame:
 
 
 class EventStream:
-    """One journal, read once for all its watchers. `is_active`: it may still grow."""
+    """One journal, read once for all its watchers. `is_active`: it may still grow.
 
-    def __init__(self, journal: Path, is_active: Callable[[], bool]) -> None:
+    Of a run that is being resumed, `earlier_bytes` of the journal were written before.
+    """
+
+    def __init__(
+        self, journal: Path, is_active: Callable[[], bool], *, earlier_bytes: int = 0
+    ) -> None:
         self.watchers = 0
+        self.has_answer = False  # with jobs `after` the answer, more events follow
         self._journal = journal
         self._is_active = is_active
+        self._earlier_bytes = earlier_bytes
         self._frames: list[Frame] = []
         self._offset = 0
-        self._answered = False
         self._finished = False
         self._closed = False
         self._grown = asyncio.Event()
@@ -61,22 +67,22 @@ class EventStream:
             file.seek(self._offset)
             lines, newline, _ = file.read().rpartition(b"\n")
             if newline:
-                self._offset += len(lines) + 1
                 for line in lines.split(b"\n"):
+                    self._offset += len(line) + 1
                     self._add(line)
                 self._wake()
 
     def _add(self, line: bytes) -> None:
         event = json.loads(line)
         match event["type"]:
-            case "run.finished":  # with jobs `after` the answer, more is to come
-                self._answered, self._finished = True, event["data"].get("after") is None
+            case "run.finished" if self._offset > self._earlier_bytes:
+                self.has_answer, self._finished = True, event["data"].get("after") is None
             case "run.settled":
                 self._finished = True
             case "run.interrupted":
-                self._finished = self._answered  # else its report is still to come
+                self._finished = self.has_answer  # else its report is still to come
             case "model.request" if not event["place"].startswith(AFTER):  # it was resumed
-                self._answered = self._finished = False
+                self.has_answer = self._finished = False
         self._frames.append(Frame(event["seq"], line))
 
     def add_passing(self, **event: Any) -> None:

@@ -72,9 +72,11 @@ def one(state: StateDep, folder: FolderDep) -> Response:
 
 
 @page_routes.get("/runs/{run}/parts")
-def parts(folder: FolderDep) -> Response:
-    """Return the report alone, for a page that watched the run."""
-    return _html(_report(folder))
+def parts(state: StateDep, folder: FolderDep) -> Response:
+    """Return the report alone, for a page that watched the run; nothing before its answer."""
+    active = state.manager.active.get(folder.id)
+    has_answer = active is None or active.stream.has_answer
+    return _html(_report(folder) if has_answer else "")
 
 
 @page_routes.get("/runs/{run}/saved/{n}")

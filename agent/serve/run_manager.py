@@ -56,7 +56,10 @@ class ActiveRun:
         self.id = folder.id
         self.questions: dict[int, dict[str, Any]] = {}
         self.started, self.ended = asyncio.Event(), asyncio.Event()
-        self.stream = EventStream(folder.journal, lambda: not self.ended.is_set())
+        earlier = folder.journal.stat().st_size if folder.journal.exists() else 0
+        self.stream = EventStream(
+            folder.journal, lambda: not self.ended.is_set(), earlier_bytes=earlier
+        )
         self._attended = attended
         self._replies: dict[int, asyncio.Future[bool | str]] = {}
         self._numbers = count(1)

@@ -35,7 +35,7 @@ SECONDS: Final = 5.0
 """Arithmetic over a few tables takes milliseconds; this ends a loop that does not end itself."""
 MEMORY: Final = 64 * 1024 * 1024
 """Bytes: the largest tables have some megabytes."""
-LONGEST_CODE, LONGEST_RESULT = 8_000, 4_000
+MAX_CODE_CHARS, MAX_RESULT_CHARS = 8_000, 4_000
 """Characters."""
 _LIMITS: Final = {"max_feed_duration_secs": SECONDS, "max_memory": MEMORY, "max_suspensions": 5_000}
 _NO_INPUT: Final = "figures in the code, not from a source"
@@ -111,7 +111,7 @@ class _Inputs:
     seconds=4 * SECONDS,
 )
 async def compute(
-    context: ToolContext, *, code: Annotated[str, Field(min_length=1, max_length=LONGEST_CODE)]
+    context: ToolContext, *, code: Annotated[str, Field(min_length=1, max_length=MAX_CODE_CHARS)]
 ) -> Finish:
     """Run the code; a figure becomes a source, and so does what uses figures that were read."""
     inputs, printed = _Inputs(context.evidence), CollectString()
@@ -133,9 +133,9 @@ async def compute(
     is_figure = isinstance(value, int | float) and not isinstance(value, bool)
     if not (inputs.used or is_figure):  # a text that rests on nothing read could say anything
         note = "it is no figure, and uses none that was read, so it cannot be cited"
-        shown = ToolResult({"note": note}, result[:LONGEST_RESULT], "computed", hint=_HINT)
+        shown = ToolResult({"note": note}, result[:MAX_RESULT_CHARS], "computed", hint=_HINT)
         return lambda: shown
-    return lambda: _register_result(context, code, result[:LONGEST_RESULT], inputs)
+    return lambda: _register_result(context, code, result[:MAX_RESULT_CHARS], inputs)
 
 
 def _register_result(context: ToolContext, code: str, result: str, inputs: _Inputs) -> ToolResult:

@@ -55,16 +55,16 @@ if TYPE_CHECKING:
 
 
 MATCHES = 10
-_LONGEST_VALUE = 200
+_MAX_VALUE_UNITS = 200
 """UTF-16 code units of a value that a search shows, as in the reference engine."""
-_LEAST_COSINE = 0.25
+_MIN_COSINE = 0.25
 """Below this cosine two texts count as unrelated, as in the reference engine."""
 _LISTED_KINDS = frozenset({"memory", "summary", "profile"})
 """Kinds that SEARCH_MEMORY's main list covers; the others follow under `also`."""
 SEARCHABLE_KINDS = (FACT, OUTCOME, ERROR, SOURCE, PLAYBOOK, INSIGHT, *BASES)
 """Kinds that SEARCH_MEMORY suggests: what runs leave, and the knowledge bases."""
 _REMEMBER_FORM = 'REMEMBER needs {"key":"...","value":"..."}'
-_MOST_FINDINGS = 50
+_MAX_FINDINGS = 50
 """Findings of a wiki's check that are shown."""
 
 raw_memory_tool = partial(
@@ -172,13 +172,13 @@ def _score_by_embeddings(
     scores: dict[str, float] = {}
     for key, text in texts.items():
         cosine = cosines.get(f"{key}: {text}", 0.0)
-        if cosine > _LEAST_COSINE:
+        if cosine > _MIN_COSINE:
             scores[key] = math.floor(cosine * 100 + 0.5) / 100
     return scores
 
 
 def _cut(text: str) -> str:
-    return js.well_formed(js.cut(text, _LONGEST_VALUE))
+    return js.well_formed(js.cut(text, _MAX_VALUE_UNITS))
 
 
 def _hit_rows(hits: Sequence[Hit]) -> list[dict[str, Any]]:
@@ -340,7 +340,7 @@ async def memory_get(
 async def wiki_lint(context: ToolContext) -> ToolResult:
     """Check the wiki for broken links and other mistakes."""
     found = await context.in_memory_thread(require_wiki(context).lint)
-    shown = [asdict(finding) for finding in found[:_MOST_FINDINGS]]
+    shown = [asdict(finding) for finding in found[:_MAX_FINDINGS]]
     return ToolResult({"findings": len(found), "shown": shown})
 
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from agent.guard.model_client import Record
     from agent.models.base import Model
 
-MOST_QUERIES: Final = 3
+MAX_QUERIES: Final = 3
 """Most queries taken from a reply: what three do not find, a fourth has not found either."""
-LONGEST: Final = 150
+MAX_QUERY_CHARS: Final = 150
 """Most characters of a query: engines cut longer ones."""
 REPHRASE_SECONDS: Final = 20.0
 """Timeout of the model: the search has to finish within its own call's time."""
@@ -54,7 +54,7 @@ class Rephraser:
         if self._asked >= self.most or is_spent or not takes(self.model, Task.REPHRASE):
             return ()
         self._asked += 1
-        system = prompt(REPHRASE).replace("{most}", str(MOST_QUERIES))
+        system = prompt(REPHRASE).replace("{most}", str(MAX_QUERIES))
         client = ModelClient(self.model, system, self.budget, self.record)
         message = Message("user", f"Question: {question}\n\nQuery that found little: {query}")
         reply = await client.try_ask(
@@ -73,9 +73,9 @@ def parse_queries(reply: str, original: str) -> tuple[Rephrased, ...]:
             query, lang = row.get("query"), row.get("lang")
         if not isinstance(query, str):
             continue
-        text = " ".join(query.split())[:LONGEST]
+        text = " ".join(query.split())[:MAX_QUERY_CHARS]
         if not isinstance(lang, str) or len(lang) != 2 or not (lang.isascii() and lang.isalpha()):
             lang = None
         if text and text.casefold() != original.casefold():
             found[text.casefold()] = Rephrased(text, lang.lower() if lang else None)
-    return tuple(found.values())[:MOST_QUERIES]
+    return tuple(found.values())[:MAX_QUERIES]

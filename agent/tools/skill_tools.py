@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 MANUAL_SCORE = 60
 """First score of a skill that the person asked for, above that of a proposed one (50)."""
-LONGEST_NAME, LONGEST_SKILL = 80, 1_000
+MAX_NAME_CHARS, MAX_SKILL_CHARS = 80, 1_000
 """Characters: every run is told all skills, so each has to be short."""
 
 skill_tool = partial(
@@ -48,8 +48,8 @@ skill_tool = partial(
 async def learn_skill(
     context: ToolContext,
     *,
-    name: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)],
-    instruction: Annotated[str, Field(min_length=1, max_length=LONGEST_SKILL)],
+    name: Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS)],
+    instruction: Annotated[str, Field(min_length=1, max_length=MAX_SKILL_CHARS)],
 ) -> ToolResult:
     """Save an instruction for later runs; one with the same name is replaced.
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 MAX_INDEXING_SECONDS = 120.0
 """A search waits this long for the index of a folder, beside its own time; then it goes by what is
 indexed, and says how much that is. A thousand pages of text take a minute."""
-FEWEST_RESULTS = 3
+MIN_RESULTS = 3
 """With fewer results a search is rephrased: two pages seldom confirm each other."""
 MAX_FILES_READ = 5
 """Files of the user's folder that a search reads: extracting a long PDF takes a second."""
@@ -174,7 +174,7 @@ def _is_too_little(context: ToolContext, query: SearchQuery, first: ChainResult)
 
     A folder of a few files has no more to give, so few results from it are enough.
     """
-    if len(first.results) < FEWEST_RESULTS:
+    if len(first.results) < MIN_RESULTS:
         return first.answered and first.provider != _FOLDER
     return context.effort.translates and question_language(query.text) not in {None, "en"}
 
@@ -359,7 +359,7 @@ def _related_links(document: Document, query: str) -> list[dict[str, str]]:
 
 
 WEB_TOOLS = (web_search, read, fetch_url)
-MOST_PAGES = 30
+MAX_PAGES = 30
 """Most pages of one crawl: four at once, half a second each, fit well into one call's time."""
 BEST_PASSAGES = 10
 CRAWL_SECONDS = 45.0
@@ -383,7 +383,7 @@ async def crawl(
     *,
     url: NonEmpty,
     query: str = "",
-    pages: Annotated[int, Field(ge=1, le=MOST_PAGES)] = 12,
+    pages: Annotated[int, Field(ge=1, le=MAX_PAGES)] = 12,
 ) -> Finish:
     """Read the pages below `url`, first those whose addresses and link texts match the query."""
     web = require_web(context)

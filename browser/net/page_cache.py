@@ -25,8 +25,8 @@ AGE: Final = "urchin.age"
 
 # After a month a page is fetched anew, not revalidated.
 _LIFETIME_S = 30 * 24 * 3600
-_MOST_BYTES = 256 * 1024 * 1024
-_LARGEST_KEPT = 8 * 1024 * 1024
+_MAX_BYTES = 256 * 1024 * 1024
+_MAX_BODY_BYTES = 8 * 1024 * 1024
 _MAGIC = b"SQLite format 3\0"
 _SENT_HEADERS = "urchin.headers"
 _PERSONAL = frozenset(("cookie", "authorization"))
@@ -52,8 +52,8 @@ class CachingTransport(httpx2.AsyncBaseTransport):
         self._inner = inner
         self._fresh = fresh
         self._storage = AsyncSqliteStorage(
-            database_path=path, default_ttl=_LIFETIME_S, max_size=_MOST_BYTES,
-            max_stream_size=_LARGEST_KEPT,
+            database_path=path, default_ttl=_LIFETIME_S, max_size=_MAX_BYTES,
+            max_stream_size=_MAX_BODY_BYTES,
         )  # fmt: skip
         self._caching = AsyncCacheTransport(
             _ExplicitCaching(inner), storage=self._storage, rfc=CacheOptions(shared=False)

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 
 # The sitemap standard's own limits, for what a file unpacks to and what it lists.
-_MOST_MAP_BYTES = 50 * 1024 * 1024
-_MOST_ENTRIES = 50_000
+_MAX_MAP_BYTES = 50 * 1024 * 1024
+_MAX_ENTRIES = 50_000
 _GZIP = b"\x1f\x8b"
 # Sitemaps read for one crawl: large sites split theirs into hundreds.
-_MOST_MAPS = 6
+_MAX_MAPS = 6
 _MAP_SECONDS = 8.0
 _MAP_BYTES = 10 * 1024 * 1024
 _WELL_KNOWN = ("/sitemap.xml", "/sitemap_index.xml")
@@ -55,9 +55,9 @@ _SKIPPED_SEGMENTS = frozenset(
 # `session`.
 _SKIPPED_PARAMETERS = frozenset("share replytocom print add-to-cart sort order".split())
 # Of pages that differ by their query only: calendars and shop filters have an endless number.
-_MOST_PER_PATH = 5
+_MAX_PER_PATH = 5
 # A crawl reads far fewer: more known pages would only cost memory.
-_MOST_KNOWN = 5_000
+_MAX_KNOWN_PAGES = 5_000
 # Pages read concurrently; `browser.net` limits requests to a host by itself.
 _AT_ONCE = 4
 _PAGE_SECONDS = 15.0
@@ -102,7 +102,7 @@ def read_sitemap(body: bytes) -> list[SitemapEntry]:
     """Parse a sitemap, a sitemap index, or a plain list of addresses; anything else is empty."""
     try:
         if body.startswith(_GZIP):
-            body = gzip.GzipFile(fileobj=BytesIO(body)).read(_MOST_MAP_BYTES)
+            body = gzip.GzipFile(fileobj=BytesIO(body)).read(_MAX_MAP_BYTES)
         return list(_entries(body))
     except (BrowserError, OSError, EOFError, zlib.error):  # damaged, or no XML
         return []
@@ -110,13 +110,13 @@ def read_sitemap(body: bytes) -> list[SitemapEntry]:
 
 def _entries(data: bytes) -> Iterator[SitemapEntry]:
     if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        lines = data[:_MOST_MAP_BYTES].decode("utf-8", "replace").split()
-        for line in lines[:_MOST_ENTRIES]:
+        lines = data[:_MAX_MAP_BYTES].decode("utf-8", "replace").split()
+        for line in lines[:_MAX_ENTRIES]:
             if is_web_url(line):
                 yield SitemapEntry(line)
         return
     for count, element in enumerate(stream_xml(data, "{*}url", "{*}sitemap")):
-        if count >= _MOST_ENTRIES:
+        if count >= _MAX_ENTRIES:
             return
         url = (element.findtext("{*}loc") or "").strip()
         if is_web_url(url):
@@ -149,7 +149,11 @@ class Frontier:
             return
         for url, text in links:
             key = normalize(url)
-            if key not in self._known and len(self._known) < _MOST_KNOWN and self._accepts(url):
+            if (
+                key not in self._known
+                and len(self._known) < _MAX_KNOWN_PAGES
+                and self._accepts(url)
+            ):
                 self._known.add(key)
                 parsed = parse(url)
                 words = content_words(f"{text} {unquote(parsed.path if parsed else '')}")
@@ -181,7 +185,7 @@ class Frontier:
         if any(name in _SKIPPED_PARAMETERS or name.startswith("session") for name in parameters):
             return False
         self._per_path[parsed.path] += 1
-        return self._per_path[parsed.path] <= _MOST_PER_PATH
+        return self._per_path[parsed.path] <= _MAX_PER_PATH
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +267,7 @@ class Crawler:
         in_robots = await self._polite.sitemaps(start)
         queue = list(in_robots or (join(start, path) for path in _WELL_KNOWN))
         found: list[SitemapEntry] = []
-        for _ in range(_MOST_MAPS):
+        for _ in range(_MAX_MAPS):
             if not queue:
                 break
             entries = await self._fetch_sitemap(queue.pop(0))

@@ -19,7 +19,7 @@ _MIN_SHARE = 0.8
 # Sites are rebuilt; after so long HTTP is tried again.
 _LIFETIME = timedelta(days=30)
 # Keeps the file small: the sites read longest ago are forgotten first.
-_MOST_SITES = 2_000
+_MAX_SITES = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Habits:
     def _record(self, site: str, habit: Habit) -> None:
         self._sites.pop(site, None)  # dicts keep the order of insertion: the newest comes last
         self._sites[site] = replace(habit, at=datetime.now(UTC).isoformat(timespec="seconds"))
-        while len(self._sites) > _MOST_SITES:
+        while len(self._sites) > _MAX_SITES:
             self._sites.pop(next(iter(self._sites)))
         self._save()
 

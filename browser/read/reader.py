@@ -66,7 +66,7 @@ _DOCUMENT = frozenset(
 # Walls that a real browser, with its scripts and cookies, may pass.
 _BROWSER_MAY_PASS = frozenset((Outcome.BOT_CHECK, Outcome.CONSENT, Outcome.BLOCKED))
 # The same limit as for a body over HTTP: nothing readable is larger.
-_LARGEST_FILE = 32 * 1024 * 1024
+_MAX_FILE_BYTES = 32 * 1024 * 1024
 
 # Headers about the document, which are kept. Others may be meant for one reader alone: cookies,
 # tokens, the name of a session.
@@ -232,8 +232,8 @@ def _read_file(url: str, allowed: list[Path]) -> Page:
         )
     if not path.is_file():
         raise BadResponse(f"no file {path}", hint="Check the path.")
-    if path.stat().st_size > _LARGEST_FILE:
-        raise TooLarge(f"{path} is larger than {_LARGEST_FILE >> 20} MB")
+    if path.stat().st_size > _MAX_FILE_BYTES:
+        raise TooLarge(f"{path} is larger than {_MAX_FILE_BYTES >> 20} MB")
     body = path.read_bytes()
     kind = mimetypes.guess_type(path.name)[0] or ""
     return Page(
@@ -370,7 +370,7 @@ def extract_rendered(html: str, url: str) -> Document:
 _REFRESH = re.compile(r"\s*(\d+(?:\.\d*)?)\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
 # A page that waits for longer, or has more text, is meant to be read itself.
 _MAX_WAIT = 10.0  # seconds
-_MOST_WORDS = 100
+_MAX_WORDS = 100
 
 
 # A short page whose script sets the address to a literal one; a longer script decides something.
@@ -391,7 +391,7 @@ def _refresh_target(page: Page) -> str | None:
     signs = (b"refresh", b"location", b".pdf", b"application/pdf")
     if not header and not any(sign in start for sign in signs):
         return None
-    if document is None or document.kind != "html" or len(document.text.split()) > _MOST_WORDS:
+    if document is None or document.kind != "html" or len(document.text.split()) > _MAX_WORDS:
         return None
     root = parse_html(decode(page.body, page.content_type))
     found = [header] if header else []
@@ -417,7 +417,7 @@ def _scripted_target(root: etree._Element, url: str) -> str | None:
 
 
 # A page with so many words has its content without scripts, whatever else they may add.
-_ENOUGH_WORDS = 150
+_MIN_WORDS = 150
 # A page that runs scripts and has no more words than this is an empty shell.
 _NOTHING_WORDS = 6
 _LOADING = frozenset(
@@ -444,10 +444,10 @@ def _reason_for_browser(page: Page) -> str:
     if document.needs_scripts:
         return document.needs_scripts
     words = count_words(document.text)
-    if words >= _ENOUGH_WORDS and b"<script" not in page.body:
+    if words >= _MIN_WORDS and b"<script" not in page.body:
         return ""
     root = parse_html(decode(page.body, page.content_type))
-    if words >= _ENOUGH_WORDS:
+    if words >= _MIN_WORDS:
         heading = _unfilled_section(root)
         return f"a script fills the section {heading!r}" if heading else ""
     if any(map(_is_content_frame, root.iter("iframe", "frame"))):

@@ -33,7 +33,7 @@ LIFETIME_OF_NEWS = 600.0
 # The share of the deadline that may be spent waiting for an engine's next turn.
 _PATIENCE = 0.5
 # Rewritten queries tried if nothing was found; a third one has never found what two had not.
-_MOST_REWRITES = 2
+_MAX_REWRITES = 2
 
 
 class Local(StrEnum):
@@ -271,7 +271,7 @@ def _forms(query: SearchQuery) -> Iterator[SearchQuery]:
     if language not in (None, "en"):
         yield replace(query, lang=language)
     yield query
-    for text in rewrites(query.text)[1 : 1 + _MOST_REWRITES]:
+    for text in rewrites(query.text)[1 : 1 + _MAX_REWRITES]:
         yield replace(query, text=text)
 
 

@@ -16,7 +16,7 @@ _REQUEST_WORDS = frozenset(
 # A question with so many keywords or names is rarely answered by one engine's first page.
 HARD_WORDS, HARD_NAMES = 8, 2
 # Engines weigh some ten words; the fewer there are, the more pages have them all.
-MOST_WORDS = 10
+MAX_WORDS = 10
 
 _QUOTED = re.compile(r"[\"“”«»„]([^\"“”«»„]{2,80})[\"“”«»„]")
 _WORD = re.compile(r"[^\W_]+(?:['’.\-+#][^\W_]+)*[+#]*")
@@ -26,7 +26,7 @@ _NAME = re.compile(
 )
 
 
-def keywords(question: str, most: int = MOST_WORDS) -> list[str]:
+def keywords(question: str, most: int = MAX_WORDS) -> list[str]:
     """Return the words that carry meaning, in order, as written; all words if there are none."""
     all_words = list(dict.fromkeys(_WORD.findall(question)))
     small = small_words(question)

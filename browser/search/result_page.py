@@ -43,7 +43,7 @@ _AD_LABEL = re.compile(
 )
 _SEPARATORS = " \u00a0\t\n·•|:-–—"
 # A longer text is one about advertisements, not a label.
-_LONGEST_LABEL = 60
+_MAX_LABEL_CHARS = 60
 
 
 def _visible(body: str) -> BeautifulSoup:
@@ -202,7 +202,7 @@ def _is_ad(block: Tag, title: Tag) -> bool:
 
 def _is_ad_label(node: Tag) -> bool:
     text = node.get_text()
-    if len(text) > _LONGEST_LABEL or not _AD_LABEL.fullmatch(text.strip(_SEPARATORS)):
+    if len(text) > _MAX_LABEL_CHARS or not _AD_LABEL.fullmatch(text.strip(_SEPARATORS)):
         return False
     # A word in bold within a sentence is no label: it has text right before or after it.
     siblings = (node.previous_sibling, node.next_sibling)

@@ -193,7 +193,7 @@ def leading_date(snippet: str) -> str | None:
 # Cormack, Clarke & Büttcher (2009): reciprocal rank fusion, k = 60.
 _K = 60
 # Further pages of a site are ranked after those of other sites (engines show two or three).
-_MOST_PER_SITE = 3
+_MAX_PER_SITE = 3
 # Mirrors have the same title and nearly the same snippet: of ten words one or two may differ (a
 # date, another cut). Shorter snippets prove nothing.
 _MIN_SNIPPET_WORDS = 10
@@ -266,5 +266,5 @@ def _limit_per_site(results: Iterable[SearchResult]) -> list[SearchResult]:
     for result in results:
         site = registrable_domain(host(result.url))
         sites[site] += 1
-        (first if sites[site] <= _MOST_PER_SITE else later).append(result)
+        (first if sites[site] <= _MAX_PER_SITE else later).append(result)
     return first + later

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # Seconds to wait for another process that writes, which takes milliseconds.
 _PATIENCE = 10.0
 # 20,000 answers of ten results each are about 100 MB; the oldest go first.
-_MOST_ANSWERS = 20_000
+_MAX_ANSWERS = 20_000
 _MINUTE = 60.0
 _DAY = 24 * 60 * _MINUTE
 _FIRST_REST = {
@@ -118,7 +118,7 @@ class SearchCache:
         self._db.execute(
             "DELETE FROM answer WHERE key IN (SELECT key FROM answer ORDER BY until DESC"
             " LIMIT -1 OFFSET ?)",
-            (_MOST_ANSWERS,),
+            (_MAX_ANSWERS,),
         )
 
     def close(self) -> None:

@@ -29,7 +29,7 @@ from playwright.async_api import async_playwright
 from browser.errors import BrowserError, LaunchFailed
 from browser.net.egress import CHROMIUM_FEATURES_OFF, CHROMIUM_FLAGS
 from browser.page import injected
-from browser.page.waiting import first_line, in_background, within
+from browser.page.waiting import first_line, within
 from browser.session.chrome import find_chrome, sandboxed
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ StorageState = dict[str, Any]
 START_SECONDS = 20.0
 CLOSE_SECONDS = 2.0  # a browser that has not closed by then is killed
 RECORDED_CLOSE_SECONDS = 30.0  # a video or the requests are written then
-STOP_SECONDS = 3.0
+STOP_SECONDS = 10.0
+"""For the driver, which takes .1 s, and several on a busy machine. After that it is left to itself:
+its input is closed, and it ends when it notices."""
 CONTEXT_SECONDS = 10.0  # a context takes 50 ms, and longer while twenty runs use two processors
 MAX_RUNS_AT_ONCE = 20
 """Runs of one browser process. Beyond that a second one is started: what one crash interrupts is
@@ -187,6 +189,7 @@ class Processes:
     def __init__(self) -> None:
         self.keepers = 0
         self._running: list[Process] = []
+        self._ending: set[asyncio.Task[None]] = set()  # of processes that were idle for too long
         self._lock = asyncio.Lock()
 
     @asynccontextmanager
@@ -209,10 +212,11 @@ class Processes:
                 await self._give_back(process)
 
     async def close_idle(self) -> None:
-        """End the processes without a run."""
+        """End the processes without a run, and wait for those that are ending."""
         for process in [process for process in self._running if not process.leases]:
             self._running.remove(process)
             await process.stack.aclose()
+        await asyncio.gather(*self._ending)
 
     async def _new_context(
         self, options: LaunchOptions, recording: dict[str, Any]
@@ -265,7 +269,9 @@ class Processes:
         """End a process that has had no run since."""
         if process in self._running and not process.leases and process.served == served:
             self._running.remove(process)
-            in_background(process.stack.aclose())
+            ending = asyncio.create_task(process.stack.aclose())
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
 
 
 _PROCESSES: WeakKeyDictionary[asyncio.AbstractEventLoop, Processes] = WeakKeyDictionary()
@@ -296,10 +302,8 @@ async def _start(kind: tuple[bool, bool]) -> Process:
     executable = find_chrome()
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(scratch())
-        manager = async_playwright()
         async with _temporary_files_in(folder):
-            playwright = await manager.start()
-        stack.push_async_callback(_stop, playwright)
+            playwright = await stack.enter_async_context(driver())
         try:
             browser = await playwright.chromium.launch(
                 executable_path=executable,
@@ -327,6 +331,21 @@ async def _start(kind: tuple[bool, bool]) -> Process:
         stack.push_async_callback(_end, process)
         process.stack = stack.pop_all()
         return process
+
+
+@asynccontextmanager
+async def driver() -> AsyncIterator[Playwright]:
+    """Run Playwright's driver. One that starts while we are cancelled is stopped, too."""
+    starting = asyncio.ensure_future(async_playwright().start())
+    try:
+        playwright = await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        await _stop(await starting)
+        raise
+    try:
+        yield playwright
+    finally:
+        await _stop(playwright)
 
 
 async def _stop(playwright: Playwright) -> None:

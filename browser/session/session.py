@@ -7,8 +7,6 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from playwright.async_api import async_playwright
-
 from browser.errors import AttachFailed, BrowserError, BrowserGone
 from browser.net.url import origin
 from browser.page import injected
@@ -17,7 +15,7 @@ from browser.page.downloads import BYTES_LIMIT, Downloads
 from browser.page.driver import OPEN_SECONDS, Logins
 from browser.page.tab import Tab
 from browser.page.waiting import answer_or_none, in_background, within
-from browser.session.launch import LaunchOptions, Running, processes
+from browser.session.launch import LaunchOptions, Running, driver, processes
 from browser.session.relay import Relay, UsersTabs
 from browser.text.words import clean
 from browser.types import TabInfo
@@ -258,7 +256,7 @@ async def _attached(url: str) -> AsyncIterator[Running]:
 
     Raises AttachFailed, at once if nothing listens. Leaving the block only drops the connection.
     """
-    async with Relay.connect(url) as relay, async_playwright() as playwright:
+    async with Relay.connect(url) as relay, driver() as playwright:
         try:
             async with within(CONNECT_SECONDS, f"attach to {url}"):
                 browser = await playwright.chromium.connect_over_cdp(

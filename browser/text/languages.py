@@ -52,7 +52,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _SAMPLE_CHARS = 4_000
 # A third of running text is small words; a list of names has few.
 _MIN_SMALL_SHARE = 0.08
-_FEWEST_WORDS = 20
+_MIN_WORDS = 20
 _SCRIPT_SHARE = 0.1
 
 
@@ -74,7 +74,7 @@ def language_of(text: str) -> str | None:
     found = Counter(language for word in tokens for language in _OWNERS.get(word, ()))
     (first, most), (_, second) = [*found.most_common(2), ("", 0), ("", 0)][:2]
     fewest = max(_MIN_SMALL_SHARE * len(tokens), 1.5 * second)
-    return first if len(tokens) >= _FEWEST_WORDS and most >= fewest else None
+    return first if len(tokens) >= _MIN_WORDS and most >= fewest else None
 
 
 # The function words of each language, and the words that its questions begin with.

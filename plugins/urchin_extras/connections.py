@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from agent.channels.channel import ChannelLink
 
-_LARGEST = 8 * 1024 * 1024
+_MAX_MESSAGE_BYTES = 8 * 1024 * 1024
 """Bytes of one message; a full list of a large Discord server stays below it."""
 _OPEN_S = 30.0
 
@@ -72,7 +72,7 @@ async def connected(url: str, proxy_url: str) -> AsyncIterator[SocketLink]:
             proxy=proxy_url,
             ssl=certificates() if secure else None,
             open_timeout=_OPEN_S,
-            max_size=_LARGEST,
+            max_size=_MAX_MESSAGE_BYTES,
         )
     except (WebSocketException, OSError) as error:
         where = url.partition("?")[0]  # behind it stands a ticket

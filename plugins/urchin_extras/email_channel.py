@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from agent.channels.channel import MessageHandler
 
 _TIMEOUT_S = 30.0
-_LARGEST = 20 * 1024 * 1024
+_MAX_MESSAGE_BYTES = 20 * 1024 * 1024
 _IDS = re.compile(r"<[^<>\s]+>")
 _PORTS = {"imaps": 993, "imap": 143}
 _STRANGER = "<stranger>"
@@ -295,5 +295,5 @@ class _Mailbox(imaplib.IMAP4):
     def mail(self, uid: str) -> bytes:
         """A mail as it came; of one that is too large, the beginning."""
         with _connection_errors("the mailbox"):
-            _, found = self.uid("FETCH", uid, f"(BODY.PEEK[]<0.{_LARGEST}>)")
+            _, found = self.uid("FETCH", uid, f"(BODY.PEEK[]<0.{_MAX_MESSAGE_BYTES}>)")
         return next((part[1] for part in found if isinstance(part, tuple)), b"")

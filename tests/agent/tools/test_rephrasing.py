@@ -9,7 +9,7 @@ import pytest
 from agent.journal.runs import Runs
 from agent.run.record import RunRecord
 from agent.run.replay import replay
-from agent.tools.rephrasing import LONGEST, MOST_QUERIES, Rephrased, parse_queries
+from agent.tools.rephrasing import MAX_QUERIES, MAX_QUERY_CHARS, Rephrased, parse_queries
 
 QUESTION = "Wann wurde das Leuchtfeuer von Hesk zum ersten Mal entzündet?"
 NOWHERE = "<<TOOL:WEB_SEARCH:Leuchtfeuer erstmals entzündet>>"
@@ -118,6 +118,6 @@ def test_queries_are_read_in_whatever_form_they_come():
         {"query": "one too many"},
     ]
     queries = parse_queries(f"```json\n{json.dumps({'queries': rows})}\n```", "Asked Already")
-    assert len(queries) == MOST_QUERIES
+    assert len(queries) == MAX_QUERIES
     assert queries[:2] == (Rephrased("two lines", "ja"), Rephrased("bare words"))
-    assert queries[2] == Rephrased("x" * LONGEST)
+    assert queries[2] == Rephrased("x" * MAX_QUERY_CHARS)

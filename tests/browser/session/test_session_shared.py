@@ -6,7 +6,9 @@ import asyncio
 import json
 import os
 import signal
+import sys
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +26,14 @@ STORE = """<p id=p></p><script>
 p.textContent = [document.cookie, localStorage.a, sessionStorage.b].join();
 document.cookie = 'c=1; path=/'; localStorage.a = '2'; sessionStorage.b = '3';
 </script>"""
+
+
+def children() -> set[int]:
+    return {
+        int(pid)
+        for file in Path("/proc/self/task").glob("*/children")
+        for pid in file.read_text().split()
+    }
 
 
 @pytest.fixture
@@ -151,6 +161,7 @@ async def test_one_process_has_so_many_runs_at_a_time_and_no_more(monkeypatch):
     assert first == second != third
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="it looks into /proc")
 async def test_an_idle_browser_ends(monkeypatch):
     monkeypatch.setattr(launch, "MAX_IDLE_SECONDS", 0.01)
 
@@ -162,4 +173,18 @@ async def test_an_idle_browser_ends(monkeypatch):
             await ended.wait()
         return True
 
+    before = children()
     assert await asyncio.to_thread(asyncio.run, idle())
+    assert not children() - before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it looks into /proc")
+async def test_a_driver_that_starts_while_its_run_is_cancelled_is_stopped():
+    before = children()
+    starting = asyncio.create_task(AsyncExitStack().enter_async_context(launch.driver()))
+    while not children() - before:  # noqa: ASYNC110 - the system tells nobody
+        await asyncio.sleep(0.001)
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert not children() - before
