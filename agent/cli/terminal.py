@@ -121,7 +121,7 @@ def plan_editor() -> EditPlan | None:
             if answer in ("e", "edit"):
                 # In the editor of $VISUAL or $EDITOR; None if it was left without saving.
                 edited = await asyncio.to_thread(partial(click.edit, text, extension=".md"))
-                text = edited or text
+                text = str(edited) if edited else text
 
     return edit
 

@@ -159,6 +159,7 @@ class RunServices:
             approve=self._recorded(inputs.approve),
             approvals=approvals_given(options.yes),
             person=Person(ask) if ask else None,
+            tasks_allowed=bool(options.allow_tasks),
             deadline=time.monotonic() + options.timeout if options.timeout else None,
         )
         self._spans = self._start_tracing()
