@@ -125,7 +125,7 @@ async def draw_page(browser: Browser, address: str) -> None:
     await page.screenshot(path=PICTURES / "serve-passage.png")
 
 
-TABLE = """The ferries differ in size. [S1]
+TABLE = """These ferries sail in 2026:
 
 | Ship | Passengers | Cars | Built |
 |---|---|---|---|
@@ -158,7 +158,7 @@ def script(folder: Path, name: str, *replies: str | dict[str, str]) -> str:
 
 def run_commands(folder: Path, site: Site) -> dict[str, str]:
     """Run the commands of the how-tos; what each showed, by the name of its picture."""
-    lit = "The tower was first lit on 1 November 1829. [S1]"
+    lit = "It was first lit on 1 November 1829. [S1]"
     contrary = {"reply": json.dumps({"queries": ["Hesk Light tower height"]}), "for": "challenge"}
     read = f'<<TOOL:READ:{{"url":"{site.url}/hesk-light"}}>>'
     table = f'<<TOOL:READ:{{"url":"{site.url}/ferries"}}>>'
