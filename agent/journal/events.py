@@ -6,7 +6,7 @@ what caused the event, whenever it finished. `hash` is the SHA-256 of the line w
 before escaping, `prev` the hash of the line before.
 
 Types: run.started · skills.given · memory.given · plan · plan.clarified · plan.approved ·
-sections · rerun.taken_over · model.request · model.reply ·
+sections · sections.kept · rerun.taken_over · model.request · model.reply ·
 model.failed · thought ·
 tool.intent · tool.call · call.mended · tool.result · tool.outcome_unknown · page.open ·
 corpus.indexed · search.attempt · results.added · source.added · policy.refused ·
