@@ -126,11 +126,13 @@ class Links:
         )
         before = connection.execute(newest.order_by(memories.c.id.desc()).limit(WINDOW))
         window = [Linked(*row) for row in before][::-1]
+        new: list[MemoryLink] = []
         for row in rows:
             if row.terms:
-                for link in links_of(row, window[-WINDOW:]):
-                    _write(connection, link)
+                new += links_of(row, window[-WINDOW:])
                 window.append(row)
+        if new:  # a memory that is being written has no links yet
+            connection.execute(links.insert(), [_columns(link) for link in new])
 
     def reinforce(self, ids: Iterable[int]) -> None:
         """Strengthen the links among memories that helped with the same verified answer."""
@@ -192,16 +194,27 @@ class Links:
 
 def _write(connection: sa.Connection, link: MemoryLink) -> bool:
     """Save a link; returns whether it is new."""
-    one, other = sorted((link.one, link.other))
-    new = {"strength": link.strength, "touched": time.time()}
-    which = _is_link(one, other)
+    row = _columns(link)
+    which = _is_link(row["one"], row["other"])
     known = connection.scalar(sa.select(links.c.strength).where(which))
     if known is None:
-        row = {"one": one, "other": other, "kind": link.kind.value, "proven": link.proven, **new}
         connection.execute(links.insert(), row)
     elif link.strength > known:
-        connection.execute(links.update().where(which), new)
+        changed = {"strength": link.strength, "touched": row["touched"]}
+        connection.execute(links.update().where(which), changed)
     return known is None
+
+
+def _columns(link: MemoryLink) -> dict[str, Any]:
+    one, other = sorted((link.one, link.other))
+    return {
+        "one": one,
+        "other": other,
+        "kind": link.kind.value,
+        "proven": link.proven,
+        "strength": link.strength,
+        "touched": time.time(),
+    }
 
 
 def _is_link(one: int, other: int) -> sa.ColumnElement[bool]:

@@ -120,7 +120,7 @@ def test_an_insight_without_evidence_is_retired(memory: Memory) -> None:
 def test_a_dream_stops_at_its_deadline_and_goes_on_later(memory: Memory) -> None:
     for colour in ("green", "red"):  # the second row is too far from the first to be linked at once
         for number in range(35):
-            memory.add(f"Harbour{number} painted its buoy{number} {colour}{number}")
+            memory.add(f"Harbour{number} painted{number} its buoy{number} {colour}{number}")
     assert memory.graph().links == ()
     assert consolidate(memory.entries, seconds=0.0).linked == 0
     assert consolidate(memory.entries, seconds=30.0).linked > 0
