@@ -117,7 +117,9 @@ class SessionStep:
     def wanted(self) -> str:
         """Say what the step is to do now: what it did then, with what is to be entered."""
         said = self.describe()
-        return said.replace(self.recorded, self.entered) if self.recorded else said
+        if self.recorded:
+            said = said.replace(self.recorded, self.entered)
+        return said if self.entered in said else f"{said}: {self.entered!r}"
 
     def describe(self) -> str:
         """Say what the step did, without refs."""
